@@ -497,3 +497,35 @@ def test_a_config_of_its_own_arguments_alone_is_enough(suffix, tmp_path):
     model.save(tmp_path / f"own{suffix}")
     again = load_model(tmp_path / f"own{suffix}", custom_objects={"AsInKerassGuide": AsInKerassGuide})
     assert again.predict(np.ones((1, 3))).tolist() == [[3.0, 3.0]]
+
+
+def test_an_initializer_is_given_to_a_weight_once():
+    layer = Layer()
+    with pytest.raises(ValueError, match="add_weight: the initializer is given twice: 'ones' and 'zeros'"):
+        layer.add_weight((2,), "ones", initializer="zeros")
+    assert layer.add_weight((2,), "ones").tolist() == [1.0, 1.0]
+
+
+class Counted(Layer):
+    """Has a number where a model has its layers, and makes itself of a config in its own way."""
+
+    def __init__(self, count, **options):
+        super().__init__(**options)
+        self.layers = count
+
+    def get_config(self):
+        return {**super().get_config(), "count": self.layers}
+
+    @staticmethod
+    def from_config(config):
+        return Counted(**config)
+
+    def call(self, inputs):
+        return inputs * self.layers
+
+
+def test_what_a_layer_of_ones_own_calls_layers_is_its_own(tmp_path):
+    model = Sequential([Counted(3, input_shape=(2,))])
+    model.save(tmp_path / "m.keras")
+    again = load_model(tmp_path / "m.keras", custom_objects={"Counted": Counted})
+    assert again.predict(np.ones((1, 2)), verbose=0).tolist() == [[3.0, 3.0]]

@@ -63,12 +63,12 @@ def _problem(name: str) -> str | None:
 def unloadable(model: Any) -> Iterator[str]:
     """Why layers of a user's own cannot be made again of their config."""
     for layer in model.layers:
-        if hasattr(layer, "layers"):
+        if isinstance(layer, Network):
             yield from unloadable(layer)
             continue
         kind: Any = type(layer)
         init = next(cls for cls in kind.__mro__ if "__init__" in cls.__dict__)
-        if is_own(init) or kind.from_config.__func__ is not Layer.from_config.__func__:  # type: ignore[attr-defined]
+        if is_own(init) or getattr(kind.from_config, "__func__", None) is not Layer.from_config.__func__:  # type: ignore[attr-defined]
             continue
         config, parameters = layer.get_config(), list(inspect.signature(kind).parameters.values())
         what, named = f"{kind.__name__} {layer.name!r}", [p.name for p in parameters]

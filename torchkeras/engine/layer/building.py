@@ -195,6 +195,8 @@ class Building(WeightOwner):
         Source: https://keras.io/api/layers/base_layer/
         """
         if name is not None and not isinstance(name, str):  # Keras 3's order
+            if shape != () and initializer is not None:
+                raise ValueError(f"add_weight: the initializer is given twice: {shape!r} and {initializer!r}.")
             name, shape, initializer = None, name, shape or initializer
         name = name or f"weight_{len(self._added)}"
         shape = (shape,) if isinstance(shape, int) else tuple(shape or ())

@@ -19,11 +19,10 @@ from torchkeras.saving.weights.layer_groups import write_arrays, write_origin, w
 def write_model(file: h5py.File, model: Network, config: Mapping[str, Any], training: Mapping[str, Any] | None) -> None:
     """Write architecture and weights; with `training` also how the model was compiled."""
     write_origin(file)
-    where = f"{file.filename}: the model's config"
-    file.attrs["model_config"] = json_text.written(config, where).encode("utf-8")
+    file.attrs["model_config"] = json_text.written(config, "attribute 'model_config'").encode("utf-8")
     write_weights(file.create_group("model_weights"), model)
     if training is not None:
-        file.attrs["training_config"] = json_text.written(training, where).encode("utf-8")
+        file.attrs["training_config"] = json_text.written(training, "attribute 'training_config'").encode("utf-8")
 
 
 def write_optimizer(file: h5py.File, arrays: list[tuple[str, np.ndarray]]) -> None:
