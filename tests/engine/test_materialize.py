@@ -127,7 +127,7 @@ def test_the_only_permute_is_the_first_line():
         "    x = self.batch_normalization_b._call_module(x)  # (None, 8, 8, 8), channels first\n"
         "    x = self.activation_b._call_unrectified(x)  # (None, 8, 8, 8), channels first\n"
         "    x = self.max_pooling2d_b._call_rectified(self.activation_b, x)  # (None, 4, 4, 8), channels first\n"
-        "    x = self.global_average_pooling2d_a._call_module(x)  # (None, 8)\n"
+        "    x = self.global_average_pooling2d_a._call_module(x, axis=1)  # (None, 8)\n"
         "    x = self.dense_a._call_module(x)  # (None, 5)\n"
         "    return x\n"
     )

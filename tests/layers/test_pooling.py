@@ -26,6 +26,7 @@ from torchkeras.layers.global_pooling import (
     GlobalMaxPooling2D,
     GlobalMaxPooling3D,
 )
+from torchkeras.layers.layer_normalization import LayerNormalization
 from torchkeras.layers.pooling import (
     AveragePooling1D,
     AveragePooling2D,
@@ -34,6 +35,7 @@ from torchkeras.layers.pooling import (
     MaxPooling2D,
     MaxPooling3D,
 )
+from torchkeras.models.model import Model
 
 WINDOWS = (MaxPooling1D, MaxPooling2D, MaxPooling3D, AveragePooling1D, AveragePooling2D, AveragePooling3D)
 GLOBAL_MAX = (GlobalMaxPooling1D, GlobalMaxPooling2D, GlobalMaxPooling3D)
@@ -106,6 +108,17 @@ def test_global_pooling_is_over_all_spatial_axes(cls):
     assert remade(cls(keepdims=True)).keepdims is True
 
 
+@pytest.mark.parametrize("cls", GLOBAL)
+def test_global_pooling_moves_no_axes(cls):
+    inputs = Input((*range(4, 4 + cls.rank), 3))
+    between = LayerNormalization()(inputs)
+    model = Model(inputs, [cls()(between), between])
+    pooled, normalized = model(torch.randn(2, *inputs.shape[1:]))
+    (gradient,) = torch.autograd.grad(pooled.sum(), normalized)
+    assert "permute" not in model.code
+    assert gradient.is_contiguous()  # what comes before need not copy it
+
+
 def test_the_mean_over_time_leaves_masked_steps_out():
     # Values of Keras 2.2.4 (of Keras 3.15 for channels_first, where Keras 2.2.4 mixes up the axes).
     x, mask = torch.arange(12.0).reshape(2, 3, 2), torch.tensor([[True, True, False], [True, False, False]])
@@ -115,7 +128,7 @@ def test_the_mean_over_time_leaves_masked_steps_out():
     torch.testing.assert_close(GlobalAveragePooling1D(keepdims=True)(x, mask=mask), expected[:, None])
     assert GlobalAveragePooling1D()(x, mask=mask & False).isnan().all()
     assert GlobalAveragePooling1D()(Masking()(Input((None, 2))))._keras_mask is None
-    compiles(GlobalAveragePooling1D(), x.transpose(1, 2), mask=mask)
+    compiles(GlobalAveragePooling1D(), x, mask=mask)
 
 
 @pytest.mark.parametrize("cls", [MaxPooling1D, GlobalMaxPooling1D, AveragePooling1D])

@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar
 
 import torch
 
+from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.options import NEWER
 from torchkeras.engine.layer.symbolic import Shape
@@ -14,6 +15,9 @@ from torchkeras.layers.spatial import Spatial
 class GlobalPooling(Spatial, abstract=True):
     """One number for each channel, of all values along the spatial axes.
 
+    Its `forward` takes either order of axes, so that no input is moved for it: the gradient of a moved input would have
+    its axes in another order in memory, and what comes before would copy it.
+
     Options:
         keepdims (bool, default False): whether the spatial axes stay, with size 1.
     """
@@ -22,10 +26,21 @@ class GlobalPooling(Spatial, abstract=True):
 
     _over: ClassVar[Callable[..., torch.Tensor]]
 
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return type(self)._over(inputs, tuple(range(2, inputs.dim())), self.keepdims)
+    def forward(self, inputs: torch.Tensor, axis: int | None = None) -> torch.Tensor:
+        return type(self)._over(inputs, self._all_but(axis, inputs.dim()), self.keepdims)
+
+    def _all_but(self, axis: int | None, ndim: int) -> tuple[int, ...]:
+        """The spatial axes, where the channels lie at `axis`, or in Keras's order."""
+        axis = (self._axis_of_channels if axis is None else axis) % ndim
+        return (*range(1, axis), *range(axis + 1, ndim))
 
     class _Facts(Facts):
+        native_layout = Layout.AXIS
+
+        @property
+        def axis(self) -> int:
+            return self.layer._axis_of_channels
+
         def shape_from(self, input_shape: Shape) -> Shape:
             layer, channels = self.layer, input_shape[self.layer._axis_of_channels]
             if layer.keepdims:
@@ -109,11 +124,12 @@ class GlobalAveragePooling1D(GlobalAveragePooling):
     rank = 1
     supports_masking = True
 
-    def forward(self, inputs: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
+    def forward(self, inputs: torch.Tensor, mask: torch.Tensor | None = None, axis: int | None = None) -> torch.Tensor:
         if mask is None:
-            return super().forward(inputs)
-        counted = mask.to(inputs.dtype).unsqueeze(1)
-        return (inputs * counted).sum(2, self.keepdims) / counted.sum(2, self.keepdims)
+            return super().forward(inputs, axis)
+        (steps,) = self._all_but(axis, 3)
+        counted = mask.to(inputs.dtype).unsqueeze(3 - steps)  # the channels' axis
+        return (inputs * counted).sum(steps, self.keepdims) / counted.sum(steps, self.keepdims)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> None:
         """None: the time steps are gone."""

@@ -192,7 +192,7 @@ class _Writer:
             first = any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in tensors)
             if not (alike and first):
                 return Layout.KERAS, Layout.KERAS, ""
-            axis = axis_channels_first(node.layer.axis, tensors[0].ndim) if kind is Layout.AXIS else None  # type: ignore[attr-defined]
+            axis = axis_channels_first(node.layer._facts.axis, tensors[0].ndim) if kind is Layout.AXIS else None
             return Layout.CHANNELS_FIRST, Layout.CHANNELS_FIRST, "" if axis is None else f", axis={axis}"
         return kind, kind, ""
 

@@ -58,6 +58,11 @@ class Facts:
         """The order of axes that the layer's `forward` works in, a user's `call` in Keras's."""
         return Layout.KERAS if self.layer._by_call else self.native_layout
 
+    @property
+    def axis(self) -> int:
+        """For `Layout.AXIS`: the axis, in Keras's order, of whose place `forward` is told."""
+        return self.layer.axis
+
     def shape_from(self, input_shape: Shape) -> Shape:
         """The output shape by arithmetic; without it, it is found by running `forward`."""
         raise NotImplementedError(f"{_what(self.layer)} says no shape of its outputs.")

@@ -72,7 +72,7 @@ def layouts(layer: Layer, ndims: Sequence[int], firsts: Sequence[bool]) -> tuple
     kind = layout_of(layer)
     if kind not in (Layout.ANY, Layout.AXIS):
         return kind, None
-    axis = getattr(layer, "axis", None) if kind is Layout.AXIS else None
+    axis = layer._facts.axis if kind is Layout.AXIS else None
     if len(set(ndims)) > 1 or not any(firsts):
         return Layout.KERAS, axis
     return Layout.CHANNELS_FIRST, None if axis is None else axis_channels_first(axis, ndims[0])

@@ -9,7 +9,6 @@ import torch
 from torch import nn
 
 from torchkeras import layers
-from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain.call import LayerCall, rule
 from torchkeras.export.plain.formulas import images as formulas
@@ -170,20 +169,18 @@ GLOBAL_MEAN = (layers.GlobalAveragePooling2D, layers.GlobalAveragePooling3D)
 
 @rule(*GLOBAL_MAX, *GLOBAL_MEAN, layers.GlobalAveragePooling1D)
 def global_pooling(layer: Any, call: LayerCall) -> int:
-    mask = call.masks[0]
-    # A mean or maximum over all places works in any order of axes: take the value's own.
-    as_it_is = mask is None and not (layer.keepdims or call.values[0].first) and layer.data_format == "channels_last"
-    first, x = (1, call.input(0, Layout.KERAS)) if as_it_is else (2, call.x)
-    axes = tuple(range(first, first + layer.rank))
+    mask, ndim = call.masks[0], layer.rank + 2
+    channels = call.axis % ndim
+    axes = tuple(axis for axis in range(1, ndim) if axis != channels)
     keep = ", keepdim=True" * bool(layer.keepdims)
     where = one_or_all(axes) if len(axes) == 1 else str(axes)
     if type(layer) in GLOBAL_MAX:
-        return call.line(f"{{0}}.amax({where}{keep})", x)
+        return call.line(f"{{0}}.amax({where}{keep})", call.x)
     call.set_masks(None)
     if mask is None:
-        return call.line(f"{{0}}.mean({where}{keep})", x)
-    counted = call.line("{0}.to({1}.dtype).unsqueeze(1)", mask, call.x)
-    return call.line(f"({{0}} * {{1}}).sum(2{keep}) / {{1}}.sum(2{keep})", call.x, counted)
+        return call.line(f"{{0}}.mean({where}{keep})", call.x)
+    counted = call.line(f"{{0}}.to({{1}}.dtype).unsqueeze({channels})", mask, call.x)
+    return call.line(f"({{0}} * {{1}}).sum({where}{keep}) / {{1}}.sum({where}{keep})", call.x, counted)
 
 
 ADAPTIVE = {f"Adaptive{kind}Pooling{rank}D": (kind, rank) for kind in ("Max", "Average") for rank in (1, 2, 3)}
