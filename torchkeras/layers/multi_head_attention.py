@@ -151,8 +151,10 @@ class Heads(Attending, KernelLayer, abstract=True):
             bias = torch.cat([each["bias"] for each in held]) if self.use_bias else None
             found = F.linear(self._positions(query), torch.cat([each["weight"] for each in held]), bias)
             if alike:
-                return found.view(*found.shape[:-1], 3, heads, -1).transpose(-2, -4).unbind(-3)
-            return [part.view(*part.shape[:-1], heads, -1).transpose(-2, -3) for part in found.split(sizes, -1)]
+                each = found.view(*found.shape[:-1], 3, heads, -1).unbind(-3)
+            else:
+                each = [part.view(*part.shape[:-1], heads, -1) for part in found.split(sizes, -1)]
+            return [part.transpose(-2, -3) for part in each]  # last: so the gradients of all are joined by one copy
 
         def attended(inputs: Any, *options: Any, **named: Any) -> Any:
             query, value, *key = inputs
