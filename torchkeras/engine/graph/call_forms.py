@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from torchkeras.engine.layer.nested import TENSORS, TensorSlot, is_flat, mapped, put_together, taken_apart
 
@@ -119,7 +120,20 @@ def type_of(network: Any, tensor: Any) -> torch.dtype:
 
 def float_type(network: Any, otherwise: torch.dtype) -> torch.dtype:
     """The type of a model's weights, `otherwise` for a model without any."""
-    return next((p.dtype for p in network.parameters() if p.is_floating_point()), otherwise)
+    return next((p.dtype for p in parameters_of(network) if p.is_floating_point()), otherwise)
+
+
+def parameters_of(module: nn.Module) -> Iterator[nn.Parameter]:
+    """`module.parameters()`, shared ones again, for a caller that wants the first: that takes half the time."""
+    waiting: list[Iterator[nn.Module | None]] = [iter((module,))]
+    while waiting:
+        for each in waiting[-1]:
+            if each is not None:
+                yield from (parameter for parameter in each._parameters.values() if parameter is not None)
+                waiting.append(iter(each._modules.values()))
+                break
+        else:
+            waiting.pop()
 
 
 def in_form(form: Any, outputs: Any) -> Any:

@@ -19,6 +19,7 @@ from torchkeras.engine.graph.call_forms import (
     in_form,
     inputs_of_call,
     others_in,
+    parameters_of,
     type_of,
 )
 from torchkeras.engine.graph.codegen import Variant
@@ -272,7 +273,7 @@ class Network(Structure, abstract=True):
     @property
     def _device(self) -> torch.device:
         """Where the weights are; the default device for a model without any."""
-        return next((tensor.device for tensor in chain(self.parameters(), self.buffers())), config.device())
+        return next((tensor.device for tensor in chain(parameters_of(self), self.buffers())), config.device())
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The masks of the outputs.
