@@ -118,9 +118,14 @@ def measure(name: str, rounds: int, pythons: dict[str, str]) -> dict[str, Measur
         found[one.name] = Measured(
             [a / b for a, b in zip(one.seconds, each[0].seconds, strict=True)],
             [seconds * 1e3 / STEPS[name] for seconds in one.seconds],
-            sum(one.warm_up) - len(one.warm_up) * statistics.median(one.seconds),
+            seconds_of_compiling(one.warm_up, one.seconds),
         )
     return found
+
+
+def seconds_of_compiling(warm_up: list[float], rounds: list[float]) -> float:
+    """Seconds by which the rounds of the warm-up took longer than later ones; 0 where they were as fast or faster."""
+    return max(0.0, sum(warm_up) - len(warm_up) * statistics.median(rounds))
 
 
 def measured_anew(processes: int, name: str, rounds: int, pythons: dict[str, str]) -> dict[str, Measured]:

@@ -31,11 +31,12 @@ ROWS = [f"{python}-{which}" for python in PYTHONS for which in ("oldest", "newes
 MARKS = "not slow and not cuda and not onnx and not types"
 # About the checkout, not the package: lint, stubs and pages that are made from the sources, the traced lines of them.
 OF_THE_CHECKOUT = ("tests/typing", "tests/test_packaging.py", "tests/test_docs.py", "tests/test_traced.py")
-# What other versions break first: layers on torch's modules, files on h5py, graphs by torch.compile, the loop.
+# What other versions break first: layers on torch's modules, files on h5py, graphs by torch.compile and torch.export,
+# the loop.
 QUICK = (
     *("tests/layers/test_contract.py", "tests/layers/test_torch_module.py", "tests/saving/test_hdf5.py"),
     *("tests/saving/test_saved_is_loaded.py", "tests/engine/test_network.py", "tests/engine/test_changes_in_python.py"),
-    *("tests/test_interrupts.py", "tests/test_article.py", "tests/test_golden.py"),
+    *("tests/export/test_export.py", "tests/test_interrupts.py", "tests/test_article.py", "tests/test_golden.py"),
 )
 ALONE = """
 import numpy as np

@@ -12,6 +12,7 @@ import os
 import re
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Any
@@ -20,13 +21,13 @@ import torch
 import torch.distributed as dist
 
 from torchkeras import config
-from torchkeras.launchers import LAUNCHERS, launcher, told
+from torchkeras.launchers import LAUNCHERS, launcher, run_of_mpi, told
 from torchkeras.rules import number, optional, read
 
 # Whether this process belongs to a group. Torch's own function: it is asked in places that every model passes.
 has_group: Callable[[], bool] = dist.is_initialized if dist.is_available() else bool
 
-# One port for each step of a job of Slurm; jobs of neighbouring numbers may share a machine.
+# One port for each step of a job of Slurm, and for each run of mpirun: several may share a machine.
 FIRST_PORT, PORTS, STEPS = 20000, 20000, 16
 BUCKET = 25 * 2**20  # bytes that are sent at once, as in DistributedDataParallel
 LOOKING = 0.2  # seconds from one look for process 0 to the next
@@ -51,8 +52,8 @@ def initialize(timeout: float | None = None) -> None:
 
     Errors:
         ValueError: the timeout is no positive number.
-        RuntimeError: the launcher does not say where the first process is, or the machine has fewer CUDA devices than
-            processes.
+        RuntimeError: the launcher does not say where the first process is, its port is taken, or the machine has fewer
+            CUDA devices than processes.
 
     Example:
         >>> initialize()
@@ -160,7 +161,15 @@ def _meeting(limit: dict[str, Any]) -> tuple[Any, int, int]:
     """
     place = tuple(os.environ.get(name) for name in ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE"))
     if place not in _met:
-        store, number, processes = next(dist.rendezvous("env://", **limit))
+        try:
+            store, number, processes = next(dist.rendezvous("env://", **limit))
+        except dist.DistNetworkError as error:
+            if "EADDRINUSE" not in str(error):
+                raise
+            raise RuntimeError(
+                f"initialize: process 0 cannot listen at port {place[1]} of this machine, which another program uses, "
+                "such as another run. Set MASTER_PORT to a free port, the same for all processes."
+            ) from error
         if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
             store = dist.PrefixStore(_attempt(store, number, processes), store)
         _met[place] = store, number, processes
@@ -200,7 +209,9 @@ def _complete_environment(names: tuple[str, ...]) -> None:
         os.environ.setdefault("MASTER_PORT", str(FIRST_PORT + step % PORTS))
     elif os.environ.get(names[3]) == os.environ[names[1]]:  # all on one machine
         os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
-        os.environ.setdefault("MASTER_PORT", "29500")
+        run = run_of_mpi(names)
+        port = "29500" if run is None else str(FIRST_PORT + zlib.crc32(run.encode()) % PORTS)
+        os.environ.setdefault("MASTER_PORT", port)
     missing = [name for name in ("MASTER_ADDR", "MASTER_PORT") if name not in os.environ]
     if missing:
         raise RuntimeError(

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 FOR_THIS_PROJECT = {"dev", "docs", "ecosystem", "examples", "test"}
 # Where other processes are: of no use to a reader of the report, and not for everybody's eyes.
 UNTOLD = {"MASTER_ADDR", "MASTER_PORT", "SLURM_STEP_NODELIST", "SLURM_JOB_ID", "SLURM_STEP_ID"}
-UNTOLD |= {"TORCHELASTIC_RESTART_COUNT"}
+UNTOLD |= {"TORCHELASTIC_RESTART_COUNT", "PMIX_NAMESPACE", "PMI_FD"}
 
 
 def told(capsys):

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import socket
 from datetime import timedelta
 
 import pytest
@@ -11,7 +12,7 @@ import torch.distributed as dist
 from launched import as_torchrun, free_port, launch, printed
 from torch.distributed import TCPStore  # pyright: ignore[reportPrivateImportUsage]
 
-from torchkeras import config, processes
+from torchkeras import config, launchers, processes
 from torchkeras.distribution import barrier, initialize, is_main, local_rank, rank, world_size
 from torchkeras.layers import Dense
 from torchkeras.models import Sequential
@@ -38,6 +39,7 @@ dist.all_reduce(found)
 print(json.dumps([before, told(), once, int(found)]))
 """
 VARIABLES = [name for names in processes.LAUNCHERS for name in names] + ["MASTER_ADDR", "MASTER_PORT"]
+VARIABLES += ["PMIX_NAMESPACE", "PMI_FD"]
 
 
 @pytest.fixture(autouse=True)
@@ -148,6 +150,62 @@ def test_srun_with_mpi_says_where_the_first_process_is(monkeypatch):
         monkeypatch.setenv(name, value)
     processes._complete_environment(processes.launcher())
     assert (os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"]) == ("n1", "20114")
+
+
+def port_of(monkeypatch, told):
+    for name in (*processes.LAUNCHERS[0], "MASTER_PORT"):  # which an earlier call has set
+        monkeypatch.delenv(name, raising=False)
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    processes._complete_environment(processes.launcher())
+    return int(os.environ["MASTER_PORT"])
+
+
+def test_two_runs_of_openmpi_on_a_machine_have_ports_of_their_own(monkeypatch):
+    alone = {**OPENMPI, "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}
+    runs = ["prterun-n1-13761@1", "prterun-n1-13764@1", "1234698241"]  # the last by OpenMPI 4
+    found = [port_of(monkeypatch, {**alone, "PMIX_NAMESPACE": run}) for run in runs]
+    assert len({*found, 29500}) == 4
+    assert all(20000 <= port < 40000 for port in found)
+    assert found[0] == port_of(monkeypatch, {**alone, "PMIX_NAMESPACE": runs[0], "OMPI_COMM_WORLD_RANK": "3"})
+    assert port_of(monkeypatch, {**alone, "PMIX_NAMESPACE": runs[0], "MASTER_PORT": "4711"}) == 4711
+
+
+def test_two_runs_of_mpich_on_a_machine_have_ports_of_their_own(monkeypatch):
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        told = {**MPICH, "MPI_LOCALNRANKS": "4", "PMI_FD": str(ours.fileno())}
+        found = port_of(monkeypatch, told)
+        known = hasattr(socket, "SO_PEERCRED")  # Linux tells who is behind a socket
+        assert launchers.run_of_mpi(launchers.MPICH) == (str(os.getpid()) if known else None)
+        assert found == port_of(monkeypatch, {**told, "PMI_RANK": "3"})
+        assert (found != 29500) is known
+        ours.getpeername()  # is still open
+
+
+def test_without_a_sign_of_the_run_the_port_is_torchs_usual_one(monkeypatch, tmp_path):
+    for told in ({**OPENMPI, "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}, {**MPICH, "MPI_LOCALNRANKS": "4"}):
+        assert port_of(monkeypatch, told) == 29500
+        for name in told:
+            monkeypatch.delenv(name)
+    with (tmp_path / "file").open("w") as file, socket.socket() as other:
+        for number in (file.fileno(), other.fileno(), 10**6, "gone"):
+            assert port_of(monkeypatch, {**MPICH, "MPI_LOCALNRANKS": "4", "PMI_FD": str(number)}) == 29500
+
+
+def test_a_port_that_is_taken_is_said(monkeypatch):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        for name, value in as_torchrun(2, port)[0].items():
+            monkeypatch.setenv(name, value)
+        text = (
+            f"initialize: process 0 cannot listen at port {port} of this machine, which another program uses, such as "
+            "another run. Set MASTER_PORT to a free port, the same for all processes."
+        )
+        with pytest.raises(RuntimeError, match=f"^{re.escape(text)}$"):
+            initialize()
 
 
 @pytest.mark.parametrize(

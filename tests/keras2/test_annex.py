@@ -45,7 +45,7 @@ def test_a_missing_package_is_named_with_its_extra(module: str, package: str, mo
         raise ModuleNotFoundError(f"No module named {name!r}", name=name.partition(".")[0])
 
     monkeypatch.setattr(importlib, "import_module", missing)
-    text = f"^the package {package} is missing: install it with `pip install torchkeras-graph\\[scripts\\]`\\.$"
+    text = f"^the package {package} is missing\\. Install it with `pip install torchkeras-graph\\[scripts\\]`\\.$"
     with pytest.raises(ImportError, match=text):
         extra(module)
 

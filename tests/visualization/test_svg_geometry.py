@@ -243,6 +243,14 @@ def test_resnet50_and_inception_v3():
         assert len(seen.boxes) == {"ResNet50": 178, "InceptionV3": 314}[made.__name__]
 
 
+def test_a_large_graph_of_many_branches_is_narrow_enough_to_read():
+    seen = check(model_to_svg(applications.NASNetMobile(weights=None)))
+    rows = {}
+    for left, top, right, _ in seen.boxes:
+        rows.setdefault(top, []).append(right - left)
+    assert seen.paper[2] < 3 * max(map(sum, rows.values()))  # that many times the row with the widest boxes
+
+
 def test_golden_models():
     files = [*GOLDEN.glob("keras-2.2.4-tensorflow/*/model.h5"), *GOLDEN.glob("keras-3.15/*/model.keras")]
     assert len(files) > 100

@@ -1,6 +1,5 @@
 """`LearningRateFinder`: tries learning rates from small to large, then puts the weights back."""
 
-import importlib
 import math
 from contextlib import suppress
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.progress import say
 from torchkeras.callbacks.rates import is_number, set_rate, with_rate
+from torchkeras.extras import extra
 from torchkeras.rules import ABOVE_0, BELOW_1, VERBOSE, integer, number, read
 
 LEAST = 5  # points that a suggestion needs
@@ -165,7 +165,7 @@ class LearningRateFinder(Callback):
             ImportError: the package matplotlib is missing: `pip install torchkeras-graph[plot]`.
         """
         if axes is None:
-            axes = _pyplot().subplots()[1]
+            axes = extra("matplotlib.pyplot", "LearningRateFinder").subplots()[1]
         axes.plot(self.rates, self.losses)
         axes.set_xscale("log")
         axes.set_xlabel("learning rate")
@@ -182,13 +182,3 @@ def _copied(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_copied(item) for item in value]
     return value.detach().clone() if hasattr(value, "detach") else value.copy() if hasattr(value, "copy") else value
-
-
-def _pyplot() -> Any:
-    try:
-        return importlib.import_module("matplotlib.pyplot")
-    except ImportError as error:
-        raise ImportError(
-            "LearningRateFinder: the package matplotlib is missing. "
-            "Install it with `pip install torchkeras-graph[plot]`."
-        ) from error

@@ -1,6 +1,5 @@
 """`TensorBoard`: losses, metrics, weights and the model, as files that TensorBoard shows."""
 
-import importlib
 import math
 import os
 import warnings
@@ -13,8 +12,10 @@ import torch
 
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.tensorboard_forms import graph_event, images_of, outputs_of, read_metadata
+from torchkeras.extras import extra
 from torchkeras.rules import FLAG_OR_DIGIT, NAMES, integer, is_number, optional, read, read_path, rule
 
+WRITER = "torch.utils.tensorboard"
 WORDS = {"epoch": "epoch", "batch": 1}
 UPDATE_FREQ = rule(
     "must be 'epoch', 'batch' or a number above 0",
@@ -104,7 +105,7 @@ class TensorBoard(Callback):
                     stacklevel=2,
                 )
         self._check_embeddings(embeddings_freq, embeddings_layer_names, embeddings_metadata, embeddings_data)
-        self._module = _tensorboard().__name__
+        extra(WRITER, "TensorBoard")
         self.samples_seen = self.samples_seen_at_last_write = self.next_step = 0
         self._writer: Any = None
         self._points: dict[str, tuple[Any, Any]] = {}
@@ -177,7 +178,7 @@ class TensorBoard(Callback):
     # --- writing -----------------------------------------------------------------------------------------------------
 
     def _open(self, **options: Any) -> None:
-        self._writer = importlib.import_module(self._module).SummaryWriter(self.log_dir, **options)
+        self._writer = extra(WRITER, "TensorBoard").SummaryWriter(self.log_dir, **options)
 
     def _write(self, logs: Any, step: int) -> None:
         for name, value in logs.items():
@@ -282,13 +283,3 @@ class TensorBoard(Callback):
                     f"embeddings_data has {len(points)} samples."
                 )
             self._writer.add_embedding(points, labels, None, epoch, f"{layer.name}_embedding", head)
-
-
-def _tensorboard() -> Any:
-    try:
-        return importlib.import_module("torch.utils.tensorboard")
-    except ImportError as error:
-        raise ImportError(
-            "TensorBoard: the package tensorboard is missing. "
-            "Install it with `pip install torchkeras-graph[tensorboard]`."
-        ) from error

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from torchkeras.extras import missing
+
 PACKAGES = {  # the first part of a module's name: what pip calls it
     "PIL": "pillow",
     "keras_applications": "keras-applications",
@@ -21,6 +23,4 @@ def extra(module: str) -> Any:
         package = PACKAGES.get((error.name or "").partition(".")[0])
         if package is None:
             raise
-        raise ImportError(
-            f"the package {package} is missing: install it with `pip install torchkeras-graph[scripts]`."
-        ) from error
+        raise ImportError(missing(package, "scripts")) from error

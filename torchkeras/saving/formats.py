@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from torchkeras.extras import extra
+
 PathLike = str | os.PathLike[str]
 
 HDF5_NUMBERS = ("float16", "float32", "float64")  # HDF5 has no bfloat16
@@ -27,7 +29,7 @@ class Format:
     `write(path, model, about)` and `opened(path)`, which gives a `StoredTensors`; `check(path)` looks at such a file,
     without torch, in a process with limits. `contents(path)`: for `inspect`.
     `title`, `numbers`: for `convert`. `exporter`: the name of the format for `export`, which writes it. `needs`: the
-    package that reads and writes it, which an extra of the same name brings.
+    package of `torchkeras.extras` that reads and writes it.
     """
 
     suffixes: tuple[str, ...]
@@ -152,16 +154,5 @@ def check_name(path: PathLike, suffixes: Collection[str], method: str) -> str:
         )
     needed = next((each.needs for each in FORMATS if found in each.suffixes), "")
     if needed:
-        package(needed, f"A {found} file")
+        extra(needed, f"A {found} file")
     return found
-
-
-def package(name: str, what: str) -> Any:
-    """A package that an extra of its name brings, or a module of it. Raises ImportError, in the name of `what`."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        extra = name.partition(".")[0]
-        raise ImportError(
-            f"{what}: the package {extra} is missing. Install it with `pip install torchkeras-graph[{extra}]`."
-        ) from error

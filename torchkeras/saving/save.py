@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from torchkeras.engine.fit.compile_options import own_training_config, training_config
+from torchkeras.engine.layer.unseen import warn_of_unseen
 from torchkeras.engine.layer.weight import is_wrapper
 from torchkeras.processes import is_main
 from torchkeras.rules import FLAG_OR_DIGIT, check, read_path
@@ -103,7 +104,11 @@ def _may_write(path: PathLike, overwrite: bool) -> None:
 
 
 def _has_a_form(model: Any, path: PathLike) -> None:
-    """Raise ValueError for what no file holds, TypeError for a weight, such as a quantized one, that has no form."""
+    """Raise ValueError for what no file holds, TypeError for a weight, such as a quantized one, that has no form.
+
+    Warns of tensors that are no weights though they look it.
+    """
+    warn_of_unseen(model, str(path), stacklevel=4)
     check_size(model, path)
     check_names(model, path)
     for name, tensor in model.state_dict(keep_vars=True).items():

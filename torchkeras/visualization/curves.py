@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from numbers import Real
 from typing import Any
 
+from torchkeras.extras import extra
 from torchkeras.rules import NAMES, is_integer, read, read_path
 
 VALIDATION = "val_"
@@ -49,7 +49,7 @@ def plot_history(
     values, epochs = _read(history)
     names = _names(values, metrics)
     at = {name: _epochs_of(name, values, epochs, validation_freq) for name in _drawn(names, values)}
-    pyplot = _pyplot()
+    pyplot = extra("matplotlib.pyplot", "plot_history")
     across = min(len(names), ACROSS)
     down = ceil(len(names) / across)
     figure, axes = pyplot.subplots(down, across, figsize=(5 * across, 3.5 * down), squeeze=False, layout="constrained")
@@ -130,12 +130,3 @@ def _epochs_of(name: str, values: Mapping[str, Any], epochs: list[int], frequenc
             f"nothing says where they belong.{hint}"
         )
     return found
-
-
-def _pyplot() -> Any:
-    try:
-        return importlib.import_module("matplotlib.pyplot")
-    except ImportError as error:
-        raise ImportError(
-            "plot_history: the package matplotlib is missing. Install it with `pip install torchkeras-graph[plot]`."
-        ) from error

@@ -21,6 +21,7 @@ from torchkeras.engine.fit.turns import Turning
 from torchkeras.engine.fit.watched import Changing, Weights
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.layer.dtypes import mixed_layers
+from torchkeras.engine.layer.unseen import warn_of_unseen
 from torchkeras.engine.layer.weight_lists import WeightOwner
 from torchkeras.engine.speed.auto_compile import Auto
 from torchkeras.engine.speed.choose import learner, scorer
@@ -201,11 +202,13 @@ class Compiling(Together, Turning, Extending, abstract=True):
     def _bound(self, variables: list[Any], losses: list[Any]) -> list[torch.Tensor]:
         """The parameters of what trains, which the optimizer, where there is one, is given.
 
-        Raises ValueError for what it would not reach.
+        Raises ValueError for what it would not reach, and warns of tensors that are no weights though they look it.
         """
         parameters, optimizer = [tensor for each in variables for tensor in each.tensors], self._given.optimizer
         if optimizer is not None:
             check_reach(self, parameters, losses)
+        warn_of_unseen(self, "compile", stacklevel=4)
+        if optimizer is not None:
             optimizer.bind(
                 parameters,
                 [variable.arrangement for variable in variables],

@@ -7,18 +7,18 @@ of the network that trains, as what `add_loss` is given does. So one pass comput
 
 from __future__ import annotations
 
-import dis
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from torch import Tensor
 
 from torchkeras.engine.data.target_kinds import FREE, LIKE
 from torchkeras.engine.graph.input import InputLayer
+from torchkeras.engine.layer.function_values import is_installed, loads, used_by
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, dtype_name
 from torchkeras.engine.step.output_loss import FunctionObjective, name_of
@@ -26,7 +26,6 @@ from torchkeras.engine.step.output_metric import Measure
 from torchkeras.engine.step.targets import Target
 from torchkeras.naming import unique_name
 
-PACKAGES = ("torchkeras", "torch", "numpy")  # whose functions use no tensor of a user's graph
 HISTORY = "_keras_history"
 OF_LAYERS = ("input", "output", "inputs", "outputs")
 
@@ -113,9 +112,9 @@ def uses_symbolic(function: Any) -> bool:
 def _asks_for_history(value: Any) -> bool:
     """Whether a function asks a tensor which layer has made it, as only a symbolic one knows."""
     function = value.__func__ if isinstance(value, MethodType) else value
-    if not isinstance(function, FunctionType) or (function.__module__ or "").partition(".")[0] in PACKAGES:
+    if not isinstance(function, FunctionType) or is_installed(function):
         return False
-    return any(name == HISTORY for _, name in _loads(function.__code__))
+    return any(name == HISTORY for _, name in loads(function.__code__))
 
 
 def _reached_from(value: Any) -> list[Any]:
@@ -134,25 +133,12 @@ def _reached_from(value: Any) -> list[Any]:
 
 
 def _of_function(function: FunctionType, bound: list[Any]) -> list[Any]:
-    """What is in a function's closure, defaults, globals, and in attributes of all these and of what it is bound to."""
-    if (function.__module__ or "").partition(".")[0] in PACKAGES:
+    """What a function uses, and attributes of it and of what the function is bound to."""
+    if is_installed(function):
         return []
-    loads = list(_loads(function.__code__))
-    names = {name for kind, name in loads if kind == "LOAD_GLOBAL"}
-    held = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
-    held += [function.__globals__[name] for name in names if name in function.__globals__]
-    held += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    attributes = {name for kind, name in loads if kind in ("LOAD_ATTR", "LOAD_METHOD")}
+    held = list(used_by(function).values())
+    attributes = {name for kind, name in loads(function.__code__) if kind in ("LOAD_ATTR", "LOAD_METHOD")}
     return [*held, *(found for each in (*held, *bound) for found in _attributes(each, attributes))]
-
-
-def _loads(code: CodeType) -> Iterator[tuple[str, Any]]:
-    """The instructions of a function, and of those inside it, with the names that they load."""
-    for each in dis.get_instructions(code):
-        yield each.opname, each.argval
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from _loads(each)
 
 
 def _attributes(holder: Any, names: set[str]) -> list[Any]:

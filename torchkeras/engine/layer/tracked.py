@@ -39,6 +39,11 @@ class Tracked(nn.Module):
             elif isinstance(item, nn.Parameter) and not getattr(item, "_added_weight", False):
                 self._parameters[_path(key)] = item
 
+    def unregistered(self) -> Iterator[tuple[Any, Any]]:
+        """What torch does not see of it: plain values and tensors, by index or key."""
+        seen = self._modules.keys() | self._parameters.keys()
+        return ((key, item) for key, item in self._pairs() if _path(key) not in seen)
+
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
         if isinstance(value, (nn.Module, nn.Parameter)):  # another module in an item's place

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import shutil
 import tempfile
@@ -16,6 +15,7 @@ from torch import Tensor
 from torchkeras.export.errors import UnequalError
 from torchkeras.export.plain import facts, proof
 from torchkeras.export.plain.module_text import Written, write
+from torchkeras.extras import extra
 
 FILES = {"safetensors": "model.safetensors", "pt": "model.pt"}
 OWN = {"model.py", *FILES.values(), "__pycache__"}
@@ -75,14 +75,8 @@ def _saving(weights: str) -> Any:
     """The function that writes named tensors. Raises ImportError without the package safetensors."""
     if weights == "pt":
         return torch.save
-    try:
-        package = importlib.import_module("safetensors.torch")
-    except ImportError as error:
-        raise ImportError(
-            "eject: model.safetensors needs the package safetensors. Install it with "
-            "`pip install torchkeras-graph[safetensors]`, or give weights='pt'."
-        ) from error
-    return lambda state, path: package.save_file(state, path, metadata={"format": "pt"})
+    safetensors = extra("safetensors.torch", "eject", "give weights='pt'")
+    return lambda state, path: safetensors.save_file(state, path, metadata={"format": "pt"})
 
 
 def _plain(state: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -6,13 +6,13 @@ plain lists and numbers; nothing is called. Any other Python tag is refused.
 
 from __future__ import annotations
 
-import importlib
 import struct
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
+from torchkeras.extras import extra
 from torchkeras.recursion import leave_room
 from torchkeras.saving.containers.limits import LIMITS, Limits
 
@@ -177,9 +177,4 @@ def _dumper() -> Any:
 
 
 def _yaml() -> Any:
-    try:
-        return importlib.import_module("yaml")
-    except ImportError as error:
-        raise ImportError(
-            "YAML: the package PyYAML is missing. Install it with `pip install torchkeras-graph[yaml]`."
-        ) from error
+    return extra("yaml", "YAML")

@@ -18,11 +18,11 @@ from torch import nn
 
 from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, UnreadableFileError
+from torchkeras.extras import extra
 from torchkeras.saving.containers.held import held
 from torchkeras.saving.containers.limits import LIMITS
 from torchkeras.saving.containers.parts import CAN_READ, Part, Stretch
 from torchkeras.saving.containers.places import shown
-from torchkeras.saving.formats import package
 from torchkeras.saving.weights.state import ABOUT, Description, StoredTensors, tensors_of
 from torchkeras.shards import whole
 
@@ -34,6 +34,7 @@ DTYPES: Mapping[str, torch.dtype] = {
     **{f"F{bits}": getattr(torch, f"float{bits}") for bits in (16, 32, 64)},
     "BF16": torch.bfloat16,
 }
+A_FILE = "A .safetensors file"
 LENGTH = 8  # bytes at the beginning of a file, which tell how long its header is
 
 
@@ -42,10 +43,10 @@ def write(path: str | os.PathLike[str], model: nn.Module, about: str | None = No
 
     `about`: a text for the file's `__metadata__`. Raises ImportError without the package safetensors.
     """
-    package = _package("safetensors.torch")
+    safetensors = extra("safetensors.torch", A_FILE)
     tensors = {names[0]: whole(tensor).detach().cpu().contiguous() for names, tensor in tensors_of(model).items()}
     with replacing(path) as part:
-        package.save_file(tensors, part, metadata=FORMAT if about is None else {**FORMAT, ABOUT: about})
+        safetensors.save_file(tensors, part, metadata=FORMAT if about is None else {**FORMAT, ABOUT: about})
         _order_metadata(part)
 
 
@@ -68,12 +69,12 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
 
     Raises ImportError without the package safetensors, FileNotFoundError, UnreadableFileError, FileLimitError.
     """
-    package, where = _package("safetensors"), shown(path)
+    safetensors, where = extra("safetensors", A_FILE), shown(path)
     with (
         held(path) as own,
-        _readable(package, where),
+        _readable(safetensors, where),
         own.open("rb") as raw,
-        package.safe_open(own, framework="pt", device="cpu") as file,
+        safetensors.safe_open(own, framework="pt", device="cpu") as file,
     ):
         if not os.path.samestat(os.fstat(raw.fileno()), own.stat()):  # where `held` has no path of its own
             raise UnreadableFileError(f"{where}: another file took its place while it was opened.")
@@ -92,11 +93,11 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
 
 
 @contextmanager
-def _readable(package: Any, where: str) -> Iterator[None]:
+def _readable(safetensors: Any, where: str) -> Iterator[None]:
     """Whatever the package raises for damage is an UnreadableFileError, or a FileLimitError."""
     try:
         yield
-    except package.SafetensorError as error:
+    except safetensors.SafetensorError as error:
         kind = FileLimitError if "toolarge" in str(error).replace(" ", "").lower() else UnreadableFileError
         raise kind(f"{where}: not a readable safetensors file ({error}).") from error
 
@@ -122,7 +123,3 @@ def _stretches(
             found[name] = Stretch(part, begin, stored, f"{where}: {name[:100]!r}", bits != dtype)
         begin += stored.itemsize * prod(shape)
     return found
-
-
-def _package(name: str) -> Any:
-    return package(name, "A .safetensors file")

@@ -2,7 +2,8 @@
 
 Points that are joined stand below each other in a column; columns are put as close as the boxes allow. This is done
 four times, from each corner, and each point takes the mean of the four places (Brandes and Köpf, "Fast and simple
-horizontal coordinate assignment", 2001).
+horizontal coordinate assignment", 2001). Long columns that cannot pass each other push a large graph apart: where the
+drawing becomes much wider than its widest rank, columns are short instead, and more lines bend.
 """
 
 from __future__ import annotations
@@ -13,15 +14,32 @@ from math import inf
 
 from torchkeras.visualization.layered.ranks import Link, Ranked, distance
 
+WIDE = 3  # times the widest rank
+SHORT = 8  # ranks that a column of a drawing goes through that would be wider
+
 
 def columns(ranked: Ranked) -> list[float]:
     """The place of the middle of each point."""
     bent = _bent(ranked)
+    places = _mean_places(ranked, bent, longest=len(ranked.ranks))
+    needed = max((_width(ranked, rank) for rank in ranked.ranks), default=0.0)
+    left, right = _sides(ranked, places)
+    return places if right - left <= WIDE * needed else _mean_places(ranked, bent, longest=SHORT)
+
+
+def _width(ranked: Ranked, rank: list[int]) -> float:
+    """Of a rank whose points are as close as they may be."""
+    ends = ranked.cells[rank[0]].before + ranked.cells[rank[-1]].after
+    return ends + sum(distance(ranked, left, right) for left, right in pairwise(rank))
+
+
+def _mean_places(ranked: Ranked, bent: set[tuple[int, int]], longest: int) -> list[float]:
+    """The place of each point by columns of at most `longest` ranks."""
     found = []
     for turned in (ranked, ranked.turned()):
         for mirrored in (False, True):
             view = turned.mirrored() if mirrored else turned
-            places = _places(view, lambda link: _ends(link) in bent)
+            places = _places(view, lambda link: _ends(link) in bent, longest)
             found.append([-place for place in places] if mirrored else places)
     _align(found, ranked)
     return [sum(four) / 4 for four in zip(*found, strict=True)]
@@ -78,8 +96,8 @@ def _crossing_lanes(ranked: Ranked, width: int, lower: list[int], place: dict[in
     return bent
 
 
-def _places(view: Ranked, is_bent: Callable[[Link], bool]) -> list[float]:
-    root, shift = _columns(view, is_bent)
+def _places(view: Ranked, is_bent: Callable[[Link], bool], longest: int) -> list[float]:
+    root, shift = _columns(view, is_bent, longest)
     follows, needed = _neighbours(view, root, shift)
     order = _sorted(root, follows, needed)
     place = dict.fromkeys(order, 0.0)
@@ -93,9 +111,9 @@ def _places(view: Ranked, is_bent: Callable[[Link], bool]) -> list[float]:
     return [place[root[point]] + shift[point] for point in range(len(view.cells))]
 
 
-def _columns(view: Ranked, is_bent: Callable[[Link], bool]) -> tuple[list[int], list[float]]:
+def _columns(view: Ranked, is_bent: Callable[[Link], bool], longest: int) -> tuple[list[int], list[float]]:
     """The topmost point of each one's column, and how far to the side of it the point is."""
-    root, shift = list(range(len(view.cells))), [0.0] * len(view.cells)
+    root, shift, length = list(range(len(view.cells))), [0.0] * len(view.cells), [1] * len(view.cells)
     place = {point: index for rank in view.ranks for index, point in enumerate(rank)}
     for rank in view.ranks[1:]:
         taken = -1
@@ -103,8 +121,10 @@ def _columns(view: Ranked, is_bent: Callable[[Link], bool]) -> tuple[list[int], 
             links = sorted(view.above[point], key=lambda link: (place[link.upper], link.leaves))
             links = [link for link in links if not is_bent(link)]
             for link in links[(len(links) - 1) // 2 : len(links) // 2 + 1]:
-                if root[point] == point and place[link.upper] > taken:
+                has_room = length[root[link.upper]] < longest
+                if root[point] == point and place[link.upper] > taken and has_room:
                     root[point], taken = root[link.upper], place[link.upper]
+                    length[root[point]] += 1
                     shift[point] = shift[link.upper] + link.leaves - link.arrives
     return root, shift
 
@@ -135,14 +155,15 @@ def _sorted(root: list[int], follows: list[dict[int, float]], needed: list[int])
 
 def _align(found: list[list[float]], ranked: Ranked) -> None:
     """Move the four drawings above each other: by their left sides, or right ones, to the narrowest."""
-
-    def sides(places: list[float]) -> tuple[float, float]:
-        lefts = (place - cell.before for place, cell in zip(places, ranked.cells, strict=True))
-        rights = (place + cell.after for place, cell in zip(places, ranked.cells, strict=True))
-        return min(lefts), max(rights)
-
-    narrow = min((sides(places) for places in found), key=lambda ends: ends[1] - ends[0])
+    narrow = min((_sides(ranked, places) for places in found), key=lambda ends: ends[1] - ends[0])
     for index, places in enumerate(found):
         side = index % 2
-        move = narrow[side] - sides(places)[side]
+        move = narrow[side] - _sides(ranked, places)[side]
         places[:] = [place + move for place in places]
+
+
+def _sides(ranked: Ranked, places: list[float]) -> tuple[float, float]:
+    """The left side of all, and the right one."""
+    lefts = (place - cell.before for place, cell in zip(places, ranked.cells, strict=True))
+    rights = (place + cell.after for place, cell in zip(places, ranked.cells, strict=True))
+    return min(lefts, default=0.0), max(rights, default=0.0)
