@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ import numpy as np
 from h5py import h5f, h5fd, h5i
 
 CAN_READ = hasattr(os, "preadv")  # Windows has none
+MOST = 1024  # buffers that one call of the system fills
 PIECE = 1 << 23  # bytes whose checksum one thread makes at once
 POLYNOMIAL = 0xEDB88320  # of zip's checksum, with its bits reversed
 
@@ -62,6 +63,19 @@ class Part(io.RawIOBase):
                 break
             at, left = at + count, left[count:]
         return wanted - len(left)
+
+    def fill_lines(self, lines: Sequence[memoryview], at: int) -> bool:
+        """Fill buffers of equal length with the bytes from `at` on; whether there are so many."""
+        size = lines[0].nbytes
+        if at + len(lines) * size > self.size:
+            return False
+        for first in range(0, len(lines), MOST):
+            some, begin = lines[first : first + MOST], at + first * size
+            if os.preadv(self.descriptor, some, self.begin + begin) < len(some) * size and any(
+                self.fill(line, begin + k * size) < size for k, line in enumerate(some)
+            ):
+                return False
+        return True
 
     def checksum(self, threads: int) -> int:
         """The CRC-32 of all bytes. Raises OSError if the file has fewer."""
