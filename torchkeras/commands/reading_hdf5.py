@@ -227,5 +227,5 @@ def _pieces(dataset: h5py.Dataset, bfloat16: bool) -> Iterator[np.ndarray]:
         return
     rows = max(1, SLAB * len(dataset) // dataset.nbytes)
     for first in range(0, len(dataset), rows):
-        with hdf5_rules.readable(hdf5_rules.place_of(dataset)):
+        with hdf5_rules.readable(hdf5_rules.Place(dataset)):
             yield dataset[first : first + rows]
