@@ -20,7 +20,7 @@ import numpy as np
 from h5py import h5f, h5fd, h5i
 
 CAN_READ = hasattr(os, "preadv")  # Windows has none
-MOST = 1024  # buffers that one call of the system fills
+MOST = 1024  # arrays that one call of the system fills
 PIECE = 1 << 23  # bytes whose checksum one thread makes at once
 POLYNOMIAL = 0xEDB88320  # of zip's checksum, with its bits reversed
 
@@ -64,15 +64,18 @@ class Part(io.RawIOBase):
             at, left = at + count, left[count:]
         return wanted - len(left)
 
-    def fill_lines(self, lines: Sequence[memoryview], at: int) -> bool:
-        """Fill buffers of equal length with the bytes from `at` on; whether there are so many."""
+    def fill_lines(self, lines: Sequence[Any], at: int) -> bool:
+        """Fill arrays of equal length with the bytes from `at` on; whether there are so many.
+
+        Not memoryviews: thousands of them would make Python collect its garbage, which takes longer than the reading.
+        """
         size = lines[0].nbytes
         if at + len(lines) * size > self.size:
             return False
         for first in range(0, len(lines), MOST):
             some, begin = lines[first : first + MOST], at + first * size
             if os.preadv(self.descriptor, some, self.begin + begin) < len(some) * size and any(
-                self.fill(line, begin + k * size) < size for k, line in enumerate(some)
+                self.fill(memoryview(line), begin + k * size) < size for k, line in enumerate(some)
             ):
                 return False
         return True

@@ -18,7 +18,7 @@ from torch import Tensor
 from torchkeras.errors import UnreadableFileError
 from torchkeras.saving.containers.parts import Stretch
 
-SLAB = 1 << 23  # bytes of a piece
+SLAB = 1 << 22  # bytes of a piece
 APART = 64  # bytes between the rows of a piece: one cache line
 LONG = 1024  # bytes of a row from which on rows are kept apart
 THREADS = 8  # at most; beyond, memory is no faster
@@ -93,7 +93,7 @@ class _Placer(local):
             return
         array = (target.view(torch.int16) if stretch.bfloat16 else target).numpy()
         if array.flags.c_contiguous and array.dtype == stretch.dtype:
-            _read(piece, [array.reshape(-1).view(np.uint8).data])
+            _read(piece, [array.reshape(-1).view(np.uint8)])
         else:
             np.copyto(array, self._values(piece), casting="unsafe")
 
@@ -112,16 +112,16 @@ class _Placer(local):
         _read(piece, lines)
         return table.view(dtype)[:, :length].reshape(shape)
 
-    def _lines(self, count: int, size: int, gap: int) -> tuple[np.ndarray, list[memoryview]]:
+    def _lines(self, count: int, size: int, gap: int) -> tuple[np.ndarray, list[np.ndarray]]:
         """The buffer as a table, and its lines without the gap at the end of each. Most pieces have the same."""
         if self._cut != (count, size, gap):
             self._cut = (count, size, gap)
             self._table = self._buffer[: count * (size + gap)].reshape(count, size + gap)
-            self._list = [line.data for line in self._table[:, :size]]
+            self._list = list(self._table[:, :size])
         return self._table, self._list
 
 
-def _read(piece: _Piece, lines: Sequence[memoryview]) -> None:
-    """Fill buffers of equal length with the bytes of a piece, one after the other."""
+def _read(piece: _Piece, lines: Sequence[np.ndarray]) -> None:
+    """Fill arrays of equal length with the bytes of a piece, one after the other."""
     if not piece.stretch.part.fill_lines(lines, piece.begin):
         raise UnreadableFileError(f"{piece.stretch.name} goes beyond the end of the file.")
