@@ -14,7 +14,7 @@ import pytest
 import torch
 
 import torchkeras
-from torchkeras.commands import main
+from torchkeras.commands import main, reading_hdf5
 from torchkeras.commands.exits import MEANINGS
 from torchkeras.layers import BatchNormalization, Conv2D, Dense, Flatten, Input
 from torchkeras.models import Model, Sequential
@@ -202,7 +202,10 @@ def findings(capsys, path, expected=1):
     return [(finding["kind"], finding["where"], finding["text"]) for finding in found["findings"]]
 
 
-def test_values_that_are_not_finite(capsys):
+@pytest.mark.parametrize("slab", [4, 16 << 20])
+def test_values_that_are_not_finite(slab, capsys, monkeypatch):
+    """A large array is read by rows."""
+    monkeypatch.setattr(reading_hdf5, "SLAB", slab)
     small()
     change("m.h5", last=[[np.nan], [1.0]])
     assert findings(capsys, "m.h5") == [

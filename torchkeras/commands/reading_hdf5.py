@@ -46,7 +46,7 @@ def contents_of_hdf5(path: Path) -> Iterator[Contents]:
         yield _of_hdf5(file)
 
 
-def _of_archive(found: archive.Archive, weights: h5py.File) -> Contents:
+def _of_archive(found: archive.Archive, weights: h5py.Group) -> Contents:
     contents = Contents(ZIPPED, whole=True, config=found.config)
     about = found.metadata if isinstance(found.metadata, Mapping) else {}
     version = about.get("keras_version")
@@ -60,7 +60,7 @@ def _of_archive(found: archive.Archive, weights: h5py.File) -> Contents:
     return contents
 
 
-def _of_hdf5(file: h5py.File) -> Contents:
+def _of_hdf5(file: h5py.Group) -> Contents:
     contents = Contents(UNKNOWN)
     inside = members(file)
     contents.config = _config(contents, file, "model_config")
@@ -88,7 +88,7 @@ def _of_hdf5(file: h5py.File) -> Contents:
     return contents
 
 
-def _config(contents: Contents, file: h5py.File, name: str) -> Any:
+def _config(contents: Contents, file: h5py.Group, name: str) -> Any:
     try:
         return read_config(file, name)
     except ModelFileError as error:
@@ -100,7 +100,7 @@ def _has_list(group: h5py.Group, name: str) -> bool:
     return any(attribute(group, found) is not None for found in (name, f"{name}0"))
 
 
-def _take_origin(contents: Contents, file: h5py.File, group: h5py.Group) -> None:
+def _take_origin(contents: Contents, file: h5py.Group, group: h5py.Group) -> None:
     for name in ("keras_version", "backend"):
         told = {place.name: attribute(place, name) for place in (file, group)}
         given = {str(value) for value in told.values() if value is not None}
@@ -154,7 +154,7 @@ def _number(name: str) -> tuple[int, str]:
     return (int(last) if last.isdecimal() and len(last) < 10 else -1, name)
 
 
-def _take_paths(contents: Contents, file: h5py.File) -> None:
+def _take_paths(contents: Contents, file: h5py.Group) -> None:
     known = classes(contents.config)
     for group in _groups(file):
         inside = members(group)
@@ -203,7 +203,7 @@ def _listed(contents: Contents, group: h5py.Group) -> list[Array]:
     return found
 
 
-def _find_unlisted(contents: Contents, file: h5py.File) -> None:
+def _find_unlisted(contents: Contents, file: h5py.Group) -> None:
     listed = {array.path for array in (*contents.arrays, *contents.state)}
     for group in _groups(file):
         for found in members(group).values():
@@ -227,5 +227,5 @@ def _pieces(dataset: h5py.Dataset, bfloat16: bool) -> Iterator[np.ndarray]:
         return
     rows = max(1, SLAB * len(dataset) // dataset.nbytes)
     for first in range(0, len(dataset), rows):
-        with hdf5_rules.readable(hdf5_rules.place_of(dataset)):
+        with hdf5_rules.readable(hdf5_rules.Place(dataset)):
             yield dataset[first : first + rows]

@@ -84,7 +84,7 @@ def described(about: str, name: str) -> ModelFile:
     return ModelFile(name, None, NAMES, found["model_config"], found.get("training_config"), version)
 
 
-def _archived(found: archive.Archive, weights: h5py.File, name: str) -> ModelFile:
+def _archived(found: archive.Archive, weights: h5py.Group, name: str) -> ModelFile:
     training = found.config.get("compile_config") if isinstance(found.config, Mapping) else None
     version = found.metadata.get("keras_version", "") if isinstance(found.metadata, Mapping) else ""
     own = found.metadata.get(OWN) if isinstance(found.metadata, Mapping) else None
@@ -104,7 +104,7 @@ def _with_optimizer(training: Any) -> Any:
     return {**{key: value for key, value in training.items() if key != "optimizer"}, "optimizer_config": named}
 
 
-def _hdf5(file: h5py.File) -> ModelFile:
+def _hdf5(file: h5py.Group) -> ModelFile:
     name, version = filename(file), str(attribute(file, "keras_version", ""))
     inside = members(file)
     if "model_weights" in inside and attribute(file, "layer_names") is None:
@@ -132,7 +132,7 @@ def _hdf5(file: h5py.File) -> ModelFile:
     )
 
 
-def version_by_names(file: h5py.File) -> str:
+def version_by_names(file: h5py.Group) -> str:
     """The least version of the Keras that wrote weights by paths; "" for our own. Keras 3 tells the names of layers."""
     pending: list[Any] = [] if attribute(file, OWN) is not None else [file]
     version = "2.12" if pending else ""
@@ -145,12 +145,12 @@ def version_by_names(file: h5py.File) -> str:
     return version
 
 
-def _optimizer(file: h5py.File) -> list[Named]:
+def _optimizer(file: h5py.Group) -> list[Named]:
     """An optimizer's state in Keras 2's layout; empty if the file has none."""
     return read_arrays(group_in(file, "optimizer_weights")) if "optimizer_weights" in file else []
 
 
-def read_config(file: h5py.File, name: str) -> Any:
+def read_config(file: h5py.Group, name: str) -> Any:
     """The value of a JSON attribute; None if there is none. Raises UnreadableFileError if it is not JSON."""
     found, where = hdf5.attribute(file, name), f"{filename(file)}: attribute {name!r}"
     if found is None:

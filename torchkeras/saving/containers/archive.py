@@ -51,8 +51,8 @@ class Archive:
     strict: bool = True
 
     @contextmanager
-    def weights(self, limits: Limits = LIMITS, threads: int = THREADS) -> Iterator[h5py.File]:
-        """The weights as an HDF5 file: in place if they are stored as they are, else in a temporary file.
+    def weights(self, limits: Limits = LIMITS, threads: int = THREADS) -> Iterator[h5py.Group]:
+        """The root of the weights, an HDF5 file: in place if they are stored as they are, else in a temporary file.
 
         `threads`: that compute the checksum. Raises the errors of `hdf5.reading`.
         """

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from math import prod
 from typing import Any
 
 import h5py
 import numpy as np
-from h5py import h5a, h5s, h5t
+from h5py import h5a, h5g, h5s, h5t
 
 from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
@@ -41,8 +41,8 @@ def writing(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
 
 
 @contextmanager
-def reading(source: str | os.PathLike[str] | Part, strict: bool = True) -> Iterator[h5py.File]:
-    """Open an HDF5 file, or the part of a file that is one, after its links and storage are checked.
+def reading(source: str | os.PathLike[str] | Part, strict: bool = True) -> Iterator[h5py.Group]:
+    """The root of an HDF5 file, or of the part of a file that is one, after its links and storage are checked.
 
     `strict`: also what may be damage is an error.
 
@@ -55,10 +55,11 @@ def reading(source: str | os.PathLike[str] | Part, strict: bool = True) -> Itera
         file = h5py.File(source, "r")
     except rules.DAMAGE as error:
         raise UnreadableFileError(f"{shown(name)}: not a readable HDF5 file ({error}).") from error
-    with file, known(source) if isinstance(source, Part) else nullcontext():
+    with file, known(file, source if isinstance(source, Part) else None):
         rules.check_end(file)
-        rules.check_file(file, strict)
-        yield file
+        root = rules.Group(h5g.open(file.id, b"/"))
+        rules.check_file(root, strict)
+        yield root
 
 
 # --- groups and datasets ---------------------------------------------------------------------------------------------

@@ -83,6 +83,14 @@ def _short(text: Any, most: int = 200) -> str:
     return found if len(found) <= most else f"{found[:most]}..."
 
 
+class Group(h5py.Group):
+    """A group of a file that is only read: what was found inside, and passed the checks, is kept by its name."""
+
+    def __init__(self, bind: h5g.GroupID):
+        super().__init__(bind)
+        self.kept: dict[bytes, Group | h5py.Dataset] = {}
+
+
 def member(group: h5py.Group, name: str, limits: Limits = LIMITS) -> h5py.Group | h5py.Dataset | None:
     """The object at a path inside a group, after a check of every part of the path; None if there is nothing.
 
@@ -104,6 +112,18 @@ def member(group: h5py.Group, name: str, limits: Limits = LIMITS) -> h5py.Group 
 def _step(group: h5py.Group, name: bytes, where: Place, limits: Limits) -> h5py.Group | h5py.Dataset | None:
     if len(name) > limits.name:
         raise FileLimitError(f"{where}: the name has {len(name)} bytes; at most {limits.name} are read.")
+    if not isinstance(group, Group):
+        return _opened(group, name, where, h5py.Group)
+    if name not in group.kept:
+        found = _opened(group, name, where, Group)
+        if found is None:
+            return None
+        group.kept[name] = found
+    return group.kept[name]
+
+
+def _opened(group: h5py.Group, name: bytes, where: Place, kind_of_group: Any) -> Any:
+    """A group, of this class, or a dataset inside `group`, after the checks; None if there is nothing."""
     links = group.id.links
     if not links.exists(name):
         return None
@@ -113,7 +133,7 @@ def _step(group: h5py.Group, name: bytes, where: Place, limits: Limits) -> h5py.
         raise ForbiddenContentError(f"{where} is {what}; a model file holds what it names itself.")
     found = h5o.open(group.id, name)
     if isinstance(found, h5g.GroupID):
-        return h5py.Group(found)
+        return kind_of_group(found)
     if not isinstance(found, h5d.DatasetID):
         raise ForbiddenContentError(f"{where} is neither a group nor a dataset ({type(found).__name__}).")
     _check_storage(found, where)

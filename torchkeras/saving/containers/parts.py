@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -20,10 +20,11 @@ import numpy as np
 from h5py import h5f, h5fd, h5i
 
 CAN_READ = hasattr(os, "preadv")  # Windows has none
+MOST = 1024  # arrays that one call of the system fills
 PIECE = 1 << 23  # bytes whose checksum one thread makes at once
 POLYNOMIAL = 0xEDB88320  # of zip's checksum, with its bits reversed
 
-_parts: dict[str, Part] = {}
+_parts: dict[int, Part] = {}  # by HDF5's number of the open file
 
 
 class Part(io.RawIOBase):
@@ -63,6 +64,22 @@ class Part(io.RawIOBase):
             at, left = at + count, left[count:]
         return wanted - len(left)
 
+    def fill_lines(self, lines: Sequence[Any], at: int) -> bool:
+        """Fill arrays of equal length with the bytes from `at` on; whether there are so many.
+
+        Not memoryviews: thousands of them would make Python collect its garbage, which takes longer than the reading.
+        """
+        size = lines[0].nbytes
+        if at + len(lines) * size > self.size:
+            return False
+        for first in range(0, len(lines), MOST):
+            some, begin = lines[first : first + MOST], at + first * size
+            if os.preadv(self.descriptor, some, self.begin + begin) < len(some) * size and any(
+                self.fill(memoryview(line), begin + k * size) < size for k, line in enumerate(some)
+            ):
+                return False
+        return True
+
     def checksum(self, threads: int) -> int:
         """The CRC-32 of all bytes. Raises OSError if the file has fewer."""
 
@@ -95,25 +112,27 @@ class Stretch:
 
 
 @contextmanager
-def known(part: Part) -> Iterator[None]:
-    """Inside the `with` block, `part_of` finds the part of what HDF5 reads in it."""
-    _parts[part.name] = part
+def known(file: h5py.File, part: Part | None = None) -> Iterator[None]:
+    """Inside the `with` block `part_of` knows the part that HDF5 reads as this file; None: it is looked up once."""
+    number, part = file.id.id, part or part_of(file)
+    if part is not None:
+        _parts[number] = part
     try:
         yield
     finally:
-        del _parts[part.name]
+        _parts.pop(number, None)
 
 
 def part_of(place: h5py.Group | h5py.Dataset) -> Part | None:
     """The bytes that HDF5 reads as a file, where they can be read beside it; None otherwise."""
     file = h5i.get_file_id(place.id)
+    if file.id in _parts:
+        return _parts[file.id]
     # HDF5 may keep back what was written to a file, and in memory there is no descriptor.
-    if not CAN_READ or file.get_intent() != h5f.ACC_RDONLY:
+    if not CAN_READ or file.get_intent() != h5f.ACC_RDONLY or file.get_access_plist().get_driver() != h5fd.SEC2:
         return None
-    if file.get_access_plist().get_driver() == h5fd.SEC2:
-        descriptor = file.get_vfd_handle()
-        return Part(descriptor, 0, os.fstat(descriptor).st_size)
-    return _parts.get(os.fsdecode(h5f.get_name(place.id)))
+    descriptor = file.get_vfd_handle()
+    return Part(descriptor, 0, os.fstat(descriptor).st_size)
 
 
 # --- checksums of pieces, joined -------------------------------------------------------------------------------------

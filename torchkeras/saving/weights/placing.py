@@ -43,15 +43,15 @@ def put(jobs: Sequence[tuple[Tensor, Stretch]]) -> None:
     shared = [piece for piece in pieces if _by_numpy(piece)]
     size = sum(piece.target.numel() * piece.stretch.dtype.itemsize for piece in shared)
     threads = min(THREADS, torch.get_num_threads(), size // SLAB)
-    buffers = _Buffers()
+    placer = _Placer()
     if threads < 2:
         alone = pieces
     else:
         with ThreadPoolExecutor(threads, "torchkeras-files") as pool:
-            for _ in pool.map(buffers.place, shared):
+            for _ in pool.map(placer.place, shared):
                 pass
     for piece in alone:
-        buffers.place(piece)
+        placer.place(piece)
 
 
 def _pieces(target: Tensor, stretch: Stretch, begin: int) -> Iterator[_Piece]:
@@ -75,11 +75,12 @@ def _by_numpy(piece: _Piece) -> bool:
     return target.device.type == "cpu" and (target.dtype == torch.bfloat16) == piece.stretch.bfloat16
 
 
-class _Buffers:
+class _Placer(local):
     """Places pieces, with one buffer for each thread."""
 
     def __init__(self) -> None:
-        self._held = local()
+        self._buffer = np.empty(SLAB + SLAB // LONG * APART, np.uint8)
+        self._cut: tuple[int, int, int] | None = None
 
     def place(self, piece: _Piece) -> None:
         stretch, target = piece.stretch, piece.target
@@ -92,7 +93,7 @@ class _Buffers:
             return
         array = (target.view(torch.int16) if stretch.bfloat16 else target).numpy()
         if array.flags.c_contiguous and array.dtype == stretch.dtype:
-            _read(stretch, array.reshape(-1).view(np.uint8), piece.begin)
+            _read(piece, [array.reshape(-1).view(np.uint8)])
         else:
             np.copyto(array, self._values(piece), casting="unsafe")
 
@@ -103,24 +104,24 @@ class _Buffers:
         and transposing would take three times as long.
         """
         dtype, shape = piece.stretch.dtype, tuple(piece.target.shape)
-        size = prod(shape) * dtype.itemsize
-        held = self._buffer(0, size)
-        _read(piece.stretch, held, piece.begin)
-        values = held.view(dtype).reshape(shape)
-        if values.ndim < 2 or shape[-1] * dtype.itemsize < LONG:
-            return values
-        rows, row, apart = prod(shape[:-1]), shape[-1], APART // dtype.itemsize
-        padded = self._buffer(1, size + rows * APART).view(dtype).reshape(rows, row + apart)[:, :row].reshape(shape)
-        np.copyto(padded, values)
-        return padded
+        rows, length = prod(shape[:-1]), prod(shape[-1:])
+        is_long = rows > 1 and length * dtype.itemsize >= LONG
+        if not is_long:
+            rows, length = 1, rows * length
+        table, lines = self._lines(rows, length * dtype.itemsize, APART if is_long else 0)
+        _read(piece, lines)
+        return table.view(dtype)[:, :length].reshape(shape)
 
-    def _buffer(self, index: int, size: int) -> np.ndarray:
-        if not hasattr(self._held, "buffers"):
-            self._held.buffers = [np.empty(SLAB, np.uint8), np.empty(SLAB + SLAB // LONG * APART, np.uint8)]
-        return self._held.buffers[index][:size]  # type: ignore[no-any-return]
+    def _lines(self, count: int, size: int, gap: int) -> tuple[np.ndarray, list[np.ndarray]]:
+        """The buffer as a table, and its lines without the gap at the end of each. Most pieces have the same."""
+        if self._cut != (count, size, gap):
+            self._cut = (count, size, gap)
+            self._table = self._buffer[: count * (size + gap)].reshape(count, size + gap)
+            self._list = list(self._table[:, :size])
+        return self._table, self._list
 
 
-def _read(stretch: Stretch, target: np.ndarray, begin: int) -> None:
-    """Fill an array with the bytes from `begin` on."""
-    if stretch.part.fill(target.data, begin) < target.nbytes:
-        raise UnreadableFileError(f"{stretch.name} goes beyond the end of the file.")
+def _read(piece: _Piece, lines: Sequence[np.ndarray]) -> None:
+    """Fill arrays of equal length with the bytes of a piece, one after the other."""
+    if not piece.stretch.part.fill_lines(lines, piece.begin):
+        raise UnreadableFileError(f"{piece.stretch.name} goes beyond the end of the file.")
