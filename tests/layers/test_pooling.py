@@ -119,6 +119,20 @@ def test_global_pooling_moves_no_axes(cls):
     assert gradient.is_contiguous()  # what comes before need not copy it
 
 
+@pytest.mark.parametrize("data_format", ["channels_first", "channels_last"])
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("cls", GLOBAL)
+def test_global_pooling_knows_its_channels_behind_a_convolution(cls, keepdims, data_format):
+    # The convolution gives its channels at axis 1 in memory's order, wherever Keras's shape has them.
+    inputs = Input((*range(5, 5 + cls.rank), 3))
+    convolved = getattr(layers, f"Conv{cls.rank}D")(4, 2, data_format="channels_last")(inputs)
+    model = Model(inputs, [convolved, cls(data_format=data_format, keepdims=keepdims)(convolved)])
+    values, pooled = model(torch.randn(2, *inputs.shape[1:]))
+    axes = tuple(range(1, cls.rank + 1) if data_format == "channels_last" else range(2, cls.rank + 2))
+    torch.testing.assert_close(pooled, (torch.amax if cls in GLOBAL_MAX else torch.mean)(values, axes, keepdims))
+    assert pooled.shape[1:] == model.outputs[1].shape[1:]
+
+
 def test_the_mean_over_time_leaves_masked_steps_out():
     # Values of Keras 2.2.4 (of Keras 3.15 for channels_first, where Keras 2.2.4 mixes up the axes).
     x, mask = torch.arange(12.0).reshape(2, 3, 2), torch.tensor([[True, True, False], [True, False, False]])
