@@ -172,7 +172,8 @@ class Compiling(Together, Turning, Extending, abstract=True):
     def _settle_alone(self) -> None:
         """Collect the weights that train: those there are now; once more when the first call has built the others."""
         variables = self.trainable_weights
-        parameters = self._bound(variables, [])
+        parameters = [tensor for each in variables for tensor in each.tensors]
+        self._bind(variables, parameters, [])
         compiled = self.__dict__["_compiled_model"] = CompiledModel(
             self,
             [],
@@ -199,12 +200,12 @@ class Compiling(Together, Turning, Extending, abstract=True):
             "scaling": LossScale(Weights(self), self._device, guard is not None) if scales else None,
         }
 
-    def _bound(self, variables: list[Any], losses: list[Any]) -> list[torch.Tensor]:
-        """The parameters of what trains, which the optimizer, where there is one, is given.
+    def _bind(self, variables: list[Any], parameters: list[torch.Tensor], losses: list[Any]) -> None:
+        """Give the optimizer, where there is one, the parameters of what trains.
 
         Raises ValueError for what it would not reach, and warns of tensors that are no weights though they look it.
         """
-        parameters, optimizer = [tensor for each in variables for tensor in each.tensors], self._given.optimizer
+        optimizer = self._given.optimizer
         if optimizer is not None:
             check_reach(self, parameters, losses)
         warn_of_unseen(self, "compile", stacklevel=4)
@@ -215,7 +216,6 @@ class Compiling(Together, Turning, Extending, abstract=True):
                 layers=[variable.layer.name for variable in variables],
                 names=[variable.name for variable in variables],
             )
-        return parameters
 
     def _constrained(self, variables: list[Any]) -> list[Any]:
         """Those with a constraint that the optimizer trains; where there is none, the user's own do."""
@@ -251,7 +251,8 @@ class Compiling(Together, Turning, Extending, abstract=True):
             raise ValueError(f"compile: add_metric has the name {repeated[0]!r}, which another reported number has.")
         weights = self.weights
         variables = [variable for variable in weights if variable.trains]
-        parameters = self._bound(variables, [target.objective.given for target in targets])
+        parameters = [tensor for each in variables for tensor in each.tensors]
+        self._bind(variables, parameters, [target.objective.given for target in targets])
         if owns_loss:  # which may want probabilities
             targets = [replace(target, logits=None) for target in targets]
         if not (owns_step or self._has_loss(targets)):

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from torchkeras.engine.data.target_kinds import FREE, LIKE
 from torchkeras.engine.graph.input import InputLayer
-from torchkeras.engine.layer.function_values import is_installed, loads, used_by
+from torchkeras.engine.layer.function_values import installed, loads, used_by
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, dtype_name
 from torchkeras.engine.step.output_loss import FunctionObjective, name_of
@@ -112,7 +112,7 @@ def uses_symbolic(function: Any) -> bool:
 def _asks_for_history(value: Any) -> bool:
     """Whether a function asks a tensor which layer has made it, as only a symbolic one knows."""
     function = value.__func__ if isinstance(value, MethodType) else value
-    if not isinstance(function, FunctionType) or is_installed(function):
+    if not isinstance(function, FunctionType) or installed(function.__module__ or ""):
         return False
     return any(name == HISTORY for _, name in loads(function.__code__))
 
@@ -134,7 +134,7 @@ def _reached_from(value: Any) -> list[Any]:
 
 def _of_function(function: FunctionType, bound: list[Any]) -> list[Any]:
     """What a function uses, and attributes of it and of what the function is bound to."""
-    if is_installed(function):
+    if installed(function.__module__ or ""):
         return []
     held = list(used_by(function).values())
     attributes = {name for kind, name in loads(function.__code__) if kind in ("LOAD_ATTR", "LOAD_METHOD")}

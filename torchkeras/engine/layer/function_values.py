@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dis
+import re
 from collections.abc import Iterator
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-PACKAGES = ("torchkeras", "torch", "numpy")  # whose functions use no tensor of a user's
+# Whether the name of a module is of a package whose functions use no tensor of a user's.
+installed = re.compile(r"(torchkeras|torch|numpy)(\.|$)").match
 EMPTY = CellType()
 
 
@@ -18,7 +20,7 @@ def used_by(function: FunctionType) -> dict[str, Any]:
     >>> used_by(lambda x: x * w)
     {'w': 3}
     """
-    if is_installed(function):
+    if installed(function.__module__ or ""):
         return {}
     found = {name: function.__globals__[name] for name in _globals(function) if name in function.__globals__}
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
@@ -27,11 +29,6 @@ def used_by(function: FunctionType) -> dict[str, Any]:
     positional = function.__code__.co_varnames[: function.__code__.co_argcount]
     found |= dict(zip(positional[len(positional) - len(given) :], given, strict=True))
     return found | (function.__kwdefaults__ or {})
-
-
-def is_installed(function: FunctionType) -> bool:
-    """Whether a function is of one of `PACKAGES`."""
-    return (function.__module__ or "").partition(".")[0] in PACKAGES
 
 
 def _globals(function: FunctionType) -> list[str]:

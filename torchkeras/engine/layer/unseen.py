@@ -14,7 +14,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from torchkeras.engine.layer.function_values import used_by
+from torchkeras.engine.layer.function_values import installed, used_by
 from torchkeras.engine.layer.tracked import Tracked
 from torchkeras.engine.layer.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
 
@@ -42,13 +42,16 @@ def warn_of_unseen(model: Any, where: str, stacklevel: int) -> None:
 def _unseen(model: nn.Module) -> Iterator[tuple[WeightOwner, str, Tensor]]:
     """The tensors, each once, with the layer that has them and the path from it."""
     known = {id(tensor) for tensors in (model.parameters(), model.buffers()) for tensor in tensors}
-    for layer in (each for each in model.modules() if isinstance(each, WeightOwner)):
-        for prefix, module in layer._plain_modules():
-            for name, value in _kept(module):
-                for path, tensor in _inside(value, f"{prefix}{name}", layer, DEPTH):
-                    if id(tensor) not in known:
-                        known.add(id(tensor))
-                        yield layer, path, tensor
+    owners: dict[str, tuple[Any, str]] = {}  # by the path of a module: its layer, and the path from there
+    for place, module in model.named_modules():
+        above, _, key = place.rpartition(".")
+        owner, path = (module, "") if isinstance(module, WeightOwner) else owners[above]
+        layer, prefix = owners[place] = owner, path if owner is module else f"{path}{key}."
+        for name, value in _kept(module):
+            for inner, tensor in _inside(value, f"{prefix}{name}", layer, DEPTH):
+                if id(tensor) not in known:
+                    known.add(id(tensor))
+                    yield layer, inner, tensor
 
 
 def _kept(module: nn.Module) -> Iterable[tuple[Any, Any]]:
@@ -58,7 +61,10 @@ def _kept(module: nn.Module) -> Iterable[tuple[Any, Any]]:
     """
     if isinstance(module, Tracked):
         return module.unregistered()
-    return ((name, each) for name, each in vars(module).items() if name not in NOT_KEPT and isinstance(each, FOLLOWED))
+    kept = ((name, each) for name, each in vars(module).items() if name not in NOT_KEPT and isinstance(each, FOLLOWED))
+    return (
+        (name, each) for name, each in kept if not (isinstance(each, FunctionType) and installed(each.__module__ or ""))
+    )
 
 
 def _inside(value: Any, path: str, layer: WeightOwner, depth: int) -> Iterator[tuple[str, Tensor]]:
