@@ -157,6 +157,7 @@ def table(title: str, rows: Rows) -> str:
 
 
 SIDE, EDGE, TEXT, LINE = 250, 46, "#7b8794", "#0ca678"  # of a field and around it; colours for white and black
+LETTERS = 18  # so that they can be read on a phone, which shows the picture half as wide
 
 
 def drawn(tables: dict[str, Rows]) -> str:
@@ -167,7 +168,7 @@ def drawn(tables: dict[str, Rows]) -> str:
         parts += [f'<g transform="translate({left} {top})">', *_field(title, rows), "</g>"]
     wide, high = (count * (SIDE + 2 * EDGE) for count in (min(len(tables), 2), (len(tables) + 1) // 2))
     box = f'viewBox="0 0 {wide} {high}" width="{wide}" height="{high}"'
-    style = f'font-family="sans-serif" font-size="13" fill="{TEXT}" text-anchor="middle"'
+    style = f'font-family="sans-serif" font-size="{LETTERS}" fill="{TEXT}" text-anchor="middle"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {box} {style}>\n' + "\n".join(parts) + "\n</svg>\n"
 
 
@@ -179,13 +180,13 @@ def _field(title: str, rows: Rows) -> Iterator[str]:
         shares = (np.log10(points) - low) / (high - low) * SIDE
         return " ".join(f"{x:.0f},{SIDE - y:.0f}" for x, y in shares)
 
-    yield f'<text x="{SIDE / 2}" y="-14" font-size="14">seconds for {title}</text>'
+    yield f'<text x="{SIDE / 2}" y="-14">seconds for {title}</text>'
     yield f'<rect width="{SIDE}" height="{SIDE}" fill="none" stroke="{TEXT}"/>'
     for axis in (0, 1):
         for power in range(int(low[axis]), int(high[axis]) + 1):
             place = (power - low[axis]) / (high[axis] - low[axis]) * SIDE
-            x, y = (place, SIDE + 18) if axis == 0 else (-22, SIDE - place + 4)
-            yield f'<text x="{x:.0f}" y="{y:.0f}">{10.0**power:g}</text>'
+            x, y = (place, SIDE + 22) if axis == 0 else (-24, SIDE - place + 6)
+            yield f'<text x="{x:.0f}" y="{y:.0f}">1e{power}</text>'
     first = 10.0 ** np.array([low, low + min(high - low)])
     yield f'<polyline points="{at(first)}" fill="none" stroke="{TEXT}" stroke-dasharray="4"/>'
     for name, points in rows.items():
