@@ -208,14 +208,13 @@ class Compiling(Together, Turning, Extending, abstract=True):
         optimizer = self._given.optimizer
         if optimizer is not None:
             check_reach(self, parameters, losses)
-        warn_of_unseen(self, "compile", stacklevel=4)
-        if optimizer is not None:
             optimizer.bind(
                 parameters,
                 [variable.arrangement for variable in variables],
                 layers=[variable.layer.name for variable in variables],
                 names=[variable.name for variable in variables],
             )
+        warn_of_unseen(self, "compile", stacklevel=4)
 
     def _constrained(self, variables: list[Any]) -> list[Any]:
         """Those with a constraint that the optimizer trains; where there is none, the user's own do."""

@@ -42,11 +42,15 @@ def warn_of_unseen(model: Any, where: str, stacklevel: int) -> None:
 def _unseen(model: nn.Module) -> Iterator[tuple[WeightOwner, str, Tensor]]:
     """The tensors, each once, with the layer that has them and the path from it."""
     known = {id(tensor) for tensors in (model.parameters(), model.buffers()) for tensor in tensors}
-    owners: dict[str, tuple[Any, str]] = {}  # by the path of a module: its layer, and the path from there
+    owners: dict[str, tuple[WeightOwner, str]] = {}  # by the path of a module: its layer, and the path from there
     for place, module in model.named_modules():
         above, _, key = place.rpartition(".")
-        owner, path = (module, "") if isinstance(module, WeightOwner) else owners[above]
-        layer, prefix = owners[place] = owner, path if owner is module else f"{path}{key}."
+        if isinstance(module, WeightOwner):
+            layer, prefix = module, ""
+        else:
+            layer, path = owners[above]
+            prefix = f"{path}{key}."
+        owners[place] = layer, prefix
         for name, value in _kept(module):
             for inner, tensor in _inside(value, f"{prefix}{name}", layer, DEPTH):
                 if id(tensor) not in known:
