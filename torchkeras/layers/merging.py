@@ -1,7 +1,6 @@
 """Layers that make one tensor of several: elementwise ones, Concatenate and Dot, and a function for each."""
 
 from collections.abc import Callable, Mapping
-from functools import reduce
 from itertools import zip_longest
 from typing import Annotated, Any, ClassVar
 
@@ -12,6 +11,7 @@ from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.layer.tracing import fold
 from torchkeras.rules import INTEGERS, is_integer, rule
 
 
@@ -36,7 +36,7 @@ def _check_masks(inputs: Any, mask: Any) -> None:
 def _all_masks(mask: Any) -> Any:
     """True where all masks are. An input without a mask counts as True everywhere."""
     masks = [item for item in mask or [] if item is not None]
-    return reduce(torch.logical_and, masks) if masks else None
+    return fold(torch.logical_and, masks) if masks else None
 
 
 def broadcast_shapes(first: Shape, second: Shape) -> Shape:
@@ -77,14 +77,14 @@ class Elementwise(Layer, abstract=True):
             raise ValueError(f"cannot merge tensors with different batch sizes; found the shapes {input_shape}.")
         if self.built and self._same_rank and len(set(map(len, input_shape))) > 1:
             raise ValueError(f"was first called on inputs of the same rank; found the shapes {input_shape}.")
-        sizes = reduce(broadcast_shapes, [tuple(shape[1:]) for shape in input_shape])
+        sizes = fold(broadcast_shapes, [tuple(shape[1:]) for shape in input_shape])
         return (*(batch_sizes or {None}), *sizes)
 
     def forward(self, inputs: Any) -> torch.Tensor:
         if not self._same_rank:
             rank = max(tensor.dim() for tensor in inputs)
             inputs = [tensor[(slice(None), *(None,) * (rank - tensor.dim()))] for tensor in inputs]
-        return reduce(type(self)._function, inputs)
+        return fold(type(self)._function, inputs)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """True where the masks of all inputs are; None when no input has a mask."""
@@ -120,7 +120,7 @@ class Add(Elementwise):
         first, *others = inputs
         if any(other.shape != first.shape or other.dtype != first.dtype for other in others):
             return self.forward(inputs)
-        return reduce(torch.Tensor.add_, others, first)
+        return fold(torch.Tensor.add_, inputs)
 
 
 class Subtract(Elementwise):
