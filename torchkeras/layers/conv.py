@@ -73,7 +73,7 @@ class Convolving(Spatial, abstract=True):
         """The module, its kernel in the memory format of the images, so that torch need not convert it."""
         if self.rank == 2 and self._facts.native_layout is Layout.CHANNELS_FIRST:
             weight: Any = module.weight
-            weight.data = weight.data.contiguous(memory_format=torch.channels_last)
+            weight.data = weight.data.to(memory_format=torch.channels_last)
         return module
 
 

@@ -63,7 +63,7 @@ class readable:  # noqa: N801  # used as a function: `with readable(place):`
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, ModelFileError) or not isinstance(error, (MemoryError, *DAMAGE)):
+        if error is None or isinstance(error, ModelFileError) or not isinstance(error, (MemoryError, *DAMAGE)):
             return
         if isinstance(error, MemoryError) or NO_MEMORY in str(error):
             raise FileLimitError(f"{self._where}: more memory is asked for than there is.") from error

@@ -24,12 +24,13 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.errors import ModelFileError, UnknownFormatError, WeightMismatchError
 from torchkeras.legacy.weights import Recipe, Step
 from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, has_attribute, members
+from torchkeras.saving.containers.hdf5_kept import Dataset
 from torchkeras.saving.containers.places import filename
 from torchkeras.saving.weights import matching
 from torchkeras.saving.weights.matching import Match, Named
 from torchkeras.saving.weights.origin import Origin
 
-Arrays = list[tuple[str, h5py.Dataset]]
+Arrays = list[tuple[str, Dataset]]
 
 # How many arrays a layer had, if the number differs, and what Keras 1 called them later.
 GATES: Mapping[str, str] = {"LSTM": "icfo", "GRU": "zrh"}
@@ -76,7 +77,7 @@ def has_old_layout(group: h5py.Group) -> bool:
     return has_attribute(group, "nb_layers") or (not has_attribute(group, "layer_names") and "graph" in members(group))
 
 
-def old_layout(group: h5py.Group) -> list[tuple[str, list[h5py.Dataset]]]:
+def old_layout(group: h5py.Group) -> list[tuple[str, list[Dataset]]]:
     """The layers in order, with their arrays.
 
     Raises UnknownFormatError for a Graph, ModelFileError for a missing number.
