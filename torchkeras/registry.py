@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from torchkeras.legacy import arguments
@@ -172,7 +173,7 @@ class Family(Generic[T]):
             raise ValueError(f"{config['class_name']!r}: a {self.kind} has options by name; found a list.")
         if from_config is None:
             return made_by(**options)
-        if "custom_objects" in inspect.signature(from_config).parameters:
+        if _takes_custom_objects(from_config):
             return from_config(options, custom_objects=custom_objects)
         if not custom_objects:
             return from_config(options)
@@ -205,6 +206,11 @@ class Family(Generic[T]):
         if hasattr(value, "get_config"):
             return {"class_name": type(value).__name__, "config": value.get_config()}
         return _function_name(value, self.kind)
+
+
+@lru_cache
+def _takes_custom_objects(from_config: Callable[..., Any]) -> bool:
+    return "custom_objects" in inspect.signature(from_config).parameters
 
 
 def _function_name(value: Callable[..., Any], kind: str) -> str:

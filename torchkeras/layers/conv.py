@@ -72,7 +72,8 @@ class Convolving(Spatial, abstract=True):
     def _in_memory_order(self, module: nn.Module) -> nn.Module:
         """The module, its kernel in the memory format of the images, so that torch need not convert it."""
         if self.rank == 2 and self._facts.native_layout is Layout.CHANNELS_FIRST:
-            module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+            weight: Any = module.weight
+            weight.data = weight.data.to(memory_format=torch.channels_last)
         return module
 
 

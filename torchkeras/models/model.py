@@ -245,10 +245,9 @@ class Model(Trainer, Network):
             isolated=isolated,
             strict=strict,
         )
-        taking = Taking(by_name, skip_mismatch, reshape, original_backend, original_data_format, strict)
+        taking = Taking(by_name, skip_mismatch, reshape, original_backend, original_data_format, strict, bool(report))
         self._check_has_weights()
-        found = load.load_weights(self, filepath, taking, isolated)
-        return found if report else None
+        return load.load_weights(self, filepath, taking, isolated)
 
     def save(self, filepath: str | os.PathLike[str], overwrite: bool = True, include_optimizer: bool = True) -> None:
         """Write the whole model: architecture, weights and, when it is compiled, optimizer, losses and metrics.

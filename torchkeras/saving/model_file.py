@@ -13,7 +13,15 @@ import h5py
 
 from torchkeras.errors import UnknownFormatError, UnreadableFileError
 from torchkeras.saving.containers import archive, hdf5, json_text
-from torchkeras.saving.containers.hdf5 import attribute, attributes, dataset_in, group_in, members, reading
+from torchkeras.saving.containers.hdf5 import (
+    attribute,
+    attributes,
+    dataset_in,
+    group_in,
+    has_attribute,
+    members,
+    reading,
+)
 from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.containers.places import filename, shown
 from torchkeras.saving.optimizer.keras3_order import SCALE
@@ -107,7 +115,7 @@ def _with_optimizer(training: Any) -> Any:
 def _hdf5(file: h5py.Group) -> ModelFile:
     name, version = filename(file), str(attribute(file, "keras_version", ""))
     inside = members(file)
-    if "model_weights" in inside and attribute(file, "layer_names") is None:
+    if "model_weights" in inside and not has_attribute(file, "layer_names"):
         group = group_in(file, "model_weights")
         layout = NUMBERS if has_old_layout(group) else GROUPS
         told = version or str(attribute(group, "keras_version", ""))
@@ -122,7 +130,7 @@ def _hdf5(file: h5py.Group) -> ModelFile:
         )
     if has_old_layout(file):
         return ModelFile(name, file, NUMBERS, version=version)
-    if any(attribute(file, key) is not None for key in ("layer_names", "layer_names0")):
+    if any(has_attribute(file, key) for key in ("layer_names", "layer_names0")):
         return ModelFile(name, file, GROUPS, version=version, backend=str(attribute(file, "backend", "")))
     if {"layers", "_layer_checkpoint_dependencies", "vars"} & set(inside) or not (inside or attributes(file)):
         # Keras 3 makes a group when it has a weight for it: an empty file is that of a model without weights.

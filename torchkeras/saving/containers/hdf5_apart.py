@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import h5py
 from h5py import h5d, h5i, h5o
 
-from torchkeras.saving.containers.parts import part_of
+from torchkeras.saving.containers.hdf5_kept import Dataset, part_of
 
 FIRST_BLOCK = 48  # bytes of the shortest superblock
 SMALL_BLOCK = 2048  # bytes that HDF5 allocates at once for small arrays; unused ones stay 0
@@ -58,22 +58,22 @@ def bytes_at(place: h5py.Group | h5py.Dataset, begin: int, size: int) -> bytes:
         return raw.read(size)
 
 
-def first_block(file: h5py.Group) -> Extent:
-    """The bytes up to the end of the file's first block."""
-    return Extent(0, file.file.userblock_size + FIRST_BLOCK, "the file's first block", False, 0)
+def first_block(base: int) -> Extent:
+    """The bytes up to the end of the file's first block. `base`: where HDF5 begins in the file."""
+    return Extent(0, base + FIRST_BLOCK, "the file's first block", False, 0)
 
 
-def extents(found: Any, base: int) -> list[Extent]:
+def extents(found: h5py.Group | Dataset, base: int) -> list[Extent]:
     """Where the header of a group or dataset is, as far as HDF5 says, and the bytes of a dataset.
 
-    `base`: where HDF5 begins in the file. It counts headers from there, and arrays from the file's beginning.
+    HDF5 counts headers from its `base` on, and arrays from the file's beginning.
     """
     told, name = h5o.get_info(found.id), str(found.name)
     at, size = base + told.addr, told.hdr.space.total if told.hdr.nchunks == 1 else 1
     taken = [Extent(at, at + size, name, False, at)]
-    if not isinstance(found, h5py.Dataset):
+    if not isinstance(found, Dataset):
         return taken
-    if found.id.get_create_plist().get_layout() == h5d.CHUNKED:
+    if found.plist.get_layout() == h5d.CHUNKED:
         pieces = [found.id.get_chunk_info(index) for index in range(found.id.get_num_chunks())]
         places = [(piece.byte_offset, piece.size) for piece in pieces if piece.byte_offset is not None]
     else:
@@ -90,7 +90,7 @@ def overlap(taken: list[Extent]) -> str | None:
     return None
 
 
-def doubts(file: h5py.Group, taken: list[Extent]) -> Iterator[str]:
+def doubts(file: h5py.Group, taken: list[Extent], base: int) -> Iterator[str]:
     """What looks like a damaged address, in order of places.
 
     - An array is where a tree, a table or a heap of HDF5 is.
@@ -108,7 +108,7 @@ def doubts(file: h5py.Group, taken: list[Extent]) -> Iterator[str]:
         if not found.is_array or before.end == found.begin:
             continue
         size, alone = found.end - found.begin, after is None or found.end < after.begin
-        if _is_elsewhere(file, before, found):
+        if _is_elsewhere(file, before, found, base):
             yield f"{found.name} is where another part of the file is"
         elif before.is_array and _stands_behind_its_numbers(file, before, found):
             yield (
@@ -133,11 +133,10 @@ def _stands_behind_its_numbers(file: h5py.Group, before: Extent, found: Extent) 
     return any(content[:size]) and not any(content[size:])
 
 
-def _is_elsewhere(file: h5py.Group, before: Extent, found: Extent) -> bool:
+def _is_elsewhere(file: h5py.Group, before: Extent, found: Extent, base: int) -> bool:
     """Whether an array is where a tree, a table or a heap is: one that begins in it, or in the space before it."""
     begin = max(before.end, found.begin - BEFORE)
     content = bytes_at(file, begin, min(found.end, found.begin + INSIDE) - begin)
-    base = file.file.userblock_size
     blocks = (
         (begin + match.start(), begin + match.start() + _length(content[match.start() :], begin + match.start() - base))
         for match in SIGNATURES.finditer(content)
