@@ -137,6 +137,14 @@ def test_summary(capsys):
     assert "Total params: 155" in lines
 
 
+def test_summary_has_the_modules_that_are_no_layers(capsys):
+    model = ByForward()
+    model(torch.zeros(1, 6))
+    model.summary()
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if "(Seq" in line or "(Lin" in line]
+    assert rows == [["body", "(Sequential)", "-", "128"], ["head", "(Linear)", "-", "27"]]
+
+
 def test_what_needs_a_graph_says_so(tmp_path):
     model = ByCall()
     model.build((None, 6))
