@@ -84,6 +84,13 @@ def between(inputs: Any, outputs: Any) -> Model:
     return Model(inputs, outputs, name="model")
 
 
+def one_loss_of_two() -> Model:
+    inputs = Input((4,))
+    model = Model(inputs, [Dense(3, name="a")(inputs), Dense(3, name="b")(inputs)])
+    model.compile("sgd", {"a": "mse"})
+    return model
+
+
 A, B = Input((4,), name="a"), Input((4,), name="b")
 
 
@@ -917,6 +924,21 @@ MISTAKES = [
         lambda: models.model_from_json("model.json"),
         ValueError,
         "model_from_json takes the text of an architecture; found a path. Give open('model.json').read().",
+    ),
+    (
+        "a folder that is not there",
+        lambda: compiled().save("nowhere/model.h5"),
+        FileNotFoundError,
+        "[Errno 2] There is no folder nowhere: 'nowhere/model.h5'",
+    ),
+    (
+        "a target of an output without a loss",
+        lambda: one_loss_of_two().fit(X, {"a": Y, "b": Y}),
+        ValueError,
+        (
+            "Error when checking model target: no target is called 'b'; there are ['a']. Each output that compile gave "
+            "a loss has one."
+        ),
     ),
     (
         "a file that is not there",

@@ -275,6 +275,7 @@ def _by_name(values: Mapping[str, Any], names: Sequence[str], what: str) -> list
     if unknown:
         raise ValueError(
             f"Error when checking model {what}: no {what} is called {_listed(unknown)}; there are {list(names)}."
+            f"{' Each output that compile gave a loss has one.' if what == 'target' else ''}"
         )
     return [values[name] for name in names]
 
