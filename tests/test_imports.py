@@ -21,7 +21,7 @@ ROOMS = [
     *("engine/step", "engine/speed", "engine/fit"),
     "layers",
     *("saving/containers", "saving/config_checks", "saving/graph_config", "saving/layer_facts"),
-    *("saving/weights", "saving/optimizer"),
+    *("saving/weights", "saving/optimizer", "saving/frozen"),
     *("saving/model_file", "saving/data_format", "saving/dialects", "saving/write", "saving/unsaveable"),
     *("saving/load", "saving/save"),
     *("visualization", "models", "serving", "utils", "__init__"),

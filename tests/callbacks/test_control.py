@@ -83,9 +83,12 @@ def test_early_stopping_goes_on_after_a_stop():
 @pytest.mark.parametrize("kind", [EarlyStopping, ReduceLROnPlateau])
 def test_a_number_that_is_not_there(kind):
     watching = kind("val_loss")
-    message = f"{kind.__name__}: the logs have no 'val_loss' to monitor; they have loss"
-    with pytest.warns(RuntimeWarning, match=f"^{re.escape(message)}"):
-        drive([watching], epochs=1)
+    message = f"{kind.__name__}: the logs have no 'val_loss' to monitor; they have loss, acc. "
+    with pytest.warns(RuntimeWarning, match=f"^{re.escape(message)}Give fit validation_data, or a validation_split.$"):
+        watching.monitored({"loss": 1.0, "acc": 0.5})
+    message = f"{kind.__name__}: the logs have no 'val_acc' to monitor; they have val_loss, loss."
+    with pytest.warns(RuntimeWarning, match=f"^{re.escape(message)}$"):
+        kind("val_acc").monitored({"val_loss": 1.0, "loss": 1.0})
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ SAMPLE = (
     "Error when checking input: expected features to have shape (4,) but got array with shape (1,). It has no axis of "
     "samples: give x[None] for one sample, or leave that axis out of the Input's shape."
 )
-JOIN = "A list or tuple has an array for each {}: join samples by np.array, and give targets as y."
+JOIN = "A list or tuple has an array for each {}: join samples by np.array"
 INPUTS = [
     (X[:, None], ValueError, RANK),
     (X[:, :3], ValueError, SIZE),
@@ -165,7 +165,7 @@ INPUTS = [
         ValueError,
         (
             "Error when checking model input: expected 1 array(s), for 'features', but got 2: (10, 4), (10, 4). "
-            f"{JOIN.format('input')}"
+            f"{JOIN.format('input')}, and give targets as y."
         ),
     ),
     (X[:0], ValueError, "The data has no samples."),
@@ -255,7 +255,7 @@ TARGETS = [
         Y,
         (
             "Error when checking model target: expected 2 array(s), for 'left', 'right', but got 1: (10, 3). "
-            f"{JOIN.format('target')}"
+            f"{JOIN.format('target')}."
         ),
     ),
     (classifier, LABELS + 1, f"{CLASSES} 1 to 3. {COUNT}"),

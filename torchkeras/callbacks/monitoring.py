@@ -55,7 +55,9 @@ class Monitored(Callback):
         value = named(logs).get(self.monitor)
         if value is None:
             names = ", ".join(logs or ()) or "none"
-            _warn(f"{type(self).__name__}: the logs have no {self.monitor!r} to monitor; they have {names}.")
+            lacks = self.monitor.startswith("val_") and "val_loss" not in (logs or ())
+            advice = " Give fit validation_data, or a validation_split." if lacks else ""
+            _warn(f"{type(self).__name__}: the logs have no {self.monitor!r} to monitor; they have {names}.{advice}")
         return value
 
 

@@ -36,6 +36,7 @@ from torchkeras.saving.dialects import modern
 from torchkeras.saving.dialects.calls import read_form
 from torchkeras.saving.dialects.compile_config import modern_training
 from torchkeras.saving.formats import named
+from torchkeras.saving.frozen import freeze
 from torchkeras.saving.graph_config import in_structure, model_from_config
 from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, described, opened
 from torchkeras.saving.optimizer.state import restore, restore_scale
@@ -126,6 +127,7 @@ def _of_keras(
         # The caller's data format is already part of the architecture; the weights belong to that.
         own = replace(taking, original_data_format=None)
         matches, origin, report = _take(source, model, own, None, memory=partial(memory, model))
+        freeze(model, source.frozen, source.name)
         if source.in_form:
             _take_forms(source, model)
         if compiled and source.training is not None:
@@ -176,6 +178,7 @@ def _of_tensors(
         model = _built(source, _modern(source, Taking(), custom_objects, lambdas), custom_objects)
         memory(model)
         state.fill(model, stored, shown(path))
+        freeze(model, source.frozen, source.name)
     if compiled and source.training is not None:
         _compile(source, model, custom_objects)
     model.eval()
@@ -224,6 +227,11 @@ def _built(source: ModelFile, config: Any, custom_objects: Mapping[str, Any] | N
         raise type(error)(f"{source.name}: {error}") from error
     if not isinstance(model, Network):
         raise ArchitectureError(f"{source.name}: its architecture is a {type(model).__name__}, not a model.")
+    if model._has_own_code and not model._is_connected:
+        raise ArchitectureError(
+            f"{source.name}: {type(model).__name__} {model.name!r}, as its from_config made it, has no weights yet: "
+            "let from_config call build(input_shape)."
+        )
     return model
 
 

@@ -25,6 +25,7 @@ from torchkeras.engine.layer.symbolic import as_list, unpacked
 from torchkeras.engine.speed.choose import compile_options
 from torchkeras.engine.speed.compiled_steps import Running
 from torchkeras.engine.step.step import predict_step
+from torchkeras.legacy.arguments import old_names
 from torchkeras.shards import refuse
 
 WORTH_A_LOOK = 32  # batches, of each of which inference_mode takes a few percent off: from there on a look pays
@@ -35,6 +36,7 @@ PLAIN = (None, 0, None, None, 10, 1, False, True)  # the options of `predict` as
 class Predicting(Opening, abstract=True):
     """Predicting, added to a network."""
 
+    @old_names("predict")
     def predict(
         self,
         x: Any,

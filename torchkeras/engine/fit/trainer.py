@@ -236,6 +236,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
                 self._processes,
             )  # fmt: skip
 
+    @old_names("evaluate")
     def evaluate(
         self,
         x: Any = None,

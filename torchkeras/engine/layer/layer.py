@@ -27,6 +27,7 @@ from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list, dtype_
 from torchkeras.engine.layer.weight import Weight
 from torchkeras.legacy.arguments import layer_arguments
 from torchkeras.naming import snake_case, unique_name
+from torchkeras.rules import refuse_unknown
 
 _signature = lru_cache(inspect.signature)  # of a `forward`: that of a base counts for many classes
 
@@ -195,8 +196,8 @@ class Layer(Calling):
         if trainable is not True:
             self.trainable = trainable
         if given:
-            known = ", ".join([*self._options, "name", "trainable", "dtype", "input_shape", "batch_input_shape"])
-            raise TypeError(f"{kind}: unknown option {next(iter(given))!r}. Its options are {known}.")
+            common = ("name", "trainable", "dtype", "input_shape", "batch_input_shape")
+            refuse_unknown(kind, given, (*self._options, *common))
 
     # --- types -------------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,17 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from torchkeras import losses
-from torchkeras.engine.data.target_kinds import AS_GIVEN, BINARY, CLASSES, FREE, LIKE, ONE_HOT, SOME_CLASSES
+from torchkeras.engine.data.target_kinds import (
+    AS_GIVEN,
+    BINARY,
+    CLASSES,
+    CLASSES_OF_TORCH,
+    FREE,
+    IGNORED,
+    LIKE,
+    ONE_HOT,
+    SOME_CLASSES,
+)
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.step.by_sample import adds_up
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
@@ -135,7 +145,9 @@ def objective(identifier: Any) -> Objective:
         return TorchObjective(found, _kind_of_torch(found), found)
     function = unwrapped(found)
     if (getattr(function, "__module__", None) or "").partition(".")[0] == "torch":
-        return TorchObjective(found, _kind_of_torch(function), function)
+        kind = _kind_of_torch(function)
+        ignores = isinstance(found, partial) and "ignore_index" in found.keywords
+        return TorchObjective(found, AS_GIVEN if ignores else kind, function)
     return FunctionObjective(found, _kind(found), function)
 
 
@@ -171,6 +183,8 @@ def _kind_of_torch(loss: Any) -> str:
     """What targets a module or function of torch takes."""
     if isinstance(loss, TORCH_BINARY) or loss in TORCH_BINARY_FUNCTIONS:
         return BINARY
+    if isinstance(loss, TORCH_CLASSES) or loss in TORCH_CLASSES_FUNCTIONS:
+        return CLASSES_OF_TORCH if getattr(loss, "ignore_index", IGNORED) == IGNORED else AS_GIVEN
     return LIKE if isinstance(loss, TORCH_ELEMENTWISE) or loss in TORCH_ELEMENTWISE_FUNCTIONS else AS_GIVEN
 
 

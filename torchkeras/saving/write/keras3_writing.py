@@ -159,6 +159,8 @@ class _Writing:
 
     def model(self, model: Network) -> Plain:
         """The entry of a model. Raises ValueError for a layer of two models: Keras confuses its calls."""
+        if model._graph is None and model._has_own_code:
+            return _entry(None, model._class_name, model.get_config())
         twice = [layer for layer in model.layers if layer in self.of_models]
         if twice:
             raise ValueError(
