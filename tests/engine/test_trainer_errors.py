@@ -1,5 +1,6 @@
 """What cannot be meant by `compile`, `fit`, `evaluate` or `predict` is refused, with what was expected and found."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,25 @@ COMPILE = [
         "compile: sample_weight_mode names the output 'up'; the outputs are left, right.",
     ),
 ]
+
+
+@pytest.mark.parametrize("off", [torch.no_grad, torch.inference_mode])
+def test_training_where_no_gradients_are_recorded(off):
+    text = "^Training needs gradients: call it outside of torch.no_grad\\(\\) and torch.inference_mode\\(\\).$"
+    with off(), pytest.raises(ValueError, match=text):
+        model().fit(X, Y, verbose=0)
+
+
+def test_a_hook_that_training_does_not_call():
+    made, called = model(), []
+    made.out.linear.weight.register_post_accumulate_grad_hook(called.append)
+    text = (
+        "The parameter 'out.linear.weight' has a hook of register_post_accumulate_grad_hook, which this training does "
+        "not call: it leaves no gradient in `grad`. Use register_hook, or a train_step with loss.backward()."
+    )
+    with pytest.warns(UserWarning, match=f"^{re.escape(text)}$"):
+        made.fit(X, Y, verbose=0)
+    assert not called
 
 
 @pytest.mark.parametrize(("act", "message"), COMPILE)

@@ -313,6 +313,19 @@ def test_groups_of_images_as_they_come_can_be_trained_with():
     assert losses[-1] < losses[0]
 
 
+@pytest.mark.parametrize("removed", [False, True])
+def test_without_running_statistics_it_computes_as_torchs_module_does(removed):
+    layer, norm, x = BatchNormalization(), torch.nn.BatchNorm1d(3, eps=1e-3, momentum=0.01), torch.randn(6, 3)
+    layer.build((None, 3))
+    for each in (layer.norm, norm):
+        each.track_running_stats = False
+        if removed:
+            each.running_mean = each.running_var = None
+    for mode in (True, False):
+        torch.testing.assert_close(layer.train(mode)(x), norm.train(mode)(x))
+    torch.testing.assert_close(layer.norm.running_mean, norm.running_mean)
+
+
 def test_a_momentum_of_none_gives_the_mean_of_all_batches_as_in_torch():
     layer, plain = BatchNormalization(), torch.nn.BatchNorm1d(3, eps=1e-3, momentum=None)
     batches = torch.randn(3, 8, 3)

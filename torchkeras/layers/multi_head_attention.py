@@ -81,6 +81,7 @@ class Heads(Attending, KernelLayer, abstract=True):
         self.attention_output = self._projection("attention_output", (*query[:-1], query_heads, features), output, 2)
         self.drop = Dropout(self.dropout, seed=self.seed)
         self.built = True
+        self.__dict__["_built_for"] = input_shape
 
     def _projection(self, name: str, input_shape: Shape, sizes: Sequence[Any], summed: int = 1) -> EinsumDense:
         """A dense layer from the last axes, `summed` of them, to new axes of these sizes."""

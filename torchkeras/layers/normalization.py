@@ -172,7 +172,7 @@ class BatchNormalization(Channelwise):
             return found.clone()  # since the next layer may overwrite it, and an nn.Identity gives its input
 
     def _normalize(self, inputs: Tensor, training: bool | None = None) -> Tensor:
-        by_batch = self.mode == 2 or (self.training if training is None else training)
+        by_batch = self.mode == 2 or (self.training if training is None else training) or self.norm.running_mean is None
         if self.mode == 1:
             variance, mean = torch.var_mean(inputs, -1, correction=0, keepdim=True)
             normalized = (inputs - mean) / ((variance + self.epsilon).sqrt() + self.epsilon)
@@ -243,7 +243,7 @@ class BatchNormalization(Channelwise):
 
     def _moving(self, by_batch: bool) -> tuple[Tensor | None, Tensor | None]:
         """The moving statistics; (None, None) where those of the batch are used and not followed."""
-        if by_batch and (self._frozen or self.mode):
+        if by_batch and (self._frozen or self.mode or not self.norm.track_running_stats):
             return None, None
         return self.norm.running_mean, self.norm.running_var
 

@@ -37,7 +37,7 @@ class TorchRecurrent(Recurrent, abstract=True):
     scan_gate: Any = None  # the gates' activation as `torchkeras.layers.scan` names it; None where the scan cannot run
     scan: Any = None  # (projected, states, valid) -> the outputs of all steps, time first, and the final states
     scans_faster = False  # forward and back together, the scan is faster than torch's kernel, unless that is cuDNN's
-    _fused = False  # whether torch's own module computes this layer's function
+    _made_with: dict[str, Any] | None = None  # `torch_options` of the module that there is; None for one of ours
 
     def state_shapes(self, input_shape: Shape) -> list[Shape]:
         return [(self.units,)] * self.state_count
@@ -49,10 +49,15 @@ class TorchRecurrent(Recurrent, abstract=True):
     def _make_modules(self, input_shape: Any) -> None:
         super()._make_modules(input_shape)
         features, options = self._known_size(shapes_of(input_shape)[0], -1), self.torch_options()
-        self._fused = options is not None
+        self.__dict__["_made_with"] = options
         if options is not None:
             module = MODULES[self.submodule](features, self.units, bias=self.use_bias, batch_first=True, **options)
             self.add_module(self.submodule, module)
+
+    @property
+    def _fused(self) -> bool:
+        """Whether torch's own module computes this layer's function."""
+        return self._made_with is not None and self.torch_options() == self._made_with
 
     def path(self, masked: bool = False, training: bool | None = None) -> str:
         """How a call computes: "torch", by torch's kernel; "scan", with gradients by hand; or "loop", under autograd.

@@ -183,10 +183,13 @@ class Optimizer(ByHand, State):
 
         `arrangements`: how the parameters, in their order, make Keras's arrays; by default each is one as it is.
         `layers`, `names`: the name of the layer of each of Keras's arrays, and its own ("kernel"). Call it again when
-        parameters moved to another device, type or memory format. Raises ValueError for a parameter with gaps or
-        overlaps in memory, and for `lr_multipliers` of a layer that is not there.
+        parameters moved to another device, type or memory format. Raises ValueError for a parameter that is complex,
+        or has gaps or overlaps in memory, and for `lr_multipliers` of a layer that is not there.
         """
         given, parameters = parameters, parts(parameters) if has_group() else list(parameters)
+        for shape in (tuple(each.shape) for each in parameters if each.is_complex()):
+            what = f"{type(self).__name__}: the parameter of shape {shape}"
+            raise ValueError(f"{what} is complex: train it by an optimizer of torch.optim.")
         same = len(parameters) == len(self._parameters) and all(map(operator.is_, parameters, self._parameters))
         self._shards = shards_of(given) if has_group() else None
         if arrangements is not None or not same:
@@ -239,6 +242,8 @@ class Optimizer(ByHand, State):
             self.bind(parameters)
         if self._shards is not None:
             gradients = parts(gradients)
+        if True in [gradient is not None and gradient.is_sparse for gradient in gradients]:
+            gradients = [gradient if gradient is None else gradient.to_dense() for gradient in gradients]
         with torch.no_grad():
             if self.gradient_accumulation_steps is not None:
                 self._accumulated.add(self._parameters, gradients, samples)

@@ -125,6 +125,7 @@ class TorchOptimizer(ByHand):
         self._paths: list[str] = []
         self._arrays: list[int] = []
         self._owned: list[bool] = []
+        self._sizes: list[int] = []
         self._told: set[str] = set()
         self._relations: list[float] = []
         self._accumulated = Accumulator()
@@ -172,6 +173,7 @@ class TorchOptimizer(ByHand):
             self.optimizer.load_state_dict(self.optimizer.state_dict())  # moves the state to where the weights are now
         own = set() if self.optimizer is None else {id(p) for group in self.param_groups for p in group["params"]}
         self._owned = [id(parameter) in own for parameter in self._parameters]
+        self._sizes = self._sizes_of_groups()
         self._tell_of_others()
         if self._accumulated.buffers:
             self._accumulated.follow(parts(self._parameters), same)
@@ -198,6 +200,10 @@ class TorchOptimizer(ByHand):
                 f"trains; {missing} of them are missing, {foreign} others are foreign. Make it of "
                 "`model.parameters()` after the model is built, or give compile its class."
             )
+
+    def _sizes_of_groups(self) -> list[int]:
+        """How many parameters each of torch's groups has: `add_param_group` may add some at any time."""
+        return [] if self.optimizer is None else [len(group["params"]) for group in self.optimizer.param_groups]
 
     def _tell_of_others(self) -> None:
         """Warn, once, of weights of the model that could train and are not this optimizer's."""
@@ -231,7 +237,7 @@ class TorchOptimizer(ByHand):
 
     def update(self, parameters: Sequence[Tensor], gradients: Gradients, samples: float = 1) -> bool:
         """As `Optimizer.update`, by a step of torch's. The parameters' `grad` are restored."""
-        if parameters is not self._given:
+        if parameters is not self._given or self._sizes_of_groups() != self._sizes:
             self.bind(parameters)
         self._bound()
         with torch.no_grad():

@@ -15,7 +15,7 @@ from torchkeras.processes import is_main
 from torchkeras.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.saving.containers import json_text
 from torchkeras.saving.containers.places import shown
-from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, check_name, named
+from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, Format, check_name, named
 from torchkeras.saving.frozen import KEY, frozen_alone
 from torchkeras.saving.graph_config import KERAS_VERSION, layer_config
 from torchkeras.saving.unsaveable import check_names, check_size, left_out, unloadable, unwritten
@@ -33,7 +33,7 @@ def write_weights(model: Any, path: PathLike, overwrite: bool) -> None:
     if _is_anothers(model):
         return
     _may_write(path, overwrite)
-    _has_a_form(model, path)
+    _has_a_form(model, path, kind)
     with collected(_shared(model)) as writes:
         if writes and kind.tensors:
             named(kind.tensors).write(path, model)
@@ -52,7 +52,7 @@ def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: 
     if kind.exporter:
         model.export(path)
         return
-    _has_a_form(model, path)
+    _has_a_form(model, path, kind)
     for what in unloadable(model):
         warnings.warn(f"{path}: load_model will fail: {what}", stacklevel=3)
     include_optimizer = include_optimizer and model.optimizer is not None and _told(model, path)
@@ -106,7 +106,7 @@ def _may_write(path: PathLike, overwrite: bool) -> None:
         raise FileExistsError(f"{path}: the file exists already, and overwrite is False.")
 
 
-def _has_a_form(model: Any, path: PathLike) -> None:
+def _has_a_form(model: Any, path: PathLike, kind: Format) -> None:
     """Raise ValueError for what no file holds, TypeError for a weight, such as a quantized one, that has no form.
 
     Warns of tensors that are no weights though they look it.
@@ -120,3 +120,5 @@ def _has_a_form(model: Any, path: PathLike) -> None:
                 f"{path}: {name!r} has the type {type(tensor).__name__}, which such a file cannot hold: save it with "
                 "torch.save(model.state_dict(), path), or save the model before it is quantized."
             )
+        if tensor.is_complex() and not kind.tensors:
+            raise TypeError(f"{path}: {name!r} is complex, which no file of Keras holds: save as .safetensors or .pt.")

@@ -18,6 +18,7 @@ import torch
 from torch import nn
 from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
 
+from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.modes import all_minding, in_mode
 from torchkeras.engine.layer.weight_lists import CHANGES
@@ -45,7 +46,14 @@ class HookFreeCalls:
 
     def __init__(self, network: Layer):
         self._network = network
+        self._look()
+
+    def _look(self) -> None:
+        network, self._settled = self._network, SETTLED.count
         modules = list(network.modules())
+        for module in modules if SETTLED.count else ():  # here, since torch.compile cannot follow it
+            if hasattr(type(module), "_renew_functions"):
+                module._renew_functions()  # type: ignore[operator]
         self._hooks = _hooks_of(modules)
         self._replaced = any(map(_replaces_call, modules))
         self.unobserved = self._computing()._facts.hook_free()  # as `run`, for a caller that knows of no observer
@@ -64,6 +72,8 @@ class HookFreeCalls:
 
         `known`: hooks that do not count, by their `id`s.
         """
+        if self._settled != SETTLED.count:
+            self._look()
         hooks = any(self._hooks) if not known else any(id(each) not in known for each in self._all_hooks())
         return self._replaced or hooks or bool(has_any_global_hook())
 

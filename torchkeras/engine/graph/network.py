@@ -29,6 +29,7 @@ from torchkeras.engine.graph.state_dict_keys import keys_of, renamed
 from torchkeras.engine.graph.structure import Structure
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.added_losses import ADDED
+from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.dtypes import taken
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
@@ -48,6 +49,7 @@ class Network(Structure, abstract=True):
 
     supports_masking = True
     _held_keys: Sequence[str] = ()
+    _written_at = 0  # how often options had changed by which functions are written
     _levels = 0  # of models in models, this one included
     _input_form: Any = None  # as `_output_form`
 
@@ -62,6 +64,7 @@ class Network(Structure, abstract=True):
     def __init__(self, name: str | None = None, trainable: bool = True):
         self._functions: dict[Variant, Any] = {}
         self._sources: dict[Variant, str] = {}
+        self._written_at = SETTLED.count
         super().__init__(name=name, trainable=trainable)
 
     def _connect(self, inputs: Any, outputs: Any) -> None:
@@ -162,6 +165,7 @@ class Network(Structure, abstract=True):
             super().__setattr__(name, value)
 
     def _function(self, variant: Variant) -> Any:
+        self._renew_functions()
         if variant not in self._sources:
             self._functions[variant] = self._written(variant)
         return self._functions[variant]
@@ -175,6 +179,13 @@ class Network(Structure, abstract=True):
     def _plain(self) -> Variant:
         """The variant of inputs without masks, to outputs alone."""
         return Variant(masked=(False,) * len(self._graphed.inputs))
+
+    def _renew_functions(self) -> None:
+        """Write functions anew where an option has changed since by which they are written."""
+        if self._written_at != SETTLED.count:
+            variants = list(self._functions)
+            self.__dict__.update(_functions={}, _sources={}, _written_at=SETTLED.count)
+            self._functions.update({variant: self._written(variant) for variant in variants})
 
     def _write_later(self) -> None:
         """Have the plain function written at the first call; torch.compile does not trace the writing."""
@@ -243,6 +254,8 @@ class Network(Structure, abstract=True):
         tensors = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) else inputs
         masks = () if mask is None else as_list(mask)
         variant = Variant(tuple(m is not None for m in masks) if masks else (False,) * len(tensors), details, logits)
+        if self._written_at != SETTLED.count:
+            self._renew_functions()
         function = self._functions.get(variant)
         if function is None:
             if len(tensors) != len(self._graphed.inputs):
@@ -381,6 +394,7 @@ class Network(Structure, abstract=True):
     # --- copies ------------------------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
+        self._renew_functions()
         state = super().__getstate__()
         state["_functions"] = {}
         state.pop("_remembered", None)
@@ -390,6 +404,7 @@ class Network(Structure, abstract=True):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
+        self.__dict__["_written_at"] = SETTLED.count
         if self._graph is not None:
             layers, plain = self._graph  # type: ignore[misc]
             self._count_levels(layers)
