@@ -984,3 +984,11 @@ def test_a_method_with_almost_the_name_of_a_hook():
     assert [str(each.message) for each in told] == [
         "callbacks: Mine.on_epoch_ends is no hook, and nothing calls it. Did you mean on_epoch_end?"
     ]
+
+
+@pytest.mark.parametrize(
+    "call", [lambda: layers.TorchModule(torch.nn.Linear(5, 3), name="layer")(A), lambda: A[:, :3] + A]
+)
+def test_what_torch_says_of_sizes_that_stand_for_unknown_ones(call):
+    with pytest.raises(ValueError, match=r"cannot compute on input shape .*240, .* \(240 stands for None\.\)$"):
+        call()
