@@ -23,9 +23,9 @@ def as_tensor(value: Any, dtype: torch.dtype | None = None) -> torch.Tensor:
     array = np.asarray(value)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
-    if array.dtype == np.longdouble:  # torch has no numbers of more than 64 bits
+    if array.dtype.char == "g":  # torch has no numbers of more than 64 bits
         array = array.astype(np.float64)
-    if not array.flags.writeable or any(stride < 0 for stride in array.strides):
+    if not array.flags.writeable or min(array.strides, default=0) < 0:
         array = array.copy()  # torch has neither read-only tensors nor negative strides
     tensor = torch.from_numpy(array)
     return tensor if dtype is None else tensor.to(dtype)

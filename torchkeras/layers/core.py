@@ -86,14 +86,13 @@ class Dense(KernelLayer):
             return (*input_shape[:-1], self.layer.units)
 
         def hook_free(self) -> Callable[..., torch.Tensor]:
-            layer = self.layer
-            inside, linear, weights = layer._modules, layer.linear, layer.linear._parameters
-            if type(linear) is not nn.Linear:
-                return layer.forward
+            layer, inside = self.layer, self.layer._modules
 
             def run(inputs: torch.Tensor) -> torch.Tensor:
-                if inside["linear"] is not linear:  # another module has taken its place
-                    return layer.forward(inputs)
+                linear: Any = inside["linear"]
+                if type(linear) is not nn.Linear:  # another module has taken its place, or it is parametrized
+                    return layer.forward(inputs)  # type: ignore[no-any-return]
+                weights: Any = linear._parameters
                 return layer.activation(F.linear(inputs, weights["weight"], weights["bias"]))
 
             return run

@@ -129,7 +129,9 @@ def parameters_of(module: nn.Module) -> Iterator[nn.Parameter]:
     while waiting:
         for each in waiting[-1]:
             if each is not None:
-                yield from (parameter for parameter in each._parameters.values() if parameter is not None)
+                for parameter in each._parameters.values():
+                    if parameter is not None:
+                        yield parameter
                 waiting.append(iter(each._modules.values()))
                 break
         else:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import chain, repeat
-from operator import contains
+from itertools import chain
+from operator import contains, is_
 from typing import Any
 
 import torch
@@ -97,10 +97,14 @@ class Remembered:
 
     def _remember(self) -> None:
         modules = list(self._network.modules())
-        self._changes, self._inside = CHANGES.count, [module._modules for module in modules]
-        self._counts, self._children = list(map(len, self._inside)), self._children_now()
-        self._others = [module for module in modules if not isinstance(module, Layer)]  # which tell of no change
-        self._types, self._vars = list(map(type, self._others)), list(map(vars, self._others))
+        inside: list[dict[str, Any]] = [module._modules for module in modules]  # type: ignore[misc]
+        self._changes, self._childless = CHANGES.count, [each for each in inside if not each]
+        self._parents = [each for each in inside if each]
+        self._counts = list(map(len, self._parents))
+        self._children = list(chain.from_iterable(map(dict.values, self._parents)))
+        others = [module for module in modules if not isinstance(module, Layer)]  # which tell of no change
+        self._others, self._types = others, list(map(type, others))
+        self._vars, self._names = [vars(each) for each in others for _ in REPLACING], [*REPLACING] * len(others)
         self._replaced = any(map(_replaces_call, modules))
         self._hooks = _hooks_of(modules)
         self._stand_ins = StandIns(self._network._modules)
@@ -113,19 +117,17 @@ class Remembered:
             if self._made > 8 + self._calls // 16:
                 return self._network
             self._remember()
-        replaced = self._replaced or any(any(map(contains, self._vars, repeat(name))) for name in REPLACING)
+        replaced = self._replaced or any(map(contains, self._vars, self._names))
         return self._network if replaced or any(self._hooks) or has_any_global_hook() else self._stand_ins
 
     def _is_same(self) -> bool:
         return (
             self._changes == CHANGES.count
-            and self._children_now() == self._children
-            and list(map(len, self._inside)) == self._counts
+            and list(map(len, self._parents)) == self._counts
+            and all(map(is_, chain.from_iterable(map(dict.values, self._parents)), self._children))
+            and not any(self._childless)
             and list(map(type, self._others)) == self._types
         )
-
-    def _children_now(self) -> list[int]:
-        return list(map(id, chain.from_iterable(map(dict.values, self._inside))))
 
 
 class StandIn:

@@ -14,6 +14,7 @@ from torchkeras.dtype_policy import DTypePolicy, policy_of
 from torchkeras.engine.graph import codegen, trace
 from torchkeras.engine.graph.call_forms import (
     as_tensors,
+    float_type,
     form_of,
     has_arrays,
     in_form,
@@ -253,18 +254,19 @@ class Network(Structure, abstract=True):
         """As `forward`, over `layers`: the network itself, or what stands in for its layers."""
         tensors = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) else inputs
         masks = () if mask is None else as_list(mask)
-        variant = Variant(tuple(m is not None for m in masks) if masks else (False,) * len(tensors), details, logits)
+        # A tuple finds what is kept for the variant that is equal to it, and is made in less time.
+        key = tuple(m is not None for m in masks) if masks else (False,) * len(tensors), details, logits
         if self._written_at != SETTLED.count:
             self._renew_functions()
-        function = self._functions.get(variant)
+        function = self._functions.get(key)  # type: ignore[call-overload]
         if function is None:
             if len(tensors) != len(self._graphed.inputs):
                 raise ValueError(
                     f"{type(self).__name__} {self.name!r} has {len(self._graphed.inputs)} inputs "
                     f"({', '.join(self.input_names)}); it was called with {len(tensors)}."
                 )
-            function = self._function(variant)
-        return function(layers, *tensors, *(m for m in masks if m is not None))
+            function = self._function(Variant(*key))
+        return function(layers, *tensors, *[m for m in masks if m is not None] if masks else ())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The outputs for the inputs, in the form that the model was made with.
@@ -286,7 +288,16 @@ class Network(Structure, abstract=True):
     @property
     def _device(self) -> torch.device:
         """Where the weights are; the default device for a model without any."""
-        return next((tensor.device for tensor in chain(parameters_of(self), self.buffers())), config.device())
+        tensor = next(chain(parameters_of(self), self.buffers()), None)
+        return config.device() if tensor is None else tensor.device
+
+    @property
+    def _place(self) -> tuple[torch.device, torch.dtype]:
+        """Where inputs go, and as which type those of floats: mostly what the first weight of all has."""
+        first = next(parameters_of(self), None)
+        if first is not None and first.is_floating_point():
+            return first.device, first.dtype
+        return self._device, float_type(self, torch.float32)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The masks of the outputs.
