@@ -106,6 +106,7 @@ ROWS = [
     Row("Add()", "2x3x4 2x4", differs={"masks": "masks of other lengths do not go together"}),
     Row("Subtract()", "2x3x4 2x3x4", (1, 2), "pass"),
     Row("Multiply()", "2x3x4 2x3x4 2x3x4", (1, 2), "pass"),
+    Row("Multiply(any_mask=True)", "2x3x4 2x3x4", (1,), "pass"),
     Row("Average()", "2x3x4 2x3x4", (1, 2), "pass"),
     Row("Maximum()", "2x3x4 2x3x4", (1, 2), "pass"),
     Row("Minimum()", "2x3x4 2x3x4", (1, 2), "pass"),

@@ -71,15 +71,6 @@ def _lambda(made: Config, where: str) -> Config:
     return {**made, "config": config}
 
 
-CHANGES: Mapping[str, Callable[[Config, str], Config]] = {
-    **dict.fromkeys(RECURRENT, _recurrent),
-    "BatchNormalization": _single_axis,
-    "Bidirectional": _bidirectional,
-    "Lambda": _lambda,
-    "UpSampling2D": _half_pixel,
-}
-
-
 def setting(**options: Any) -> Callable[[Config, str], Config]:
     """A change that sets options which are fixed in the other Keras."""
     return partial(_set, options)
@@ -87,3 +78,13 @@ def setting(**options: Any) -> Callable[[Config, str], Config]:
 
 def _set(options: Config, made: Config, where: str) -> Config:
     return with_options(made, **options)
+
+
+CHANGES: Mapping[str, Callable[[Config, str], Config]] = {
+    **dict.fromkeys(RECURRENT, _recurrent),
+    "ActivityRegularization": setting(per_sample=True),
+    "BatchNormalization": _single_axis,
+    "Bidirectional": _bidirectional,
+    "Lambda": _lambda,
+    "UpSampling2D": _half_pixel,
+}

@@ -44,7 +44,7 @@ OBJECTS: Mapping[str, tuple[str, ...]] = {
         *("Zeros", "Ones", "Constant", "RandomNormal", "RandomUniform", "TruncatedNormal", "VarianceScaling"),
         *("Orthogonal", "Identity"),
     ),
-    "keras.regularizers": ("L1L2",),
+    "keras.regularizers": ("L1L2", "OrthogonalRegularizer"),
     "keras.constraints": ("MaxNorm", "NonNeg", "UnitNorm", "MinMaxNorm"),
 }
 
@@ -144,6 +144,8 @@ class _Writing:
             return self.activation(getattr(layer, option), value)
         if isinstance(layer, Lambda) and callable(getattr(layer, LAMBDA.get(option, ""), None)):
             return value if bytecode.is_formula(getattr(layer, LAMBDA[option])) else function_entry(str(value))
+        if option == "activity_regularizer":
+            value = _of_each_sample(layer, value)
         if isinstance(value, Mapping) and "class_name" in value:
             return _object(FAMILIES[option.rpartition("_")[2]], value)
         return value
@@ -236,6 +238,16 @@ def _object(module: str, value: Mapping[str, Any]) -> Plain:
     if value["class_name"] == "VarianceScaling" and config["distribution"] == "normal":
         config["distribution"] = "truncated_normal"
     return _entry(module if own else None, value["class_name"], config)
+
+
+def _of_each_sample(layer: Layer, value: Any) -> Any:
+    """What is inside PerSample. Raises ValueError for another activity regularizer."""
+    if not isinstance(value, Mapping) or value["class_name"] != "PerSample":
+        raise ValueError(
+            f"{type(layer).__name__} {layer.name!r}: Keras 3 divides its activity_regularizer by the samples of a "
+            "batch. Use regularizers.PerSample, or save as .h5."
+        )
+    return value["config"]["regularizer"]
 
 
 def _lone(places: list[Any]) -> Any:
