@@ -181,6 +181,7 @@ ROWS = [
     Row("BatchNormalization()", "2x5x4", (1,), "pass"),
     Row("BatchNormalization(axis=1, scale=False)", "2x5x6x4", (2, 3), "pass"),
     Row("BatchNormalization(mode=1)", "2x4", (), "pass"),
+    Row("BatchNormalization(variance='population', frozen_is_fixed=True)", "2x4", (), "pass"),
     Row("BatchNormalization(mode=2)", "3x4", (), "pass"),
     Row("LayerNormalization()", "2x5x4", (1,), "pass"),
     Row("LayerNormalization(axis=[1, 2])", "2x3x5x4", (), "pass"),

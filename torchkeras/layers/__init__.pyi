@@ -3903,6 +3903,8 @@ class BatchNormalization(_OneInput, _BatchNormalization):
         gamma_constraint: str | Callable[..., Any] | Mapping[str, Any] | None = None,
         synchronized: bool = False,
         mode: Literal[0, 1, 2] = 0,
+        variance: Literal["sample", "population", "flat"] = "sample",
+        frozen_is_fixed: bool = False,
         *,
         name: str | None = None,
         trainable: bool = True,
@@ -3921,6 +3923,7 @@ class BatchNormalization(_OneInput, _BatchNormalization):
         the moving one follows is divided by n - 1, as in torch.
 
         A layer that is not `trainable` still normalizes by the batch in training, but leaves the moving ones as they are.
+        Later versions of Keras do neither as in Keras 2: the last two options are theirs, and their files are loaded so.
 
         Options:
             axis (integer, default -1): the axis of the channels.
@@ -3942,6 +3945,10 @@ class BatchNormalization(_OneInput, _BatchNormalization):
             mode (0, 1 or 2, default 0): Keras 1's: 1 normalizes each sample along its last axis, by
                 `(x - mean) / (sqrt(variance + epsilon) + epsilon)`; 2 normalizes by the batch outside training too. Neither
                 changes the moving statistics.
+            variance ("sample", "population" or "flat", default "sample"): what the moving variance follows. "population" is
+                divided by n; "flat" too, but by n - 1 for images and volumes.
+            frozen_is_fixed (bool, default False): whether a layer that is not `trainable` normalizes by the moving
+                statistics in training, too.
 
         Shapes:
             any of two axes or more -> the same
@@ -5468,6 +5475,7 @@ class Flatten(_OneInput, _Flatten):
     def __init__(
         self,
         data_format: Literal["channels_last", "channels_first", None] = None,
+        any_rank: bool = False,
         *,
         name: str | None = None,
         trainable: bool = True,
@@ -5485,6 +5493,8 @@ class Flatten(_OneInput, _Flatten):
             data_format (string or None, default None): with "channels_first" the channels are moved to the last axis first,
                 so that the order of the values does not depend on the data format; None means
                 `config.image_data_format()`.
+            any_rank (bool, default False): whether (batch, features) is taken as well, and stays as it is. Later versions of
+                Keras do so, and their files are loaded with it.
 
         Shapes:
             (batch, ...) -> (batch, product of the other sizes)

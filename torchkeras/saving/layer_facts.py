@@ -123,7 +123,7 @@ FACTS: Mapping[str, LayerFacts] = {
     ),
     "Attention": LayerFacts(unused={"causal": (False,)}, arguments=_IN_SCORES, takes_mask=True),
     "BatchNormalization": LayerFacts(
-        left_out={"mode": (0,)},
+        left_out={"mode": (0,), "variance": ANY, "frozen_is_fixed": ANY},
         unused={
             "renorm": (False, None),
             "renorm_clipping": (None,),
@@ -151,6 +151,7 @@ FACTS: Mapping[str, LayerFacts] = {
         unused={"sparse": (False,)},
         mask=lambda has, config: [bool(config.get("mask_zero"))],
     ),
+    "Flatten": LayerFacts(left_out={"any_rank": ANY}),
     "GRU": _recurrent(has_cell=True),
     "GlobalAveragePooling1D": LayerFacts(takes_mask=True, mask=_none),
     "GroupQueryAttention": LayerFacts(

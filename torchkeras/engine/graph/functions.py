@@ -99,15 +99,12 @@ def _quantile(x: Tensor, q: Any, axis: Axis = None, keepdims: bool = False) -> T
 
 
 def _tensordot(x: Tensor, y: Tensor, axes: Any = 2) -> Tensor:
-    return torch.tensordot(
-        x, y, axes if isinstance(axes, int) else [[a] if isinstance(a, int) else list(a) for a in axes]
-    )
+    dims: Any = axes if isinstance(axes, int) else [[a] if isinstance(a, int) else list(a) for a in axes]
+    return torch.tensordot(x, y, dims)
 
 
 def _dot(x: Tensor, y: Tensor) -> Tensor:
-    if not x.dim() or not y.dim():
-        return x * y
-    return torch.tensordot(x, y, [[-1], [-min(y.dim(), 2)]])
+    return _tensordot(x, y, [-1, -min(y.dim(), 2)]) if x.dim() and y.dim() else x * y
 
 
 def _select(conditions: Sequence[Tensor], choices: Sequence[Any], default: Any = 0) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls
 from torchkeras.saving.dialects.calls import CallPlace, NodeCall
-from torchkeras.saving.dialects.changes import CHANGES
+from torchkeras.saving.dialects.changes import CHANGES, batch_normalization
 from torchkeras.saving.dialects.dialect import Dialect
 from torchkeras.saving.dialects.graphs import Forms, modern
 from torchkeras.saving.dialects.translation import Config, Words, is_object
@@ -289,7 +289,10 @@ def _made_by_layers(graph: Mapping[str, Any]) -> set[Any]:
 
 
 _FORMS = Forms(
-    words=Words({"hard_sigmoid": "hard_sigmoid6", "sparsemax": None}, CHANGES),
+    words=Words(
+        {"hard_sigmoid": "hard_sigmoid6", "sparsemax": None},
+        {**CHANGES, "BatchNormalization": batch_normalization("population")},
+    ),
     is_function=_is_function,
     function=_function,
     training=False,  # a model of Keras 3 follows the `training` of the call of the model

@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from torchkeras.engine.fit.compile_options import own_training_config, training_config
+from torchkeras.saving.beside import moved_beside
 from torchkeras.saving.containers import archive
 from torchkeras.saving.containers.hdf5 import writing
 from torchkeras.saving.graph_config import layer_config
@@ -39,7 +40,7 @@ def write_hdf5(model: Any, path: PathLike, include_optimizer: bool) -> None:
     """A model as HDF5, as Keras 2.2.4 writes it. Warns of what Keras 2.2.4 could not read."""
     training = _training_for_keras2(model, path) if include_optimizer else None
     with writing(path) as file:
-        keras2.write_model(file, model, layer_config(model), training)
+        keras2.write_model(file, model, moved_beside(layer_config(model)), training)
         if training is not None:
             arrays = [*state_arrays(model.optimizer), *scale_arrays(model)] if model._compiled_model is not None else []
             keras2.write_optimizer(file, arrays)

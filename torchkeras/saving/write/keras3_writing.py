@@ -23,6 +23,7 @@ from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.functions import Lambda
 from torchkeras.layers.recurrence import Recurrent
 from torchkeras.saving.layer_facts import ANY, facts, inherited
+from torchkeras.saving.model_file import OWN
 from torchkeras.saving.write.keras3_checks import check_masks, check_modes, check_outputs
 from torchkeras.saving.write.keras3_training import compile_config, function_entry
 
@@ -50,6 +51,9 @@ OBJECTS: Mapping[str, tuple[str, ...]] = {
 
 # The options of a Lambda that may be functions, and the attributes that hold them.
 LAMBDA: Mapping[str, str] = {"function": "function", "output_shape": "told_shape", "mask": "mask"}
+
+# How layers of Keras 3 train; where ours has other options, they are written beside its config.
+TRAINS: Mapping[str, Plain] = {"BatchNormalization": {"variance": "population", "frozen_is_fixed": True}}
 
 # Keras 3's classes for our operators.
 OPERATIONS: Mapping[str, str] = {
@@ -107,6 +111,9 @@ class _Writing:
             if keras3 is None:
                 raise ValueError(f"{name} {layer.name!r} has no form in Keras 3.")
             entry = _entry("keras.layers" if own else None, keras3 or name, self.options(layer))
+            trains = {option: getattr(layer, option) for option in TRAINS.get(name, ())}
+            if trains != TRAINS.get(name, {}):
+                entry[OWN] = trains
         self.written.setdefault(layer, []).append(entry)
         return entry
 
