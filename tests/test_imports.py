@@ -22,7 +22,7 @@ ROOMS = [
     "layers",
     *("saving/containers", "saving/config_checks", "saving/graph_config", "saving/layer_facts"),
     *("saving/weights", "saving/optimizer", "saving/frozen"),
-    *("saving/model_file", "saving/data_format", "saving/dialects", "saving/write", "saving/unsaveable"),
+    *("saving/model_file", "saving/beside", "saving/data_format", "saving/dialects", "saving/write", "saving/unsaveable"),
     *("saving/load", "saving/save"),
     *("visualization", "models", "serving", "utils", "__init__"),
     "distribution",

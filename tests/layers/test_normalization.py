@@ -36,6 +36,50 @@ def test_every_axis_of_every_rank(ndim, training):
         assert layer.compute_output_shape(x.shape) == tuple(x.shape)
 
 
+@pytest.mark.parametrize(
+    ("variance", "shape", "over"),
+    [
+        ("sample", (4, 2), 3),
+        ("population", (4, 2), 4),
+        ("flat", (4, 2), 4),
+        ("sample", (2, 3, 3, 2), 17),
+        ("population", (2, 3, 3, 2), 18),
+        ("flat", (2, 3, 3, 2), 17),
+        ("flat", (2, 3, 2), 6),
+    ],
+)
+def test_what_the_moving_variance_follows(variance, shape, over):
+    x = torch.randn(shape, requires_grad=True)
+    layer = BatchNormalization(momentum=0.5, variance=variance)
+    layer(x, training=True).sum().backward()
+    flat = x.detach().reshape(-1, 2)
+    torch.testing.assert_close(layer.moving_variance, 0.5 + 0.5 * (flat - flat.mean(0)).square().sum(0) / over)
+
+
+def test_one_value_a_channel_has_no_variance():
+    layer = BatchNormalization(momentum=0.5, variance="population")
+    assert layer(torch.tensor([[3.0]]), training=True).item() == 0
+    assert layer.moving_variance.item() == 0.5
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (3, 5, 4), (3, 2, 5, 4)])
+def test_a_group_normalization_without_scale_trains(shape):
+    layer, x = GroupNormalization(2, scale=False), torch.randn(shape)
+    layer(x).sum().backward()
+    torch.testing.assert_close(layer.norm.bias.grad, torch.full((4,), float(x.numel() // 4)))
+    with torch.no_grad():
+        layer.norm.bias += torch.tensor([1.0, 2.0, 3.0, 4.0])
+    torch.testing.assert_close(layer(x), GroupNormalization(2, scale=False)(x) + torch.tensor([1.0, 2.0, 3.0, 4.0]))
+
+
+def test_a_frozen_layer_may_keep_to_its_moving_statistics():
+    x = torch.randn(4, 2)
+    layer = BatchNormalization(frozen_is_fixed=True, trainable=False)
+    torch.testing.assert_close(layer(x, training=True), layer(x, training=False))
+    layer.trainable = True
+    assert layer(x, training=True).mean().abs() < 1e-6 < layer(x, training=False).mean().abs()
+
+
 def test_the_last_axis_is_computed_channels_first():
     layer = BatchNormalization()
     assert layer(Input((4, 5, 3))).shape == (None, 4, 5, 3)

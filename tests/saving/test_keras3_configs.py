@@ -35,7 +35,7 @@ X = entry("InputLayer", name="x", batch_shape=[None, 5, 4])
 
 
 def test_all_cases_are_there():
-    assert len(CASES) == 13 + 11
+    assert len(CASES) == 13 + 16
 
 
 @pytest.mark.parametrize("file", ["model.h5", "model.keras"])
@@ -48,6 +48,16 @@ def test_file_gives_the_saved_outputs(folder, file):
     ("class_name", "options", "key", "value"),
     [
         ("LeakyReLU", {"negative_slope": 0.1}, "alpha", 0.1),
+        ("ActivityRegularization", {"l1": 0.1}, "per_sample", True),
+        ("Flatten", {}, "any_rank", True),
+        ("BatchNormalization", {}, "variance", "population"),
+        ("BatchNormalization", {"axis": [2]}, "frozen_is_fixed", True),
+        (
+            "Dense",
+            {"activity_regularizer": {"class_name": "L2", "config": {"l2": 0.5}}},
+            "activity_regularizer",
+            {"class_name": "PerSample", "config": {"regularizer": {"class_name": "L1L2", "config": {"l2": 0.5}}}},
+        ),
         ("Dense", {"activation": "hard_sigmoid"}, "activation", "hard_sigmoid6"),
         ("Dense", {"dtype": {"class_name": "DTypePolicy", "config": {"name": "float64"}}}, "dtype", "float64"),
         ("Identity", {"dtype": "float64"}, "dtype", "float64"),
@@ -60,6 +70,12 @@ def test_file_gives_the_saved_outputs(folder, file):
 def test_option(class_name, options, key, value):
     made = modern_config({"class_name": class_name, "config": {"name": "a", **options}})
     assert made["config"][key] == value
+
+
+@pytest.mark.parametrize("class_name", ["GRU", "LSTM", "SimpleRNN", "GRUCell", "LSTMCell", "SimpleRNNCell"])
+def test_the_seed_of_a_recurrent_layer_is_left_out(class_name):
+    made = modern_config({"class_name": class_name, "config": {"name": "a", "units": 2, "seed": 5}})
+    assert "seed" not in made["config"]
 
 
 def test_a_class_of_the_users_keeps_its_package():

@@ -50,6 +50,19 @@ def _single_axis(made: Config, where: str) -> Config:
     return with_options(made, axis=axis[0])
 
 
+def batch_normalization(variance: str) -> Callable[[Config, str], Config]:
+    """The change of a BatchNormalization: what the moving variance follows, and what frozen ones do in training.
+
+    An entry that this package wrote says both itself.
+    """
+
+    def change(made: Config, where: str) -> Config:
+        found = _single_axis(made, where)
+        return with_options(found, **{"variance": variance, "frozen_is_fixed": True, **found["config"]})
+
+    return change
+
+
 def _half_pixel(made: Config, where: str) -> Config:
     return with_options(made, half_pixel=True) if made["config"].get("interpolation") == "bilinear" else made
 
@@ -71,15 +84,6 @@ def _lambda(made: Config, where: str) -> Config:
     return {**made, "config": config}
 
 
-CHANGES: Mapping[str, Callable[[Config, str], Config]] = {
-    **dict.fromkeys(RECURRENT, _recurrent),
-    "BatchNormalization": _single_axis,
-    "Bidirectional": _bidirectional,
-    "Lambda": _lambda,
-    "UpSampling2D": _half_pixel,
-}
-
-
 def setting(**options: Any) -> Callable[[Config, str], Config]:
     """A change that sets options which are fixed in the other Keras."""
     return partial(_set, options)
@@ -87,3 +91,13 @@ def setting(**options: Any) -> Callable[[Config, str], Config]:
 
 def _set(options: Config, made: Config, where: str) -> Config:
     return with_options(made, **options)
+
+
+CHANGES: Mapping[str, Callable[[Config, str], Config]] = {
+    **dict.fromkeys(RECURRENT, _recurrent),
+    "ActivityRegularization": setting(per_sample=True),
+    "Bidirectional": _bidirectional,
+    "Flatten": setting(any_rank=True),
+    "Lambda": _lambda,
+    "UpSampling2D": _half_pixel,
+}

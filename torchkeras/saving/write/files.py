@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from torchkeras.engine.fit.compile_options import own_training_config, training_config
+from torchkeras.saving.beside import moved_beside
 from torchkeras.saving.containers import archive, json_text
 from torchkeras.saving.containers.hdf5 import writing
 from torchkeras.saving.frozen import KEY, frozen_alone
@@ -40,7 +41,7 @@ def write_hdf5(model: Any, path: PathLike, include_optimizer: bool) -> None:
     """A model as HDF5, as Keras 2.2.4 writes it. Warns of what Keras 2.2.4 could not read."""
     training = _training_for_keras2(model, path) if include_optimizer else None
     with writing(path) as file:
-        keras2.write_model(file, model, layer_config(model), training)
+        keras2.write_model(file, model, moved_beside(layer_config(model)), training)
         frozen = frozen_alone(model)
         if frozen:
             file.attrs[KEY] = json_text.written(frozen, f"attribute {KEY!r}").encode("utf-8")

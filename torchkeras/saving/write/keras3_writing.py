@@ -23,6 +23,7 @@ from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.functions import Lambda
 from torchkeras.layers.recurrence import Recurrent
 from torchkeras.saving.layer_facts import ANY, facts, inherited
+from torchkeras.saving.model_file import OWN
 from torchkeras.saving.write.keras3_checks import check_masks, check_modes, check_outputs
 from torchkeras.saving.write.keras3_training import compile_config, function_entry
 
@@ -44,12 +45,15 @@ OBJECTS: Mapping[str, tuple[str, ...]] = {
         *("Zeros", "Ones", "Constant", "RandomNormal", "RandomUniform", "TruncatedNormal", "VarianceScaling"),
         *("Orthogonal", "Identity"),
     ),
-    "keras.regularizers": ("L1L2",),
+    "keras.regularizers": ("L1L2", "OrthogonalRegularizer"),
     "keras.constraints": ("MaxNorm", "NonNeg", "UnitNorm", "MinMaxNorm"),
 }
 
 # The options of a Lambda that may be functions, and the attributes that hold them.
 LAMBDA: Mapping[str, str] = {"function": "function", "output_shape": "told_shape", "mask": "mask"}
+
+# How layers of Keras 3 train; where ours has other options, they are written beside its config.
+TRAINS: Mapping[str, Plain] = {"BatchNormalization": {"variance": "population", "frozen_is_fixed": True}}
 
 # Keras 3's classes for our operators.
 OPERATIONS: Mapping[str, str] = {
@@ -107,6 +111,9 @@ class _Writing:
             if keras3 is None:
                 raise ValueError(f"{name} {layer.name!r} has no form in Keras 3.")
             entry = _entry("keras.layers" if own else None, keras3 or name, self.options(layer))
+            trains = {option: getattr(layer, option) for option in TRAINS.get(name, ())}
+            if trains != TRAINS.get(name, {}):
+                entry[OWN] = trains
         self.written.setdefault(layer, []).append(entry)
         return entry
 
@@ -144,6 +151,8 @@ class _Writing:
             return self.activation(getattr(layer, option), value)
         if isinstance(layer, Lambda) and callable(getattr(layer, LAMBDA.get(option, ""), None)):
             return value if bytecode.is_formula(getattr(layer, LAMBDA[option])) else function_entry(str(value))
+        if option == "activity_regularizer":
+            value = _of_each_sample(layer, value)
         if isinstance(value, Mapping) and "class_name" in value:
             return _object(FAMILIES[option.rpartition("_")[2]], value)
         return value
@@ -238,6 +247,16 @@ def _object(module: str, value: Mapping[str, Any]) -> Plain:
     if value["class_name"] == "VarianceScaling" and config["distribution"] == "normal":
         config["distribution"] = "truncated_normal"
     return _entry(module if own else None, value["class_name"], config)
+
+
+def _of_each_sample(layer: Layer, value: Any) -> Any:
+    """What is inside PerSample. Raises ValueError for another activity regularizer."""
+    if not isinstance(value, Mapping) or value["class_name"] != "PerSample":
+        raise ValueError(
+            f"{type(layer).__name__} {layer.name!r}: Keras 3 divides its activity_regularizer by the samples of a "
+            "batch. Use regularizers.PerSample, or save as .h5."
+        )
+    return value["config"]["regularizer"]
 
 
 def _lone(places: list[Any]) -> Any:

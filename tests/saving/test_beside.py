@@ -1,0 +1,67 @@
+"""Options of training beside a layer's config: they come back, and other Kerases do not see them."""
+
+import json
+import zipfile
+
+import h5py
+import numpy as np
+import pytest
+import torch
+
+from torchkeras.layers import BatchNormalization, Dense, Flatten, TimeDistributed
+from torchkeras.models import Sequential, load_model
+from torchkeras.saving.beside import moved_beside, taken_back
+
+KERAS3 = {"variance": "population", "frozen_is_fixed": True}
+
+
+def saved(tmp_path, name, **options):
+    layers = [
+        BatchNormalization(input_shape=(3, 2), **options),
+        TimeDistributed(BatchNormalization(**options)),
+        Dense(1),
+    ]
+    Sequential(layers).save(tmp_path / name)
+    return tmp_path / name
+
+
+def entries(path):
+    if path.suffix == ".keras":
+        with zipfile.ZipFile(path) as archive:
+            found = json.loads(archive.read("config.json"))["config"]["layers"]
+        found = [entry for entry in found if entry["class_name"] != "InputLayer"]
+    else:
+        with h5py.File(path) as file:
+            found = json.loads(file.attrs["model_config"])["config"]["layers"]
+    return [found[0], found[1]["config"]["layer"]]
+
+
+@pytest.mark.parametrize("options", [{}, {"variance": "flat"}, {"frozen_is_fixed": True}, KERAS3])
+@pytest.mark.parametrize("name", ["m.h5", "m.keras"])
+def test_they_come_back(tmp_path, name, options):
+    path = saved(tmp_path, name, **options)
+    assert not any(KERAS3.keys() & entry["config"].keys() for entry in entries(path))
+    first, second, _ = load_model(path).layers
+    for layer in (first, second.layer):
+        assert {"variance": layer.variance, "frozen_is_fixed": layer.frozen_is_fixed} == {
+            "variance": "sample",
+            "frozen_is_fixed": False,
+            **options,
+        }
+
+
+def test_what_the_version_does_itself_is_not_written(tmp_path):
+    assert "torchkeras" not in entries(saved(tmp_path, "m.h5"))[0]
+    assert "torchkeras" not in entries(saved(tmp_path, "m.keras", **KERAS3))[0]
+
+
+@pytest.mark.parametrize("name", ["m.h5", "m.keras"])
+def test_a_flatten_that_takes_any_rank(tmp_path, name):
+    Sequential([Flatten(any_rank=True, input_shape=(3,)), Dense(1)]).save(tmp_path / name)
+    x = np.ones((2, 3), "float32")
+    assert load_model(tmp_path / name).layers[0](torch.from_numpy(x)).tolist() == x.tolist()
+
+
+def test_other_entries_stay():
+    config = {"class_name": "Dense", "config": {"variance": 1}, "torchkeras": {"variance": 2}}
+    assert moved_beside(config) == taken_back(config) == config
