@@ -12,7 +12,8 @@ import torch
 from torchkeras import Input, Model
 from torchkeras.callbacks import LambdaCallback
 from torchkeras.layers import BatchNormalization, Dense, Dropout, Layer
-from torchkeras.optimizers import SGD
+from torchkeras.models import load_model
+from torchkeras.optimizers import SGD, Adam
 
 RANDOM = np.random.default_rng(2)
 X = RANDOM.standard_normal((16, 4)).astype("float32")
@@ -190,3 +191,16 @@ def test_gradients_of_one_s_own_are_left_alone():
     for name, parameter in model.named_parameters():
         if name in kept:
             torch.testing.assert_close(parameter.grad, kept[name])
+
+
+def test_an_optimizer_of_two_models_has_the_state_of_the_one_that_is_asked(tmp_path):
+    optimizer = Adam(0.1)
+    models = made(optimizer), made(optimizer)
+    for model in models:
+        model.compile(optimizer, "mse")
+        train(model)
+    first, second = ([array.copy() for array in model.optimizer.get_weights()] for model in models)
+    assert not np.array_equal(first[1], second[1])
+    models[0].save(tmp_path / "model.h5")
+    for array, wanted in zip(load_model(tmp_path / "model.h5").optimizer.get_weights(), first, strict=True):
+        np.testing.assert_array_equal(array, wanted)
