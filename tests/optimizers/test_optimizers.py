@@ -280,7 +280,9 @@ def test_what_waits_ends_with_its_parameters():
     optimizer, model = SGD(0.1, momentum=0.9), [torch.nn.Parameter(torch.ones(2))]
     optimizer.update(model, [torch.ones(2)])
     optimizer.bind([torch.nn.Parameter(torch.ones(2))])
-    moment = weakref.ref(optimizer._aside._of_parameters[model[0]][0][0])
+    aside = optimizer._aside
+    assert aside is not None
+    moment = weakref.ref(aside._of_parameters[model[0]][0][0])
     assert moment() is not None
     model.clear()
     gc.collect()

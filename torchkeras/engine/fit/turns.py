@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar
 
+import torch
+
 from torchkeras.engine.layer.modes import in_mode, kept
 from torchkeras.engine.speed.malloc import keep_freed
 
@@ -70,9 +72,14 @@ class Turning:
             with in_mode(False):
                 yield
             return
+        if torch.is_inference_mode_enabled():
+            raise RuntimeError(
+                f"{type(self).__name__} {self.name!r} cannot be trained inside torch.inference_mode(), where torch "
+                "computes no gradients: leave its block before."
+            )
         # With what add_loss or add_metric was given, layers behind the outputs too.
         networks: set[Any] = {self} if self._compiled_model is None else {self, self._compiled_model.network}
-        with in_mode(None), kept(list(networks), True):
+        with torch.enable_grad(), in_mode(None), kept(list(networks), True):
             yield
 
 
