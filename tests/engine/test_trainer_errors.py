@@ -69,7 +69,7 @@ COMPILE = [
         lambda: two_outputs(loss_weights=2),
         "compile: loss_weights must be a list or a dictionary for several outputs; found 2.",
     ),
-    (lambda: two_outputs(loss_weights=["1", 1]), "compile: loss_weights must hold numbers; found '1'."),
+    (lambda: two_outputs(loss_weights=["1", 1]), "compile: loss_weights must hold finite numbers; found '1'."),
     (lambda: two_outputs(metrics=[["mae"]]), f"compile: metrics has 1 entries; {OUTPUTS}"),
     (
         lambda: two_outputs(metrics={"up": "mae"}),
@@ -362,7 +362,7 @@ OPTIONS = [
         "Output 'out': sample_weight of shape (9,) does not fit a target of shape (10, 3): give it the shape (10,).",
     ),
     (
-        lambda: model().fit(X, Y, class_weight={1: 2.0}),
+        lambda: model().fit(X, np.eye(3)[np.arange(10) % 3], class_weight={1: 2.0, 2: 1.0}),
         "Output 'out': class_weight has no weight for the classes [0] of the targets. Give each one.",
     ),
     (lambda: stateful().fit(STEPS, Y, batch_size=3), f"{STATEFUL} fit: found 10 samples, batch size 3."),

@@ -42,7 +42,7 @@ def _all_masks(mask: Any) -> Any:
 
 def _any_mask(mask: Any) -> Any:
     """True where any of the masks is; None unless every input has one."""
-    return reduce(torch.logical_or, mask) if mask and all(item is not None for item in mask) else None
+    return fold(torch.logical_or, mask) if mask and all(item is not None for item in mask) else None
 
 
 def _spread(mask: torch.Tensor | None, tensor: torch.Tensor) -> torch.Tensor:
@@ -217,7 +217,7 @@ class Multiply(Masked):
     def _of_masked(self, inputs: Any, masks: list[torch.Tensor], all_have: bool) -> torch.Tensor:
         """The product of the inputs that are not masked; where all are masked, 0."""
         product = super(Masked, self).forward([torch.where(m, x, 1.0) for m, x in zip(masks, inputs, strict=True)])
-        return torch.where(reduce(torch.logical_or, masks), product, 0.0) if all_have else product
+        return torch.where(fold(torch.logical_or, masks), product, 0.0) if all_have else product
 
 
 class Average(Elementwise):

@@ -13,12 +13,15 @@ from torch import Tensor
 
 from torchkeras.interrupts import whole_imports
 from torchkeras.optimizers.accumulation import Accumulator
+from torchkeras.optimizers.aside import Aside
 from torchkeras.optimizers.by_hand import ByHand
 from torchkeras.optimizers.options import RULES
 from torchkeras.optimizers.parameter_groups import Gradients, Treatment, clipped, grouped, laid_out_as
 from torchkeras.rules import read
 from torchkeras.shards import is_sharded, parts, sharded_as
 
+# What a group of torch's has for the sake of its parameters, rather than as an option.
+OF_PARAMETERS = ("params", "fused", "foreach")
 OWN_OPTIONS = ("clipnorm", "clipvalue", "each_clipnorm", "gradient_accumulation_steps")
 
 
@@ -128,7 +131,7 @@ class TorchOptimizer(ByHand):
         self._sizes: list[int] = []
         self._told: set[str] = set()
         self._relations: list[float] = []
-        self._accumulated = Accumulator()
+        self._accumulated, self._aside = Accumulator(), Aside()
         if options["clipnorm"] is not None and options["global_clipnorm"] is not None:
             raise TypeError(f"{self._name}: clipnorm and global_clipnorm are one option; found both.")
         norm, other = options["clipnorm"], options.pop("global_clipnorm")
@@ -151,22 +154,27 @@ class TorchOptimizer(ByHand):
     def bind(
         self, parameters: Sequence[Tensor], arrangements: Any = None, layers: Any = None, names: Any = None
     ) -> None:
-        """Make `parameters` those to train; state is kept if they are the same.
+        """Make `parameters` those to train; state of those that trained before is kept, as in `Optimizer.bind`.
 
-        `arrangements`, `layers`, `names`: as in `Optimizer.bind`. Raises ValueError when an instance trains others.
+        `arrangements`, `layers`, `names`: as there. Raises ValueError when an instance trains others.
         """
         same = len(parameters) == len(self._parameters) and all(
             a is b for a, b in zip(parameters, self._parameters, strict=True)
         )
+        self._aside.put_list(self._parameters, (self._arrays, self._paths, self._accumulated))
         self._given, self._parameters = parameters, list(parameters)
         self._is_shared = any(map(is_sharded, parameters))  # among processes
-        if arrangements is not None or not same:
+        told = self._aside.take_list(self._parameters)
+        self._accumulated = Accumulator() if told is None else told[2]
+        if arrangements is not None or told is None:
             counts = [1] * len(parameters) if arrangements is None else [made.count for made in arrangements]
             self._arrays = [array for array, count in enumerate(counts) for _ in range(count)]
             self._paths = [f"{layers[k]}/{names[k]}" if layers and names else f"parameter {k}" for k in self._arrays]
+        else:
+            self._arrays, self._paths = told[:2]
         if self._make is not None and not (same and self.optimizer is not None):
             with whole_imports():  # of torch's compiler, for the first optimizer
-                self.optimizer = self._make(self._parameters, **self._fused()) if self._parameters else None
+                self.optimizer = self._made(self._make)
         elif self._make is None:
             self._check_owned()
         elif self.optimizer is not None:
@@ -175,8 +183,24 @@ class TorchOptimizer(ByHand):
         self._owned = [id(parameter) in own for parameter in self._parameters]
         self._sizes = self._sizes_of_groups()
         self._tell_of_others()
-        if self._accumulated.buffers:
-            self._accumulated.follow(parts(self._parameters), same)
+        self._accumulated.follow(parts(self._parameters))
+
+    def _made(self, make: partial[torch.optim.Optimizer]) -> torch.optim.Optimizer | None:
+        """torch's optimizer of the present parameters, with the options of the former and the state they had."""
+        before = self.optimizer
+        if before is not None:
+            for parameter, state in before.state.items():
+                self._aside.put(parameter, state)
+        if not self._parameters:
+            return None
+        made = make(self._parameters, **self._fused())
+        if before is not None:
+            made.param_groups[0] |= {k: v for k, v in before.param_groups[0].items() if k not in OF_PARAMETERS}
+        for parameter in self._parameters:
+            state = self._aside.take(parameter)
+            if state is not None:
+                made.state[parameter] = state
+        return made
 
     def _fused(self) -> dict[str, bool]:
         assert self._make is not None

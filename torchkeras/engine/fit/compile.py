@@ -57,7 +57,16 @@ class Given:
 
 
 class GivenOptimizer(Given):
-    """The optimizer. Set on a compiled model it may be all that `compile` takes, and is read as the object."""
+    """The optimizer. Set on a compiled model it may be all that `compile` takes, and is read as the object.
+
+    It may train other models too. Read from a model it has the state that belongs to this model's weights.
+    """
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        found, compiled = super().__get__(model, owner), model is not None and model._compiled_model
+        if found is not None and compiled and found._given is not compiled.parameters:
+            found.bind(compiled.parameters)
+        return found
 
     def __set__(self, model: Any, value: Any) -> None:
         asked = value is not None and model._is_compiled

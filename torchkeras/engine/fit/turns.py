@@ -70,13 +70,20 @@ class Turning:
         """
         if (device or self._device).type == "cpu":
             keep_freed()
-        return self._kept_in_training() if training else in_mode(False)
+        if not training:
+            return in_mode(False)
+        if torch.is_inference_mode_enabled():
+            raise RuntimeError(
+                f"{type(self).__name__} {self.name!r} cannot be trained inside torch.inference_mode(), where torch "
+                "computes no gradients: leave its block before."
+            )
+        return self._kept_in_training()
 
     @contextmanager
     def _kept_in_training(self) -> Iterator[None]:
         # With what add_loss or add_metric was given, layers behind the outputs too.
         networks: set[Any] = {self} if self._compiled_model is None else {self, self._compiled_model.network}
-        with in_mode(None), kept(list(networks), True):
+        with torch.enable_grad(), in_mode(None), kept(list(networks), True):
             yield
 
 

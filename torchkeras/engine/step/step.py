@@ -112,13 +112,17 @@ def _grad(model: CompiledModel, loss: torch.Tensor, parameters: list[torch.Tenso
     if not torch.is_grad_enabled():
         raise ValueError("Training needs gradients: call it outside of torch.no_grad() and torch.inference_mode().")
     if not loss.requires_grad:
-        raise ValueError(
-            f"The loss {', '.join(name_of(each.objective.function) for each in model.targets)} has no gradient for any "
-            "weight: something on the way from the weights to it, such as argmax, round or detach, has none."
-        )
+        raise _no_gradient(", ".join(name_of(each.objective.function) for each in model.targets))
     if model.replicas is not None:
         return model.replicas.gradients(loss, parameters, one)
     return torch.autograd.grad(loss, parameters, one, allow_unused=True)
+
+
+def _no_gradient(names: str) -> ValueError:
+    return ValueError(
+        f"The loss {names} has no gradient for any weight: something on the way from the weights to it, such as "
+        "argmax, round or detach, has none."
+    )
 
 
 def _update(model: CompiledModel, loss: torch.Tensor, gradients: Any, samples: Any) -> None:
@@ -265,6 +269,8 @@ def scored(
             )
         given = true, scored_from, weight, masks[target.index]
         loss = objective(*given) if SHARING.batch is None else _on_whole(objective, objective, *given)
+        if scored_from.requires_grad and target.weight and not loss.requires_grad:
+            raise _no_gradient(name_of(objective.function))
         if target.reports_loss:
             values[f"{target.name}_loss"] = loss.detach()
         scaled = loss if target.weight == 1.0 else loss * target.weight
