@@ -1,6 +1,6 @@
 """Groups and datasets of a file that is only read: they keep what HDF5 has answered.
 
-h5py makes an object for each answer, and registers it: for the checks of an array it once made thirty.
+h5py makes an object for most answers, and registers it: for one array it made twenty-four, now five.
 """
 
 # pyright: reportAttributeAccessIssue=false
