@@ -404,4 +404,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
     def __getstate__(self) -> dict[str, Any]:
         # The compiled model holds the layers' tensors by identity: a copy settles its own, from what compile was
         # given. Its optimizer has the copy's own parameters, with their state.
-        return {**super().__getstate__(), "history": None, "_compiled_model": None, "_joined": None}
+        state = super().__getstate__()
+        if self._is_compiled:  # read here, it has the state that belongs to this model's weights
+            state["_given"] = replace(self._given, optimizer=self.optimizer)
+        return {**state, "history": None, "_compiled_model": None, "_joined": None}
