@@ -201,6 +201,10 @@ def test_a_config_alone_does_not_load(tmp_path, monkeypatch):
         "build(input_shape)."
     )
     monkeypatch.delattr(Told, "from_config")
+    with pytest.warns(
+        UserWarning, match="^model.keras: load_model will fail: Told has no from_config, which would make "
+    ):
+        model.save("model.keras")
     with pytest.raises(ArchitectureError) as error:
         load_model("model.keras", custom_objects={"Told": Told})
     assert str(error.value) == (

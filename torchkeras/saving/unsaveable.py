@@ -61,7 +61,9 @@ def _problem(name: str) -> str | None:
 
 
 def unloadable(model: Any) -> Iterator[str]:
-    """Why layers of a user's own cannot be made again of their config."""
+    """Why a model or layers of a user's own cannot be made again of their config."""
+    if model._has_own_code and not _is_ours(model, "get_config") and _is_ours(model, "from_config"):
+        yield f"{type(model).__name__} has no from_config, which would make it of its config and call build."
     for layer in model.layers:
         if isinstance(layer, Network):
             yield from unloadable(layer)
@@ -77,6 +79,10 @@ def unloadable(model: Any) -> Iterator[str]:
             yield f"{what} has no {missing[0]!r} in its config, which its __init__ takes: let its get_config return it."
         elif not any(p.kind is p.VAR_KEYWORD for p in parameters) and any(key not in named for key in config):
             yield f"{what} does not take its config: let its __init__ take **options and pass them to super().__init__."
+
+
+def _is_ours(model: Any, method: str) -> bool:
+    return is_own(next(cls for cls in type(model).__mro__ if method in cls.__dict__))
 
 
 def unwritten(model: Any) -> str | None:
