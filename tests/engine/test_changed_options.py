@@ -97,6 +97,8 @@ def test_modules_their_hooks_and_weights_stay():
     assert (layer.conv, conv.weight) == (conv, kernel)
     assert model(IMAGES).shape == (4, 3, 3, 4)
     assert seen == [1]
+    layer.strides = 1
+    assert model(IMAGES).shape == (4, 6, 6, 4)
 
 
 def test_what_torch_was_told_by_hand_stays():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from typing import Any
 
@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.building import on_meta
+from torchkeras.engine.layer.function_values import installed
 from torchkeras.engine.layer.nested import leaves
 from torchkeras.engine.layer.weight_lists import TORCHS_OWN, WeightOwner
 
@@ -66,7 +67,7 @@ class HasOptions(nn.Module):
             _take_over(self.get_submodule(path), before.made.get(path), module)
         if after.written != before.written:
             SETTLED.count += 1
-        if after.shapes != before.shapes:
+        if after.shapes not in (before.shapes, after.known):
             warnings.warn(
                 f"{type(self).__name__} {self.name!r}: with {name} {value!r} its output has another shape than its "
                 "graph says: make the model anew, such as by clone_model.",
@@ -85,7 +86,9 @@ class _Seen:
             self.weights += [(each.name, each.shape) for each in again.weights]
             self.weights += [(name, each.shape) for name, each in again.named_buffers()]
         self.written = _written(layer)
-        found = [_outputs(layer, node) for node in layer._call_nodes if node.input_tensors]
+        nodes = [node for node in layer._call_nodes if node.input_tensors]
+        found = [_outputs(layer, node) for node in nodes]
+        self.known = [[output.shape for output in node.output_tensors] for node in nodes]
         self.shapes = [[output.shape for output in outputs] for outputs, _ in found]
         self.masked = [[mask is not None for mask in masks] for _, masks in found]
 
@@ -123,6 +126,22 @@ def _made(layer: Any) -> dict[str, nn.Module]:
     new = {key: each for key, each in layers.items() if each is not layer._modules.get(key)}
     new = {key: each for key, each in new.items() if isinstance(each, WeightOwner)}
     return {**{prefix.rstrip("."): module for prefix, module in again._plain_modules()}, **new}
+
+
+def by_hand(layer: Any) -> Iterator[str]:
+    """What was changed in a layer's modules that its options do not say, and so a config does not."""
+    for path, made in _made(layer).items():
+        module = layer.get_submodule(path)
+        if "forward" in vars(module):
+            yield f"{path or 'it'} has a forward of its own"
+        if type(module) is not type(made):
+            if not installed(type(module).__module__):
+                yield f"{path} is of the class {type(module).__name__}"
+            continue
+        for name, value in vars(made).items():
+            found = vars(module).get(name)
+            if name not in NOT_MADE and name[0] != "_" and _is_plain(value) and found != value:
+                yield f"{path} has {name} {found!r}, and {value!r} by its options"
 
 
 def _take_over(module: nn.Module, before: nn.Module | None, after: nn.Module) -> None:
