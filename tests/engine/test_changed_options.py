@@ -3,6 +3,7 @@
 import copy
 import pickle
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,6 +98,8 @@ def test_modules_their_hooks_and_weights_stay():
     assert (layer.conv, conv.weight) == (conv, kernel)
     assert model(IMAGES).shape == (4, 3, 3, 4)
     assert seen == [1]
+    layer.strides = 1
+    assert model(IMAGES).shape == (4, 6, 6, 4)
 
 
 def test_what_torch_was_told_by_hand_stays():
@@ -264,17 +267,19 @@ def test_an_option_of_ones_own_class_is_read_and_what_its_build_adds_is_made_onc
         factor: float = 2.0
 
         def build(self, input_shape):
+            built.append(input_shape)
             super().build(input_shape)
             self.gain = self.add_weight("gain", (self.units,), initializer="ones")
 
         def call(self, inputs):
             return super().call(inputs) * self.gain * self.factor
 
+    built: list[Any] = []
     layer = Scaled(units=3)
     layer(X)
     layer.factor, layer.activation = 3, "relu"
     assert torch.equal(layer(X), layer.linear(X).relu() * 3)
-    assert len(layer.weights) == 3
+    assert (len(layer.weights), len(built)) == (3, 1)
     with pytest.raises(ValueError, match=r"^Scaled: factor must be a number; found 'a'\.$"):
         layer.factor = "a"  # type: ignore[assignment]
     with pytest.raises(ValueError, match="units cannot change from 3 to 7 any more, since its weights are made"):

@@ -357,6 +357,20 @@ def test_groups_of_images_as_they_come_can_be_trained_with():
     assert losses[-1] < losses[0]
 
 
+def test_the_mode_of_torchs_module_inside_counts_in_a_call_by_hand():
+    layer, x = BatchNormalization(), torch.randn(6, 3)
+    layer.build((None, 3))
+    model = torch.nn.Sequential(layer).train()
+    for module in model.modules():
+        if isinstance(module, torch.nn.BatchNorm1d):
+            module.eval()
+    torch.testing.assert_close(model(x), x / 1.001**0.5)
+    assert torch.equal(layer.moving_mean, torch.zeros(3))
+    assert layer(x, training=True).mean(0).abs().max() < 1e-5
+    layer.trainable = False  # as in Keras, the batch counts, and the statistics stay
+    assert model(x).mean(0).abs().max() < 1e-5
+
+
 @pytest.mark.parametrize("removed", [False, True])
 def test_without_running_statistics_it_computes_as_torchs_module_does(removed):
     layer, norm, x = BatchNormalization(), torch.nn.BatchNorm1d(3, eps=1e-3, momentum=0.01), torch.randn(6, 3)

@@ -63,11 +63,7 @@ class Convolving(Spatial, abstract=True):
         """Pad as Theano did where that differs: for weights that Theano made."""
         window = (self.kernel_size, self.strides, self.dilation_rate)
         if self.padding == "same" and fixed_padding("same", *window) != fixed_padding("half", *window):
-            self.padding, self._pads = "half", True
-            module: Any
-            for module in self.children():
-                if isinstance(module, CONVOLUTIONS[self.rank]):
-                    module.padding = (0,) * self.rank
+            self.padding = "half"
 
     def _in_memory_order(self, module: nn.Module) -> nn.Module:
         """The module, its kernel in the memory format of the images, so that torch need not convert it."""

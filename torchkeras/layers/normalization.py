@@ -12,7 +12,7 @@ from torchkeras.engine.graph.hook_free_calls import called
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.modes import held, kept
+from torchkeras.engine.layer.modes import MODE, held, kept
 from torchkeras.engine.layer.options import NEWER, Constraint, Initializer, NotNegative, Regularizer, Share
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.engine.layer.tracing import is_compiling
@@ -178,8 +178,16 @@ class BatchNormalization(Channelwise):
             found = self.norm(inputs.movedim(self._channel_axis, 1)).movedim(1, self._channel_axis)
             return found.clone()  # since the next layer may overwrite it, and an nn.Identity gives its input
 
+    @property
+    def _in_training(self) -> bool:
+        """Whether the layer is in training mode; outside of a call with a mode, torch's module inside must be so too.
+
+        While the layer is frozen, that module is in evaluation mode, and the batch counts all the same.
+        """
+        return self.training and (self.norm.training or self._frozen or MODE.training is not None)
+
     def _normalize(self, inputs: Tensor, training: bool | None = None) -> Tensor:
-        training = self.training if training is None else training
+        training = self._in_training if training is None else training
         trains = training and not (self.frozen_is_fixed and self._frozen)
         by_batch = self.mode == 2 or trains or self.norm.running_mean is None
         if self.mode == 1:

@@ -177,6 +177,7 @@ class TorchOptimizer(ByHand):
                 self.optimizer = self._made(self._make)
         elif self._make is None:
             self._check_owned()
+            self._move_state()
         elif self.optimizer is not None:
             self.optimizer.load_state_dict(self.optimizer.state_dict())  # moves the state to where the weights are now
         own = set() if self.optimizer is None else {id(p) for group in self.param_groups for p in group["params"]}
@@ -212,6 +213,12 @@ class TorchOptimizer(ByHand):
         return (
             {"fused": True} if able and not chosen and "fused" in inspect.signature(self._make.func).parameters else {}
         )
+
+    def _move_state(self) -> None:
+        """Bring the state of an instance to the device and type that its weights have now."""
+        for parameter, values in self.state.items():
+            moved = {name: value for name, value in values.items() if getattr(value, "shape", None) == parameter.shape}
+            values.update({name: value.to(parameter) for name, value in moved.items()})
 
     def _check_owned(self) -> None:
         owned = {id(p): p for group in self.param_groups for p in group["params"]}

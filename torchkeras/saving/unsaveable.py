@@ -9,6 +9,7 @@ from typing import Any
 from torchkeras import registry
 from torchkeras.engine.fit.compile_options import mapped
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.changed_options import by_hand
 from torchkeras.engine.layer.facts import is_own
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.weight_lists import WeightOwner
@@ -83,6 +84,14 @@ def unloadable(model: Any) -> Iterator[str]:
 
 def _is_ours(model: Any, method: str) -> bool:
     return is_own(next(cls for cls in type(model).__mro__ if method in cls.__dict__))
+
+
+def changed_by_hand(model: Any) -> Iterator[str]:
+    """What layers compute otherwise than a file will say, since their modules were changed past their options."""
+    for layer in model.modules():
+        if isinstance(layer, Layer) and not isinstance(layer, Network):
+            for what in by_hand(layer):
+                yield f"{type(layer).__name__} {layer.name!r}: {what}"
 
 
 def unwritten(model: Any) -> str | None:

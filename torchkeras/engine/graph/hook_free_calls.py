@@ -157,7 +157,8 @@ class StandIns:
     """Stand-ins by the names of the layers, as attributes and, for any name, in `_modules`."""
 
     def __init__(self, modules: Mapping[str, Any]):
-        found = {key: StandIn(module) for key, module in modules.items() if isinstance(module, Layer)}
+        built = ((key, module) for key, module in modules.items() if isinstance(module, Layer) and module.built)
+        found = {key: StandIn(module) for key, module in built}  # others are no part of the graph
         self.__dict__.update(found, _modules=found)
 
 

@@ -165,6 +165,14 @@ class Network(Structure, abstract=True):
         else:
             super().__setattr__(name, value)
 
+    def __delattr__(self, name: str) -> None:
+        if name in self._held_keys:
+            raise AttributeError(
+                f"{type(self).__name__} {self.name!r}: {name!r} is a layer of its graph: put another in its place, or "
+                "make a model without it."
+            )
+        super().__delattr__(name)
+
     def _function(self, variant: Variant) -> Any:
         self._renew_functions()
         if variant not in self._sources:

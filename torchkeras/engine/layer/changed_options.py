@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from typing import Any
 
@@ -16,6 +16,9 @@ from torch import Tensor, nn
 
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.building import on_meta
+from torchkeras.engine.layer.facts import is_own
+from torchkeras.engine.layer.function_values import installed
+from torchkeras.engine.layer.meta_run import MadeOnMeta
 from torchkeras.engine.layer.nested import leaves
 from torchkeras.engine.layer.weight_lists import TORCHS_OWN, WeightOwner
 
@@ -62,11 +65,12 @@ class HasOptions(nn.Module):
         except ValueError:
             self._keep_option(name, old)
             raise
+        inside = dict(self.named_modules(remove_duplicate=False))
         for path, module in after.made.items():
-            _take_over(self.get_submodule(path), before.made.get(path), module)
+            _take_over(inside.get(path), before.made.get(path), module)
         if after.written != before.written:
             SETTLED.count += 1
-        if after.shapes != before.shapes:
+        if after.shapes not in (before.shapes, after.known):
             warnings.warn(
                 f"{type(self).__name__} {self.name!r}: with {name} {value!r} its output has another shape than its "
                 "graph says: make the model anew, such as by clone_model.",
@@ -85,7 +89,9 @@ class _Seen:
             self.weights += [(each.name, each.shape) for each in again.weights]
             self.weights += [(name, each.shape) for name, each in again.named_buffers()]
         self.written = _written(layer)
-        found = [_outputs(layer, node) for node in layer._call_nodes if node.input_tensors]
+        nodes = [node for node in layer._call_nodes if node.input_tensors]
+        found = [_outputs(layer, node) for node in nodes]
+        self.known = [[output.shape for output in node.output_tensors] for node in nodes]
         self.shapes = [[output.shape for output in outputs] for outputs, _ in found]
         self.masked = [[mask is not None for mask in masks] for _, masks in found]
 
@@ -108,16 +114,20 @@ def _outputs(layer: Any, node: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _made(layer: Any) -> dict[str, nn.Module]:
-    """What the options make of a layer: a copy of it with new modules, on `meta`, and these, by their paths."""
+    """What the options make of a layer: a copy of it with new modules, on `meta`, and these, by their paths.
+
+    A `build` of a user's own is not run again: it may do more than make weights.
+    """
     if layer._built_for is None:
         return {}
-    again = copy(layer)
-    layers = {key: each for key, each in layer._modules.items() if isinstance(each, WeightOwner)}
+    again, makes_own = copy(layer), _is_users(layer, "_make_modules")
+    layers = {key: each for key, each in layer._modules.items() if makes_own or isinstance(each, WeightOwner)}
     fresh: dict[str, Any] = {"_parameters": {}, "_buffers": {}, "_expected_axes": {}, "_added": [], "_named": set()}
     again.__dict__.update(fresh, _modules=layers, built=False)
     try:
-        with on_meta():
-            again.build(layer._built_for)
+        with on_meta(), MadeOnMeta():
+            (again._make_modules if _is_users(layer, "build") else again.build)(layer._built_for)
+        again.built = True
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
     new = {key: each for key, each in layers.items() if each is not layer._modules.get(key)}
@@ -125,9 +135,33 @@ def _made(layer: Any) -> dict[str, nn.Module]:
     return {**{prefix.rstrip("."): module for prefix, module in again._plain_modules()}, **new}
 
 
-def _take_over(module: nn.Module, before: nn.Module | None, after: nn.Module) -> None:
+def _is_users(layer: Any, method: str) -> bool:
+    """Whether a method is of a class of a user's."""
+    return not is_own(next(base for base in type(layer).__mro__ if method in vars(base)))
+
+
+def by_hand(layer: Any) -> Iterator[str]:
+    """What was changed in a layer's modules that its options do not say, and so a config does not."""
+    inside = dict(layer.named_modules(remove_duplicate=False))
+    for path, made in _made(layer).items():
+        module = inside.get(path)
+        if module is None:
+            continue
+        if "forward" in vars(module):
+            yield f"{path or 'it'} has a forward of its own"
+        if type(module) is not type(made):
+            if not installed(type(module).__module__):
+                yield f"{path} is of the class {type(module).__name__}"
+            continue
+        for name, value in vars(made).items():
+            found = vars(module).get(name)
+            if name not in NOT_MADE and name[0] != "_" and _is_plain(value) and found != value:
+                yield f"{path} has {name} {found!r}, and {value!r} by its options"
+
+
+def _take_over(module: nn.Module | None, before: nn.Module | None, after: nn.Module) -> None:
     """Give a module what an option makes another: plain attributes, and constants."""
-    if not type(module) is type(before) is type(after):
+    if module is None or not type(module) is type(before) is type(after):
         return  # a module of the user's, or one of torch's whose place another takes: the layer looks at each call
     for name, value in vars(after).items():
         if name not in NOT_MADE and _is_plain(value) and vars(before).get(name) != value:
