@@ -252,7 +252,7 @@ class BatchNormalization(Channelwise):
     @property
     def _by_population(self) -> bool:
         """Whether the moving variance follows one that is divided by n."""
-        return self.variance == "population" or (self.variance == "flat" and self._expected_ndim < 4)
+        return self.variance == "population" or (self.variance == "flat" and (self._expected_ndim or 0) < 4)
 
     def _by_whole_batch(self, inputs: Tensor, shared: SharedBatch) -> Tensor:
         if self._channel_axis == 0:
