@@ -39,7 +39,8 @@ def _bidirectional(made: Config, where: str) -> Config:
     if any(penalties) and (merged or any(each != penalties[0] for each in penalties)):
         raise ArchitectureError(
             f"{where}: an activity_regularizer counts for each way by itself there. It is read with "
-            f"merge_mode 'concat' or None and one for both ways; found merge_mode {config.get('merge_mode', 'concat')!r}."
+            "merge_mode 'concat' or None and one for both ways; found merge_mode "
+            f"{config.get('merge_mode', 'concat')!r}."
         )
     turned = backward and forward["config"].get("go_backwards", False) != backward["config"].get("go_backwards", False)
     forward = with_options(forward, name=forward["config"]["name"].removeprefix("forward_"))
