@@ -62,6 +62,16 @@ def test_a_flatten_that_takes_any_rank(tmp_path, name):
     assert load_model(tmp_path / name).layers[0](torch.from_numpy(x)).tolist() == x.tolist()
 
 
+@pytest.mark.parametrize("by_steps", [False, True])
+@pytest.mark.parametrize("name", ["m.h5", "m.keras"])
+def test_statistics_of_steps(tmp_path, name, by_steps):
+    Sequential([TimeDistributed(BatchNormalization(), by_steps=by_steps, input_shape=(3, 2))]).save(tmp_path / name)
+    layer, x = load_model(tmp_path / name).layers[0], torch.randn(5, 3, 2)
+    found = layer(x, training=True).mean((0,) if by_steps else (0, 1))
+    torch.testing.assert_close(found, torch.zeros_like(found), atol=1e-5, rtol=0)
+    assert (layer(x, training=True).mean(0).abs().max().item() < 1e-5) is by_steps
+
+
 def test_other_entries_stay():
     config = {"class_name": "Dense", "config": {"variance": 1}, "torchkeras": {"variance": 2}}
     assert moved_beside(config) == taken_back(config) == config

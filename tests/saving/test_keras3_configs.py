@@ -95,6 +95,15 @@ def test_ways_of_a_bidirectional():
     assert made["backward_layer"]["config"]["units"] == 3
 
 
+def test_a_time_distributed_layer():
+    """It is called for each step, and its activity regularizer does not count."""
+    penalty = {"class_name": "L2", "config": {"l2": 0.5}}
+    inner = entry("Dense", name="d", units=2, activity_regularizer=penalty)
+    made = modern_config({"class_name": "TimeDistributed", "config": {"name": "t", "layer": inner}})["config"]
+    assert made["by_steps"] is True
+    assert made["layer"]["config"]["activity_regularizer"] is None
+
+
 def test_training_in_a_call_is_left_out():
     """Keras 3 computes by the training of the model's call, whatever the call of the layer had."""
     dropout = entry("Dropout", tensor("x"), kwargs={"training": True}, name="d", rate=0.5, trainable=True)
@@ -148,6 +157,21 @@ def test_an_operation_of_an_hdf5_file_which_names_no_module():
                 entry("GRU", tensor("x"), kwargs={"mask": tensor("by_hand")}, name="gru", units=2),
             ],
             "The mask 'by_hand' is not one that a layer such as Masking makes, which is not supported.",
+        ),
+        (
+            [
+                entry(
+                    "Bidirectional",
+                    tensor("x"),
+                    name="b",
+                    merge_mode="sum",
+                    layer=entry("GRU", name="g", activity_regularizer={"class_name": "L2", "config": {}}),
+                )
+            ],
+            (
+                "Bidirectional 'b': an activity_regularizer counts for each way by itself there. It is read with "
+                "merge_mode 'concat' or None and one for both ways; found merge_mode 'sum'."
+            ),
         ),
         (
             [entry("Dense", tensor("x"), 1, name="d")],

@@ -283,6 +283,13 @@ REFUSED: dict[str, tuple[Any, str]] = {
             "Use regularizers.PerSample, or save as .h5."
         ),
     ),
+    "activity of steps": (
+        lambda: single(TimeDistributed(Dense(2, activity_regularizer="l2")), shape=(4, 3)),
+        (
+            "TimeDistributed 'time_distributed_1': Keras 3 does not count the activity_regularizer of its layer. "
+            "Put an ActivityRegularization(per_sample=True) after it, or save as .h5."
+        ),
+    ),
     "activity layer": (
         lambda: single(ActivityRegularization(0.1)),
         f"ActivityRegularization 'activity_regularization_1': per_sample False {NO_FORM}",

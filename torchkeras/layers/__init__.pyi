@@ -5905,6 +5905,7 @@ class TimeDistributed(_OneInput, _TimeDistributed, Wrapper):
     def __init__(
         self,
         layer: Module | Mapping[str, Any],
+        by_steps: bool = False,
         *,
         name: str | None = None,
         trainable: bool = True,
@@ -5923,6 +5924,8 @@ class TimeDistributed(_OneInput, _TimeDistributed, Wrapper):
 
         Options:
             layer (layer, module of torch or config of a layer): the inner layer; a module becomes a `TorchModule`.
+            by_steps (bool, default False): whether a BatchNormalization in the layer trains by the batch of one step after
+                the other, as in Keras 3, whose files are loaded so.
 
         Shapes:
             (batch, time, ...) -> (batch, time, ...), where the last axes are those of `layer`

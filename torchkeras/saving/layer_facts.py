@@ -196,7 +196,7 @@ FACTS: Mapping[str, LayerFacts] = {
     "Softmax": LayerFacts(arguments=("mask",), takes_mask=True),
     "StackedRNNCells": LayerFacts(left_out={"reverse_state_order": (False,)}, inner={"_layers": ("cells",)}),
     "ThresholdedReLU": LayerFacts(keras3=None),
-    "TimeDistributed": LayerFacts(takes_mask=True),
+    "TimeDistributed": LayerFacts(left_out={"by_steps": ANY}, takes_mask=True),
     "TimeDistributedDense": LayerFacts(keras3="Dense", group="Dense"),
     "UpSampling2D": LayerFacts(refused={"interpolation": ("bilinear",)}),
 }

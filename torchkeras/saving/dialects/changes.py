@@ -34,6 +34,14 @@ def _bidirectional(made: Config, where: str) -> Config:
         for found in layers.values()
     )
     own = [dict(found["config"], name=None, go_backwards=None) for found in (forward, backward) if found]
+    penalties = [found.get("activity_regularizer") for found in own]
+    merged = config.get("merge_mode", "concat") not in ("concat", None)
+    if any(penalties) and (merged or any(each != penalties[0] for each in penalties)):
+        raise ArchitectureError(
+            f"{where}: an activity_regularizer counts for each way by itself there. It is read with "
+            "merge_mode 'concat' or None and one for both ways; found merge_mode "
+            f"{config.get('merge_mode', 'concat')!r}."
+        )
     turned = backward and forward["config"].get("go_backwards", False) != backward["config"].get("go_backwards", False)
     forward = with_options(forward, name=forward["config"]["name"].removeprefix("forward_"))
     if backward and not (turned and forward["class_name"] == backward["class_name"] and own[0] == own[1]):

@@ -8,7 +8,7 @@ from typing import Any
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls
 from torchkeras.saving.dialects.calls import CallPlace, NodeCall
-from torchkeras.saving.dialects.changes import CHANGES, batch_normalization
+from torchkeras.saving.dialects.changes import CHANGES, batch_normalization, with_options
 from torchkeras.saving.dialects.dialect import Dialect
 from torchkeras.saving.dialects.graphs import Forms, modern
 from torchkeras.saving.dialects.translation import Config, Words, is_object
@@ -288,10 +288,18 @@ def _made_by_layers(graph: Mapping[str, Any]) -> set[Any]:
     return result
 
 
+def _by_steps(made: Config, where: str) -> Config:
+    """A TimeDistributed, which calls its layer for each step and does not count its activity regularizer."""
+    inner = made["config"]["layer"]
+    if inner["config"].get("activity_regularizer") is not None:
+        inner = with_options(inner, activity_regularizer=None)
+    return with_options(made, **{"by_steps": True, **made["config"], "layer": inner})
+
+
 _FORMS = Forms(
     words=Words(
         {"hard_sigmoid": "hard_sigmoid6", "sparsemax": None},
-        {**CHANGES, "BatchNormalization": batch_normalization("population")},
+        {**CHANGES, "BatchNormalization": batch_normalization("population"), "TimeDistributed": _by_steps},
     ),
     is_function=_is_function,
     function=_function,

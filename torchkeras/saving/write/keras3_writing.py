@@ -22,6 +22,7 @@ from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.functions import Lambda
 from torchkeras.layers.recurrence import Recurrent
+from torchkeras.layers.wrappers import TimeDistributed
 from torchkeras.saving.layer_facts import ANY, facts, inherited
 from torchkeras.saving.model_file import OWN
 from torchkeras.saving.write.keras3_checks import check_masks, check_modes, check_outputs
@@ -53,7 +54,10 @@ OBJECTS: Mapping[str, tuple[str, ...]] = {
 LAMBDA: Mapping[str, str] = {"function": "function", "output_shape": "told_shape", "mask": "mask"}
 
 # How layers of Keras 3 train; where ours has other options, they are written beside its config.
-TRAINS: Mapping[str, Plain] = {"BatchNormalization": {"variance": "population", "frozen_is_fixed": True}}
+TRAINS: Mapping[str, Plain] = {
+    "BatchNormalization": {"variance": "population", "frozen_is_fixed": True},
+    "TimeDistributed": {"by_steps": True},
+}
 
 # Keras 3's classes for our operators.
 OPERATIONS: Mapping[str, str] = {
@@ -143,6 +147,11 @@ class _Writing:
         """One option's value."""
         if isinstance(layer, Bidirectional) and option == "backward_layer":
             return self.layer(layer.backward_layer)
+        if isinstance(layer, TimeDistributed) and layer.activity_regularizer is not None:
+            raise ValueError(
+                f"TimeDistributed {layer.name!r}: Keras 3 does not count the activity_regularizer of its layer. Put an "
+                "ActivityRegularization(per_sample=True) after it, or save as .h5."
+            )
         if option in ("layer", "cell"):
             return self.layer(getattr(layer, option))
         if option == "cells":
