@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from operator import attrgetter, is_, itemgetter
+from operator import is_
 from string import ascii_lowercase
 from typing import Annotated, Any, ClassVar
 
@@ -22,8 +22,7 @@ from torchkeras.layers.noise import Dropout
 from torchkeras.rules import integers, one_of, optional
 
 CALL: Callable[..., Any] = nn.Module.__call__  # of a layer, or of the module of torch in its place
-LINEARS, PARAMETERS = [nn.Linear] * 3, attrgetter("_parameters")
-PRODUCT, WEIGHT, BIAS = map(itemgetter, ("product", "weight", "bias"))
+LINEARS = [nn.Linear] * 3
 PARTS = ("query", "key", "value", "attention_output")
 MOST_JOINED = 2**16  # projections of up to so many weights are computed as one
 
@@ -170,14 +169,16 @@ class Heads(Attending, KernelLayer, abstract=True):
         joins = self._groups == 1 and sum(product.weight.numel() for product in products) <= MOST_JOINED
 
         def joined(inputs: Tensor) -> Sequence[Tensor] | None:
-            plain = all(map(is_, map(PRODUCT, inside), products)) and list(map(type, products)) == LINEARS
+            plain = (
+                all(map(is_, [each["product"] for each in inside], products)) and list(map(type, products)) == LINEARS
+            )
             if not (joins and plain):
                 return None
-            held = list(map(PARAMETERS, products))
-            weights = list(map(WEIGHT, held))
+            held = [product._parameters for product in products]
+            weights = [each["weight"] for each in held]
             if any(map(is_wrapper, weights)):
                 return None
-            bias = torch.cat(list(map(BIAS, held))) if self.use_bias else None
+            bias = torch.cat([each["bias"] for each in held]) if self.use_bias else None
             found = F.linear(self._positions(inputs), torch.cat(weights), bias)
             if features[0] != features[1]:
                 sizes = [heads * features[0]] * 2 + [heads * features[1]]

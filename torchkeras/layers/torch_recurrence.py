@@ -121,9 +121,10 @@ class TorchRecurrent(Recurrent, abstract=True):
             made: Any = inside[layer.submodule]
 
             def run(inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
-                plain = inside[layer.submodule] is made and type(made) is kind and type(inputs) is Tensor
+                if mask is not None or torch.is_grad_enabled() or type(inputs) is not Tensor or traced():
+                    return layer.forward(inputs, mask, training)  # torch.compile stops where it sees the module
                 in_mode = layer.training or training or made.training
-                if mask is not None or in_mode or torch.is_grad_enabled() or not plain or traced():
+                if in_mode or inside[layer.submodule] is not made or type(made) is not kind:
                     return layer.forward(inputs, mask, training)
                 outputs, final = _by_kernel(made, inputs)
                 return outputs if layer.return_sequences else final.squeeze(0)
