@@ -4,11 +4,10 @@ import json
 import zipfile
 
 import h5py
-import numpy as np
 import pytest
 import torch
 
-from torchkeras.layers import BatchNormalization, Dense, Flatten, TimeDistributed
+from torchkeras.layers import BatchNormalization, Dense, TimeDistributed
 from torchkeras.models import Sequential, load_model
 from torchkeras.saving.beside import moved_beside, taken_back
 
@@ -53,13 +52,6 @@ def test_they_come_back(tmp_path, name, options):
 def test_what_the_version_does_itself_is_not_written(tmp_path):
     assert "torchkeras" not in entries(saved(tmp_path, "m.h5"))[0]
     assert "torchkeras" not in entries(saved(tmp_path, "m.keras", **KERAS3))[0]
-
-
-@pytest.mark.parametrize("name", ["m.h5", "m.keras"])
-def test_a_flatten_that_takes_any_rank(tmp_path, name):
-    Sequential([Flatten(any_rank=True, input_shape=(3,)), Dense(1)]).save(tmp_path / name)
-    x = np.ones((2, 3), "float32")
-    assert load_model(tmp_path / name).layers[0](torch.from_numpy(x)).tolist() == x.tolist()
 
 
 @pytest.mark.parametrize("by_steps", [False, True])

@@ -49,7 +49,6 @@ def test_file_gives_the_saved_outputs(folder, file):
     [
         ("LeakyReLU", {"negative_slope": 0.1}, "alpha", 0.1),
         ("ActivityRegularization", {"l1": 0.1}, "per_sample", True),
-        ("Flatten", {}, "any_rank", True),
         ("BatchNormalization", {}, "variance", "population"),
         ("BatchNormalization", {"axis": [2]}, "frozen_is_fixed", True),
         (

@@ -195,5 +195,7 @@ def test_a_state_of_another_number_is_refused(tmp_path: Path):
     with pytest.raises(WeightMismatchError) as caught:
         load_model(tmp_path / "model.h5")
     assert str(caught.value).replace(f"{tmp_path}/", "") == (
-        "model.h5: its optimizer has 8 arrays of state; Lamb of 4 weights takes 1 and 2 for each."
+        "model.h5: its optimizer has 8 arrays of state; Lamb of 4 weights takes 1 and 2 for each. "
+        "A model inside that was frozen is not written as such; load it with compile=False, freeze it and compile it "
+        "yourself."
     )

@@ -5475,7 +5475,6 @@ class Flatten(_OneInput, _Flatten):
     def __init__(
         self,
         data_format: Literal["channels_last", "channels_first", None] = None,
-        any_rank: bool = False,
         *,
         name: str | None = None,
         trainable: bool = True,
@@ -5493,8 +5492,6 @@ class Flatten(_OneInput, _Flatten):
             data_format (string or None, default None): with "channels_first" the channels are moved to the last axis first,
                 so that the order of the values does not depend on the data format; None means
                 `config.image_data_format()`.
-            any_rank (bool, default False): whether (batch, features) is taken as well, and stays as it is. Files of
-                later versions of Keras are loaded with it.
 
         Shapes:
             (batch, ...) -> (batch, product of the other sizes)

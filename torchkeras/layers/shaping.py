@@ -8,7 +8,7 @@ import torch
 from torchkeras.engine.layer.axis_order import convert, to_keras
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER, DataFormat, Positive
+from torchkeras.engine.layer.options import DataFormat, Positive
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.rules import integers
 
@@ -20,8 +20,6 @@ class Flatten(Layer):
         data_format (string or None, default None): with "channels_first" the channels are moved to the last axis first,
             so that the order of the values does not depend on the data format; None means
             `config.image_data_format()`.
-        any_rank (bool, default False): whether (batch, features) is taken as well, and stays as it is. Files of
-            later versions of Keras are loaded with it.
 
     Shapes:
         (batch, ...) -> (batch, product of the other sizes)
@@ -35,12 +33,9 @@ class Flatten(Layer):
     """
 
     data_format: DataFormat = None
-    any_rank: Annotated[bool, NEWER] = False
 
     class _Facts(Facts):
-        @property
-        def min_input_ndim(self) -> int:  # type: ignore[override]
-            return 2 if self.layer.any_rank else 3
+        min_input_ndim = 2
 
     def _make_modules(self, input_shape: Any) -> None:
         if None in input_shape[1:]:

@@ -12,7 +12,6 @@ from torchkeras.saving.model_file import OWN
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "BatchNormalization": ("variance", "frozen_is_fixed"),
-    "Flatten": ("any_rank",),
     "TimeDistributed": ("by_steps",),
 }
 

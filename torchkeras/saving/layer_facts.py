@@ -151,7 +151,6 @@ FACTS: Mapping[str, LayerFacts] = {
         unused={"sparse": (False,)},
         mask=lambda has, config: [bool(config.get("mask_zero"))],
     ),
-    "Flatten": LayerFacts(left_out={"any_rank": ANY}),
     "GRU": _recurrent(has_cell=True),
     "GlobalAveragePooling1D": LayerFacts(takes_mask=True, mask=_none),
     "GroupQueryAttention": LayerFacts(

@@ -105,7 +105,6 @@ CHANGES: Mapping[str, Callable[[Config, str], Config]] = {
     **dict.fromkeys(RECURRENT, _recurrent),
     "ActivityRegularization": setting(per_sample=True),
     "Bidirectional": _bidirectional,
-    "Flatten": setting(any_rank=True),
     "Lambda": _lambda,
     "UpSampling2D": _half_pixel,
 }

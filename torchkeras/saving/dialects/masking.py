@@ -39,7 +39,7 @@ class _Walk:
         layers: list[Config] = []
         for found in config["layers"]:
             if any(given) and self.drops(found):
-                layers.append(_stop(f"{found['config'].get('name')}_unmasked"))
+                layers.append(stop(f"{found['config'].get('name')}_unmasked"))
                 given = [False]
             if found["class_name"] != "InputLayer":
                 given = self.after(found, given)[:1]
@@ -73,7 +73,7 @@ class _Walk:
                 break  # a call of something that does not exist: building the model will raise
             waiting = left
         for place, name in stops.items():
-            config["layers"].append({"name": name, **_stop(name), "inbound_nodes": [[[*place, {}]]]})
+            config["layers"].append({"name": name, **stop(name), "inbound_nodes": [[[*place, {}]]]})
         return [_at(masks.get((name, call), []), output) for name, call, output in config["output_layers"]]
 
     def wanted(self, found: Config, call: list[list[Any]], has: list[bool]) -> list[bool]:
@@ -125,6 +125,7 @@ def _at(values: list[bool], index: int) -> bool:
     return index < len(values) and values[index]
 
 
-def _stop(name: str) -> Config:
+def stop(name: str) -> Config:
+    """A layer that returns its input without the mask."""
     config = {"name": name, "function": "without_mask", "arguments": [{"input": 0}], "keeps_mask": False}
     return {"class_name": "Operation", "config": config}
