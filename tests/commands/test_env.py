@@ -92,7 +92,7 @@ def test_the_extras_are_those_of_the_project():
 
 def test_every_variable_that_the_package_reads_is_told():
     read = set()
-    for path in (ROOT / "torchkeras").rglob("*.py"):
+    for path in Path(torchkeras.__file__).parent.rglob("*.py"):
         read |= set(re.findall(r'os\.environ(?:\.get\(|\[|\.setdefault\()"(\w+)"', path.read_text()))
     assert read - UNTOLD - set(VARIABLES) == set()
     assert "KERAS_HOME" in read

@@ -384,6 +384,7 @@ def test_what_needs_a_graph_is_an_attribute_error_with_its_own_words():
 def test_torch_traces_a_model_that_is_not_compiled(make):
     model, x = make().eval(), torch.randn(3, 4)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # which torch gives for the function itself
+        for kind in (DeprecationWarning, FutureWarning):  # which torch gives for the function itself
+            warnings.simplefilter("ignore", kind)
         traced: Any = torch.jit.trace(model, torch.randn(5, 4))
     torch.testing.assert_close(traced(x), model(x))

@@ -2,6 +2,7 @@
 
 import inspect
 import pydoc
+import re
 from typing import Any
 
 import pytest
@@ -38,6 +39,11 @@ def parameters(cls: Any, kinds: tuple[Any, ...]) -> list[str]:
     return [name for name, each in inspect.signature(cls).parameters.items() if each.kind in kinds]
 
 
+def in_one_line(text: str) -> str:
+    """A text without spaces and margins: from Python 3.14 on, `help` breaks long signatures."""
+    return re.sub(r"[\s|]+", "", text)
+
+
 @pytest.mark.parametrize("name", CLASSES)
 def test_every_argument_of_the_signature_is_one(name):
     cls = CLASSES[name]
@@ -61,7 +67,7 @@ def test_help_shows_the_signature(name):
     cls = CLASSES[name]
     text = pydoc.plain(pydoc.render_doc(cls))
     shown = inspect.signature(cls)
-    assert not shown.parameters or f" |  {cls.__name__}{shown}\n" in text
+    assert not shown.parameters or in_one_line(f"{cls.__name__}{shown}") in in_one_line(text)
 
 
 class Twice(Dense):

@@ -234,6 +234,7 @@ def test_what_processes_draw_goes_on_behind_what_is_passed_over():
     (False, ["fork", "spawn", "forkserver"], True, "forkserver"),
     (False, ["spawn"], False, "spawn"),
     (False, ["forkserver", "fork", "spawn"], True, "forkserver"),
+    (False, ["forkserver", "fork", "spawn"], False, "fork"),  # Python 3.14
 ])  # fmt: skip
 def test_how_processes_start(monkeypatch, cuda, methods, thread, expected):
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: cuda)

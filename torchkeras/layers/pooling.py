@@ -51,7 +51,8 @@ class Pooling(Spatial, abstract=True):
     @property
     def _differs_on_theano(self) -> bool:
         """Whether Theano padded one of the layer's inputs in another place; an unknown size counts as such."""
-        shapes = [tensor.shape for node in self._call_nodes for tensor in node.input_tensors] or [self._built_for]
+        shapes = [tensor.shape for node in self._call_nodes for tensor in node.input_tensors]
+        shapes = shapes or [self._built_for or (None,) * (self.rank + 2)]
         windows = list(zip(self.pool_size, self.strides, strict=True))
         return self.padding == "same" and any(
             (size is None or same_padding(size, window, stride) != theano_padding(size, window, stride)) and window > 1

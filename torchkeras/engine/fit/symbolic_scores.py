@@ -98,13 +98,14 @@ def as_computed(true: Tensor, scores: Tensor) -> Tensor:
 
 def uses_symbolic(function: Any) -> bool:
     """Whether a function, or one that it can call, finds a symbolic tensor beside its arguments."""
-    pending, seen = [function], set()
+    pending: list[Any] = [function]
+    seen: dict[int, Any] = {}  # kept: a bound method that is no more leaves its `id` to another
     while pending:
         value = pending.pop()
         if isinstance(value, KerasTensor) or _asks_for_history(value):
             return True
         if id(value) not in seen:
-            seen.add(id(value))
+            seen[id(value)] = value
             pending += _reached_from(value)
     return False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -34,14 +35,14 @@ def in_processes(made: Any, numbers: Iterable[int], workers: int, waiting: int) 
 
 
 def start_method() -> str:
-    """How worker processes start: by the platform's way, save that a fork needs a process with neither CUDA nor other
-    threads. A process that is not forked imports the main script, which must then guard what it runs.
+    """How worker processes start: by a fork where that is safe, without CUDA, other threads and macOS's libraries; else
+    by the platform's way. A process that is not forked imports the main script, which must then guard what it runs.
     """
     if torch.cuda.is_initialized():
         return "spawn"  # a forked process cannot use CUDA, and a fork server would be forked from this one
-    usual = multiprocessing.get_all_start_methods()[0]
-    if usual != "fork":
-        return usual
+    methods = multiprocessing.get_all_start_methods()
+    if "fork" not in methods or sys.platform == "darwin":
+        return methods[0]
     return "forkserver" if any(map(_may_hold_locks, threading.enumerate())) else "fork"
 
 
