@@ -31,6 +31,7 @@ has_group: Callable[[], bool] = dist.is_initialized if dist.is_available() else 
 FIRST_PORT, PORTS, STEPS = 20000, 20000, 16
 BUCKET = 25 * 2**20  # bytes that are sent at once, as in DistributedDataParallel
 LOOKING = 0.2  # seconds from one look for process 0 to the next
+DROPPED_WITHIN = 0.1  # seconds after which gloo has dropped what it sent
 TIMEOUT = optional(number("of more than 0", lambda v: v > 0))
 _joined = itertools.count()  # the groups that this process has joined
 _met: dict[Any, tuple[Any, int, int]] = {}
@@ -241,3 +242,6 @@ def _leave() -> None:
     # After an error NCCL would wait for processes that still compute; they are to learn of the end.
     if has_group() and not hasattr(sys, "last_value"):
         dist.destroy_process_group()
+        # A thread of gloo takes Python's lock to drop the tensors of the last exchange. If it waits for the lock when
+        # the interpreter ends, it aborts the process: here it gets it.
+        time.sleep(DROPPED_WITHIN)
