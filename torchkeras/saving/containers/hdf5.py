@@ -57,7 +57,8 @@ def reading(source: str | os.PathLike[str] | Part, strict: bool = True) -> Itera
         raise UnreadableFileError(f"{shown(name)}: not a readable HDF5 file ({error}).") from error
     with file, known(file, source if isinstance(source, Part) else None):
         rules.check_end(file)
-        root = rules.Group(h5g.open(file.id, b"/"))
+        with rules.readable(shown(name)):
+            root = rules.Group(h5g.open(file.id, b"/"))
         rules.check_file(root, strict)
         yield root
 
