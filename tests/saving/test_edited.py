@@ -244,6 +244,6 @@ def test_where_a_rule_doubts_an_archive_the_caller_decides(tmp_path: Path):
     with pytest.raises(UnreadableFileError) as error:
         load_model(path)
     assert str(error.value).startswith(text)
-    with pytest.warns(UserWarning) as told:
+    with pytest.warns(UserWarning, match="belong to nothing") as told:
         load_model(path, strict=False)
     assert [str(each.message) for each in told] == [f"{text}It is taken, since strict is False."]

@@ -234,13 +234,13 @@ def test_no_bit_of_an_address_gives_other_numbers(name, tmp_path):
     source, counts = GOLDEN / name / "model.h5", Counter()
     with hdf5.reading(source) as file:
         wanted = {found.name: found[()] for found in arrays_of(file)}
-    for array in wanted:
+    for array, numbers in wanted.items():
         for bit in range(source.stat().st_size.bit_length()):
             moved(source, tmp_path / "n.h5", array, lambda at, size, bit=bit: at ^ 1 << bit)
             try:
                 with hdf5.reading(tmp_path / "n.h5") as file:
                     found = hdf5.values(hdf5.dataset_in(file, array[1:]))
-                counts["other" if found.tobytes() != wanted[array].tobytes() else "same"] += 1
+                counts["other" if found.tobytes() != numbers.tobytes() else "same"] += 1
             except UnreadableFileError:
                 counts["refused"] += 1
     assert counts["other"] == 0
@@ -275,9 +275,9 @@ def test_a_root_of_no_known_kind_is_an_unreadable_file(tmp_path):
     assert data[112:114] == b"\x11\x00"  # the kind of the first message in the root's header: a table of names
     data[112] = 0
     (tmp_path / "m.h5").write_bytes(data)
-    with pytest.raises(UnreadableFileError, match=r"m\.h5 cannot be read \(.*unable to determine object type\)\)\.$"):
-        with hdf5.reading(tmp_path / "m.h5"):
-            pass
+    text = r"m\.h5 cannot be read \(.*unable to determine object type\)\)\.$"
+    with pytest.raises(UnreadableFileError, match=text), hdf5.reading(tmp_path / "m.h5"):
+        pass
 
 
 def test_a_damaged_root_is_an_unreadable_file(tmp_path):

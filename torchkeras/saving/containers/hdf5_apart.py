@@ -181,7 +181,7 @@ class Account:
         return used > 0 and fits and self._zeros(found, 1) == found.size and not self._is_of_another(hole, found)
 
     def _follows(self, found: Extent) -> bool:
-        """Whether an array follows the one whose header is the last before its own, without a gap: it is in its place."""
+        """Whether an array is in its place: right after the one whose header is the last before its own."""
         before = max((header for header in self._begins if header < found.header), default=0)
         return any(each.header == before and each.end == found.begin and each.item for each in self._taken)
 
