@@ -58,6 +58,10 @@ class Gap(NamedTuple):
         return self.end - self.begin
 
     @property
+    def used(self) -> int:
+        return max(0, self.size - self.first_zeros - self.last_zeros)
+
+    @property
     def is_between_arrays(self) -> bool:
         return self.before.item > 0 and self.after.item > 0
 
@@ -172,13 +176,16 @@ class Account:
         if moved == 0 or empty < min(moved, found.size):
             return False
         differs = empty < found.size or zeros < min(hole.size, found.size)
-        return differs and not self._is_of_another(hole, found, is_known=empty == found.size)
+        is_own = empty < found.size or hole.used <= found.size < hole.size
+        return differs and not self._is_of_another(hole, found, is_placed=not is_own)
 
     def _has_room(self, hole: Gap, found: Extent) -> bool:
         """Whether an array that is all 0 may belong into a hole elsewhere: one of its size, if it is between arrays."""
-        used = hole.size - hole.first_zeros - hole.last_zeros
-        fits = hole.size == found.size if hole.is_between_arrays else used <= found.size <= hole.size
-        return used > 0 and fits and self._zeros(found, 1) == found.size and not self._is_of_another(hole, found)
+        fits = hole.size == found.size if hole.is_between_arrays else hole.used <= found.size <= hole.size
+        if not hole.used or not fits or self._zeros(found, 1) < found.size:
+            return False
+        low, high = self._headers_around(hole)
+        return low < found.header < high or not self._is_of_another(hole, found)
 
     def _follows(self, found: Extent) -> bool:
         """Whether an array is in its place: right after the one whose header is the last before its own."""
@@ -191,16 +198,19 @@ class Account:
         pieces = (bytes_at(self._file, begin, min(SEARCHED + 8, hole.end - begin)) for begin in begins)
         return any(DELETED.search(piece) for piece in pieces)
 
-    def _is_of_another(self, hole: Gap, found: Extent, is_known: bool = False) -> bool:
+    def _is_of_another(self, hole: Gap, found: Extent, is_placed: bool = False) -> bool:
         """Whether a hole is rather what an array left that was written again, or what was before it.
 
         This is before the hole, in half precision, and `found` is not; or it is elsewhere, behind its successor, though
-        its header is between those of the arrays around the hole. `is_known`: whether `found` is such a successor, too.
+        its header is between those of the arrays around the hole. `is_placed`: `found` may be this successor.
         """
         if 0 < hole.before.item < min(found.item, ALIGNED):
             return True
-        arrays = [each for each in self._taken if each.item]
-        low = next((each.header for each in reversed(arrays) if each.begin < hole.begin), 0)
-        high = next((each.header for each in arrays if each.begin > hole.begin), self._size)
-        others = sorted(item for item in self._begins.items() if is_known or item[0] != found.header)
+        low, high = self._headers_around(hole)
+        others = sorted(item for item in self._begins.items() if is_placed or item[0] != found.header)
         return any(low < header < high and after < begin for (header, begin), (_, after) in pairwise(others))
+
+    def _headers_around(self, hole: Gap) -> tuple[int, int]:
+        arrays = [each for each in self._taken if each.item]
+        before = next((each.header for each in reversed(arrays) if each.begin < hole.begin), 0)
+        return before, next((each.header for each in arrays if each.begin > hole.begin), self._size)
