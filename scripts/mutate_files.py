@@ -277,8 +277,8 @@ def outcome_of(path: Path, known: tuple[bytes, Any], changed: bytes, target: Pat
 
 def outcome_in_process(path: Path, genuine: bytes, changed: bytes, target: Path) -> str:
     """The same, read without another process."""
-    found = loaded(target)  # the genuine file is only read if this succeeds
-    outcome = verdict_of_models(loaded(path), found, genuine, changed, path.suffix == ".safetensors")
+    found, model = loaded(target), loaded(path)
+    outcome = verdict_of_models(model, found, genuine, changed, path.suffix == ".safetensors")
     if outcome == "wrong" and path.name in NAMES:  # unless it is in a text
         return verdict(contents(path), contents(target), genuine, changed, path.suffix == ".keras")
     return outcome
