@@ -1,6 +1,7 @@
 """The time and memory of loading and saving large files, compared with reading and writing the same arrays.
 
     python benchmarks/loading.py [--width 64] [--rounds 5] [--only h5 keras ...]
+    python benchmarks/loading.py --making [--rounds 40]
 
 Writes a model of VGG16's shapes in every format: 553 MB of weights with 64 filters in its first layer, 5 GB with 192.
 Then contenders take turns, each in a new process:
@@ -12,6 +13,9 @@ Then contenders take turns, each in a new process:
 - pt: `torch.load` and `load_state_dict`; `load_model` and `load_weights` here.
 - save: h5py writes the arrays in Keras's order, from memory to the disk; `save` of the model.
 
+With `--making`: how long `load_model` takes for the same layers with hardly any weights, which is what it takes to
+make the layers and to pair the weights. Prints the least milliseconds of a processor, and the calls of functions.
+
 Prints medians, the ratio to the first of each group, by the clock and by the time of all processors, and the rise of
 peak memory as a multiple of the weights. Files are in the page cache, so all read memory, not a disk. Before the clock
 starts a small model is loaded, since torch imports some modules when it first computes a shape, and as much memory as
@@ -20,6 +24,7 @@ memory is measured.
 """
 
 import argparse
+import cProfile
 import importlib
 import mmap
 import multiprocessing
@@ -41,6 +46,7 @@ from torchkeras.layers import Conv2D, Dense, Flatten, MaxPooling2D
 from torchkeras.models import Sequential, load_model
 
 BLOCKS = ((1, 2), (2, 2), (4, 3), (8, 3), (8, 3))  # filters as a multiple of the first block's, and convolutions
+WHOLE = ("model.h5", "model.keras", "model.safetensors")
 FILES = ("model.h5", "model.weights.h5", "model.keras", "model.safetensors", "model.pt")
 
 
@@ -192,12 +198,33 @@ def write_files(folder: Path, width: int, *names: str) -> int:
     return 4 * model.count_params()
 
 
+def making(rounds: int) -> None:
+    """Print what `load_model` takes for one filter in the first layer, in this process, the first round left out."""
+    with tempfile.TemporaryDirectory() as name:
+        write_files(Path(name), 1, *WHOLE)
+        for file in WHOLE:
+            seconds = []
+            for _ in range(rounds + 1):
+                torchkeras.clear_session()
+                start = time.process_time()
+                load_model(f"{name}/{file}")
+                seconds.append(time.process_time() - start)
+            profile = cProfile.Profile()
+            profile.runcall(load_model, f"{name}/{file}")
+            calls = sum(entry.callcount for entry in profile.getstats())
+            print(f"| {file} | {1000 * min(seconds[1:]):.1f} ms | {calls:,} calls |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--width", type=int, default=64, help="filters of the first layer")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", nargs="+", choices=GROUPS, default=list(GROUPS))
+    parser.add_argument("--making", action="store_true", help="time what is no reading, with hardly any weights")
     arguments = parser.parse_args()
+    if arguments.making:
+        making(arguments.rounds)
+        return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         size = write_files(folder, arguments.width)

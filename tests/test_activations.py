@@ -133,4 +133,4 @@ def test_an_unknown_name_is_refused():
         activations.get("rellu")
     with pytest.raises(TypeError) as error:
         activations.get(3)
-    assert str(error.value) == "Could not interpret 3 as a activation function: give a name, a config or a callable."
+    assert str(error.value) == "Could not interpret 3 as an activation function: give a name, a config or a callable."

@@ -34,7 +34,7 @@ FOLDERS = {
     "tf_keras-2.21": 13,
     "keras-3.15": 13,
     "keras-own-cases/tf_keras-2.21": 12,
-    "keras-own-cases/keras-3.15": 11,
+    "keras-own-cases/keras-3.15": 16,
 }
 ALL = [path for folder in FOLDERS for path in sorted((GOLDEN / folder).iterdir())]
 NEWEST = [path for path in ALL if path.parent.name in ("tf_keras-2.21", "keras-3.15")]

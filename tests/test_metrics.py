@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from torchkeras import activations, losses, metrics, registry
+from torchkeras import Sequential, activations, losses, metrics, registry
+from torchkeras.layers import Dense
 
 FOLDER = Path(__file__).parent / "golden"
 GOLDEN = np.load(FOLDER / "keras-2.2.4-functions.npz")
@@ -79,3 +80,15 @@ def test_an_unknown_name_is_refused():
     )
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         metrics.get("f1")
+
+
+@pytest.mark.parametrize("name", ["binary_accuracy", "categorical_accuracy", "top_k_categorical_accuracy"])
+def test_class_numbers_are_not_compared_with_scores_of_classes(name):
+    model = Sequential([Dense(3, activation="softmax", input_shape=(4,))])
+    model.compile("sgd", "sparse_categorical_crossentropy", metrics=[name])
+    message = (
+        f"{name}: y_true of shape (6, 1) does not fit y_pred of shape (6, 3). For class numbers use 'accuracy', or a "
+        "metric whose name begins with sparse."
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        model.evaluate(np.ones((6, 4)), np.arange(6) % 3, verbose=0)

@@ -1,12 +1,14 @@
 """The commonest mistakes of newcomers and their messages, each of which names the fix."""
 
+import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from torchkeras import Input, Model, Sequential, callbacks, clear_session, layers, losses, models, optimizers
+from torchkeras import Input, Model, Sequential, callbacks, clear_session, config, layers, losses, models, optimizers
 from torchkeras.layers import LSTM, Add, Conv2D, Dense, Embedding, Layer
 
 X, Y = np.ones((10, 4), "float32"), np.ones((10, 3), "float32")
@@ -80,6 +82,13 @@ def twice_named() -> Model:
 
 def between(inputs: Any, outputs: Any) -> Model:
     return Model(inputs, outputs, name="model")
+
+
+def one_loss_of_two() -> Model:
+    inputs = Input((4,))
+    model = Model(inputs, [Dense(3, name="a")(inputs), Dense(3, name="b")(inputs)])
+    model.compile("sgd", {"a": "mse"})
+    return model
 
 
 A, B = Input((4,), name="a"), Input((4,), name="b")
@@ -328,12 +337,79 @@ MISTAKES = [
         ),
     ),
     (
+        "an argument of Lightning's Trainer",
+        lambda: compiled().fit(X, Y, max_epochs=3),
+        TypeError,
+        (
+            "fit: unknown option 'max_epochs'. Its options are x, y, batch_size, epochs, verbose, callbacks, "
+            "validation_split, validation_data, shuffle, class_weight, sample_weight, initial_epoch, steps_per_epoch, "
+            "validation_steps, validation_batch_size, validation_freq, max_queue_size, workers, use_multiprocessing."
+        ),
+    ),
+    (
+        "an argument of the wrong method",
+        lambda: compiled().evaluate(X, Y, epochs=2),
+        TypeError,
+        (
+            "evaluate: unknown option 'epochs'. Its options are x, y, batch_size, verbose, sample_weight, steps, "
+            "callbacks, max_queue_size, workers, use_multiprocessing, return_dict."
+        ),
+    ),
+    (
+        "a misspelled argument",
+        lambda: compiled().predict(X, batchsize=2),
+        TypeError,
+        (
+            "predict: unknown option 'batchsize'. Its options are x, batch_size, verbose, steps, callbacks, "
+            "max_queue_size, workers, use_multiprocessing, gather."
+        ),
+    ),
+    (
+        "a sample as a list of lists",
+        lambda: compiled().predict([[1, 2, 3, 4]]),
+        ValueError,
+        (
+            "Error when checking input: expected out_input to have shape (4,) but got array with shape (1,). A list "
+            "has an array for each input: give one, np.array(...), of shape (samples, 4)."
+        ),
+    ),
+    (
+        "classes from 1 on, for a loss of torch",
+        lambda: compiled(torch.nn.CrossEntropyLoss()).fit(X, LABELS + 1),
+        ValueError,
+        (
+            "Output 'out': the loss of torch takes class numbers from 0 to 2; found labels from 1 to 3. Count the "
+            "classes from 0, and give the last layer a unit for each."
+        ),
+    ),
+    (
+        "classes below 0, for a function of torch",
+        lambda: compiled(torch.nn.functional.cross_entropy).fit(X, LABELS.astype("int8") - 1),
+        ValueError,
+        (
+            "Output 'out': the loss of torch takes class numbers from 0 to 2; found labels from -1 to 1. Count the "
+            "classes from 0, and give the last layer a unit for each."
+        ),
+    ),
+    (
+        "a name that is no device",
+        lambda: config.set_device("gpu"),
+        ValueError,
+        "set_device: 'gpu' is no device of torch, such as 'cpu', 'cuda' or 'cuda:1'.",
+    ),
+    (
+        "a device that is not there",
+        lambda: config.set_device("cuda:99"),
+        ValueError,
+        f"set_device: there is no 'cuda:99'; torch finds {torch.cuda.device_count()} CUDA devices.",
+    ),
+    (
         "a wrong metric name",
         lambda: compiled(metrics=["acuracy"]),
         ValueError,
         (
-            "Unknown metric function: 'acuracy'. Did you mean 'Accuracy' or 'BinaryAccuracy' or "
-            "'binary_accuracy'? An object of your own is found when it is passed in `custom_objects` "
+            "Unknown metric function: 'acuracy'. Did you mean 'accuracy' or 'Accuracy' or "
+            "'BinaryAccuracy'? An object of your own is found when it is passed in `custom_objects` "
             "or put into a CustomObjectScope."
         ),
     ),
@@ -850,6 +926,21 @@ MISTAKES = [
         "model_from_json takes the text of an architecture; found a path. Give open('model.json').read().",
     ),
     (
+        "a folder that is not there",
+        lambda: compiled().save("nowhere/model.h5"),
+        FileNotFoundError,
+        "[Errno 2] There is no folder nowhere: 'nowhere/model.h5'",
+    ),
+    (
+        "a target of an output without a loss",
+        lambda: one_loss_of_two().fit(X, {"a": Y, "b": Y}),
+        ValueError,
+        (
+            "Error when checking model target: no target is called 'b'; there are ['a']. Each output that compile gave "
+            "a loss has one."
+        ),
+    ),
+    (
         "a file that is not there",
         lambda: models.load_model("nothing.h5"),
         FileNotFoundError,
@@ -869,3 +960,35 @@ def test_the_message_says_what_to_do(act, kind, message, tmp_path, monkeypatch):
     with pytest.raises(kind) as error:
         act()
     assert str(error.value) == message
+
+
+def test_classes_that_a_loss_of_torch_passes_over():
+    ignoring = torch.nn.CrossEntropyLoss(ignore_index=7)
+    partly = partial(torch.nn.functional.cross_entropy, ignore_index=7)
+    for loss, none in ((torch.nn.CrossEntropyLoss(), -100), (ignoring, 7), (partly, 7)):
+        labels = np.where(LABELS == 1, none, LABELS)
+        assert np.isfinite(compiled(loss).fit(X, labels, verbose=0).history["loss"]).all()
+
+
+def test_a_method_with_almost_the_name_of_a_hook():
+    class Mine(callbacks.Callback):
+        def on_epoch_ends(self, epoch, logs=None):
+            pass
+
+        def on_improvement(self):
+            pass
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        compiled().fit(X, Y, verbose=0, callbacks=[Mine()])
+    assert [str(each.message) for each in told] == [
+        "callbacks: Mine.on_epoch_ends is no hook, and nothing calls it. Did you mean on_epoch_end?"
+    ]
+
+
+@pytest.mark.parametrize(
+    "call", [lambda: layers.TorchModule(torch.nn.Linear(5, 3), name="layer")(A), lambda: A[:, :3] + A]
+)
+def test_what_torch_says_of_sizes_that_stand_for_unknown_ones(call):
+    with pytest.raises(ValueError, match=r"cannot compute on input shape .*240, .* \(240 stands for None\.\)$"):
+        call()

@@ -25,6 +25,15 @@ def test_without_terms_the_penalty_is_zero():
     assert regularizers.L1L2()(W) == 0
 
 
+def test_of_each_sample():
+    """The penalty of a batch divided by its samples; it is made again from its config."""
+    made = regularizers.PerSample("l2")
+    assert made(torch.tensor([[1.0], [3.0]])) == pytest.approx(0.01 * (1 + 9) / 2)
+    assert regularizers.get({"class_name": "PerSample", "config": made.get_config()}) == made
+    with pytest.raises(ValueError, match=r"^PerSample: regularizer must be a name or a Regularizer; found None\.$"):
+        regularizers.PerSample(None)
+
+
 def test_gradients():
     w = torch.tensor([[-2.0, 3.0]], requires_grad=True)
     regularizers.l1_l2(0.1, 0.01)(w).backward()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import time
@@ -89,7 +90,20 @@ def test_what_is_refused():
     with serve(model) as server:
         for sample, message in (
             (X[:1], f"serve: a sample for '{model.name}' {wanted}"),
-            (np.array(list("abcdef")), "serve: a sample must be of numbers; found an array of <U1."),
+            (
+                np.array(list("abcdef")),
+                (
+                    "serve: a sample got an array of <U1 elements; pass real numbers. np.unique(texts, "
+                    "return_inverse=True)[1] numbers texts."
+                ),
+            ),
+            (
+                np.ma.array(X[0], mask=X[0] == X[0, 0]),
+                (
+                    "serve: a sample got a masked array; masked are 1 of its values, and nothing here would leave them "
+                    "out: pass array.filled(value)."
+                ),
+            ),
             ({"x": X[0]}, f"serve: '{model.name}' has the inputs {model.input_names}; found ['x']."),
         ):  # fmt: skip
             with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
@@ -124,6 +138,60 @@ def test_waiting_ends():
     last = server.submit(X[3])
     server.close()
     assert last.result(0).shape == (2,)
+
+
+def test_a_callback_of_a_future_does_not_wait_for_itself():
+    model, seen = made(), []
+    message = (
+        f"serve: the server of {model.name!r} was called in its own thread, and would wait for itself: use submit in a "
+        "callback."
+    )
+
+    def ask(answer):
+        with pytest.raises(RuntimeError, match=f"^{re.escape(message)}$"):
+            server(X[1])
+        seen.append(server.submit(X[1]))
+        server.close()
+
+    server = serve(model)
+    server.submit(X[0]).add_done_callback(ask)
+    server._thread.join(20)
+    assert seen[0].result(0).shape == (2,)
+
+
+def test_an_exit_in_a_model_is_an_answer():
+    model = made()
+
+    def leave(module, inputs):
+        raise SystemExit("enough")
+
+    handle = model.layers[-1].register_forward_pre_hook(leave)
+    with serve(model) as server:
+        with pytest.raises(SystemExit, match="enough"):
+            server(X[0], timeout=20)
+        handle.remove()
+        assert server(X[0], timeout=20).shape == (2,)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_has_no_server():
+    model = made()
+    reading, writing = os.pipe()
+    with serve(model) as server:
+        child = os.fork()
+        if not child:
+            try:
+                server(X[0], timeout=20)
+            except BaseException as error:  # noqa: BLE001  # what comes is sent to the test
+                os.write(writing, str(error).encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+    assert os.read(reading, 1000).decode() == (
+        f"serve: the server of {model.name!r} has no thread in this process, which was forked from that of the server: "
+        "call serve after the fork."
+    )
+    os.close(reading)
+    os.close(writing)
 
 
 def test_serving_beside_a_training():

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
 from torchkeras import Input
 from torchkeras.layers import Dense
@@ -31,6 +33,18 @@ def test_compile(traced: Any):
 def test_a_further_batch_of_fit(traced: Any):
     few, many = traced.fitted(20), traced.fitted(84)
     assert (len(many.calls) - len(few.calls)) / 64 <= 41
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_one_sample(traced: Any, compiled: bool):
+    model, sample = traced.mlp(), np.zeros((1, 20), "float32")
+    if compiled:
+        model.compile("adam", "sparse_categorical_crossentropy")
+    model.predict(sample)
+    assert len(traced.traced(lambda: model.predict(sample)).calls) <= 31
+    with torch.inference_mode():
+        model(torch.from_numpy(sample))
+        assert len(traced.traced(lambda: model(torch.from_numpy(sample))).calls) <= 21
 
 
 def test_one_train_step(traced: Any):

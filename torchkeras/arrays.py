@@ -19,13 +19,15 @@ def to_numpy(tensor: torch.Tensor) -> np.ndarray:
 def as_tensor(value: Any, dtype: torch.dtype | None = None) -> torch.Tensor:
     """A tensor of an array or tensor, without a copy where type and layout allow it."""
     if isinstance(value, torch.Tensor):
-        return value.detach() if dtype is None else value.detach().to(dtype)
+        found = value.detach() if dtype is None else value.detach().to(dtype)
+        # Of a tensor made in inference mode autograd takes a copy alone.
+        return found.clone() if found.is_inference() and not torch.is_inference_mode_enabled() else found
     array = np.asarray(value)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
-    if array.dtype == np.longdouble:  # torch has no numbers of more than 64 bits
+    if array.dtype.char == "g":  # torch has no numbers of more than 64 bits
         array = array.astype(np.float64)
-    if not array.flags.writeable or any(stride < 0 for stride in array.strides):
+    if not array.flags.writeable or min(array.strides, default=0) < 0:
         array = array.copy()  # torch has neither read-only tensors nor negative strides
     tensor = torch.from_numpy(array)
     return tensor if dtype is None else tensor.to(dtype)

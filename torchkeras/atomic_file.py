@@ -72,7 +72,10 @@ def _refusal(error: BaseException, part: Path | None) -> OSError | None:
 
 
 def _naming(refusal: OSError, target: Path) -> OSError:
-    return OSError(refusal.errno, refusal.strerror, str(target))
+    lacks_folder = refusal.errno == errno.ENOENT and not target.parent.exists()
+    return OSError(
+        refusal.errno, f"There is no folder {target.parent}" if lacks_folder else refusal.strerror, str(target)
+    )
 
 
 def _umask() -> int:

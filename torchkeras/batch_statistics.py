@@ -29,16 +29,20 @@ def normalized(
     share: float,
     epsilon: float,
     shared: SharedBatch,
+    by_population: bool = False,
 ) -> Tensor:
     """`torch.batch_norm` in training, (batch, channels, ...), by the statistics of the whole batch.
 
-    The moving statistics, where given, follow those of the whole batch: `share` is torch's momentum.
+    The moving statistics, where given, follow those of the whole batch: `share` is torch's momentum. `by_population`:
+    whether the moving variance follows one that is divided by n, not by n - 1.
     """
     arguments = inputs, weight, bias, moving_mean, moving_variance
-    if inputs.is_cuda and shared.whole >= max(shared.processes, 2):  # torch's counts samples that stand in for none
+    if (
+        not by_population and inputs.is_cuda and shared.whole >= max(shared.processes, 2)
+    ):  # torch's counts samples that stand in for none
         group = shared.group or dist.group.WORLD
         return SyncBatchNorm.apply(*arguments, epsilon, share, group, shared.processes)  # type: ignore[no-any-return]
-    return _Normalized.apply(*arguments, share, epsilon, shared)  # type: ignore[no-any-return]
+    return _Normalized.apply(*arguments, share, epsilon, shared, by_population)  # type: ignore[no-any-return]
 
 
 class _Normalized(torch.autograd.Function):
@@ -55,12 +59,13 @@ class _Normalized(torch.autograd.Function):
         share: float,
         epsilon: float,
         shared: SharedBatch,
+        by_population: bool,
     ) -> Tensor:
         kind = torch.promote_types(inputs.dtype, torch.float32)
         wide, weight, bias = inputs.to(kind), *(None if each is None else each.to(kind) for each in (weight, bias))
         mean, variance, count = _statistics(wide, shared)
         if moving_mean is not None and moving_variance is not None:
-            of_samples = variance * (count / (count - 1).clamp(min=1))
+            of_samples = variance * (1 if by_population else count / (count - 1).clamp(min=1))
             for moving, found in ((moving_mean, mean), (moving_variance, of_samples)):
                 moving.mul_(1 - share).add_(found.to(moving.dtype), alpha=share)
         ctx.save_for_backward(inputs, weight, mean, variance, count)
@@ -86,7 +91,7 @@ class _Normalized(torch.autograd.Function):
                 found -= torch.batch_norm(wide, scale, shift, mean, variance, False, 0.0, ctx.epsilon, False)
         of_three = (found.to(inputs.dtype), by_weight, by_bias)
         wanted = (each if need else None for each, need in zip(of_three, ctx.needs_input_grad, strict=False))
-        return *wanted, None, None, None, None, None
+        return *wanted, None, None, None, None, None, None
 
 
 def _statistics(inputs: Tensor, shared: SharedBatch) -> tuple[Tensor, Tensor, Tensor]:

@@ -21,6 +21,7 @@ KINDS = ("lambda", "function", "formula", "raw", None)  # what Keras writes into
 KERAS3 = "__lambda__"
 FORMULA = "formula"  # the key, and the type, under which a formula is in a config
 READ, REFUSE = "read", "refuse"  # what is done with bytecode
+SCALARS = (str, int, float, type(None))  # most of a config; whether a value is a Mapping takes longer to find out
 
 # Functions of this process that its own configs have as bytecode, by that: such a one is known, and needs no reading.
 WRITTEN: dict[str, Any] = {}
@@ -83,6 +84,8 @@ def read(config: Any, given: Mapping[str, Any], lambdas: str = READ, version: st
     """
     if lambdas not in (READ, REFUSE):
         raise ValueError(f"lambdas must be {READ!r} or {REFUSE!r}; found {lambdas!r}.")
+    if isinstance(config, SCALARS):
+        return config
     if isinstance(config, (list, tuple)):
         parts = [read(part, given, lambdas, version) for part in config]
         return config if _same(parts, config) else parts

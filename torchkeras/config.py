@@ -257,14 +257,21 @@ def set_device(name: str | torch.device | None) -> None:
         name (text, torch.device or None): the device; None is CUDA when there is a GPU, else the CPU.
 
     Errors:
-        RuntimeError: it is no device.
+        ValueError: it is no device, or a CUDA device that is not there.
 
     Example:
         >>> set_device("cpu")
         >>> Dense(1)(torch.ones(1, 2)).device
         device(type='cpu')
     """
-    SETTINGS.device = None if name is None else torch.device(name)
+    try:
+        device = None if name is None else torch.device(name)
+    except RuntimeError:
+        raise ValueError(f"set_device: {name!r} is no device of torch, such as 'cpu', 'cuda' or 'cuda:1'.") from None
+    there = torch.cuda.device_count()
+    if device is not None and device.type == "cuda" and (device.index or 0) >= there:
+        raise ValueError(f"set_device: there is no {str(device)!r}; torch finds {there} CUDA devices.")
+    SETTINGS.device = device
 
 
 def tf32() -> bool:

@@ -6,9 +6,10 @@ passes as `custom_objects`, or puts into a `CustomObjectScope`, come before the 
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from torchkeras.legacy import arguments
@@ -108,10 +109,15 @@ def factory(function: F) -> F:
 class Family(Generic[T]):
     """The registered objects of one kind. `kind` is the word for it in errors ("layer", "loss function")."""
 
-    def __init__(self, kind: str, old_names: Mapping[str, str] | None = None):
+    def __init__(self, kind: str, old_names: Mapping[str, str] | None = None, beside: Iterable[str] = ()):
         self.kind = kind
+        self._beside = beside  # names that have a meaning elsewhere, and are suggested too
         self._objects: dict[str, T] = {}
         self._old_names = old_names or {}
+
+    @property
+    def _article(self) -> str:
+        return "an" if self.kind[0] in "aeiou" else "a"
 
     def register(self, name: str, value: T) -> T:
         """Make `value` known as `name`; a later registration of the name replaces an earlier one."""
@@ -149,7 +155,7 @@ class Family(Generic[T]):
             return given[own]
         if len(name) > LONGEST_NAME:
             raise ValueError(f"Unknown {self.kind}: a name of {len(name)} letters, {name[:LONGEST_NAME]!r}...")
-        close = difflib.get_close_matches(name, self._objects, n=3)
+        close = difflib.get_close_matches(name, [*self._beside, *self._objects], n=3)
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise ValueError(
             f"Unknown {self.kind}: {name!r}.{hint} An object of your own is found when it is passed in "
@@ -162,17 +168,19 @@ class Family(Generic[T]):
         Raises ValueError for a mapping of another form, an unknown class or unknown options.
         """
         if not isinstance(config.get("class_name"), str) or not isinstance(config.get("config", {}), (dict, list)):
-            raise ValueError(f"A {self.kind} config needs a 'class_name' and a 'config'; found {dict(config)!r:.500}.")
+            what = f"{self._article.capitalize()} {self.kind} config"
+            raise ValueError(f"{what} needs a 'class_name' and a 'config'; found {dict(config)!r:.500}.")
         made_by = self.find(config["class_name"], custom_objects)
         if not (inspect.isclass(made_by) or any(hasattr(made_by, name) for name in ("makes_object", "from_config"))):
-            raise ValueError(f"{config['class_name']!r} is no class of a {self.kind}, but a function.")
+            raise ValueError(f"{config['class_name']!r} is no class of {self._article} {self.kind}, but a function.")
         options = config.get("config", {})
         from_config = getattr(made_by, "from_config", None)
         if from_config is None and isinstance(options, list):
-            raise ValueError(f"{config['class_name']!r}: a {self.kind} has options by name; found a list.")
+            what = f"{config['class_name']!r}: {self._article} {self.kind}"
+            raise ValueError(f"{what} has options by name; found a list.")
         if from_config is None:
             return made_by(**options)
-        if "custom_objects" in inspect.signature(from_config).parameters:
+        if _takes_custom_objects(from_config):
             return from_config(options, custom_objects=custom_objects)
         if not custom_objects:
             return from_config(options)
@@ -194,7 +202,7 @@ class Family(Generic[T]):
             return found()
         if not callable(found):
             raise IdentifierError(
-                f"Could not interpret {found!r} as a {self.kind}: give a name, a config or a callable."
+                f"Could not interpret {found!r} as {self._article} {self.kind}: give a name, a config or a callable."
             )
         return found
 
@@ -205,6 +213,11 @@ class Family(Generic[T]):
         if hasattr(value, "get_config"):
             return {"class_name": type(value).__name__, "config": value.get_config()}
         return _function_name(value, self.kind)
+
+
+@lru_cache
+def _takes_custom_objects(from_config: Callable[..., Any]) -> bool:
+    return "custom_objects" in inspect.signature(from_config).parameters
 
 
 def _function_name(value: Callable[..., Any], kind: str) -> str:
@@ -219,6 +232,6 @@ initializers: Family[Any] = Family("initializer")
 regularizers: Family[Any] = Family("regularizer")
 constraints: Family[Any] = Family("constraint")
 losses: Family[Callable[..., Any]] = Family("loss function")
-metrics: Family[Callable[..., Any]] = Family("metric function")
+metrics: Family[Callable[..., Any]] = Family("metric function", beside=("accuracy",))
 optimizers: Family[Any] = Family("optimizer")
 layers: Family[type] = Family("layer", arguments.LAYERS)

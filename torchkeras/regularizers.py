@@ -15,6 +15,7 @@ __all__ = [
     "ActivityRegularizer",
     "L1L2Regularizer",
     "OrthogonalRegularizer",
+    "PerSample",
     "Regularizer",
     "WeightRegularizer",
     "activity_l1",
@@ -120,6 +121,36 @@ class OrthogonalRegularizer(Regularizer):
         return {"factor": float(self.factor), "mode": self.mode}
 
 
+@dataclass(frozen=True)
+class PerSample(Regularizer):
+    """regularizer(x) / len(x): an activity regularizer as tf.keras and Keras 3 count it, whose files are loaded so.
+
+    Options:
+        regularizer (name or Regularizer): the penalty on the outputs for a batch.
+
+    Errors:
+        ValueError: `regularizer` is None, or an unknown name.
+
+    Example:
+        >>> PerSample(L1L2(l1=0.1))(torch.ones(4, 3))
+        tensor(0.3000)
+    """
+
+    regularizer: Any
+
+    def __post_init__(self) -> None:
+        if self.regularizer is None:
+            raise ValueError("PerSample: regularizer must be a name or a Regularizer; found None.")
+        object.__setattr__(self, "regularizer", registry.regularizers.get(self.regularizer))
+
+    def __call__(self, x: Tensor) -> Any:
+        return self.regularizer(x) / max(len(x), 1)
+
+    def get_config(self) -> dict[str, Any]:
+        """The inner regularizer, serialized."""
+        return {"regularizer": registry.regularizers.serialize(self.regularizer)}
+
+
 @registry.factory
 def l1(l: float = 0.01) -> L1L2:  # noqa: E741 - Keras's name of the argument
     """l * sum(abs(x)).
@@ -170,7 +201,7 @@ WeightRegularizer = ActivityRegularizer = L1L2Regularizer = L1L2
 
 # Everything above is known by each of its names.
 for _name, _value in list(vars().items()):
-    if (isinstance(_value, type) and issubclass(_value, (L1L2, OrthogonalRegularizer))) or getattr(
+    if (isinstance(_value, type) and issubclass(_value, (L1L2, OrthogonalRegularizer, PerSample))) or getattr(
         _value, "makes_object", False
     ):
         registry.regularizers.register(_name, _value)

@@ -58,6 +58,14 @@ def read(owner: str, option: str, rule: Rule, value: Any, *rank: int) -> Any:
         raise ValueError(f"{owner}: {option}{colon} {error}") from error
 
 
+def refuse_unknown(owner: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise TypeError, which lists the known options, for the first name given that is none of them."""
+    names = list(known)
+    for name in given:
+        if name not in names:
+            raise TypeError(f"{owner}: unknown option {name!r}. Its options are {', '.join(names)}.")
+
+
 def read_path(owner: str, option: str, value: Any) -> str:
     """A path as text. Raises TypeError, with the owner, the option and the value, for something else."""
     if not isinstance(value, (str, os.PathLike)):

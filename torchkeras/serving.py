@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from torchkeras.arrays import to_numpy
+from torchkeras.arrays import as_numbers, to_numpy
 from torchkeras.engine.graph.network import Network
 from torchkeras.models import Model
 from torchkeras.rules import AT_LEAST_0, integer, read
@@ -62,10 +62,16 @@ class Server:
             What `predict` gives, without the batch axis.
 
         Errors:
-            ValueError: the sample has another shape than the model's inputs.
-            RuntimeError: the server is closed.
+            ValueError: the sample has another shape than the model's inputs, or does not hold numbers.
+            RuntimeError: the server is closed, or was made before this process was forked; or the call is made by the
+                server's own thread, in a callback of a future, and would wait for itself: use `submit` there.
             TimeoutError: there is no answer in time.
         """
+        if threading.current_thread() is self._thread:
+            raise RuntimeError(
+                f"serve: the server of {self._model.name!r} was called in its own thread, and would wait for itself: "
+                "use submit in a callback."
+            )
         answer = self.submit(x)
         try:
             return answer.result(timeout)
@@ -76,6 +82,11 @@ class Server:
     def submit(self, x: Any) -> Future[Any]:
         """As a call, without waiting: a `concurrent.futures.Future` of the outputs, which `cancel` takes back."""
         request = self._request(x)
+        if not (self._closed or self._thread.is_alive()):
+            raise RuntimeError(
+                f"serve: the server of {self._model.name!r} has no thread in this process, which was forked from that "
+                "of the server: call serve after the fork."
+            )
         with self._changed:
             if self._closed:
                 raise RuntimeError(f"serve: the server of {self._model.name!r} is closed.")
@@ -84,11 +95,12 @@ class Server:
         return request.answer
 
     def close(self) -> None:
-        """Answer what waits, and end. Later requests are refused."""
+        """Answer what waits, and end. Later requests are refused. A callback of a future does not wait for the end."""
         with self._changed:
             self._closed = True
             self._changed.notify()
-        self._thread.join()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
 
     def __enter__(self) -> Server:
         return self
@@ -107,16 +119,14 @@ class Server:
             form, given = len(x), list(x)
         else:
             form, given = None, [x]
-        arrays = [to_numpy(each) if isinstance(each, torch.Tensor) else np.asarray(each) for each in given]
+        numbers = [as_numbers(each, "serve: a sample") for each in given]
+        arrays = [to_numpy(each) if isinstance(each, torch.Tensor) else each for each in numbers]
         found = [array.shape for array in arrays]
         if self._shapes is not None and not (len(found) == len(self._shapes) and all(map(_fits, found, self._shapes))):
             raise ValueError(
                 f"serve: a sample for {self._model.name!r} has arrays of the shapes {self._shapes}, without a batch "
                 f"axis; found {found}."
             )
-        for array in arrays:
-            if array.dtype.kind not in "biuf":
-                raise ValueError(f"serve: a sample must be of numbers; found an array of {array.dtype}.")
         return _Request(arrays, form)
 
     def _work(self) -> None:
@@ -144,7 +154,7 @@ class Server:
         try:
             arrays = [np.stack(each) for each in zip(*(request.arrays for request in requests), strict=True)]
             leaves, structure = tree_flatten(self._model.predict(requests[0].formed(arrays), batch_size=len(requests)))
-        except Exception as error:  # noqa: BLE001  # of whatever kind, it is the answer
+        except BaseException as error:  # noqa: BLE001  # of whatever kind, a SystemExit too, it is the answer
             if len(requests) == 1:
                 requests[0].answer.set_exception(error)
             else:  # each its own: another sample may be the one that fails

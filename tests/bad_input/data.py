@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+from scipy.sparse import csr_matrix
 
 from tests.bad_input.making import LABELS, ONE, WORDS, Case, X, Y, binary, classes, fit, model, words
 from torchkeras import Input, layers, losses
 
+with torch.inference_mode():
+    INFERRED = torch.as_tensor(X) * 1
 NESTED = np.empty(12, dtype=object)
 NESTED[:] = [np.zeros(4)] * 12
 
@@ -76,6 +79,7 @@ WEIGHTS: dict[str, Any] = {
     "text": np.full(12, "a"), "complex": np.ones(12, complex), "masked": np.ma.array(np.ones(12), mask=ONE),
     "None inside": np.array([None, *[1.0] * 11]), "a number": 2.0, "a word": "auto", "of another length": np.ones(5),
     "an axis too many": np.ones((12, 1)), "a set": {1.0}, "dates": np.full(12, "2020-01-01", "M8[D]"),
+    "an array of no axis": np.array(1.0), "an array of no samples": np.ones(0), "sparse": csr_matrix(np.ones((12, 1))),
 }  # fmt: skip
 REFUSED |= {f"sample_weight: {n}": lambda v=v: fit(model(), sample_weight=v) for n, v in WEIGHTS.items()}
 CLASS_WEIGHTS: dict[str, Any] = {
@@ -86,6 +90,14 @@ CLASS_WEIGHTS: dict[str, Any] = {
 REFUSED |= {
     f"class_weight: {n}": lambda v=v: fit(classes(), X, LABELS, class_weight=v) for n, v in CLASS_WEIGHTS.items()
 }
+REFUSED |= {
+    "class_weight: targets of several classes": lambda: fit(
+        model("binary_crossentropy", "sigmoid"), X, np.eye(3)[LABELS] + np.eye(3)[0] * (LABELS > 0)[:, None],
+        class_weight={0: 1.0, 1: 2.0, 2: 3.0},
+    ),
+    "class_weight: targets of no class": lambda: fit(model(), X, Y * 0, class_weight={0: 1.0}),
+    "class_weight: numbers that are no classes": lambda: fit(model(units=1), X, X[:, 0] + ONE, class_weight={0: 1.0}),
+}  # fmt: skip
 
 
 def word(value: Any) -> np.ndarray:
@@ -169,6 +181,7 @@ SAME: dict[str, tuple[Case, Case]] = {
         "negative strides": X[:, ::-1][:, ::-1],
         "a frame": pd.DataFrame(X),
         "a frame of Float64": pd.DataFrame(X).astype("Float64"),
+        "made in inference mode": INFERRED,
     }.items()
 }
 MIXED = pd.DataFrame(

@@ -290,7 +290,7 @@ COMPILE: dict[str, Any] = {
         {"class_name": "Nothing", "config": {}},
     ],
     "metrics": ["acc", 3, [3], [None], ["acuracy"], {"other": ["acc"]}, [["acc"], ["acc"]], object()],
-    "loss_weights": ["1", [1, 2], {"other": 1}, [None, 1], True],
+    "loss_weights": ["1", [1, 2], {"other": 1}, [None, 1], True, float("nan"), [float("inf")]],
     "sample_weight_mode": ["time", 3, {"other": "temporal"}],
     "on_nonfinite": ["ignore", True],
     "jit_compile": ["yes", 3],

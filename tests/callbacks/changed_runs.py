@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -127,10 +128,10 @@ class OtherSamples(Samples):
 
 class Stream(IterableDataset):
     def __init__(self, x: np.ndarray = X):
-        self.__dict__["_hidden"] = [x]  # where nothing looks
+        self._hidden = memoryview(x)  # where nothing looks
 
     def __iter__(self):
-        return iter(zip(self.__dict__["_hidden"][0], Y, strict=True))
+        return iter(zip(np.asarray(self._hidden), Y, strict=True))
 
 
 class Batches:
@@ -186,6 +187,82 @@ def weighted(factor: float) -> Any:
         return factor * ((y_true - y_pred) ** 2).mean(-1)
 
     return loss
+
+
+def by(factor: Any) -> Any:
+    def loss(y_true: Any, y_pred: Any) -> Any:
+        return factor.value * ((y_true - y_pred) ** 2).mean(-1)
+
+    return loss
+
+
+class Factor:
+    """An object of the user's own, which hides its option."""
+
+    def __init__(self, value: float):
+        self._value = value
+
+    @property
+    def value(self) -> float:
+        return self._value
+
+    def __call__(self, *given: Any) -> Any:
+        return self.value * (given[0] ** 2).sum() if len(given) == 1 else weighted(self.value)(*given)
+
+
+class Once(Factor):
+    value = 2.0  # type: ignore[assignment]
+
+
+class Twice(Factor):
+    value = 3.0  # type: ignore[assignment]
+
+
+Once.__qualname__ = Twice.__qualname__ = "Constant"
+
+
+def module_with(value: float) -> ModuleType:
+    made = ModuleType("settings")
+    made.value = value  # type: ignore[attr-defined]
+    return made
+
+
+class Times(layers.Layer):
+    """A layer of the user's own without a config."""
+
+    def __init__(self, factor: Any, **options: Any):
+        super().__init__(**options)
+        self._factor = factor
+
+    def forward(self, inputs: Any) -> Any:
+        return inputs * self._factor
+
+
+class TimesModule(torch.nn.Module):
+    def __init__(self, factors: Any):
+        super().__init__()
+        self.factors = factors
+
+    def forward(self, inputs: Any) -> Any:
+        return inputs * self.factors[0]
+
+
+class Hidden(Samples):
+    def __init__(self, scale: float):
+        super().__init__()
+        self._scale = scale
+
+    def __getitem__(self, index: int) -> Any:
+        return self.x[index] * self._scale, Y[index]
+
+
+class HiddenOwn(Callback):
+    def __init__(self, every: int = 2):
+        self._every = every
+
+
+def times(factor: Any) -> Any:
+    return lambda x: x * factor
 
 
 class Own(Callback):
@@ -468,6 +545,44 @@ CHANGES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         also(Own, given.TerminateOnNaN),
         also(given.TerminateOnNaN, Own),
     ),
+    # what the user's code names, and what its objects hold
+    **{
+        f"a loss and {name}": ("loss", compiled(loss=by(of_one)), compiled(loss=by(of_other)))
+        for name, (of_one, of_other) in {
+            "a namespace": (SimpleNamespace(value=2.0), SimpleNamespace(value=3.0)),
+            "an object": (Factor(2.0), Factor(3.0)),
+            "a module": (module_with(2.0), module_with(3.0)),
+            "a class": (Once, Twice),
+        }.items()
+    },
+    "an object as a loss": ("loss", compiled(loss=Factor(2.0)), compiled(loss=Factor(3.0))),
+    "a function of a Lambda": (
+        "model",
+        model(use=layers.Lambda(times(2.0), name="times")),
+        model(use=layers.Lambda(times(3.0), name="times")),
+    ),
+    "an activation": (
+        "model",
+        model(use=layers.Activation(times(2.0), name="times")),
+        model(use=layers.Activation(times(3.0), name="times")),
+    ),
+    "a regularizer of one's own": (
+        "model",
+        model(use=lambda x: layers.Dense(5, kernel_regularizer=Factor(0.1), name="more")(x)),
+        model(use=lambda x: layers.Dense(5, kernel_regularizer=Factor(0.2), name="more")(x)),
+    ),
+    "an attribute of a layer": ("model", model(use=Times(2.0)), model(use=Times(3.0))),
+    "a list in a module": (
+        "model",
+        model(use=lambda x: layers.TorchModule(TimesModule([2.0]), name="times")(x)),
+        model(use=lambda x: layers.TorchModule(TimesModule([3.0]), name="times")(x)),
+    ),
+    "a hidden attribute of a Dataset": (
+        "data",
+        {**of(lambda: Hidden(1.0)), **fitted(batch_size=SIZE)},
+        {**of(lambda: Hidden(2.0)), **fitted(batch_size=SIZE)},
+    ),
+    "a hidden option of a callback": ("callbacks", also(HiddenOwn), also(lambda: HiddenOwn(3))),
     # several at once
     "several": ("learning_rate loss data", {}, {**adam(lr=0.1), **compiled(loss="mae"), **of(lambda: OTHER_X, Y)}),
 }

@@ -83,15 +83,35 @@ def test_early_stopping_goes_on_after_a_stop():
 @pytest.mark.parametrize("kind", [EarlyStopping, ReduceLROnPlateau])
 def test_a_number_that_is_not_there(kind):
     watching = kind("val_loss")
-    message = f"{kind.__name__}: the logs have no 'val_loss' to monitor; they have loss"
-    with pytest.warns(RuntimeWarning, match=f"^{re.escape(message)}"):
-        drive([watching], epochs=1)
+    message = f"{kind.__name__}: the logs have no 'val_loss' to monitor; they have loss, acc. "
+    with pytest.warns(RuntimeWarning, match=f"^{re.escape(message)}Give fit validation_data, or a validation_split.$"):
+        watching.monitored({"loss": 1.0, "acc": 0.5})
+    message = f"{kind.__name__}: the logs have no 'val_acc' to monitor; they have val_loss, loss."
+    with pytest.warns(RuntimeWarning, match=f"^{re.escape(message)}$"):
+        kind("val_acc").monitored({"val_loss": 1.0, "loss": 1.0})
+
+
+@pytest.mark.parametrize("kind", [EarlyStopping, ReduceLROnPlateau])
+@pytest.mark.parametrize(("value", "found"), [("low", "'low'"), (np.zeros(2), "array([0., 0.])"), (1j, "1j")])
+def test_what_is_no_number_is_not_monitored(kind, value, found):
+    message = f"{kind.__name__}: 'loss' in the logs must be a number; found {found}."
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+        drive([kind("loss")], epochs=1, numbers=lambda epoch: {"loss": value})
+
+
+@pytest.mark.parametrize("value", [np.float32(2.0), np.full((1,), 2.0), torch.tensor([2.0]), 2])
+def test_a_number_in_an_array_is_one(value):
+    _, stopping, _ = watched([value])
+    assert stopping.best == 2.0
+    assert isinstance(stopping.best, (int, float))
 
 
 @pytest.mark.parametrize(
     ("name", "up"),
     [
         *[(name, True) for name in ("acc", "val_acc", "val_binary_accuracy", "fmeasure", "val_auc_1", "val_r2", "f1")],
+        *[(name, True) for name in ("val_mean_io_u", "one_hot_io_u_1", "val_true_positives", "cosine_similarity")],
+        *[(name, False) for name in ("val_false_positives", "cosine_similarity_loss")],
         *[
             (name, False)
             for name in ("loss", "val_loss", "mse", "auction", "precision_loss", "hinge", "val_false_rate")

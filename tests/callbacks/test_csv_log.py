@@ -1,5 +1,8 @@
 """Rows of numbers: what stands in them beyond what Keras 2.2.4 has, and what a stop leaves."""
 
+import csv
+import errno
+import os
 import re
 
 import pytest
@@ -88,6 +91,16 @@ def test_a_folder_that_is_not_there_is_found_before_training(tmp_path):
     path = tmp_path / "none" / "log.csv"
     with pytest.raises(FileNotFoundError, match=re.escape(f"No such file or directory: '{path}'")):
         CSVLogger(path).on_train_begin()
+
+
+def test_a_full_disk_is_told_with_the_name_of_the_file(tmp_path, monkeypatch):
+    def full(*row):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "log.csv"
+    monkeypatch.setattr(csv.DictWriter, "writerow", full)
+    with pytest.raises(OSError, match=f"^{re.escape(f'[Errno 28] No space left on device: {str(path)!r}')}$"):
+        drive([CSVLogger(path)], epochs=1)
 
 
 @pytest.mark.parametrize("separator", ["", ", ", 3])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from operations import Counted
 from torch import nn
 
 import torchkeras
@@ -16,6 +17,7 @@ from torchkeras.layers import (
     BatchNormalization,
     Conv2D,
     Dense,
+    EinsumDense,
     Embedding,
     Flatten,
     LayerNormalization,
@@ -163,6 +165,55 @@ def test_a_parametrization_computes():
     after = model.get_layer("inner").predict(np.ones((1, 36)))
     np.testing.assert_allclose(np.arctanh(after), 2 * np.arctanh(before), rtol=1e-4)
     assert model.predict(x).shape == (16, 3)
+
+
+def operations(act):
+    with torch.inference_mode(), Counted() as found:
+        act()
+    return found.seen
+
+
+def test_attention_to_itself_takes_the_operations_of_one_by_hand_and_two_to_join_its_kernels():
+    inputs, projection, output, x = Input((5, 8)), nn.Linear(8, 24), nn.Linear(8, 8), torch.ones(1, 5, 8)
+    model = Model(inputs, MultiHeadAttention(2, 4)(inputs, inputs)).eval()
+
+    def by_hand():
+        parts = projection(x).view(-1, 5, 3, 2, 4).transpose(1, 3).unbind(2)
+        return output(nn.functional.scaled_dot_product_attention(*parts).transpose(1, 2).flatten(2))
+
+    assert operations(lambda: model(x)) - operations(by_hand) == {"cat": 2}
+
+
+@pytest.mark.parametrize(
+    ("make", "path"),
+    [
+        (lambda: Dense(4), "linear"),
+        (lambda: EinsumDense("abc,cd->abd", (None, 4)), "product"),
+        (lambda: MultiHeadAttention(2, 2), "query.product"),
+        (lambda: MultiHeadAttention(2, 2), "attention_output.product"),
+        (lambda: LayerNormalization(), "norm"),
+    ],
+)
+def test_a_parametrization_computes_from_the_batch_on_after_which_it_comes(make, path):
+    class Counted(nn.Module):
+        count = 0
+
+        def forward(self, weight):
+            self.count += 1
+            return 2 * weight
+
+    inputs, layer, counted = Input((3, 4)), make(), Counted()
+    model = Model(inputs, layer(inputs, inputs) if isinstance(layer, MultiHeadAttention) else layer(inputs))
+    model.compile("sgd", "mse")
+
+    def parametrize(batch, _):
+        if batch == 1:
+            nn.utils.parametrize.register_parametrization(layer.get_submodule(path), "weight", counted)
+            counted.count = 0
+
+    zeros = np.zeros((8, 3, 4), "float32")
+    model.fit(zeros, zeros, batch_size=2, verbose=0, callbacks=[LambdaCallback(on_batch_end=parametrize)])
+    assert counted.count >= 2
 
 
 def test_layers_of_the_users_own_compute_by_their_own_forward():

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 import torchkeras
+from torchkeras import losses
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.layers import LSTM, Dense, Dropout, Embedding, Flatten, Input, Lambda, Masking, TimeDistributed
 from torchkeras.models import Model, Sequential
@@ -153,3 +154,15 @@ def test_masked_loss_with_sample_weights():
     scores = np.mean((model.predict(WORDS) - y) ** 2, -1) * mask / mask.mean()
     expected = np.mean(scores.mean(-1) * weight) / np.mean(weight != 0)
     np.testing.assert_allclose(model.test_on_batch(WORDS, y, sample_weight=weight), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["mse", losses.MeanSquaredError()], ids=["function", "object"])
+@pytest.mark.parametrize("left_out", ["steps", "samples"])
+def test_a_batch_of_which_nothing_counts_teaches_nothing(loss, left_out):
+    model = tagger()
+    model.compile("sgd", loss, metrics=["mae"], weighted_metrics=["mse"])
+    y, before = np.ones((3, 5, 2), "float32"), model.get_weights()
+    x, weight = (WORDS * 0, np.ones(3)) if left_out == "steps" else (WORDS, np.zeros(3))
+    found = model.train_on_batch(x, y, sample_weight=weight, return_dict=True)
+    assert found["loss"] == found["weighted_mean_squared_error"] == 0.0
+    assert all(map(np.array_equal, before, model.get_weights()))

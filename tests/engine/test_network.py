@@ -2,6 +2,7 @@
 
 import gc
 import linecache
+import re
 
 import numpy as np
 import pytest
@@ -328,3 +329,29 @@ def test_the_lines_of_a_model_are_there_as_long_as_it_is():
     del other
     gc.collect()
     assert lines() == []
+
+
+def test_a_layer_of_the_graph_is_not_deleted():
+    model = Sequential([Dense(2, input_shape=(3,), name="first")], name="m")
+    model.other = torch.nn.Linear(2, 2)
+    del model.other
+    text = "Sequential 'm': 'first' is a layer of its graph: put another in its place, or make a model without it."
+    with pytest.raises(AttributeError, match=f"^{re.escape(text)}$"):
+        del model.first
+
+
+@pytest.mark.parametrize(("value", "kind"), [(np.float64(3), "float64"), (3, "int")])
+def test_a_number_is_no_input(value, kind):
+    model = Sequential([Dense(2, input_shape=(3,))], name="m")
+    text = f"Sequential 'm': its call takes tensors or arrays; found {value!r}, of type {kind}."
+    with pytest.raises(TypeError, match=f"^{re.escape(text)}$"):
+        model(value)
+
+
+def test_a_layer_beside_the_graph_may_be_unbuilt():
+    model = Sequential([Dense(2, input_shape=(3,))])
+    model.beside = Dense(4)
+    model.compile("sgd", "mse")
+    model.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0)
+    assert model(torch.ones(1, 3)).shape == (1, 2)
+    assert not model.beside.built

@@ -529,3 +529,16 @@ def test_what_a_layer_of_ones_own_calls_layers_is_its_own(tmp_path):
     model.save(tmp_path / "m.keras")
     again = load_model(tmp_path / "m.keras", custom_objects={"Counted": Counted})
     assert again.predict(np.ones((1, 2)), verbose=0).tolist() == [[3.0, 3.0]]
+
+
+@pytest.mark.parametrize("made", ["layer", "graph", "code"])
+def test_what_is_built_in_inference_mode_trains_later(made):
+    x = torch.ones(4, 3)
+    with torch.inference_mode():
+        if made == "graph":
+            model = Sequential([Dense(2, input_shape=(3,))])
+        else:
+            model = Dense(2) if made == "layer" else Sequential([Dense(2)])
+            model(x)
+    model(x).sum().backward()
+    assert all(parameter.grad is not None for parameter in model.parameters())

@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from torch import nn
 
 import torchkeras
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.errors import ArchitectureError
 from torchkeras.layers import BatchNormalization, Concatenate, Dense, Dropout, Embedding, Input
 from torchkeras.models import Model, Sequential, clone_model, load_model
 
@@ -134,18 +137,80 @@ def test_summary(capsys):
     assert "Total params: 155" in lines
 
 
+def test_summary_has_the_modules_that_are_no_layers(capsys):
+    model = ByForward()
+    model(torch.zeros(1, 6))
+    model.summary()
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if "(Seq" in line or "(Lin" in line]
+    assert rows == [["body", "(Sequential)", "-", "128"], ["head", "(Linear)", "-", "27"]]
+
+
 def test_what_needs_a_graph_says_so(tmp_path):
     model = ByCall()
     model.build((None, 6))
     message = (
         "ByCall 'by_call_1' computes by the code of its class, which no file holds: save its weights (save_weights) "
-        "and make it by its class again, or give that a get_config and a from_config."
+        "and make it by its class again, or give that a get_config, and a from_config that calls build."
     )
-    for needs in (model.get_config, model.to_json, lambda: model.save(tmp_path / "model.h5")):
+    saves = [partial(model.save, tmp_path / f"model.{suffix}") for suffix in ("h5", "keras", "pt")]
+    for needs in (model.get_config, model.to_json, *saves):
         with pytest.raises(NotImplementedError) as error:
             needs()
         assert str(error.value) == message
     assert list(tmp_path.iterdir()) == []
+
+
+class Told(ByCall):
+    """Has a config; what is made of it is built by `made`."""
+
+    made = staticmethod(lambda model: model.build((None, 6)))
+
+    def get_config(self):
+        return {}
+
+    @classmethod
+    def from_config(cls, config):
+        model = cls(**config)
+        cls.made(model)
+        return model
+
+
+@pytest.mark.parametrize("suffix", ["h5", "keras", "safetensors"])
+def test_a_class_with_a_config_goes_to_whole_files(tmp_path, suffix):
+    model, path = Told(), tmp_path / f"model.{suffix}"
+    model.compile("sgd", "mse")
+    fit(model, *data(16, 6))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*but not its state")
+        model.save(path)
+    again = load_model(path, custom_objects={"Told": Told})
+    assert_equal_states(again.state_dict(), model.state_dict())
+    fit(again, *data(16, 6))
+
+
+def test_a_config_alone_does_not_load(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Told, "made", staticmethod(lambda model: None))
+    model = Told()
+    model.build((None, 6))
+    model.save("model.keras")
+    with pytest.raises(ArchitectureError) as error:
+        load_model("model.keras", custom_objects={"Told": Told})
+    assert str(error.value) == (
+        "model.keras: Told 'told_2', as its from_config made it, has no weights yet: let from_config call "
+        "build(input_shape)."
+    )
+    monkeypatch.delattr(Told, "from_config")
+    with pytest.warns(
+        UserWarning, match="^model.keras: load_model will fail: Told has no from_config, which would make "
+    ):
+        model.save("model.keras")
+    with pytest.raises(ArchitectureError) as error:
+        load_model("model.keras", custom_objects={"Told": Told})
+    assert str(error.value) == (
+        "model.keras: Told computes by the code of its class: it needs a from_config of its own, which makes it of "
+        "what its get_config returned and calls build."
+    )
 
 
 def test_a_model_of_nothing():

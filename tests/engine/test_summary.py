@@ -291,6 +291,15 @@ def test_positions_of_all_columns():
     assert "dense_1 (Dense)               (None, 1000)        1353000   Y\n" in text
 
 
+def test_what_trains_is_what_requires_grad_says():
+    model = Sequential([Dense(2, input_shape=(3,)), Dense(2), Dense(2), BatchNormalization()])
+    model.layers[0].linear.weight.requires_grad_(False)
+    model.layers[1].requires_grad_(False)
+    model.layers[2].trainable = False
+    lines = printed(model, show_trainable=True).splitlines()
+    assert [line.split()[-1] for line in lines if line.startswith(("dense", "batch"))] == ["some", "N", "N", "Y"]
+
+
 RANGES = [
     (["conv2d_1", "conv2d_1"], ["conv2d_1"]),
     (["dropout_1", "dense_1"], ["dropout_1", "flatten_1", "dense_1"]),

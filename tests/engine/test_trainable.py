@@ -111,8 +111,18 @@ def test_what_was_frozen_at_compile_stays_so_after_thawing():
     model.get_layer("first").trainable = True
     with pytest.warns(UserWarning, match="Discrepancy") as caught:
         assert trained(model) == {"last"}
-    assert [str(warning.message) for warning in caught] == [DISCREPANCY]
+    stay = " Until then these stay as they are: first/kernel:0, first/bias:0."
+    assert [str(warning.message) for warning in caught] == [DISCREPANCY + stay]
     assert all(parameter.requires_grad for parameter in model.parameters())
+
+
+def test_a_parameter_in_the_place_of_one_that_was_collected_is_named():
+    model = two()
+    model.compile("sgd", "mse")
+    linear = model.get_layer("first").linear
+    linear.weight = torch.nn.Parameter(torch.randn_like(linear.weight))
+    with pytest.warns(UserWarning, match="Until then these stay as they are: first/kernel:0.$"):
+        model.fit(X, Y, verbose=0)
 
 
 def test_a_nested_model_is_frozen_whole():

@@ -1,5 +1,6 @@
 """What cannot be meant by `compile`, `fit`, `evaluate` or `predict` is refused, with what was expected and found."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ COMPILE = [
         lambda: two_outputs(loss_weights=2),
         "compile: loss_weights must be a list or a dictionary for several outputs; found 2.",
     ),
-    (lambda: two_outputs(loss_weights=["1", 1]), "compile: loss_weights must hold numbers; found '1'."),
+    (lambda: two_outputs(loss_weights=["1", 1]), "compile: loss_weights must hold finite numbers; found '1'."),
     (lambda: two_outputs(metrics=[["mae"]]), f"compile: metrics has 1 entries; {OUTPUTS}"),
     (
         lambda: two_outputs(metrics={"up": "mae"}),
@@ -87,6 +88,25 @@ COMPILE = [
         "compile: sample_weight_mode names the output 'up'; the outputs are left, right.",
     ),
 ]
+
+
+@pytest.mark.parametrize("off", [torch.no_grad, torch.inference_mode])
+def test_training_where_no_gradients_are_recorded(off):
+    text = "^Training needs gradients: call it outside of torch.no_grad\\(\\) and torch.inference_mode\\(\\).$"
+    with off(), pytest.raises(ValueError, match=text):
+        model().fit(X, Y, verbose=0)
+
+
+def test_a_hook_that_training_does_not_call():
+    made, called = model(), []
+    made.out.linear.weight.register_post_accumulate_grad_hook(called.append)
+    text = (
+        "The parameter 'out.linear.weight' has a hook of register_post_accumulate_grad_hook, which this training does "
+        "not call: it leaves no gradient in `grad`. Use register_hook, or a train_step with loss.backward()."
+    )
+    with pytest.warns(UserWarning, match=f"^{re.escape(text)}$"):
+        made.fit(X, Y, verbose=0)
+    assert not called
 
 
 @pytest.mark.parametrize(("act", "message"), COMPILE)
@@ -153,7 +173,7 @@ SAMPLE = (
     "Error when checking input: expected features to have shape (4,) but got array with shape (1,). It has no axis of "
     "samples: give x[None] for one sample, or leave that axis out of the Input's shape."
 )
-JOIN = "A list or tuple has an array for each {}: join samples by np.array, and give targets as y."
+JOIN = "A list or tuple has an array for each {}: join samples by np.array"
 INPUTS = [
     (X[:, None], ValueError, RANK),
     (X[:, :3], ValueError, SIZE),
@@ -165,7 +185,7 @@ INPUTS = [
         ValueError,
         (
             "Error when checking model input: expected 1 array(s), for 'features', but got 2: (10, 4), (10, 4). "
-            f"{JOIN.format('input')}"
+            f"{JOIN.format('input')}, and give targets as y."
         ),
     ),
     (X[:0], ValueError, "The data has no samples."),
@@ -255,7 +275,7 @@ TARGETS = [
         Y,
         (
             "Error when checking model target: expected 2 array(s), for 'left', 'right', but got 1: (10, 3). "
-            f"{JOIN.format('target')}"
+            f"{JOIN.format('target')}."
         ),
     ),
     (classifier, LABELS + 1, f"{CLASSES} 1 to 3. {COUNT}"),
@@ -342,7 +362,7 @@ OPTIONS = [
         "Output 'out': sample_weight of shape (9,) does not fit a target of shape (10, 3): give it the shape (10,).",
     ),
     (
-        lambda: model().fit(X, Y, class_weight={1: 2.0}),
+        lambda: model().fit(X, np.eye(3)[np.arange(10) % 3], class_weight={1: 2.0, 2: 1.0}),
         "Output 'out': class_weight has no weight for the classes [0] of the targets. Give each one.",
     ),
     (lambda: stateful().fit(STEPS, Y, batch_size=3), f"{STATEFUL} fit: found 10 samples, batch size 3."),

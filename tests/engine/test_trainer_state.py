@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 import warnings
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 import torch
 
 from torchkeras import Input, Model
-from torchkeras.callbacks import LambdaCallback
+from torchkeras.callbacks import EarlyStopping, LambdaCallback
 from torchkeras.layers import BatchNormalization, Dense, Dropout, Layer
-from torchkeras.optimizers import SGD
+from torchkeras.metrics import RootMeanSquaredError
+from torchkeras.models import load_model
+from torchkeras.optimizers import SGD, Adam
 
 RANDOM = np.random.default_rng(2)
 X = RANDOM.standard_normal((16, 4)).astype("float32")
@@ -190,3 +193,114 @@ def test_gradients_of_one_s_own_are_left_alone():
     for name, parameter in model.named_parameters():
         if name in kept:
             torch.testing.assert_close(parameter.grad, kept[name])
+
+
+def test_an_optimizer_of_two_models_has_the_state_of_the_one_that_is_asked(tmp_path):
+    optimizer = Adam(0.1)
+    models = made(optimizer), made(optimizer)
+    for model in models:
+        model.compile(optimizer, "mse")
+        train(model)
+    first, second = ([array.copy() for array in model.optimizer.get_weights()] for model in models)
+    assert not np.array_equal(first[1], second[1])
+    ways = [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))]  # noqa: S301
+    ways.append(lambda model: model.save(tmp_path / "model.h5") or load_model(tmp_path / "model.h5"))
+    for again in ways:
+        assert np.array_equal(models[1].optimizer.get_weights()[1], second[1])  # it has its turn
+        for array, wanted in zip(again(models[0]).optimizer.get_weights(), first, strict=True):
+            np.testing.assert_array_equal(array, wanted)
+
+
+# --- one inside another ----------------------------------------------------------------------------------------------
+
+HOOKS = ["on_epoch_begin", "on_train_batch_end", "on_test_begin", "on_test_batch_end", "on_epoch_end"]
+
+
+def fitted_around(hook, act):
+    """The reported numbers of a fit in which a callback acts once."""
+    torch.manual_seed(0)
+    model, done = made(metrics=[RootMeanSquaredError(name="root")]), []
+
+    def once(*_):
+        if not done:
+            done.append(True)
+            act(model)
+
+    callback = LambdaCallback(**{hook: once})
+    return model.fit(X, Y, batch_size=8, epochs=2, verbose=0, validation_data=(X, Y), callbacks=[callback]), model
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_a_fit_inside_a_fit(hook):
+    """The outer one reports its own numbers; the inner one may be of another model, also within a validation."""
+    inner = []
+
+    def train_inside(model):
+        weights, state = model.get_weights(), copy.deepcopy(model.optimizer.state_dict())
+        with torch.random.fork_rng():
+            inner.append(model.fit(X, Y, verbose=0, epochs=3, callbacks=[EarlyStopping("loss", patience=0)]))
+            train(made())
+        model.set_weights(weights)
+        model.optimizer.load_state_dict(state)
+
+    history, model = fitted_around(hook, train_inside)
+    assert history.history == fitted_around(hook, lambda model: None)[0].history
+    assert model.history is history
+    assert history is not inner[0]
+    assert len(history.epoch) == 2
+
+
+def test_gradients_that_wait_end_with_a_fit_that_fails():
+    model = made(SGD(0.1, gradient_accumulation_steps=2))
+
+    def fail(*_):
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        model.fit(X, Y, batch_size=8, verbose=0, callbacks=[LambdaCallback(on_batch_end=fail)])
+    assert model.optimizer.accumulated_batches == 0
+
+
+def test_training_needs_no_gradients_to_be_on():
+    with torch.no_grad():
+        inside = train(made())
+    assert inside == pytest.approx(train(made()), rel=0.5)
+    model = made()
+    message = (
+        f"Model {model.name!r} cannot be trained inside torch.inference_mode(), where torch computes no gradients: "
+        "leave its block before."
+    )
+    for act in (lambda: train(model), lambda: model.train_on_batch(X, Y)):
+        with torch.inference_mode(), pytest.raises(RuntimeError, match=f"^{re.escape(message)}$"):
+            act()
+
+
+def test_each_loss_of_several_has_a_gradient():
+    inputs = Input((4,))
+    model = Model(inputs, [Dense(3, name="left")(inputs), Dense(3, name="right")(inputs)])
+
+    def hits(y_true, y_pred):
+        return (y_pred > 0).float().mean(-1)
+
+    message = (
+        "The loss hits has no gradient for any weight: something on the way from the weights to it, such as argmax, "
+        "round or detach, has none."
+    )
+    model.compile("sgd", ["mse", hits])
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        model.train_on_batch(X, [Y, Y])
+    model.compile("sgd", ["mse", hits], loss_weights=[1.0, 0.0])
+    model.train_on_batch(X, [Y, Y])
+    model.compile("sgd", ["mse", hits])
+    model.layers[-1].trainable = False
+    model.compile("sgd", ["mse", hits])
+    assert len(model.train_on_batch(X, [Y, Y])) == 3
+
+
+def test_options_of_an_output_without_a_loss_are_told():
+    inputs = Input((4,))
+    model = Model(inputs, [Dense(3, name="left")(inputs), Dense(3, name="right")(inputs)])
+    for option, value in (("metrics", {"right": "mae"}), ("loss_weights", {"right": 2.0})):
+        message = f"compile: {option} names the output 'right', which has no loss; it is left out."
+        with pytest.warns(UserWarning, match=f"^{re.escape(message)}$"):
+            model.compile("sgd", {"left": "mse"}, **{option: value})

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from torchkeras import backend as K, layers
+from torchkeras import backend as K, layers, losses
 from torchkeras.engine.layer.function_values import used_by
 from torchkeras.layers import Input, Lambda, Layer, TorchModule
 from torchkeras.models import Model, Sequential
@@ -161,6 +161,98 @@ def test_a_global_and_an_argument_of_a_lambda_are_found():
     assert warned(lambda: model.compile("sgd", "mse")) == [text("compile", "Lambda 'times'", "function.GLOBAL", (3,))]
     model = model_of(Lambda(torch.mul, arguments={"other": GLOBAL}, name="times"))
     assert warned(lambda: model.compile("sgd", "mse")) == [text("compile", "Lambda 'times'", "arguments.other", (3,))]
+
+
+def double(x):
+    return x * GLOBAL
+
+
+class UsingGlobal(Layer):
+    def call(self, x):
+        return x * GLOBAL
+
+
+class ByMethod(Layer):
+    def call(self, x):
+        return self.times(x)
+
+    def times(self, x):
+        return double(x)
+
+
+class InForward(nn.Module):
+    def forward(self, x):
+        return x * GLOBAL
+
+
+@pytest.mark.parametrize(
+    ("layer", "path"),
+    [
+        (UsingGlobal(name="own"), "call.GLOBAL"),
+        (ByMethod(name="own"), "times.double.GLOBAL"),
+        (TorchModule(InForward(), name="own"), "module.forward.GLOBAL"),
+    ],
+)
+def test_what_the_code_of_a_layer_uses_is_found(layer, path):
+    model = model_of(layer)
+    expected = text("compile", f"{type(layer).__name__} 'own'", path, (3,))
+    assert warned(lambda: model.compile("sgd", "mse")) == [expected]
+
+
+def of_global(y_true, y_pred):
+    return (y_true - y_pred * GLOBAL).square().mean(-1)
+
+
+class Weighing:
+    """A loss that is an object with a parameter, which nothing trains."""
+
+    def __init__(self):
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def __call__(self, y_true, y_pred):
+        return (y_true - y_pred * self.weight).square().mean(-1)
+
+
+class WeighingAsKeras(losses.Loss):
+    def __init__(self):
+        super().__init__()
+        self.weight = leaf(3)
+
+    def call(self, y_true, y_pred):
+        return (y_true - y_pred * self.weight).square().mean(-1)
+
+
+class WeighingAsTorch(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weights = [leaf(3)]
+
+    def forward(self, y_pred, y_true):
+        return (y_true - y_pred * self.weights[0]).square().mean(-1)
+
+
+@pytest.mark.parametrize(
+    ("loss", "name", "path"),
+    [
+        (of_global, "of_global", "of_global.GLOBAL"),
+        (partial(of_global), "partial", "partial.GLOBAL"),
+        (Weighing(), "Weighing", "weight"),
+        (WeighingAsKeras(), "WeighingAsKeras", "weight"),
+        (WeighingAsTorch(), "WeighingAsTorch", "weights.0"),
+    ],
+)
+def test_a_loss_that_has_such_a_tensor_is_told(loss, name, path):
+    model = model_of(Keeping(lambda: None))
+    expected = text("compile", f"the loss {name}", path, (3,))
+    assert warned(lambda: model.compile("sgd", loss)) == [expected]
+
+
+def test_a_loss_that_uses_a_weight_of_the_model_is_fine():
+    model = model_of(Keeping(lambda: None))
+    model.scale = nn.Parameter(torch.ones(1))
+    model.compile("sgd", lambda y_true, y_pred: (y_true - y_pred * model.scale).square().mean(-1))
+    model.fit(X, Y, verbose=0)
+    assert model.scale.item() != 1
 
 
 def test_a_built_layer_behind_a_lambda_is_found_unless_it_is_in_the_model():

@@ -263,7 +263,9 @@ def test_options_and_packages(monkeypatch):
     with pytest.raises(ValueError, match=r"weights must be one of 'safetensors', 'pt'; found 'h5'"):
         small().eject("net", weights="h5")
     monkeypatch.setitem(sys.modules, "safetensors.torch", None)
-    with pytest.raises(ImportError, match=r"pip install torchkeras-graph\[safetensors\]`, or give weights='pt'"):
+    with pytest.raises(
+        ImportError, match=r"pip install torchkeras-graph\[safetensors\]`, or give weights='pt' \(--weights pt\)"
+    ):
         small().eject("net")
     assert list(Path().iterdir()) == []
 

@@ -156,8 +156,9 @@ def test_a_pipe_is_not_waited_for(tmp_path):
 
 
 def test_a_folder_is_no_model(tmp_path):
-    with pytest.raises(UnreadableFileError, match="not a regular file"):
+    with pytest.raises(UnreadableFileError) as error:
         load_model(tmp_path)
+    assert str(error.value) == f"{tmp_path}: not a regular file, but a folder."
 
 
 # --- limits ----------------------------------------------------------------------------------------------------------

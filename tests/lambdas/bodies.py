@@ -224,6 +224,7 @@ BODIES = {
     "difference": (lambda t: K.abs(t[0] - t[1]), PAIR, {}),
     "comprehension": (lambda x: K.stack([x[:, i] * (i + 1) for i in range(4)], axis=1), VECTOR, {}),
     "generator": (lambda x: sum(x[:, i] for i in range(3)), VECTOR, {}),
+    "tuple_of_generator": (lambda x: x * tuple(i * 2 for i in (2, 3))[1], VECTOR, {}),
     "filtered": (lambda x: K.stack([x[:, i] for i in range(4) if i != 2], axis=-1), VECTOR, {}),
     "inner_lambda": (lambda x: (lambda y, p=2: y**p)(x) + 1, VECTOR, {}),
     "power_chain": (lambda x: -(x**2) + x * 2 - 3, VECTOR, {}),

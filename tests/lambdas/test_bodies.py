@@ -3,6 +3,7 @@
 `scripts/golden_lambdas.py` wrote the bytecode and the outputs.
 """
 
+import base64
 import json
 import lzma
 import runpy
@@ -14,6 +15,8 @@ import pytest
 import torch
 
 import torchkeras
+from torchkeras.lambdas.instructions import decoded
+from torchkeras.lambdas.marshalled import parse
 from torchkeras.layers import Lambda
 
 HERE = Path(__file__).parent
@@ -43,9 +46,17 @@ def model_of(name: str, version: str) -> torchkeras.Model:
 
 
 def test_all_versions_are_there():
-    assert sorted(CODES) == ["2.7", "3.10", "3.11", "3.12", "3.13", "3.6", "3.7", "3.8", "3.9"]
+    assert sorted(CODES) == ["2.7", "3.10", "3.11", "3.12", "3.13", "3.14", "3.6", "3.7", "3.8", "3.9"]
     assert all(set(found) == set(BODIES) for found in CODES.values())
     assert set(OUTPUTS) == set(BODIES)
+
+
+@pytest.mark.parametrize("version", sorted(CODES))
+def test_the_version_is_told_by_the_instructions(version: str):
+    codes = [parse(base64.b64decode(code)) for code, *_ in CODES[version].values()]
+    found = {decoded(code)[0] for code in codes}
+    alike = {"3.7": {"3.6"}, "3.9": {"3.8"}, "3.12": {"3.11", "3.12"}}  # some functions of 3.12 are those of 3.11
+    assert found == alike.get(version, {version})
 
 
 @pytest.mark.parametrize("version", sorted(CODES))

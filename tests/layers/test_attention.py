@@ -19,6 +19,7 @@ from torchkeras.layers import (
     Input,
     Masking,
     MultiHeadAttention,
+    multi_head_attention,
 )
 from torchkeras.models import Model, load_model
 
@@ -144,6 +145,53 @@ def test_compiles_whole(make, arguments):
     compiles(layer, [QUERY, VALUE], **arguments)
     mask = torch.tensor([[True, True, False, True, False], [True, False, False, False, False]])
     compiles(layer, [QUERY, VALUE, KEY, mask], masks="value_mask", **arguments)
+
+
+SOURCES = {"itself": "qq", "value": "qv", "value and key": "qvk", "its own key": "qvq"}
+
+
+@pytest.mark.parametrize("most_joined", [0, multi_head_attention.MOST_JOINED])
+@pytest.mark.parametrize("sources", SOURCES.values(), ids=SOURCES)
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: MultiHeadAttention(2, 3),
+        lambda: MultiHeadAttention(2, 3, use_bias=False, output_shape=(2, 3)),
+        lambda: MultiHeadAttention(2, 3, value_dim=5),
+        lambda: GroupQueryAttention(3, 4, 2),
+        lambda: GroupQueryAttention(3, 2, 2),
+    ],
+)
+def test_without_module_calls_the_numbers_are_the_same(make, sources, most_joined, monkeypatch):
+    monkeypatch.setattr(multi_head_attention, "MOST_JOINED", most_joined)
+    tensors = {name: torch.randn(2, 5, 4, requires_grad=True) for name in "qvk"}
+    inputs, layer = [tensors[name] for name in sources], make()
+    layer(*inputs)
+    direct = layer._facts.hook_free()
+    wanted_from = [*(tensors[name] for name in sorted(set(sources))), *layer.parameters()]
+    for options in ({}, {"use_causal_mask": True}):
+        wanted, found = layer.forward(inputs, **options), direct(inputs, **options)
+        torch.testing.assert_close(found, wanted)
+        torch.testing.assert_close(*(torch.autograd.grad(x.square().sum(), wanted_from) for x in (found, wanted)))
+        with torch.no_grad():
+            torch.testing.assert_close(direct(inputs, **options), wanted)
+
+
+@pytest.mark.parametrize("name", ["query", "attention_output"])
+def test_a_module_of_torch_may_take_the_place_of_a_projection(name):
+    inputs = Input((3, 4))
+    layer = MultiHeadAttention(2, 2)
+    model = Model(inputs, layer(inputs, inputs)).eval()
+    linear, axes = getattr(layer, name).product, torch.nn.Unflatten(-1, (2, 2))
+    same = [linear, axes] if name == "query" else [torch.nn.Flatten(-2), linear]
+    with torch.no_grad():
+        before = model(QUERY)
+        setattr(layer, name, torch.nn.Sequential(*same))
+        torch.testing.assert_close(model(QUERY), before)
+        linear.weight.mul_(2)
+        after = model(QUERY)
+    assert not torch.allclose(after, before)
+    np.testing.assert_allclose(model.predict(QUERY.numpy()[:1]), after[:1], rtol=1e-5, atol=1e-6)
 
 
 def test_projections_are_linear_modules_with_the_names_and_shapes_of_keras():

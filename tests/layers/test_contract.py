@@ -1,8 +1,8 @@
 """What holds for every layer: one table of layers and inputs, one contract.
 
 Symbolic shapes are real shapes, configs make the layer again, gradients are right, channels first equals channels last,
-half precision runs, masks pass or are refused as Keras has it, copies and pickles compute the same, and a layer
-compiles whole but for the recurrent ones that run torch's own kernels.
+half precision runs, masks pass or are refused as Keras has it, copies and pickles compute the same, options may be set
+again, and a layer compiles whole but for the recurrent ones that run torch's own kernels.
 """
 
 import copy
@@ -15,6 +15,7 @@ import torch
 from table import ROWS, Row
 
 from torchkeras import config, layers, registry
+from torchkeras.engine.layer.changed_options import by_hand
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.layers import Input
@@ -161,6 +162,16 @@ def test_copies_and_pickles_compute_the_same(row: Row):
     for again in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):  # noqa: S301  # our own bytes
         assert_same(again(tensors), outputs)
         assert again is not layer
+
+
+@every("shapes")
+def test_an_option_that_is_set_to_what_it_is_changes_nothing(row: Row):
+    layer, tensors, outputs = called(row)
+    for name in layer._changeable:
+        setattr(layer, name, getattr(layer, name))
+    assert not list(by_hand(layer))
+    if "copies" not in row.differs:
+        assert_same(layer(tensors), outputs)
 
 
 @every("compiles")

@@ -52,6 +52,12 @@ def taken_by(made_by: Any) -> set[str]:
     return known | set(KEYWORDS.get(made_by.__name__, ()))
 
 
+@pytest.mark.parametrize("layer", [layers.Highway(), layers.MaxoutDense(3)])
+def test_layers_that_keras_2_kept_from_keras_1_have_their_old_options_in_configs(layer: layers.Layer):
+    known = {*arguments_of(SIGNATURES_THERE["keras-2.2.4"][layer._class_name]), *COMMON}
+    assert sorted(set(layer.get_config()) - known) == []
+
+
 @pytest.mark.parametrize(("version", "name", "signature"), EVERY, ids=[f"{v}-{n}" for v, n, _ in EVERY])
 def test_name_and_arguments(version: str, name: str, signature: str):
     made_by = getattr(layers, name)

@@ -36,6 +36,50 @@ def test_every_axis_of_every_rank(ndim, training):
         assert layer.compute_output_shape(x.shape) == tuple(x.shape)
 
 
+@pytest.mark.parametrize(
+    ("variance", "shape", "over"),
+    [
+        ("sample", (4, 2), 3),
+        ("population", (4, 2), 4),
+        ("flat", (4, 2), 4),
+        ("sample", (2, 3, 3, 2), 17),
+        ("population", (2, 3, 3, 2), 18),
+        ("flat", (2, 3, 3, 2), 17),
+        ("flat", (2, 3, 2), 6),
+    ],
+)
+def test_what_the_moving_variance_follows(variance, shape, over):
+    x = torch.randn(shape, requires_grad=True)
+    layer = BatchNormalization(momentum=0.5, variance=variance)
+    layer(x, training=True).sum().backward()
+    flat = x.detach().reshape(-1, 2)
+    torch.testing.assert_close(layer.moving_variance, 0.5 + 0.5 * (flat - flat.mean(0)).square().sum(0) / over)
+
+
+def test_one_value_a_channel_has_no_variance():
+    layer = BatchNormalization(momentum=0.5, variance="population")
+    assert layer(torch.tensor([[3.0]]), training=True).item() == 0
+    assert layer.moving_variance.item() == 0.5
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (3, 5, 4), (3, 2, 5, 4)])
+def test_a_group_normalization_without_scale_trains(shape):
+    layer, x = GroupNormalization(2, scale=False), torch.randn(shape)
+    layer(x).sum().backward()
+    torch.testing.assert_close(layer.norm.bias.grad, torch.full((4,), float(x.numel() // 4)))
+    with torch.no_grad():
+        layer.norm.bias += torch.tensor([1.0, 2.0, 3.0, 4.0])
+    torch.testing.assert_close(layer(x), GroupNormalization(2, scale=False)(x) + torch.tensor([1.0, 2.0, 3.0, 4.0]))
+
+
+def test_a_frozen_layer_may_keep_to_its_moving_statistics():
+    x = torch.randn(4, 2)
+    layer = BatchNormalization(frozen_is_fixed=True, trainable=False)
+    torch.testing.assert_close(layer(x, training=True), layer(x, training=False))
+    layer.trainable = True
+    assert layer(x, training=True).mean().abs() < 1e-6 < layer(x, training=False).mean().abs()
+
+
 def test_the_last_axis_is_computed_channels_first():
     layer = BatchNormalization()
     assert layer(Input((4, 5, 3))).shape == (None, 4, 5, 3)
@@ -311,6 +355,33 @@ def test_groups_of_images_as_they_come_can_be_trained_with():
     x = np.random.default_rng(0).standard_normal((16, 8, 8, 4)).astype("float32")
     losses = model.fit(x, x[:, 0, 0, :1], epochs=5, verbose=0).history["loss"]
     assert losses[-1] < losses[0]
+
+
+def test_the_mode_of_torchs_module_inside_counts_in_a_call_by_hand():
+    layer, x = BatchNormalization(), torch.randn(6, 3)
+    layer.build((None, 3))
+    model = torch.nn.Sequential(layer).train()
+    for module in model.modules():
+        if isinstance(module, torch.nn.BatchNorm1d):
+            module.eval()
+    torch.testing.assert_close(model(x), x / 1.001**0.5)
+    assert torch.equal(layer.moving_mean, torch.zeros(3))
+    assert layer(x, training=True).mean(0).abs().max() < 1e-5
+    layer.trainable = False  # as in Keras, the batch counts, and the statistics stay
+    assert model(x).mean(0).abs().max() < 1e-5
+
+
+@pytest.mark.parametrize("removed", [False, True])
+def test_without_running_statistics_it_computes_as_torchs_module_does(removed):
+    layer, norm, x = BatchNormalization(), torch.nn.BatchNorm1d(3, eps=1e-3, momentum=0.01), torch.randn(6, 3)
+    layer.build((None, 3))
+    for each in (layer.norm, norm):
+        each.track_running_stats = False
+        if removed:
+            each.running_mean = each.running_var = None
+    for mode in (True, False):
+        torch.testing.assert_close(layer.train(mode)(x), norm.train(mode)(x))
+    torch.testing.assert_close(layer.norm.running_mean, norm.running_mean)
 
 
 def test_a_momentum_of_none_gives_the_mean_of_all_batches_as_in_torch():

@@ -199,18 +199,21 @@ ONE_KERNEL = [
 
 
 @pytest.mark.parametrize("layer", ONE_KERNEL)
-def test_without_gradients_a_model_calls_the_kernel_alone(layer):
+def test_without_gradients_a_model_calls_the_kernel_alone(layer, monkeypatch):
     layer = type(layer).from_config(layer.get_config())
     inputs = Input((6, 3))
     model = Model(inputs, layer(inputs)).eval()
     entered = []
     layer.walk = lambda *given: entered.append(given) or type(layer).walk(layer, *given)
+    checked = []  # by the `forward` of torch's module
+    monkeypatch.setattr(nn.RNNBase, "check_input", lambda *given: checked.append(given))
     for call in (model, model, lambda x: model(x, training=False), lambda x: torch.from_numpy(model.predict(x))):
         with torch.inference_mode():
             assert torch.equal(call(X), layer.forward(X, training=False))
-    assert len(entered) == 4  # by the calls of `forward` here
+    assert len(entered) == len(checked) == 4  # by the calls of `forward` here
     with torch.inference_mode():
-        layer.return_sequences = not layer.return_sequences
+        with pytest.warns(UserWarning, match="its output has another shape than its graph says"):
+            layer.return_sequences = not layer.return_sequences
         assert torch.equal(model(X), layer.forward(X))
         layer.return_sequences = not layer.return_sequences
         seen = []
@@ -219,6 +222,29 @@ def test_without_gradients_a_model_calls_the_kernel_alone(layer):
         hook.remove()
         model(X)
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda layer: setattr(layer.lstm, "weight_hh_l0", nn.Parameter(torch.ones(20, 5))),
+        lambda layer: layer.lstm.weight_hh_l0.data.mul_(2),
+        lambda layer: setattr(layer, "lstm", nn.LSTM(3, 5, batch_first=True)),
+        lambda layer: nn.utils.parametrize.register_parametrization(layer.lstm, "weight_hh_l0", nn.Softplus()),
+    ],
+    ids=["weight", "values", "module", "parametrization"],
+)
+def test_the_kernel_alone_has_the_weights_of_its_time(change):
+    inputs = Input((6, 3))
+    layer = LSTM(5, recurrent_activation="sigmoid")
+    model = Model(inputs, layer(inputs)).eval()
+    with torch.inference_mode():
+        before = model(X)
+    change(layer)
+    with torch.inference_mode():
+        after = model(X)
+        assert torch.equal(after, layer.forward(X))
+    assert not torch.allclose(after, before)
 
 
 @pytest.mark.parametrize("options", [{"go_backwards": True}, {"return_state": True}, {"stateful": True}])

@@ -16,6 +16,27 @@ from torchkeras.optimizers import SGD, Adagrad, Adam, AdamW, Ftrl, Lion, Muon, N
 # --- norms -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("options", [{}, {"clipnorm": 0.1}, {"gradient_accumulation_steps": 2}])
+def test_sparse_gradients_are_those_of_dense_ones(options):
+    indices, found = torch.tensor([[0, 2], [2, 5]]), []
+    for sparse in (True, False):
+        torch.manual_seed(0)
+        table, optimizer = torch.nn.Embedding(6, 3, sparse=sparse), Adam(0.1, **options)
+        for _ in range(4):
+            (gradient,) = torch.autograd.grad(table(indices).square().sum(), table.weight)
+            assert gradient.is_sparse is sparse
+            optimizer.update([table.weight], [gradient], 2)
+        found.append(table.weight.detach())
+    torch.testing.assert_close(*found)
+
+
+def test_a_complex_parameter_is_refused():
+    parameter = torch.nn.Parameter(torch.ones(2, 3, dtype=torch.complex64))
+    text = r"^Adam: the parameter of shape \(2, 3\) is complex: train it by an optimizer of torch.optim.$"
+    with pytest.raises(ValueError, match=text):
+        Adam().bind([parameter])
+
+
 def test_global_clipnorm_is_another_name_of_clipnorm():
     optimizer: Any = SGD(global_clipnorm=2)
     assert (optimizer.clipnorm, optimizer.global_clipnorm, optimizer.get_config()["clipnorm"]) == (2.0, 2.0, 2.0)

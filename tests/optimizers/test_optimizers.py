@@ -1,10 +1,12 @@
 """Optimizers take the steps of genuine Keras 2.2.4: `keras-2.2.4-training/optimizer_*`, and its formulas in NumPy."""
 
 import copy
+import gc
 import inspect
 import json
 import pickle
 import re
+import weakref
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,7 +16,7 @@ import torch
 
 from torchkeras import config, optimizers
 from torchkeras.keras_axes import IN_ORDER, permuted
-from torchkeras.optimizers import SGD, Adam, Optimizer, RMSprop
+from torchkeras.optimizers import SGD, Adam, AdamW, Optimizer, RMSprop, TorchOptimizer
 
 FOLDER = Path(__file__).parents[1] / "golden" / "keras-2.2.4-training"
 RECORDS = sorted(FOLDER.glob("optimizer_*.json"))
@@ -235,15 +237,56 @@ def test_binding_again_keeps_the_state_of_the_same_parameters():
     assert not optimizer.get_weights()[1].any()
 
 
-def test_one_optimizer_trains_two_models_in_turns():
-    together, each = SGD(0.1), (SGD(0.1), SGD(0.1))
+IN_TURNS = {
+    "plain": lambda: SGD(0.1),
+    "momentum": lambda: SGD(0.1, momentum=0.9),
+    "squares": lambda: RMSprop(0.1),
+    "accumulated": lambda: SGD(0.1, momentum=0.9, gradient_accumulation_steps=2),
+    "of torch": lambda: TorchOptimizer((torch.optim.Adam, {"lr": 0.1})),
+    "of torch, accumulated": lambda: TorchOptimizer((torch.optim.Adam, {"lr": 0.1}), gradient_accumulation_steps=2),
+}
+
+
+@pytest.mark.parametrize("made", IN_TURNS.values(), ids=IN_TURNS)
+def test_one_optimizer_trains_two_models_in_turns(made):
+    together, each = made(), (made(), made())
     shared, alone = ([[torch.nn.Parameter(torch.ones(2))] for _ in range(2)] for _ in range(2))
-    for _ in range(3):
+    for _ in range(5):
         for k in range(2):
             together.update(shared[k], [shared[k][0].detach() + k])
             each[k].update(alone[k], [alone[k][0].detach() + k])
     assert [one[0].tolist() for one in shared] == [one[0].tolist() for one in alone]
-    assert (together.iterations, each[0].iterations) == (6, 3)
+    assert (together.iterations, each[0].iterations) == (2 * each[1].iterations, each[1].iterations)
+
+
+def test_turns_keep_moments_averages_and_names():
+    optimizer = AdamW(0.1, weight_decay=0.5, no_weight_decay=["bias"], use_ema=True, ema_momentum=0.5)
+    models = [[torch.nn.Parameter(torch.ones(2))] for _ in range(2)]
+    for model in models:
+        optimizer.bind(model, layers=["out"], names=["bias"], arrangements=[IN_ORDER])
+    seen = []
+    for _ in range(2):
+        for model in models:
+            optimizer.update(model, [torch.ones(2)])
+            assert not optimizer._groups[0].decays
+            seen.append([array.tolist() for array in (optimizer.get_weights()[1], optimizer.get_averages()[0])])
+    assert seen[0][0] == pytest.approx([0.1, 0.1]) == seen[1][0]
+    assert seen[2][0] == pytest.approx([0.19, 0.19]) == seen[3][0]
+    assert seen[0][1] == pytest.approx([0.9, 0.9])
+    assert seen[2][1] == pytest.approx([(0.9 + value) / 2 for value in models[0][0].tolist()])
+
+
+def test_what_waits_ends_with_its_parameters():
+    optimizer, model = SGD(0.1, momentum=0.9), [torch.nn.Parameter(torch.ones(2))]
+    optimizer.update(model, [torch.ones(2)])
+    optimizer.bind([torch.nn.Parameter(torch.ones(2))])
+    aside = optimizer._aside
+    assert aside is not None
+    moment = weakref.ref(aside._of_parameters[model[0]][0][0])
+    assert moment() is not None
+    model.clear()
+    gc.collect()
+    assert moment() is None
 
 
 def test_parameters_with_gaps_are_refused():

@@ -110,6 +110,31 @@ def test_an_instance_may_have_weights_that_do_not_train():
     assert changed == [False, False, True, True]
 
 
+def test_a_group_that_is_added_later_trains_from_then_on():
+    model, x, y = model_of_two(), torch.ones(4, 3), torch.zeros(4, 3)
+    first, last = model.layers
+    optimizer = torch.optim.SGD(first.parameters(), 0.1)
+    with pytest.warns(UserWarning, match="it has 2 of the 4 parameters"):
+        model.compile(optimizer, "mse")
+    before = last.linear.weight.detach().clone()
+    model.train_on_batch(x, y)
+    assert torch.equal(last.linear.weight, before)
+    optimizer.add_param_group({"params": last.parameters()})
+    model.train_on_batch(x, y)
+    assert not torch.equal(last.linear.weight, before)
+
+
+def test_the_state_of_an_instance_follows_a_model_that_changes_its_type():
+    model = model_of_two()
+    optimizer = torch.optim.Adam(model.parameters(), 0.1)
+    model.compile(optimizer, "mse")
+    for kind in (np.float32, np.float64, np.float32):
+        model.double() if kind is np.float64 else model.float()
+        model.train_on_batch(X.astype(kind), Y.astype(kind))
+    hand = by_hand(lambda parameters: torch.optim.Adam(parameters, 0.1), 3)
+    torch.testing.assert_close(list(model.parameters()), hand, rtol=1e-4, atol=1e-5)
+
+
 def test_an_instance_must_have_those_that_train():
     model = model_of_two()
     some = [*model.layers[0].parameters(), torch.nn.Parameter(torch.zeros(2))]

@@ -6,6 +6,7 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import h5py
@@ -23,6 +24,7 @@ from torchkeras.errors import (
     WeightMismatchError,
 )
 from torchkeras.layers import Dense
+from torchkeras.legacy.weights import Stored, recipes_of_keras1
 from torchkeras.models import Model, Sequential, model_from_config
 from torchkeras.saving.containers.hdf5 import read_names, text
 from torchkeras.saving.dialects.keras1 import doubts, modern_config
@@ -314,12 +316,46 @@ def test_every_option_has_todays_name():
             "kernel_regularizer": {"class_name": "L1L2", "config": {"l1": 0.1, "l2": 0.0}},
             "bias_regularizer": None,
             "activity_regularizer": None,
-            "kernel_constraint": {"class_name": "MaxNorm", "config": {"max_value": 2, "axis": 0}},
+            "kernel_constraint": {"class_name": "MaxNorm", "config": {"max_value": 2, "axis": 3}},
             "bias_constraint": None,
             "batch_input_shape": [None, 3, 6, 6],
             "input_dtype": "float32",
         },
     }
+
+
+@pytest.mark.parametrize(
+    ("kind", "ordering", "shape", "axis"),
+    [
+        ("Convolution1D", None, (2, 1, 3, 4), [0, 1, 2]),
+        ("Convolution2D", "th", (4, 3, 2, 5), 0),
+        ("Convolution2D", "th", (4, 3, 2, 5), [1, 2, 3]),
+        ("Convolution2D", "th", (4, 3, 2, 5), -1),
+        ("Convolution2D", "tf", (2, 5, 3, 4), [0, 1, 2]),
+        ("Convolution3D", "th", (4, 3, 2, 5, 2), 1),
+        ("Deconvolution2D", "th", (4, 3, 2, 5), 0),
+        ("Deconvolution2D", "tf", (2, 5, 3, 4), 2),
+    ],
+)
+def test_a_constraint_goes_along_the_axes_that_keras_1_meant(kind: str, ordering: Any, shape: Any, axis: Any):
+    sizes = {"1D": ["filter_length"], "2D": ["nb_row", "nb_col"], "3D": ["kernel_dim1", "kernel_dim2", "kernel_dim3"]}
+    options: dict[str, Any] = dict.fromkeys(sizes[kind[-2:]], 3) | ({"dim_ordering": ordering} if ordering else {})
+    entry = layer(kind, nb_filter=4, W_constraint={"name": "MaxNorm", "m": 0.5, "axis": axis}, **options)
+    found = modern_config(entry, {})["config"]["layers"][0]
+    made: Any = torchkeras.layers.deserialize(found)
+    stored = Stored(("W",), (shape,), ordering == "th")
+    kernel = torch.rand(shape, generator=torch.Generator().manual_seed(0))
+    norms = kernel.square().sum(axis, keepdim=True).sqrt()
+    (recipe,) = recipes_of_keras1(made, [SimpleNamespace(shape=(2, 3, 4))], stored)
+    constrained = recipe.make([kernel * norms.clip(0, 0.5) / (norms + 1e-7)])
+    torch.testing.assert_close(made.kernel_constraint(recipe.make([kernel])), constrained)
+
+
+def test_a_constraint_along_an_axis_that_only_keras_1_had_is_refused():
+    entry = layer("Convolution1D", nb_filter=4, filter_length=3, W_constraint={"name": "UnitNorm", "axis": 1})
+    expected = "Conv1D 'x': kernel_constraint goes along axis 1, which only kernels of Keras 1 have."
+    with pytest.raises(ArchitectureError, match=f"^{re.escape(expected)}$"):
+        modern_config(entry, {})
 
 
 # --- Keras 0 ---------------------------------------------------------------------------------------------------------

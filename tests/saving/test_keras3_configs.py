@@ -35,7 +35,7 @@ X = entry("InputLayer", name="x", batch_shape=[None, 5, 4])
 
 
 def test_all_cases_are_there():
-    assert len(CASES) == 13 + 11
+    assert len(CASES) == 13 + 16
 
 
 @pytest.mark.parametrize("file", ["model.h5", "model.keras"])
@@ -48,6 +48,15 @@ def test_file_gives_the_saved_outputs(folder, file):
     ("class_name", "options", "key", "value"),
     [
         ("LeakyReLU", {"negative_slope": 0.1}, "alpha", 0.1),
+        ("ActivityRegularization", {"l1": 0.1}, "per_sample", True),
+        ("BatchNormalization", {}, "variance", "population"),
+        ("BatchNormalization", {"axis": [2]}, "frozen_is_fixed", True),
+        (
+            "Dense",
+            {"activity_regularizer": {"class_name": "L2", "config": {"l2": 0.5}}},
+            "activity_regularizer",
+            {"class_name": "PerSample", "config": {"regularizer": {"class_name": "L1L2", "config": {"l2": 0.5}}}},
+        ),
         ("Dense", {"activation": "hard_sigmoid"}, "activation", "hard_sigmoid6"),
         ("Dense", {"dtype": {"class_name": "DTypePolicy", "config": {"name": "float64"}}}, "dtype", "float64"),
         ("Identity", {"dtype": "float64"}, "dtype", "float64"),
@@ -60,6 +69,12 @@ def test_file_gives_the_saved_outputs(folder, file):
 def test_option(class_name, options, key, value):
     made = modern_config({"class_name": class_name, "config": {"name": "a", **options}})
     assert made["config"][key] == value
+
+
+@pytest.mark.parametrize("class_name", ["GRU", "LSTM", "SimpleRNN", "GRUCell", "LSTMCell", "SimpleRNNCell"])
+def test_the_seed_of_a_recurrent_layer_is_left_out(class_name):
+    made = modern_config({"class_name": class_name, "config": {"name": "a", "units": 2, "seed": 5}})
+    assert "seed" not in made["config"]
 
 
 def test_a_class_of_the_users_keeps_its_package():
@@ -77,6 +92,15 @@ def test_ways_of_a_bidirectional():
     ways[1]["config"]["units"] = 3
     made = modern_config({"class_name": "Bidirectional", "config": config})["config"]
     assert made["backward_layer"]["config"]["units"] == 3
+
+
+def test_a_time_distributed_layer():
+    """It is called for each step, and its activity regularizer does not count."""
+    penalty = {"class_name": "L2", "config": {"l2": 0.5}}
+    inner = entry("Dense", name="d", units=2, activity_regularizer=penalty)
+    made = modern_config({"class_name": "TimeDistributed", "config": {"name": "t", "layer": inner}})["config"]
+    assert made["by_steps"] is True
+    assert made["layer"]["config"]["activity_regularizer"] is None
 
 
 def test_training_in_a_call_is_left_out():
@@ -132,6 +156,21 @@ def test_an_operation_of_an_hdf5_file_which_names_no_module():
                 entry("GRU", tensor("x"), kwargs={"mask": tensor("by_hand")}, name="gru", units=2),
             ],
             "The mask 'by_hand' is not one that a layer such as Masking makes, which is not supported.",
+        ),
+        (
+            [
+                entry(
+                    "Bidirectional",
+                    tensor("x"),
+                    name="b",
+                    merge_mode="sum",
+                    layer=entry("GRU", name="g", activity_regularizer={"class_name": "L2", "config": {}}),
+                )
+            ],
+            (
+                "Bidirectional 'b': an activity_regularizer counts for each way by itself there. It is read with "
+                "merge_mode 'concat' or None and one for both ways; found merge_mode 'sum'."
+            ),
         ),
         (
             [entry("Dense", tensor("x"), 1, name="d")],

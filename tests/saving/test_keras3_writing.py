@@ -15,6 +15,7 @@ from torchkeras.layers import (
     GRU,
     LSTM,
     Activation,
+    ActivityRegularization,
     Add,
     Attention,
     BatchNormalization,
@@ -33,6 +34,7 @@ from torchkeras.layers import (
     LocallyConnected1D,
     Masking,
     MultiHeadAttention,
+    Multiply,
     RandomCrop,
     Softmax,
     TimeDistributed,
@@ -231,6 +233,11 @@ def joined() -> Model:
     return Model(i, Add()([Masking()(i), i]))
 
 
+def product() -> Model:
+    i = Input((4, 3))
+    return Model(i, Multiply()([Masking()(i)] * 2))
+
+
 def called_twice() -> Model:
     i, j = Input((3,)), Input((3,))
     inner = Model(j, Dense(3)(j), name="inner")
@@ -269,6 +276,24 @@ REFUSED: dict[str, tuple[Any, str]] = {
         lambda: single(BatchNormalization(mode=1)),
         f"BatchNormalization 'batch_normalization_1': mode 1 {NO_FORM}",
     ),
+    "activity": (
+        lambda: single(Dense(2, activity_regularizer="l2")),
+        (
+            "Dense 'dense_1': Keras 3 divides its activity_regularizer by the samples of a batch. "
+            "Use regularizers.PerSample, or save as .h5."
+        ),
+    ),
+    "activity of steps": (
+        lambda: single(TimeDistributed(Dense(2, activity_regularizer="l2")), shape=(4, 3)),
+        (
+            "TimeDistributed 'time_distributed_1': Keras 3 does not count the activity_regularizer of its layer. "
+            "Put an ActivityRegularization(per_sample=True) after it, or save as .h5."
+        ),
+    ),
+    "activity layer": (
+        lambda: single(ActivityRegularization(0.1)),
+        f"ActivityRegularization 'activity_regularization_1': per_sample False {NO_FORM}",
+    ),
     "dropout": (
         lambda: single(Embedding(3, 2, dropout=0.5), shape=(4,), dtype="int32"),
         f"Embedding 'embedding_1': dropout 0.5 {NO_FORM}",
@@ -291,6 +316,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
         joined,
         "Add 'add_1': a mask arrives, and Keras 3 joins masks in another way; that has no form there.",
     ),
+    "product": (
+        product,
+        "Multiply 'multiply_1': a mask arrives, and Keras 3 joins masks in another way; that has no form there.",
+    ),
     "called twice": (
         called_twice,
         (
@@ -306,9 +335,25 @@ REFUSED: dict[str, tuple[Any, str]] = {
 def test_what_keras_3_computes_otherwise_is_refused(name: str):
     torchkeras.clear_session()
     make, text = REFUSED[name]
-    with pytest.raises(ValueError, match="has no form") as caught:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011  # the text is compared below
         keras3_config(make())
     assert str(caught.value) == text
+
+
+def test_penalties_as_keras_3_has_them():
+    torchkeras.clear_session()
+    layer = Dense(
+        2,
+        activity_regularizer=regularizers.PerSample(regularizers.L1L2(0.5)),
+        kernel_regularizer=regularizers.OrthogonalRegularizer(0.25),
+    )
+    config = keras3_config(single(layer))["config"]["layers"][-1]["config"]
+    found = [config[f"{name}_regularizer"] for name in ("activity", "kernel")]
+    assert [(each["module"], each["class_name"]) for each in found] == [
+        ("keras.regularizers", "L1L2"),
+        ("keras.regularizers", "OrthogonalRegularizer"),
+    ]
+    assert found[0]["config"] == {"l1": 0.5, "l2": 0.0}
 
 
 def test_masks_beside_initial_states_are_refused():

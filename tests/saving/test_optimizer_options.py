@@ -68,6 +68,11 @@ def test_a_schedule_that_is_decay_becomes_it():
     }
 
 
+def test_a_factor_of_the_loss_changes_nothing():
+    """Keras divides the gradients by it again."""
+    assert of_keras3("SGD", loss_scale_factor=4.0) == of_keras3("SGD")
+
+
 def test_nadam_of_tf_keras_is_warned_of():
     with pytest.warns(UserWarning, match=re.escape(TF_KERAS_NADAM)):
         of_keras3("Nadam", is_legacy_optimizer=False)
@@ -77,10 +82,6 @@ def test_nadam_of_tf_keras_is_warned_of():
     ("config", "text"),
     [
         ({"class_name": "SGD"}, "the optimizer SGD has no options"),
-        (
-            {"class_name": "SGD", "config": {"loss_scale_factor": 2.0}},
-            "the optimizer SGD has loss_scale_factor, which torchkeras does not have",
-        ),
         (
             {"class_name": "Ftrl", "config": {"decay": 0.1}},
             "the optimizer Ftrl has decay, which torchkeras's does not have",
@@ -194,5 +195,7 @@ def test_a_state_of_another_number_is_refused(tmp_path: Path):
     with pytest.raises(WeightMismatchError) as caught:
         load_model(tmp_path / "model.h5")
     assert str(caught.value).replace(f"{tmp_path}/", "") == (
-        "model.h5: its optimizer has 8 arrays of state; Lamb of 4 weights takes 1 and 2 for each."
+        "model.h5: its optimizer has 8 arrays of state; Lamb of 4 weights takes 1 and 2 for each. "
+        "A model inside that was frozen is not written as such; load it with compile=False, freeze it and compile it "
+        "yourself."
     )

@@ -388,5 +388,7 @@ def test_another_optimizers_state_is_refused(tmp_path: Path):
     with pytest.raises(WeightMismatchError) as caught:
         models.load_model(tmp_path / "model.h5")
     assert str(caught.value).replace(f"{tmp_path}/", "") == (
-        "model.h5: its optimizer has 19 arrays of state; RMSprop of 6 weights takes 0 and 1 for each."
+        "model.h5: its optimizer has 19 arrays of state; RMSprop of 6 weights takes 0 and 1 for each. "
+        "A model inside that was frozen is not written as such; load it with compile=False, freeze it and compile it "
+        "yourself."
     )

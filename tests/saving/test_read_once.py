@@ -99,6 +99,11 @@ def datasets(group):
     return found
 
 
+def stretches(root):
+    """Where the numbers of all arrays are in a file, by its root."""
+    return [hdf5.stretch(hdf5.dataset_in(root, found.name.removeprefix("/"))) for found in datasets(root)]
+
+
 def copied(source, target, chunks=(2, 2)):
     """Copy a file, with the arrays that have two axes in compressed pieces."""
     target.attrs.update(source.attrs)
@@ -135,7 +140,7 @@ def test_an_archive_is_read_in_place(cores, reads, monkeypatch):
     model.save("modèle.keras")
     monkeypatch.delattr(tempfile, "TemporaryDirectory")
     with archive.opened("modèle.keras") as found, found.weights() as weights:
-        stretch = hdf5.stretch(datasets(weights)[0])
+        stretch = stretches(weights)[0]
         assert stretch is not None
         part = stretch.part
         arrays = {part.begin + dataset.id.get_offset(): dataset.nbytes for dataset in datasets(weights)}
@@ -301,7 +306,7 @@ def test_arrays_that_are_not_in_one_stretch_are_read_by_hdf5(reads):
     with h5py.File("plain.h5") as source, h5py.File("model.h5", "w") as file:
         copied(source, file)
     with h5py.File("model.h5") as file:
-        kinds = {hdf5.stretch(found) is None for found in datasets(file)}
+        kinds = {found is None for found in stretches(file)}
         assert kinds == {True, False}
     again = Sequential([Embedding(9, 3, input_length=5), LSTM(4), Dense(2)])
     again.load_weights("model.h5")

@@ -15,7 +15,7 @@ import safetensors.torch
 import torch
 
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError, WeightMismatchError
-from torchkeras.layers import LSTM, BatchNormalization, Conv2D, Dense, Flatten, Input
+from torchkeras.layers import LSTM, BatchNormalization, Conv2D, Dense, Flatten, Input, Layer
 from torchkeras.models import Model, Sequential
 from torchkeras.saving.weights import safetensors as as_safetensors, state
 
@@ -58,6 +58,31 @@ def read(format: Any, path: Path, found: Model) -> None:
 
 def refuses(kind: type[Exception], text: str) -> Any:
     return pytest.raises(kind, match=f"^{re.escape(text)}$")
+
+
+class Phase(Layer):
+    def build(self, input_shape):
+        self.phase = torch.nn.Parameter(torch.randn(input_shape[-1], dtype=torch.complex64))
+
+    def call(self, x):
+        return (x * self.phase).abs()
+
+
+def test_complex_weights_have_a_form_here_and_none_in_files_of_keras(tmp_path):
+    model = Sequential([Phase(input_shape=(3,))])
+    weight = model.layers[0].phase
+    before = weight.detach().clone()
+    for name in ("m.safetensors", "m.pt"):
+        model.save_weights(tmp_path / name)
+        weight.data.zero_()
+        model.load_weights(tmp_path / name)
+        assert torch.equal(weight, before)
+    for name in ("m.h5", "m.weights.h5"):
+        with pytest.raises(TypeError) as caught:
+            model.save_weights(tmp_path / name)
+        assert str(caught.value) == (
+            f"{tmp_path / name}: 'phase_a.phase' is complex, which no file of Keras holds: save as .safetensors or .pt."
+        )
 
 
 @both
@@ -164,7 +189,7 @@ def test_a_header_over_the_limit_is_refused(tmp_path: Path):
 def test_a_type_that_no_model_has_is_refused(tmp_path: Path):
     path, header = tmp_path / "m.safetensors", json.dumps({"x": {"dtype": "U16", "shape": [1], "data_offsets": [0, 2]}})
     path.write_bytes(struct.pack("<Q", len(header)) + header.encode() + b"\x00\x00")
-    text = f"{path}: 'x' holds U16; read are BOOL, U8, I8, I16, I32, I64, F16, F32, F64, BF16."
+    text = f"{path}: 'x' holds U16; read are BOOL, U8, I8, I16, I32, I64, F16, F32, F64, BF16, C64."
     with refuses(UnreadableFileError, text):
         read(as_safetensors, path, model())
 

@@ -2,14 +2,16 @@
 
 import errno
 import os
+import re
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
+from torch import nn
 
 from torchkeras.errors import UnreadableFileError, WeightMismatchError
-from torchkeras.layers import Activation, Dense, Flatten, Layer
+from torchkeras.layers import Activation, BatchNormalization, Conv2D, Dense, Flatten, GlobalAveragePooling2D, Layer
 from torchkeras.models import Sequential, load_model
 
 WHOLE = ("m.h5", "m.keras", "m.safetensors", "m.pt")
@@ -141,3 +143,45 @@ def test_a_loop_of_links_a_pipe_and_a_device_are_no_files():
             named("a").save(path)
         assert (error.value.errno, error.value.filename) == (number, path)
     assert sorted(os.listdir()) == ["loop.h5", "null.h5", "pipe.h5"]
+
+
+class Doubling(nn.Linear):
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+
+def with_epsilon(model):
+    model.norm.norm.eps = 0.5
+
+
+def with_stride(model):
+    model.conv.conv.stride = (2, 2)
+
+
+def with_class(model):
+    model.last.linear = Doubling(4, 2)
+
+
+def with_forward(model):
+    model.last.forward = lambda x: x[:, :2]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (with_epsilon, "BatchNormalization 'norm': norm has eps 0.5, and 0.001 by its options"),
+        (with_stride, "Conv2D 'conv': conv has stride (2, 2), and (1, 1) by its options"),
+        (with_class, "Dense 'last': linear is of the class Doubling"),
+        (with_forward, "Dense 'last': it has a forward of its own"),
+    ],
+)
+def test_what_was_changed_past_the_options_is_told(change, what: str, name: str, tmp_path: Path):
+    layers = [Conv2D(4, 3, input_shape=(6, 6, 1), name="conv"), BatchNormalization(name="norm")]
+    model = Sequential([*layers, GlobalAveragePooling2D(), Dense(2, name="last")])
+    model.save(tmp_path / f"before_{name}")
+    change(model)
+    path = tmp_path / name
+    with pytest.warns(UserWarning, match=f"^{re.escape(f'{path}: {what}, which the file does not hold.')}$") as caught:
+        model.save(path)
+    assert [each.filename for each in caught] == [__file__]

@@ -55,6 +55,8 @@ def test_a_config_is_left_as_it_was():
         ("Dense", {"kernel_regularizer": {"class_name": "L2", "config": {"l2": 0.1}}}, "kernel_regularizer", "L1L2"),
         ("Dense", {"kernel_initializer": {"class_name": "HeNormal", "config": {}}}, "kernel_initializer", "he_normal"),
         ("UpSampling2D", {"interpolation": "bilinear"}, "half_pixel", True),
+        ("BatchNormalization", {}, "variance", "flat"),
+        ("BatchNormalization", {"axis": [2]}, "frozen_is_fixed", True),
         ("LSTM", {"units": 2}, "zero_output_for_mask", False),
         ("Resizing", {"height": 2, "width": 2}, "data_format", "channels_last"),
         ("Dense", {"activation": "hard_sigmoid"}, "activation", "hard_sigmoid"),

@@ -16,6 +16,9 @@ from torchkeras import losses, metrics, optimizers, registry
 from torchkeras.errors import ArchitectureError
 from torchkeras.layers import Dense, Input
 from torchkeras.models import Model, Sequential, load_model
+from torchkeras.saving.dialects import keras1
+from torchkeras.saving.dialects.compile_config import modern_training
+from torchkeras.saving.dialects.modern import KERAS2
 
 X = np.linspace(-1, 1, 24, dtype="float32").reshape(6, 4)
 BITS = (X[:, :3] > 0.3).astype("float32")
@@ -386,3 +389,17 @@ def test_the_class_of_a_model_comes_back_with_its_steps(kind, suffix):
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     with pytest.raises(ArchitectureError, match=f"Unknown layer: '{kind.__name__}'"):
         load_model(f"m{suffix}")
+
+
+@pytest.mark.parametrize("name", ["precision", "recall"])
+def test_a_metric_that_has_another_meaning_than_in_keras_1_is_refused(name):
+    training = {
+        "optimizer_config": {"class_name": "SGD", "config": {"lr": 0.1}},
+        "loss": "mse",
+        "metrics": ["mae", name],
+    }
+    expected = f"old.h5: the metric {name!r} of Keras 1 is a mean over batches, today's counts all samples{AGAIN}"
+    with pytest.raises(ArchitectureError, match=f"^{re.escape(expected)}$"):
+        modern_training(training, "old.h5", keras1.DIALECT, None, {})
+    for dialect, custom_objects in ((KERAS2, {}), (keras1.DIALECT, {name: len})):
+        assert modern_training(training, "old.h5", dialect, None, custom_objects)["metrics"] == ["mae", name]

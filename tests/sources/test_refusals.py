@@ -178,6 +178,36 @@ def test_data_on_disk_that_does_not_fit_is_found_before_any_training(tmp_path):
         opened(datasets(tmp_path)[0], batch_size=4, prepare=prepare)
 
 
+class Partly(Sequence):
+    """It says it has so many batches, and has one."""
+
+    def __init__(self, length: Any):
+        self.length = length
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, index: int) -> Any:
+        if index:
+            raise StopIteration
+        return X, Y
+
+
+def test_a_length_that_is_not_whole():
+    message = "A Sequence must have a whole number of batches, as math.ceil gives it; the length of Partly is 2.5."
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+        opened(Partly(2.5))
+
+
+@pytest.mark.parametrize("options", [{"workers": 0}, {"workers": 1}, {"workers": 1, "use_multiprocessing": True}])
+def test_a_sequence_that_ends_early_does_not_end_the_epoch(options):
+    batches = opened(Partly(2), **options).batches("sequential")
+    next(batches)
+    message = "A Sequence must have a batch 1: Partly raised StopIteration for it."
+    with pytest.raises(RuntimeError, match=re.escape(message)):
+        next(batches)
+
+
 @pytest.mark.parametrize("x", [None, 3, csr_matrix(X), Input((3,)), np.float32(1), range(3)])
 def test_what_no_kind_knows_goes_to_the_check_of_arrays(x):
     class SeenError(Exception):

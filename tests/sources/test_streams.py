@@ -165,6 +165,33 @@ def test_errors_of_a_generator_come_out_with_their_traceback(workers):
     assert own_threads() == []
 
 
+class Refilled(Sequence):
+    """Batches in one memory, which is filled anew for each."""
+
+    def __init__(self, memory: Any):
+        self.memory = memory
+
+    def __len__(self) -> int:
+        return 5
+
+    def __getitem__(self, index: int) -> Any:
+        self.memory[...] = index * 3.0
+        return {"x": self.memory}, [self.memory[:, :1]]
+
+
+@pytest.mark.parametrize("memory", [np.zeros((2, 3), np.float32), torch.zeros(2, 3)], ids=["array", "tensor"])
+@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("generated", [False, True])
+def test_one_memory_may_be_filled_for_each_batch(memory, workers, generated):
+    sequence = Refilled(memory)
+    data, options = (map(sequence.__getitem__, range(5)), {"steps": 5}) if generated else (sequence, {})
+    found = [
+        (batch.inputs[0].tolist(), batch.targets[0].tolist())
+        for batch in opened(data, workers=workers, **options).batches("sequential")
+    ]
+    assert found == [([[k * 3.0] * 3] * 2, [[k * 3.0]] * 2) for k in range(5)]
+
+
 class Spread(Sequence):
     """Batches of every structure and type, to come back from a process as they went."""
 

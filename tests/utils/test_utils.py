@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from torchkeras.utils import HDF5Matrix, Sequence, normalize, to_categorical
+from torchkeras.utils import HDF5Matrix, Sequence, normalize, pad_sequences, to_categorical
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "keras-2.2.4-utils.json").read_text())
 NORMALIZERS = {None: None, True: lambda values: (values * 2).astype("float32")}
@@ -140,3 +140,8 @@ def test_what_a_sequence_must_define():
         Sequence()[0]
     with pytest.raises(NotImplementedError, match=r"^Sequence must define __len__\(\), the number of batches\.$"):
         len(Sequence())
+
+
+def test_sequences_made_equally_long_without_an_extra():
+    assert pad_sequences([[3, 1], [4, 1, 5]], padding="post").tolist() == [[3, 1, 0], [4, 1, 5]]
+    assert pad_sequences([[3, 1], [4, 1, 5]], maxlen=2).tolist() == [[3, 1], [1, 5]]

@@ -3,7 +3,9 @@
 A hook of batches costs nothing unless a callback overrides it. A number stays on its device unless somebody reads it.
 """
 
+import difflib
 import inspect
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -194,6 +196,20 @@ def check_callback(callback: Any) -> None:
             raise TypeError(
                 f"callbacks: {type(callback).__name__}.{hook}{inspect.signature(act)} cannot be called as "
                 f"{hook}({', '.join(arguments_of(hook))})."
+            )
+    if isinstance(callback, Callback) and not is_own(type(callback)):
+        _warn_of_near_names(callback)
+
+
+def _warn_of_near_names(callback: Callback) -> None:
+    """Warn of methods with almost the name of a hook: nothing calls them."""
+    for name in dir(type(callback)):
+        near = difflib.get_close_matches(name, HOOKS, 1, 0.8) if name.startswith("on_") and name not in HOOKS else ()
+        if near:
+            warnings.warn(
+                f"callbacks: {type(callback).__name__}.{name} is no hook, and nothing calls it. Did you mean "
+                f"{near[0]}?",
+                stacklevel=2,
             )
 
 

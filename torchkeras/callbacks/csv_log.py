@@ -3,7 +3,8 @@
 import csv
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from torchkeras.callbacks.base import Callback
@@ -27,7 +28,7 @@ class CSVLogger(Callback):
             when its columns are others.
 
     Errors:
-        OSError: the file cannot be written.
+        OSError: the file cannot be written; the error names it.
         TypeError: `filename` is no path.
         ValueError: an option has a bad value.
 
@@ -50,7 +51,8 @@ class CSVLogger(Callback):
     def on_train_begin(self, logs: Any = None) -> None:
         # A missing folder fails here. The file is cleared with the first row, since after a stop its rows may belong
         # to this run.
-        self._open().close()
+        with self._open():
+            pass
         self.keys, self._begun = None, False
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
@@ -80,8 +82,14 @@ class CSVLogger(Callback):
             os.truncate(self.filename, state["size"])
             self.keys, self._begun = list(state["keys"]), True
 
-    def _open(self) -> Any:
-        return open(self.filename, "a+", newline="", encoding="utf-8")
+    @contextmanager
+    def _open(self) -> Iterator[Any]:
+        try:
+            with open(self.filename, "a+", newline="", encoding="utf-8") as file:
+                yield file
+        except OSError as error:  # a full disk is told without the name
+            error.filename = error.filename or self.filename
+            raise
 
     def _of_validation(self) -> list[str]:
         names = self.params.get("metrics") or ()

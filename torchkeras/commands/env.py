@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import h5py
+import numpy
 import torch
+import tqdm
 
 from torchkeras import __version__, config
 from torchkeras.commands.exits import WELL
@@ -20,7 +22,7 @@ from torchkeras.config import SETTINGS
 from torchkeras.engine.speed.malloc import OF_THE_USER
 from torchkeras.launchers import LAUNCHERS
 
-NEEDED = ("torch", "numpy", "h5py", "tqdm")
+NEEDED = (torch, numpy, h5py, tqdm)
 EXTRAS: Mapping[str, tuple[str, ...]] = {
     "plot": ("matplotlib",),
     "tensorboard": ("tensorboard",),
@@ -50,7 +52,7 @@ def _about() -> dict[str, Any]:
         "torchkeras": __version__,
         "python": f"{platform.python_version()} ({platform.python_implementation()})",
         "platform": platform.platform(),
-        "packages": {name: _version(name) for name in NEEDED},
+        "packages": {package.__name__: package.__version__ for package in NEEDED},
         "torch_build": {
             "cuda": torch.version.cuda,
             "hip": torch.version.hip,

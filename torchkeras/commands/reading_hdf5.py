@@ -19,6 +19,7 @@ from torchkeras.commands.contents import Array, Contents, StoredLayer, classes
 from torchkeras.errors import ModelFileError
 from torchkeras.saving.containers import archive, hdf5_rules
 from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, members, read_names, reading, values
+from torchkeras.saving.containers.hdf5_kept import Dataset
 from torchkeras.saving.containers.limits import MIB
 from torchkeras.saving.model_file import read_config, version_by_names
 from torchkeras.saving.weights import orderings
@@ -145,7 +146,7 @@ def _take_numbered(contents: Contents, group: h5py.Group) -> None:
         if not isinstance(found, h5py.Group) or not name.startswith("layer_"):
             continue
         held = sorted(members(found).items(), key=lambda item: _number(item[0]))
-        arrays = [_array(item) for _, item in held if isinstance(item, h5py.Dataset)]
+        arrays = [_array(item) for _, item in held if isinstance(item, Dataset)]
         contents.layers.append(StoredLayer(name, None, tuple(arrays)))
 
 
@@ -163,7 +164,7 @@ def _take_paths(contents: Contents, file: h5py.Group) -> None:
             continue
         path = _path(group).strip("/")
         held = sorted(members(kept).items(), key=lambda item: _number(item[0]))
-        arrays = tuple(_array(item) for _, item in held if isinstance(item, h5py.Dataset))
+        arrays = tuple(_array(item) for _, item in held if isinstance(item, Dataset))
         if path == "optimizer":
             contents.state = list(arrays)
         elif arrays:
@@ -207,21 +208,21 @@ def _find_unlisted(contents: Contents, file: h5py.Group) -> None:
     listed = {array.path for array in (*contents.arrays, *contents.state)}
     for group in _groups(file):
         for found in members(group).values():
-            if isinstance(found, h5py.Dataset) and _path(found) not in listed:
+            if isinstance(found, Dataset) and _path(found) not in listed:
                 contents.find("unlisted", _path(found), "an array that no list names")
 
 
-def _path(place: h5py.Group | h5py.Dataset) -> str:
+def _path(place: h5py.Group | Dataset) -> str:
     return str(place.name)
 
 
-def _array(dataset: h5py.Dataset) -> Array:
+def _array(dataset: Dataset) -> Array:
     bfloat16 = hdf5_rules.is_bfloat16(dataset)
     dtype = "bfloat16" if bfloat16 else str(dataset.dtype)
     return Array(_path(dataset), tuple(dataset.shape or ()), dtype, dataset.nbytes, partial(_pieces, dataset, bfloat16))
 
 
-def _pieces(dataset: h5py.Dataset, bfloat16: bool) -> Iterator[np.ndarray]:
+def _pieces(dataset: Dataset, bfloat16: bool) -> Iterator[np.ndarray]:
     if bfloat16 or not dataset.shape or dataset.nbytes <= SLAB:
         yield values(dataset)
         return

@@ -112,9 +112,6 @@ class BranchSteps(ListSteps):
     def return_value(self, frame: Frame, instruction: Instruction) -> None:
         raise Returned(calls.frozen_list(frame.pop()))
 
-    def load_assertion_error(self, frame: Frame, instruction: Instruction) -> None:
-        frame.stack.append(Named("AssertionError"))
-
     def raise_varargs(self, frame: Frame, instruction: Instruction) -> None:
         """Where a branch raises an error, the formula does so when the branch is taken."""
         error = (frame.pop_many(instruction.number) or [None])[0]

@@ -13,6 +13,7 @@ from torchkeras.lambdas.limits import Refused
 from torchkeras.lambdas.list_steps import ListSteps
 from torchkeras.lambdas.marshalled import Code
 from torchkeras.lambdas.names import ERRORS, IGNORED, SPECIAL, Module, Named, imported, of_module
+from torchkeras.lambdas.opcodes import since
 from torchkeras.lambdas.tensorflow_functions import TYPES
 from torchkeras.lambdas.values import (
     NULL,
@@ -44,7 +45,7 @@ class CallSteps(ListSteps):
         self._load(frame, frame.peek(1), instruction.argument)
 
     def load_attr(self, frame: Frame, instruction: Instruction) -> None:
-        is_method = frame.version in ("3.12", "3.13") and instruction.number & 1
+        is_method = since(frame.version, "3.12") and instruction.number & 1
         self._load(frame, frame.pop(), instruction.argument)
         if is_method:
             self._with_null(frame)
@@ -55,7 +56,7 @@ class CallSteps(ListSteps):
 
     def _with_null(self, frame: Frame) -> None:
         value = frame.pop()
-        frame.stack += [value, NULL] if frame.version == "3.13" else [NULL, value]
+        frame.stack += [value, NULL] if since(frame.version, "3.13") else [NULL, value]
 
     def _load(self, frame: Frame, value: Any, name: str) -> None:
         if isinstance(value, Module):
@@ -200,13 +201,14 @@ class CallSteps(ListSteps):
         return values[:place], self._mapping(names, values[place:])
 
     def call_function_ex(self, frame: Frame, instruction: Instruction) -> None:
-        keywords = frame.pop() if instruction.number & 1 else {}
+        keywords = frame.pop() if instruction.number & 1 or since(frame.version, "3.14") else NULL
         arguments = self._items(frame.pop())
         function = frame.pop()
-        if frame.version == "3.13":
+        if since(frame.version, "3.13"):
             function = frame.pop() if function is NULL else function
         elif frame.code.layout == "3.11" and frame.pop() is not NULL:
             raise Refused("a call without its function")
+        keywords = {} if keywords is NULL else keywords
         if not isinstance(keywords, dict):
             raise Refused("keywords that are not known")
         self.apply(frame, function, arguments, keywords)
@@ -251,7 +253,7 @@ class CallSteps(ListSteps):
             flat = frame.pop_many(2 * (number >> 8))
             keyword_defaults = self._mapping(flat[::2], flat[1::2])
             defaults = tuple(frame.pop_many(number & 255))
-        elif version != "3.13":
+        elif not since(version, "3.13"):
             cells = frame.pop() if number & 8 else ()
             _ = frame.pop() if number & 4 else None
             keyword_defaults = frame.pop() if number & 2 else {}
@@ -263,7 +265,7 @@ class CallSteps(ListSteps):
         if not isinstance(function, Function):
             raise Refused("an attribute of what is no function")
         parts = [function.defaults, function.keyword_defaults, None, function.cells]
-        places = {1: 0, 2: 1, 4: 2, 8: 3}
+        places = {1: 0, 2: 1, 4: 2, 8: 3, 16: 2}
         if instruction.number not in places:
             raise Refused(f"the attribute {instruction.number} of a function")
         parts[places[instruction.number]] = value

@@ -11,10 +11,15 @@ from typing import Any
 
 from torchkeras.lambdas.limits import Refused
 from torchkeras.lambdas.marshalled import Code
-from torchkeras.lambdas.opcodes import BINARY, CACHES, COMPARISONS, FIRST_WITH_ARGUMENT, NAMES
+from torchkeras.lambdas.opcodes import BINARY, CACHES, COMPARISONS, CONSTANTS, FIRST_WITH_ARGUMENT, NAMES, since
 
 # The versions that write each layout of a code object.
-VERSIONS = {"2.7": ("2.7",), "3.4": ("3.4", "3.6"), "3.8": ("3.8", "3.10"), "3.11": ("3.11", "3.12", "3.13")}
+VERSIONS = {
+    "2.7": ("2.7",),
+    "3.4": ("3.4", "3.6"),
+    "3.8": ("3.8", "3.10"),
+    "3.11": ("3.11", "3.12", "3.13", "3.14"),
+}
 MOST = 20_000  # instructions of one function
 
 # Names of instructions that are another's, but for the way in which they jump.
@@ -33,6 +38,11 @@ _SAME = {
     "JUMP_BACKWARD_NO_INTERRUPT": "JUMP",
     "CONTINUE_LOOP": "JUMP",
     "LOAD_FAST_CHECK": "LOAD_FAST",
+    "LOAD_FAST_BORROW": "LOAD_FAST",
+    "LOAD_FAST_BORROW_LOAD_FAST_BORROW": "LOAD_FAST_LOAD_FAST",
+    "LOAD_SMALL_INT": "LOAD_CONST",
+    "LOAD_ASSERTION_ERROR": "LOAD_COMMON_CONSTANT",
+    "POP_ITER": "POP_TOP",
     "LOAD_NAME": "LOAD_GLOBAL",
     "LOAD_CLASSDEREF": "LOAD_DEREF",
 }
@@ -41,8 +51,8 @@ _ABSOLUTE = ("JUMP_ABSOLUTE", "CONTINUE_LOOP", "POP_JUMP_IF_TRUE", "POP_JUMP_IF_
 _ABSOLUTE = (*_ABSOLUTE, "JUMP_IF_TRUE_OR_POP", "JUMP_IF_FALSE_OR_POP")
 _NEWER_JUMPS = ("POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE", *_RELATIVE[:2], *_ABSOLUTE)
 _NAMED = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "IMPORT_NAME", "IMPORT_FROM")
-_LOCAL = ("LOAD_FAST", "STORE_FAST", "DELETE_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_AND_CLEAR")
-_PAIRS = ("LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST")
+_LOCAL = ("LOAD_FAST", "STORE_FAST", "DELETE_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_AND_CLEAR", "LOAD_FAST_BORROW")
+_PAIRS = ("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST")
 _CELLS = ("LOAD_DEREF", "STORE_DEREF", "LOAD_CLOSURE", "LOAD_CLASSDEREF")
 
 
@@ -83,6 +93,8 @@ def _decoded(code: Code, version: str) -> list[Instruction]:
         raise Refused(f"a function of {len(raw)} instructions")
     if code.layout == "3.8" and (version == "3.10") != _lines_cover(code):
         raise Refused("lines of another Python")
+    if code.layout == "3.11" and all(each.name != "RESUME" for each in raw):  # whose number tells 3.14 from the others
+        raise Refused(f"no instruction RESUME of Python {version}")
     places = {each.start: number for number, each in enumerate(raw)}
     return [_instruction(code, version, each, raw, places) for each in raw]
 
@@ -140,16 +152,14 @@ def _instruction(code: Code, version: str, raw: _Raw, all_raw: list[_Raw], place
             raise Refused(f"{name} to byte {target}, where no instruction begins")
         place = places[target]
         if name == "FOR_ITER" and all_raw[place].name == "END_FOR":
-            place += 2 if version == "3.13" else 1  # what ends the loop is not run
+            place += 2 if since(version, "3.13") else 1  # what ends the loop is not run
         return Instruction(_SAME.get(name, name), place, number)
     argument: Any = number
     if name in ("LOAD_CONST", "RETURN_CONST", "KW_NAMES"):
         argument = pick(code.constants, number, "constant")
     elif name in _NAMED:
-        shift = (version in ("3.11", "3.12", "3.13") and name == "LOAD_GLOBAL") or (
-            version in ("3.12", "3.13") and name == "LOAD_ATTR"
-        )
-        argument = pick(code.names, number >> shift, "name")
+        first = {"LOAD_GLOBAL": "3.11", "LOAD_ATTR": "3.12"}.get(name)  # since when the lowest bit says something else
+        argument = pick(code.names, number >> (first is not None and since(version, first)), "name")
     elif name in _LOCAL:
         argument = pick(code.every if new else code.variables, number, "variable")
     elif name in _PAIRS:
@@ -157,16 +167,18 @@ def _instruction(code: Code, version: str, raw: _Raw, all_raw: list[_Raw], place
     elif name in _CELLS:
         argument = pick(code.every if new else (*code.cells, *code.free), number, "variable")
     elif name == "COMPARE_OP":
-        argument = pick(COMPARISONS, number >> {"3.12": 4, "3.13": 5}.get(version, 0), "operator")
+        argument = pick(COMPARISONS, number >> {"3.12": 4, "3.13": 5, "3.14": 5}.get(version, 0), "operator")
     elif name == "BINARY_OP":
-        argument = pick(BINARY, number, "operator")
+        argument = pick((*BINARY, "[]") if since(version, "3.14") else BINARY, number, "operator")
+    elif name in ("LOAD_COMMON_CONSTANT", "LOAD_ASSERTION_ERROR"):
+        argument = pick(CONSTANTS, number, "constant")
     return Instruction(_SAME.get(name, name), argument, number)
 
 
 def _target(version: str, raw: _Raw) -> int | None:
     """The byte that an instruction may jump to; None if it does not jump."""
     name, number = raw.name, raw.argument
-    if version in ("3.11", "3.12", "3.13"):
+    if since(version, "3.11"):
         if "BACKWARD" in name:
             return raw.end - 2 * number
         return raw.end + 2 * number if name in _NEWER_JUMPS or "_FORWARD" in name else None

@@ -17,12 +17,12 @@ from torchkeras.lambdas.instructions import Instruction, decoded
 from torchkeras.lambdas.limits import DEPTH, Refused
 from torchkeras.lambdas.list_steps import OPERATORS, UNARY
 from torchkeras.lambdas.steps import Returned
-from torchkeras.lambdas.values import Frame, Function
+from torchkeras.lambdas.values import Frame, Function, Iterator
 from torchkeras.lambdas.variable_steps import VariableSteps
 
 _NOTHING = frozenset(
-    "NOP RESUME CACHE PRECALL MAKE_CELL COPY_FREE_VARS GEN_START SETUP_ANNOTATIONS END_FOR EXTENDED_ARG".split()  # noqa: SIM905
-)
+    ("NOP", "RESUME", "CACHE", "PRECALL", "MAKE_CELL", "COPY_FREE_VARS", "GEN_START", "SETUP_ANNOTATIONS", "END_FOR")
+) | {"NOT_TAKEN", "EXTENDED_ARG"}
 
 
 class Interpreter(VariableSteps, BranchSteps, CallSteps):
@@ -56,7 +56,7 @@ class Interpreter(VariableSteps, BranchSteps, CallSteps):
             try:
                 step(self, frame, instruction)
             except Returned as returned:
-                return frame.made if frame.code.flags & calls.GENERATOR else returned.value
+                return Iterator(tuple(frame.made)) if frame.code.flags & calls.GENERATOR else returned.value
 
 
 _BINARY = {f"{kind}_{name}": Interpreter.binary for kind in ("BINARY", "INPLACE") for name in OPERATORS}
@@ -103,7 +103,7 @@ _STEPS: Mapping[str, Callable[[Interpreter, Frame, Instruction], None]] = {
             "list_append",
             "list_extend",
             "list_to_tuple",
-            "load_assertion_error",
+            "load_common_constant",
             "load_attr",
             "load_closure",
             "load_const",

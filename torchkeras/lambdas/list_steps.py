@@ -9,6 +9,7 @@ from torchkeras.lambdas import calls
 from torchkeras.lambdas.calls import operation
 from torchkeras.lambdas.instructions import Instruction
 from torchkeras.lambdas.limits import Refused, weigh
+from torchkeras.lambdas.names import Named
 from torchkeras.lambdas.opcodes import BINARY
 from torchkeras.lambdas.steps import Steps
 from torchkeras.lambdas.values import (
@@ -50,7 +51,7 @@ class ListSteps(Steps):
         self._binary(frame, sign, instruction.name.startswith("INPLACE"))
 
     def binary_op(self, frame: Frame, instruction: Instruction) -> None:
-        self._binary(frame, instruction.argument, instruction.number >= len(BINARY) // 2)
+        self._binary(frame, instruction.argument, len(BINARY) // 2 <= instruction.number < len(BINARY))
 
     def _binary(self, frame: Frame, sign: str, in_place: bool) -> None:
         x, y = frame.pop_many(2)
@@ -70,7 +71,11 @@ class ListSteps(Steps):
         self._operate(frame, old + sign, *frame.pop_many(2))
 
     def is_op(self, frame: Frame, instruction: Instruction) -> None:
-        self._operate(frame, "is not" if instruction.number else "is", *frame.pop_many(2))
+        x, y = frame.pop_many(2)
+        if isinstance(x, Named) and isinstance(y, Named):
+            frame.stack.append((x == y) is not bool(instruction.number))
+        else:
+            self._operate(frame, "is not" if instruction.number else "is", x, y)
 
     def contains_op(self, frame: Frame, instruction: Instruction) -> None:
         self._operate(frame, "not in" if instruction.number else "in", *frame.pop_many(2))

@@ -215,6 +215,9 @@ class _Reader:
             raise Refused(f"a tuple of {count}")
         return tuple(self.value(depth + 1) for _ in range(count))
 
+    def slice(self, depth: int) -> slice:
+        return slice(*(self.value(depth + 1) for _ in range(3)))
+
     def reference(self, depth: int) -> Any:
         number = self.number()
         if not 0 <= number < len(self.references) or self.references[number] is _Pending:
@@ -275,6 +278,7 @@ _KINDS = {
     "(": _Reader.items,
     ")": _Reader.few_items,
     ">": _Reader.items,  # a frozen set, which a formula asks only whether it has something
+    ":": _Reader.slice,
     "r": _Reader.reference,
     "c": _Reader.code,
 }

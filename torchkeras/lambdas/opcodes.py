@@ -1,4 +1,4 @@
-"""The instructions of Python 2.7 and 3.4 to 3.13, by their numbers, as each version's `dis` documents them.
+"""The instructions of Python 2.7 and 3.4 to 3.14, by their numbers, as each version's `dis` documents them.
 
 A version that differs from another in few instructions, and never in one that both have, shares its table: 3.5 that of
 3.4, 3.7 that of 3.6, 3.9 that of 3.8.
@@ -141,6 +141,26 @@ _PYTHON_3_13 = _table(
     STORE_FAST_STORE_FAST STORE_GLOBAL STORE_NAME SWAP UNPACK_EX UNPACK_SEQUENCE YIELD_VALUE 149 RESUME
     """
 )
+_PYTHON_3_14 = _table(
+    """
+    0 CACHE BINARY_SLICE BUILD_TEMPLATE 4 CALL_FUNCTION_EX CHECK_EG_MATCH CHECK_EXC_MATCH CLEANUP_THROW
+    DELETE_SUBSCR END_FOR END_SEND EXIT_INIT_CHECK FORMAT_SIMPLE FORMAT_WITH_SPEC GET_AITER GET_ANEXT GET_ITER
+    RESERVED GET_LEN GET_YIELD_FROM_ITER INTERPRETER_EXIT LOAD_BUILD_CLASS LOAD_LOCALS MAKE_FUNCTION MATCH_KEYS
+    MATCH_MAPPING MATCH_SEQUENCE NOP NOT_TAKEN POP_EXCEPT POP_ITER POP_TOP PUSH_EXC_INFO PUSH_NULL
+    RETURN_GENERATOR RETURN_VALUE SETUP_ANNOTATIONS STORE_SLICE STORE_SUBSCR TO_BOOL UNARY_INVERT UNARY_NEGATIVE
+    UNARY_NOT WITH_EXCEPT_START BINARY_OP BUILD_INTERPOLATION BUILD_LIST BUILD_MAP BUILD_SET BUILD_SLICE
+    BUILD_STRING BUILD_TUPLE CALL CALL_INTRINSIC_1 CALL_INTRINSIC_2 CALL_KW COMPARE_OP CONTAINS_OP CONVERT_VALUE
+    COPY COPY_FREE_VARS DELETE_ATTR DELETE_DEREF DELETE_FAST DELETE_GLOBAL DELETE_NAME DICT_MERGE DICT_UPDATE
+    END_ASYNC_FOR EXTENDED_ARG FOR_ITER GET_AWAITABLE IMPORT_FROM IMPORT_NAME IS_OP JUMP_BACKWARD
+    JUMP_BACKWARD_NO_INTERRUPT JUMP_FORWARD LIST_APPEND LIST_EXTEND LOAD_ATTR LOAD_COMMON_CONSTANT LOAD_CONST
+    LOAD_DEREF LOAD_FAST LOAD_FAST_AND_CLEAR LOAD_FAST_BORROW LOAD_FAST_BORROW_LOAD_FAST_BORROW LOAD_FAST_CHECK
+    LOAD_FAST_LOAD_FAST LOAD_FROM_DICT_OR_DEREF LOAD_FROM_DICT_OR_GLOBALS LOAD_GLOBAL LOAD_NAME LOAD_SMALL_INT
+    LOAD_SPECIAL LOAD_SUPER_ATTR MAKE_CELL MAP_ADD MATCH_CLASS POP_JUMP_IF_FALSE POP_JUMP_IF_NONE
+    POP_JUMP_IF_NOT_NONE POP_JUMP_IF_TRUE RAISE_VARARGS RERAISE SEND SET_ADD SET_FUNCTION_ATTRIBUTE SET_UPDATE
+    STORE_ATTR STORE_DEREF STORE_FAST STORE_FAST_LOAD_FAST STORE_FAST_STORE_FAST STORE_GLOBAL STORE_NAME SWAP
+    UNPACK_EX UNPACK_SEQUENCE YIELD_VALUE 128 RESUME
+    """
+)
 
 NAMES: Mapping[str, Mapping[int, str]] = {
     "2.7": _PYTHON_2_7,
@@ -151,10 +171,12 @@ NAMES: Mapping[str, Mapping[int, str]] = {
     "3.11": _PYTHON_3_11,
     "3.12": _PYTHON_3_12,
     "3.13": _PYTHON_3_13,
+    "3.14": _PYTHON_3_14,
 }
+_IN_ORDER = tuple(NAMES)
 
 # Words of 16 bits after an instruction, in which the interpreter keeps notes; zero in a file.
-CACHES: Mapping[str, Mapping[str, int]] = {
+CACHES: dict[str, Mapping[str, int]] = {
     "3.11": {
         **dict.fromkeys(("STORE_SUBSCR", "UNPACK_SEQUENCE", "BINARY_OP", "PRECALL"), 1),
         **dict.fromkeys(("COMPARE_OP",), 2),
@@ -205,6 +227,7 @@ CACHES: Mapping[str, Mapping[str, int]] = {
         **dict.fromkeys(("LOAD_ATTR",), 9),
     },
 }
+CACHES["3.14"] = {**CACHES["3.13"], "BINARY_OP": 5, "CALL_KW": 3}
 
 # What has an argument in the versions whose instructions differ in length.
 FIRST_WITH_ARGUMENT = 90
@@ -212,3 +235,9 @@ FIRST_WITH_ARGUMENT = 90
 COMPARISONS = ("<", "<=", "==", "!=", ">", ">=", "in", "not in", "is", "is not")
 _BINARY = ("+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^")
 BINARY = (*_BINARY, *_BINARY)  # of BINARY_OP: the operators, then those of `x += y`
+CONSTANTS = ("AssertionError", "NotImplementedError", "tuple", "all", "any")  # of LOAD_COMMON_CONSTANT
+
+
+def since(version: str, first: str) -> bool:
+    """Whether a version of Python is the first, or a later one."""
+    return _IN_ORDER.index(version) >= _IN_ORDER.index(first)

@@ -8,6 +8,7 @@ from torchkeras.lambdas import calls
 from torchkeras.lambdas.instructions import Instruction
 from torchkeras.lambdas.limits import Refused, weigh
 from torchkeras.lambdas.names import of_global
+from torchkeras.lambdas.opcodes import since
 from torchkeras.lambdas.steps import Steps
 from torchkeras.lambdas.values import (
     NULL,
@@ -24,6 +25,9 @@ class VariableSteps(Steps):
     def load_const(self, frame: Frame, instruction: Instruction) -> None:
         weigh(instruction.argument, self.budget)
         frame.stack.append(instruction.argument)
+
+    def load_common_constant(self, frame: Frame, instruction: Instruction) -> None:
+        frame.stack.append(of_global(instruction.argument))
 
     def load_fast(self, frame: Frame, instruction: Instruction) -> None:
         frame.stack.append(self._variable(frame, instruction.argument))
@@ -59,7 +63,7 @@ class VariableSteps(Steps):
         name = instruction.argument
         value = self._global(name)
         with_null = frame.code.layout == "3.11" and instruction.number & 1
-        after = frame.version == "3.13"  # where the empty place is
+        after = since(frame.version, "3.13")  # where the empty place is
         frame.stack += [value, NULL] if with_null and after else [NULL, value] if with_null else [value]
 
     def _global(self, name: str) -> Any:

@@ -2054,6 +2054,7 @@ class ActivityRegularization(_OneInput, _ActivityRegularization):
         self,
         l1: float = 0.0,
         l2: float = 0.0,
+        per_sample: bool = False,
         *,
         name: str | None = None,
         trainable: bool = True,
@@ -2072,6 +2073,7 @@ class ActivityRegularization(_OneInput, _ActivityRegularization):
         Options:
             l1 (float, default 0.0): the factor of the absolute values.
             l2 (float, default 0.0): the factor of the squares.
+            per_sample (bool, default False): divide by the number of samples in the batch, as tf.keras and Keras 3 do.
 
         Shapes:
             any -> the same
@@ -3201,6 +3203,7 @@ class StringLookup(_StringLookup):
 class Add(_SeveralInputs, _Add):
     def __init__(
         self,
+        any_mask: bool = False,
         *,
         name: str | None = None,
         trainable: bool = True,
@@ -3217,6 +3220,11 @@ class Add(_SeveralInputs, _Add):
         The inputs are broadcast: one with fewer axes gets axes of size 1 after the batch axis. The mask of the output is
         True where the masks of all inputs are.
 
+        Options:
+            any_mask (bool, default False): as in Keras 3, whose files are loaded so: the mask of the output is True where
+                any of the masks is, and there is none unless every input has one. Multiply, Maximum and Minimum then leave
+                masked values out.
+
         Shapes:
             a list of (batch, ...) -> (batch, ...)
 
@@ -3231,6 +3239,7 @@ class Add(_SeveralInputs, _Add):
 class Average(_SeveralInputs, _Average):
     def __init__(
         self,
+        any_mask: bool = False,
         *,
         name: str | None = None,
         trainable: bool = True,
@@ -3247,6 +3256,11 @@ class Average(_SeveralInputs, _Average):
         The inputs are broadcast: one with fewer axes gets axes of size 1 after the batch axis. The mask of the output is
         True where the masks of all inputs are.
 
+        Options:
+            any_mask (bool, default False): as in Keras 3, whose files are loaded so: the mask of the output is True where
+                any of the masks is, and there is none unless every input has one. Multiply, Maximum and Minimum then leave
+                masked values out.
+
         Shapes:
             a list of (batch, ...) -> (batch, ...)
 
@@ -3262,6 +3276,7 @@ class Concatenate(_SeveralInputs, _Concatenate):
     def __init__(
         self,
         axis: int = -1,
+        any_mask: bool = False,
         *,
         name: str | None = None,
         trainable: bool = True,
@@ -3280,6 +3295,8 @@ class Concatenate(_SeveralInputs, _Concatenate):
 
         Options:
             axis (integer, default -1): the axis to concatenate along; the batch axis is 0.
+            any_mask (bool, default False): as in Keras 3, whose files are loaded so: along another axis the mask of the
+                output is True where any of the masks is, and there is none unless every input has one.
 
         Shapes:
             a list of (batch, ..., size, ...) -> (batch, ..., sum of sizes, ...)
@@ -3332,6 +3349,7 @@ class Dot(_SeveralInputs, _Dot):
 class Maximum(_SeveralInputs, _Maximum):
     def __init__(
         self,
+        any_mask: bool = False,
         *,
         name: str | None = None,
         trainable: bool = True,
@@ -3348,6 +3366,11 @@ class Maximum(_SeveralInputs, _Maximum):
         The inputs are broadcast: one with fewer axes gets axes of size 1 after the batch axis. The mask of the output is
         True where the masks of all inputs are.
 
+        Options:
+            any_mask (bool, default False): as in Keras 3, whose files are loaded so: the mask of the output is True where
+                any of the masks is, and there is none unless every input has one. Multiply, Maximum and Minimum then leave
+                masked values out.
+
         Shapes:
             a list of (batch, ...) -> (batch, ...)
 
@@ -3362,6 +3385,7 @@ class Maximum(_SeveralInputs, _Maximum):
 class Minimum(_SeveralInputs, _Minimum):
     def __init__(
         self,
+        any_mask: bool = False,
         *,
         name: str | None = None,
         trainable: bool = True,
@@ -3378,6 +3402,11 @@ class Minimum(_SeveralInputs, _Minimum):
         The inputs are broadcast: one with fewer axes gets axes of size 1 after the batch axis. The mask of the output is
         True where the masks of all inputs are.
 
+        Options:
+            any_mask (bool, default False): as in Keras 3, whose files are loaded so: the mask of the output is True where
+                any of the masks is, and there is none unless every input has one. Multiply, Maximum and Minimum then leave
+                masked values out.
+
         Shapes:
             a list of (batch, ...) -> (batch, ...)
 
@@ -3392,6 +3421,7 @@ class Minimum(_SeveralInputs, _Minimum):
 class Multiply(_SeveralInputs, _Multiply):
     def __init__(
         self,
+        any_mask: bool = False,
         *,
         name: str | None = None,
         trainable: bool = True,
@@ -3408,6 +3438,11 @@ class Multiply(_SeveralInputs, _Multiply):
         The inputs are broadcast: one with fewer axes gets axes of size 1 after the batch axis. The mask of the output is
         True where the masks of all inputs are.
 
+        Options:
+            any_mask (bool, default False): as in Keras 3, whose files are loaded so: the mask of the output is True where
+                any of the masks is, and there is none unless every input has one. Multiply, Maximum and Minimum then leave
+                masked values out.
+
         Shapes:
             a list of (batch, ...) -> (batch, ...)
 
@@ -3422,6 +3457,7 @@ class Multiply(_SeveralInputs, _Multiply):
 class Subtract(_SeveralInputs, _Subtract):
     def __init__(
         self,
+        any_mask: bool = False,
         *,
         name: str | None = None,
         trainable: bool = True,
@@ -3437,6 +3473,11 @@ class Subtract(_SeveralInputs, _Subtract):
 
         The inputs are broadcast: one with fewer axes gets axes of size 1 after the batch axis. The mask of the output is
         True where the masks of all inputs are.
+
+        Options:
+            any_mask (bool, default False): as in Keras 3, whose files are loaded so: the mask of the output is True where
+                any of the masks is, and there is none unless every input has one. Multiply, Maximum and Minimum then leave
+                masked values out.
 
         Shapes:
             [(batch, ...), (batch, ...)] -> (batch, ...)
@@ -3862,6 +3903,8 @@ class BatchNormalization(_OneInput, _BatchNormalization):
         gamma_constraint: str | Callable[..., Any] | Mapping[str, Any] | None = None,
         synchronized: bool = False,
         mode: Literal[0, 1, 2] = 0,
+        variance: Literal["sample", "population", "flat"] = "sample",
+        frozen_is_fixed: bool = False,
         *,
         name: str | None = None,
         trainable: bool = True,
@@ -3880,6 +3923,7 @@ class BatchNormalization(_OneInput, _BatchNormalization):
         the moving one follows is divided by n - 1, as in torch.
 
         A layer that is not `trainable` still normalizes by the batch in training, but leaves the moving ones as they are.
+        Later versions of Keras do neither as in Keras 2: the last two options are theirs, and their files are loaded so.
 
         Options:
             axis (integer, default -1): the axis of the channels.
@@ -3901,6 +3945,10 @@ class BatchNormalization(_OneInput, _BatchNormalization):
             mode (0, 1 or 2, default 0): Keras 1's: 1 normalizes each sample along its last axis, by
                 `(x - mean) / (sqrt(variance + epsilon) + epsilon)`; 2 normalizes by the batch outside training too. Neither
                 changes the moving statistics.
+            variance ("sample", "population" or "flat", default "sample"): what the moving variance follows. "population" is
+                divided by n; "flat" too, but by n - 1 for images and volumes.
+            frozen_is_fixed (bool, default False): whether a layer that is not `trainable` normalizes by the moving
+                statistics in training, too.
 
         Shapes:
             any of two axes or more -> the same
@@ -5854,6 +5902,7 @@ class TimeDistributed(_OneInput, _TimeDistributed, Wrapper):
     def __init__(
         self,
         layer: Module | Mapping[str, Any],
+        by_steps: bool = False,
         *,
         name: str | None = None,
         trainable: bool = True,
@@ -5872,6 +5921,8 @@ class TimeDistributed(_OneInput, _TimeDistributed, Wrapper):
 
         Options:
             layer (layer, module of torch or config of a layer): the inner layer; a module becomes a `TorchModule`.
+            by_steps (bool, default False): whether a BatchNormalization in the layer trains by the batch of one step after
+                the other, as in Keras 3, whose files are loaded so.
 
         Shapes:
             (batch, time, ...) -> (batch, time, ...), where the last axes are those of `layer`

@@ -6,7 +6,6 @@ passed as tensors become inputs of the graph like others: they follow the three 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
 from typing import Annotated, Any, ClassVar
 
 import torch
@@ -16,6 +15,7 @@ from torch import Tensor, nn
 from torchkeras import initializers
 from torchkeras.engine.layer.options import Fraction
 from torchkeras.engine.layer.symbolic import Shape, as_list
+from torchkeras.engine.layer.tracing import fold
 from torchkeras.engine.layer.weight import weight
 from torchkeras.layers.noise import Dropout
 from torchkeras.layers.random import Seeded
@@ -92,7 +92,7 @@ class Attending(Seeded, abstract=True):
         causal_only = by_kernel and use_causal_mask and not hiding  # then the kernel makes the mask itself
         if use_causal_mask and not causal_only:
             hiding.append(torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril())
-        visible = reduce(torch.logical_and, hiding) if hiding else None
+        visible = fold(torch.logical_and, hiding) if hiding else None
         # What a query that sees nothing gets, as in Keras: zeros in these cases of several heads, else the mean of all
         # values.
         zeros = self._by_heads and (return_attention_scores or self.dropout > 0 or query.dim() > 3)

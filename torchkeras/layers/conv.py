@@ -63,16 +63,13 @@ class Convolving(Spatial, abstract=True):
         """Pad as Theano did where that differs: for weights that Theano made."""
         window = (self.kernel_size, self.strides, self.dilation_rate)
         if self.padding == "same" and fixed_padding("same", *window) != fixed_padding("half", *window):
-            self.padding, self._pads = "half", True
-            module: Any
-            for module in self.children():
-                if isinstance(module, CONVOLUTIONS[self.rank]):
-                    module.padding = (0,) * self.rank
+            self.padding = "half"
 
     def _in_memory_order(self, module: nn.Module) -> nn.Module:
         """The module, its kernel in the memory format of the images, so that torch need not convert it."""
         if self.rank == 2 and self._facts.native_layout is Layout.CHANNELS_FIRST:
-            module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+            weight: Any = module.weight
+            weight.data = weight.data.to(memory_format=torch.channels_last)
         return module
 
 

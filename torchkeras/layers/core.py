@@ -20,7 +20,7 @@ from torchkeras.engine.layer.options import (
 )
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.engine.layer.weight import weight
-from torchkeras.regularizers import L1L2
+from torchkeras.regularizers import L1L2, PerSample
 
 
 class KernelLayer(Layer, abstract=True):
@@ -86,14 +86,13 @@ class Dense(KernelLayer):
             return (*input_shape[:-1], self.layer.units)
 
         def hook_free(self) -> Callable[..., torch.Tensor]:
-            layer = self.layer
-            inside, linear, weights = layer._modules, layer.linear, layer.linear._parameters
-            if type(linear) is not nn.Linear:
-                return layer.forward
+            layer, inside = self.layer, self.layer._modules
 
             def run(inputs: torch.Tensor) -> torch.Tensor:
-                if inside["linear"] is not linear:  # another module has taken its place
-                    return layer.forward(inputs)
+                linear: Any = inside["linear"]
+                if type(linear) is not nn.Linear:  # another module has taken its place, or it is parametrized
+                    return layer.forward(inputs)  # type: ignore[no-any-return]
+                weights: Any = linear._parameters
                 return layer.activation(F.linear(inputs, weights["weight"], weights["bias"]))
 
             return run
@@ -158,6 +157,7 @@ class ActivityRegularization(Layer):
     Options:
         l1 (float, default 0.0): the factor of the absolute values.
         l2 (float, default 0.0): the factor of the squares.
+        per_sample (bool, default False): divide by the number of samples in the batch, as tf.keras and Keras 3 do.
 
     Shapes:
         any -> the same
@@ -169,6 +169,7 @@ class ActivityRegularization(Layer):
 
     l1: float = 0.0
     l2: float = 0.0
+    per_sample: bool = False
 
     supports_masking = True
 
@@ -177,8 +178,9 @@ class ActivityRegularization(Layer):
         native_layout = Layout.ANY
 
     @property
-    def activity_regularizer(self) -> L1L2:
-        return L1L2(self.l1, self.l2)
+    def activity_regularizer(self) -> L1L2 | PerSample:
+        penalty = L1L2(self.l1, self.l2)
+        return PerSample(penalty) if self.per_sample else penalty
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return inputs

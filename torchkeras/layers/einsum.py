@@ -98,15 +98,15 @@ class EinsumDense(KernelLayer):
         min_input_ndim = 2
 
         def hook_free(self) -> Callable[..., Any]:
-            layer, inside, product = self.layer, self.layer._modules, self.layer.product
-            weights = product._parameters
-            if type(product) is not nn.Linear:
-                return layer.forward  # type: ignore[no-any-return]
+            layer, inside = self.layer, self.layer._modules
 
             def run(inputs: Tensor) -> Any:
-                if inside["product"] is not product:  # another module has taken its place
+                product: Any = inside["product"]
+                if type(product) is not nn.Linear:  # another equation or module, or it is parametrized
                     return layer.forward(inputs)
-                return layer._formed(F.linear(inputs.flatten(-layer._summed), weights["weight"], weights["bias"]))
+                weights: Any = product._parameters
+                taken = inputs if layer._summed == 1 else inputs.flatten(-layer._summed)
+                return layer._formed(F.linear(taken, weights["weight"], weights["bias"]))
 
             return run
 
@@ -180,7 +180,7 @@ class EinsumDense(KernelLayer):
         return self._formed(self.product(inputs.flatten(-self._summed)))
 
     def _formed(self, outputs: Tensor) -> Any:
-        return self.activation(outputs.unflatten(-1, self._outputs) if len(self._outputs) > 1 else outputs)
+        return self.activation(torch.unflatten(outputs, -1, self._outputs) if len(self._outputs) > 1 else outputs)
 
     def _multiply(self, inputs: Tensor) -> Tensor:
         product = torch.einsum(self.equation, inputs, self.product.weight)

@@ -12,13 +12,26 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import Activation, Positive
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.engine.layer.weight import weight
-from torchkeras.initializers import Ones
+from torchkeras.initializers import Ones, Zeros
 from torchkeras.layers.core import Dense, KernelLayer
 from torchkeras.layers.functions import Lambda, with_functions
 from torchkeras.layers.merging import Add, Average, Concatenate, Dot, Maximum, Multiply, batch_dot
+from torchkeras.legacy.arguments import SIGNATURES
 
 
-class Highway(KernelLayer):
+class _OldNames(KernelLayer):
+    """A layer of which Keras 2.2.4 has Keras 1's options, under their old names. So has its config."""
+
+    def get_config(self) -> dict[str, Any]:
+        row = (option.partition(">") for option in SIGNATURES[self._class_name].split())
+        old = {new: name for name, _, new in row if new}
+        config = super().get_config()
+        if isinstance(self.bias_initializer, Zeros):
+            del config["bias_initializer"]  # which the old layers do not have
+        return {old.get(name, name): value for name, value in config.items()}
+
+
+class Highway(_OldNames):
     """`gate * activation(x @ kernel + bias) + (1 - gate) * x`, where `gate = sigmoid(x @ carry_kernel + carry_bias)`.
 
     A layer of Keras 1. `kernel_initializer` is that of both kernels; `carry_bias` begins at 1. The other options of
@@ -71,7 +84,7 @@ def _transposed_maps(layer: Any, tensor: torch.Tensor) -> torch.Tensor:
     return _maps(layer, tensor).transpose(1, 2)
 
 
-class MaxoutDense(KernelLayer):
+class MaxoutDense(_OldNames):
     """`max over k of x @ kernel[k] + bias[k]`: the largest of `nb_feature` linear maps, value by value.
 
     A layer of Keras 1.

@@ -42,8 +42,17 @@ class AlongAxes(Layer, abstract=True):
 
         def hook_free(self) -> Callable[..., Tensor]:
             layer, inside = self.layer, self.layer._modules
-            only_last = list(layer.axis) == [-1]
-            return lambda inputs: inside["norm"].forward(inputs) if only_last else layer.forward(inputs)
+            if list(layer.axis) != [-1]:
+                return layer.forward  # type: ignore[no-any-return]
+
+            def run(inputs: Tensor) -> Tensor:
+                norm: Any = inside["norm"]
+                if type(norm) is not nn.LayerNorm:
+                    return norm.forward(inputs)  # type: ignore[no-any-return]
+                weights: Any = norm._parameters
+                return F.layer_norm(inputs, norm.normalized_shape, weights["weight"], weights["bias"], norm.eps)
+
+            return run
 
     def _sizes(self, input_shape: Shape) -> list[int]:
         """The sizes of the axes, in the input's order."""

@@ -1,7 +1,6 @@
 """Layers that make one tensor of several: elementwise ones, Concatenate and Dot, and a function for each."""
 
 from collections.abc import Callable, Mapping
-from functools import reduce
 from itertools import zip_longest
 from typing import Annotated, Any, ClassVar
 
@@ -11,7 +10,9 @@ import torch.nn.functional as F
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import NEWER
 from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.layer.tracing import fold
 from torchkeras.rules import INTEGERS, is_integer, rule
 
 
@@ -36,7 +37,19 @@ def _check_masks(inputs: Any, mask: Any) -> None:
 def _all_masks(mask: Any) -> Any:
     """True where all masks are. An input without a mask counts as True everywhere."""
     masks = [item for item in mask or [] if item is not None]
-    return reduce(torch.logical_and, masks) if masks else None
+    return fold(torch.logical_and, masks) if masks else None
+
+
+def _any_mask(mask: Any) -> Any:
+    """True where any of the masks is; None unless every input has one."""
+    return fold(torch.logical_or, mask) if mask and all(item is not None for item in mask) else None
+
+
+def _spread(mask: torch.Tensor | None, tensor: torch.Tensor) -> torch.Tensor:
+    """A mask in the shape of the tensor that it belongs to; without one, True everywhere."""
+    if mask is None:
+        return tensor.new_ones((), dtype=torch.bool)
+    return mask.reshape(*mask.shape, *(1,) * (tensor.dim() - mask.dim()))
 
 
 def broadcast_shapes(first: Shape, second: Shape) -> Shape:
@@ -50,7 +63,15 @@ def broadcast_shapes(first: Shape, second: Shape) -> Shape:
 
 
 class Elementwise(Layer, abstract=True):
-    """A function of two inputs, then of the result and the third input, and so on."""
+    """A function of two inputs, then of the result and the third input, and so on.
+
+    Options:
+        any_mask (bool, default False): as in Keras 3, whose files are loaded so: the mask of the output is True where
+            any of the masks is, and there is none unless every input has one. Multiply, Maximum and Minimum then leave
+            masked values out.
+    """
+
+    any_mask: Annotated[bool, NEWER] = False
 
     _function: ClassVar[Callable[..., torch.Tensor]]
     _inputs_exactly: ClassVar[int | None] = None
@@ -63,7 +84,7 @@ class Elementwise(Layer, abstract=True):
 
         @property
         def native_layout(self) -> Layout:  # type: ignore[override]
-            return Layout.ANY if self.layer._same_rank else Layout.KERAS
+            return Layout.ANY if self.layer._same_rank and not self.layer.any_mask else Layout.KERAS
 
     def _make_modules(self, input_shape: Any) -> None:
         self.compute_output_shape(input_shape)
@@ -77,19 +98,19 @@ class Elementwise(Layer, abstract=True):
             raise ValueError(f"cannot merge tensors with different batch sizes; found the shapes {input_shape}.")
         if self.built and self._same_rank and len(set(map(len, input_shape))) > 1:
             raise ValueError(f"was first called on inputs of the same rank; found the shapes {input_shape}.")
-        sizes = reduce(broadcast_shapes, [tuple(shape[1:]) for shape in input_shape])
+        sizes = fold(broadcast_shapes, [tuple(shape[1:]) for shape in input_shape])
         return (*(batch_sizes or {None}), *sizes)
 
     def forward(self, inputs: Any) -> torch.Tensor:
         if not self._same_rank:
             rank = max(tensor.dim() for tensor in inputs)
             inputs = [tensor[(slice(None), *(None,) * (rank - tensor.dim()))] for tensor in inputs]
-        return reduce(type(self)._function, inputs)
+        return fold(type(self)._function, inputs)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """True where the masks of all inputs are; None when no input has a mask."""
+        """True where the masks of all inputs are; None when no input has a mask. By `any_mask` as that option says."""
         _check_masks(inputs, mask)
-        return _all_masks(mask)
+        return _any_mask(mask) if self.any_mask else _all_masks(mask)
 
 
 class Add(Elementwise):
@@ -120,7 +141,7 @@ class Add(Elementwise):
         first, *others = inputs
         if any(other.shape != first.shape or other.dtype != first.dtype for other in others):
             return self.forward(inputs)
-        return reduce(torch.Tensor.add_, others, first)
+        return fold(torch.Tensor.add_, inputs)
 
 
 class Subtract(Elementwise):
@@ -144,7 +165,37 @@ class Subtract(Elementwise):
     _inputs_exactly = 2
 
 
-class Multiply(Elementwise):
+class Masked(Elementwise, abstract=True):
+    """A function that with `any_mask` leaves masked values out."""
+
+    class _Facts(Elementwise._Facts):
+        @property
+        def overwritable(self) -> bool:  # type: ignore[override]
+            return not self.layer.any_mask
+
+    def forward(self, inputs: Any, mask: Any = None) -> torch.Tensor:
+        if not self.any_mask or not any(item is not None for item in mask or ()):
+            return super().forward(inputs)
+        return self._of_masked(inputs, [_spread(*pair) for pair in zip(mask, inputs, strict=True)], None not in mask)
+
+    def _of_masked(self, inputs: Any, masks: list[torch.Tensor], all_have: bool) -> torch.Tensor:
+        raise NotImplementedError
+
+
+class Extreme(Masked, abstract=True):
+    """The largest or smallest of the inputs, value by value."""
+
+    def _of_masked(self, inputs: Any, masks: list[torch.Tensor], all_have: bool) -> torch.Tensor:
+        """The function of the inputs that are not masked; where all are masked, the first input."""
+        (found, *others), (seen, *rest) = inputs, masks
+        for tensor, mask in zip(others, rest, strict=True):
+            tensor = torch.where(mask, tensor, found)
+            found = type(self)._function(torch.where(seen, found, tensor), tensor)
+            seen = seen | mask
+        return found
+
+
+class Multiply(Masked):
     """The product of the inputs, value by value.
 
     The inputs are broadcast: one with fewer axes gets axes of size 1 after the batch axis. The mask of the output is
@@ -162,6 +213,11 @@ class Multiply(Elementwise):
     """
 
     _function = torch.mul
+
+    def _of_masked(self, inputs: Any, masks: list[torch.Tensor], all_have: bool) -> torch.Tensor:
+        """The product of the inputs that are not masked; where all are masked, 0."""
+        product = super(Masked, self).forward([torch.where(m, x, 1.0) for m, x in zip(masks, inputs, strict=True)])
+        return torch.where(fold(torch.logical_or, masks), product, 0.0) if all_have else product
 
 
 class Average(Elementwise):
@@ -187,7 +243,7 @@ class Average(Elementwise):
         return super().forward(inputs) / len(inputs)
 
 
-class Maximum(Elementwise):
+class Maximum(Extreme):
     """The largest of the inputs, value by value.
 
     The inputs are broadcast: one with fewer axes gets axes of size 1 after the batch axis. The mask of the output is
@@ -207,7 +263,7 @@ class Maximum(Elementwise):
     _function = torch.maximum
 
 
-class Minimum(Elementwise):
+class Minimum(Extreme):
     """The smallest of the inputs, value by value.
 
     The inputs are broadcast: one with fewer axes gets axes of size 1 after the batch axis. The mask of the output is
@@ -235,6 +291,8 @@ class Concatenate(Layer):
 
     Options:
         axis (integer, default -1): the axis to concatenate along; the batch axis is 0.
+        any_mask (bool, default False): as in Keras 3, whose files are loaded so: along another axis the mask of the
+            output is True where any of the masks is, and there is none unless every input has one.
 
     Shapes:
         a list of (batch, ..., size, ...) -> (batch, ..., sum of sizes, ...)
@@ -248,6 +306,7 @@ class Concatenate(Layer):
     """
 
     axis: int = -1
+    any_mask: Annotated[bool, NEWER] = False
 
     supports_masking = True
 
@@ -277,7 +336,7 @@ class Concatenate(Layer):
         axis = self.axis % inputs[0].dim()
         known = next((item for item in mask or [] if item is not None), None)
         if known is None or axis >= known.dim():
-            return _all_masks(mask)
+            return _any_mask(mask) if self.any_mask else _all_masks(mask)
         full = [
             tensor.new_ones(tensor.shape[: known.dim()], dtype=torch.bool) if item is None else item
             for tensor, item in zip(inputs, mask, strict=True)

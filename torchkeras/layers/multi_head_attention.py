@@ -1,6 +1,7 @@
 """Attention by several heads: MultiHeadAttention and GroupQueryAttention."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from operator import is_
 from string import ascii_lowercase
 from typing import Annotated, Any, ClassVar
@@ -20,6 +21,8 @@ from torchkeras.layers.einsum import EinsumDense
 from torchkeras.layers.noise import Dropout
 from torchkeras.rules import integers, one_of, optional
 
+CALL: Callable[..., Any] = nn.Module.__call__  # of a layer, or of the module of torch in its place
+LINEARS = [nn.Linear] * 3
 PARTS = ("query", "key", "value", "attention_output")
 MOST_JOINED = 2**16  # projections of up to so many weights are computed as one
 
@@ -81,6 +84,7 @@ class Heads(Attending, KernelLayer, abstract=True):
         self.attention_output = self._projection("attention_output", (*query[:-1], query_heads, features), output, 2)
         self.drop = Dropout(self.dropout, seed=self.seed)
         self.built = True
+        self.__dict__["_built_for"] = input_shape
 
     def _projection(self, name: str, input_shape: Shape, sizes: Sequence[Any], summed: int = 1) -> EinsumDense:
         """A dense layer from the last axes, `summed` of them, to new axes of these sizes."""
@@ -108,15 +112,18 @@ class Heads(Attending, KernelLayer, abstract=True):
         lacking = [[None] * (self._last[0] + 3 - mask.dim()) for mask in found]  # axes after the batch
         return [mask[(..., *axes, slice(None), slice(None))] for mask, axes in zip(found, lacking, strict=True)]
 
-    def _parts(self, query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
+    def _parts(
+        self, query: Tensor, key: Tensor, value: Tensor, projections: Sequence[Callable[..., Tensor]] | None = None
+    ) -> Sequence[Tensor]:
         """(batch, ..., heads, positions, features) of each, with all axes of attention in one axis of positions."""
+        by_query, by_key, by_value = projections or [partial(CALL, self._modules[name]) for name in PARTS[:3]]
         parts = []
-        for dense, inputs, groups in (
-            (self.query, query, 1),
-            (self.key, key, self._groups),
-            (self.value, value, self._groups),
+        for project, inputs, groups in (
+            (by_query, query, 1),
+            (by_key, key, self._groups),
+            (by_value, value, self._groups),
         ):
-            heads = dense._call_module(self._positions(inputs)).transpose(-2, -3)
+            heads = project(self._positions(inputs)).transpose(-2, -3)
             parts.append(heads if groups == 1 else heads.repeat_interleave(groups, -3))
         return parts
 
@@ -128,46 +135,64 @@ class Heads(Attending, KernelLayer, abstract=True):
 
     class _Facts(Facts):
         def hook_free(self) -> Callable[..., Any]:
-            return self.layer._at_once() or self.layer.forward
+            parts = [self.layer._modules[name] for name in PARTS]
+            return self.layer._at_once(*parts) if {*map(type, parts)} == {EinsumDense} else self.layer.forward
 
-    def _at_once(self) -> Callable[..., Any] | None:
-        """A call with one product for query, key and value where these are the same; None where kernels cannot join."""
-        parts = [self._modules[name] for name in PARTS]
-        inside = [dense._modules for dense in parts[:3]]  # type: ignore[union-attr]
-        products: Any = [modules["product"] for modules in inside]
-        plain = [product for product in products if type(product) is nn.Linear and not is_wrapper(product.weight)]
-        sizes = [product.out_features for product in plain]
-        if len(sizes) < 3 or self._groups > 1 or sum(p.weight.numel() for p in products) > MOST_JOINED:
-            return None
-        heads, alike, last = self._sizes()[0], len(set(sizes)) == 1, self.attention_output._facts.hook_free()
+    def _at_once(self, *parts: EinsumDense) -> Callable[..., Any]:
+        """`forward` without module calls, over these parts: query, key, value, output."""
+        *projections, last = [part._facts.hook_free() for part in parts]
+        joined = self._joined(parts[:3])
 
-        def are_same() -> bool:  # and no other module is in the place of one
+        def are_same() -> bool:  # no other module is in the place of one
             return all(map(is_, map(self._modules.get, PARTS), parts))
 
-        def joined(query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
-            held: Any = [modules["product"]._parameters for modules in inside]  # type: ignore[union-attr]
-            if not (query is key is value and are_same()) or any(is_wrapper(each["weight"]) for each in held):
+        def parts_of(query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
+            if not are_same():
                 return self._parts(query, key, value)
-            bias = torch.cat([each["bias"] for each in held]) if self.use_bias else None
-            found = F.linear(self._positions(query), torch.cat([each["weight"] for each in held]), bias)
-            if alike:
-                each = found.view(*found.shape[:-1], 3, heads, -1).unbind(-3)
-            else:
-                each = [part.view(*part.shape[:-1], heads, -1) for part in found.split(sizes, -1)]
-            return [part.transpose(-2, -3) for part in each]  # last: so the gradients of all are joined by one copy
+            found = joined(query) if query is key is value else None
+            return self._parts(query, key, value, projections) if found is None else found
 
         def attended(inputs: Any, *options: Any, **named: Any) -> Any:
             query, value, *key = inputs
-            more = len(key) > 1 or query.dim() > 3 or any(each is not None for each in (*options, *named.values()))
-            if more or (self.dropout and self.training) or not are_same():
-                return self._attend(joined, inputs, *options, **named)
-            q, k, v = joined(query, key[0] if key else value, value)
+            more = options or named or len(key) > 1 or query.dim() > 3 or (self.dropout and self.training)
+            if more or self._modules["attention_output"] is not parts[-1]:
+                return self._attend(parts_of, inputs, *options, **named)
+            q, k, v = parts_of(query, key[0] if key else value, value)
             return last(F.scaled_dot_product_attention(q, k, v, scale=self._factor).transpose(-2, -3))
 
         return attended
 
+    def _joined(self, projections: Sequence[EinsumDense]) -> Callable[[Tensor], Sequence[Tensor] | None]:
+        """The parts of one tensor by one product, for what is query, key and value; None where kernels do not join."""
+        inside, products = [dense._modules for dense in projections], [dense.product for dense in projections]
+        heads, _, *features = self._sizes()
+        joins = self._groups == 1 and sum(product.weight.numel() for product in products) <= MOST_JOINED
+
+        def joined(inputs: Tensor) -> Sequence[Tensor] | None:
+            plain = (
+                all(map(is_, [each["product"] for each in inside], products)) and list(map(type, products)) == LINEARS
+            )
+            if not (joins and plain):
+                return None
+            held = [product._parameters for product in products]
+            weights = [each["weight"] for each in held]
+            if any(map(is_wrapper, weights)):
+                return None
+            bias = torch.cat([each["bias"] for each in held]) if self.use_bias else None
+            found = F.linear(self._positions(inputs), torch.cat(weights), bias)
+            if features[0] != features[1]:
+                sizes = [heads * features[0]] * 2 + [heads * features[1]]
+                each = [part.view(*part.shape[:-1], heads, -1) for part in found.split(sizes, -1)]
+            elif torch.is_grad_enabled():  # the last view comes last: so the gradients of all are joined by one copy
+                each = found.view(*found.shape[:-1], 3, heads, -1).unbind(-3)
+            else:
+                return found.view(*found.shape[:-1], 3, heads, -1).transpose(-4, -2).unbind(-3)
+            return [part.transpose(-2, -3) for part in each]
+
+        return joined
+
     def _output(self, attended: Tensor, query: Tensor, known: Known) -> Tensor:
-        output = self.attention_output._call_module(attended.transpose(-2, -3))
+        output = CALL(self.attention_output, attended.transpose(-2, -3))
         if query.dim() == 3:
             return output
         sizes = [query.shape[axis] for axis in self._axes]

@@ -12,7 +12,7 @@ from torchkeras.engine.graph.hook_free_calls import called
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.modes import held, kept
+from torchkeras.engine.layer.modes import MODE, held, kept
 from torchkeras.engine.layer.options import NEWER, Constraint, Initializer, NotNegative, Regularizer, Share
 from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.engine.layer.tracing import is_compiling
@@ -110,6 +110,7 @@ class BatchNormalization(Channelwise):
     the moving one follows is divided by n - 1, as in torch.
 
     A layer that is not `trainable` still normalizes by the batch in training, but leaves the moving ones as they are.
+    Later versions of Keras do neither as in Keras 2: the last two options are theirs, and their files are loaded so.
 
     Options:
         axis (integer, default -1): the axis of the channels.
@@ -123,6 +124,10 @@ class BatchNormalization(Channelwise):
         mode (0, 1 or 2, default 0): Keras 1's: 1 normalizes each sample along its last axis, by
             `(x - mean) / (sqrt(variance + epsilon) + epsilon)`; 2 normalizes by the batch outside training too. Neither
             changes the moving statistics.
+        variance ("sample", "population" or "flat", default "sample"): what the moving variance follows. "population" is
+            divided by n; "flat" too, but by n - 1 for images and volumes.
+        frozen_is_fixed (bool, default False): whether a layer that is not `trainable` normalizes by the moving
+            statistics in training, too.
 
     Shapes:
         any of two axes or more -> the same
@@ -146,6 +151,8 @@ class BatchNormalization(Channelwise):
     moving_variance_initializer: Initializer = "ones"
     synchronized: Annotated[bool, NEWER] = False
     mode: Annotated[Any, one_of(0, 1, 2), NEWER] = 0
+    variance: Annotated[str, one_of("sample", "population", "flat"), NEWER] = "sample"
+    frozen_is_fixed: Annotated[bool, NEWER] = False
 
     _option_order = (
         *("center", "scale", "beta_initializer", "gamma_initializer"),
@@ -171,8 +178,18 @@ class BatchNormalization(Channelwise):
             found = self.norm(inputs.movedim(self._channel_axis, 1)).movedim(1, self._channel_axis)
             return found.clone()  # since the next layer may overwrite it, and an nn.Identity gives its input
 
+    @property
+    def _in_training(self) -> bool:
+        """Whether the layer is in training mode; outside of a call with a mode, torch's module inside must be so too.
+
+        While the layer is frozen, that module is in evaluation mode, and the batch counts all the same.
+        """
+        return self.training and (self.norm.training or self._frozen or MODE.training is not None)
+
     def _normalize(self, inputs: Tensor, training: bool | None = None) -> Tensor:
-        by_batch = self.mode == 2 or (self.training if training is None else training)
+        training = self._in_training if training is None else training
+        trains = training and not (self.frozen_is_fixed and self._frozen)
+        by_batch = self.mode == 2 or trains or self.norm.running_mean is None
         if self.mode == 1:
             variance, mean = torch.var_mean(inputs, -1, correction=0, keepdim=True)
             normalized = (inputs - mean) / ((variance + self.epsilon).sqrt() + self.epsilon)
@@ -232,18 +249,30 @@ class BatchNormalization(Channelwise):
         if shared is not None and not shared.samples:  # what stands in for no sample counts for nothing
             moving = None, None
         settings = (by_batch, share, norm.eps, torch.backends.cudnn.enabled)
-        return torch.batch_norm(inputs, norm.weight, norm.bias, *moving, *settings)
+        mean, variance = moving
+        if variance is None or not by_batch or not self._by_population:
+            return torch.batch_norm(inputs, norm.weight, norm.bias, mean, variance, *settings)
+        count = inputs.numel() // inputs.shape[1]
+        scaled = variance * (count / (count - 1))  # torch follows the variance divided by n - 1
+        found = torch.batch_norm(inputs, norm.weight, norm.bias, mean, scaled, *settings)
+        variance.copy_(scaled * ((count - 1) / count))
+        return found
+
+    @property
+    def _by_population(self) -> bool:
+        """Whether the moving variance follows one that is divided by n."""
+        return self.variance == "population" or (self.variance == "flat" and self._expected_ndim in (2, 3))
 
     def _by_whole_batch(self, inputs: Tensor, shared: SharedBatch) -> Tensor:
         if self._channel_axis == 0:
             raise ValueError(f"axis {self.axis} is the batch, of which each process has only a part.")
         norm, moving = self.norm, self._moving(True)
         share = self._share_of_batch(moving[0] is not None) if norm.momentum is None else norm.momentum
-        return normalized(inputs, norm.weight, norm.bias, *moving, share, norm.eps, shared)
+        return normalized(inputs, norm.weight, norm.bias, *moving, share, norm.eps, shared, self._by_population)
 
     def _moving(self, by_batch: bool) -> tuple[Tensor | None, Tensor | None]:
         """The moving statistics; (None, None) where those of the batch are used and not followed."""
-        if by_batch and (self._frozen or self.mode):
+        if by_batch and (self._frozen or self.mode or not self.norm.track_running_stats):
             return None, None
         return self.norm.running_mean, self.norm.running_var
 
@@ -305,5 +334,8 @@ class GroupNormalization(Channelwise):
         # The backward of torch 2.13 crashes where the channels lie last in memory.
         if moved.is_cpu and torch.is_grad_enabled() and not moved.requires_grad:
             moved = moved.contiguous()
+        if norm.weight is None and norm.bias is not None:  # which torch 2.13 has no gradient for
+            shift = norm.bias.reshape(-1, *(1,) * (moved.dim() - 2))
+            return torch.group_norm(moved, norm.num_groups, None, None, norm.eps) + shift
         # Not by `norm(...)`, which refuses a group of a single value.
         return torch.group_norm(moved, norm.num_groups, norm.weight, norm.bias, norm.eps)

@@ -46,13 +46,12 @@ class Pooling(Spatial, abstract=True):
     def _make_modules(self, input_shape: Any) -> None:
         if self.padding == "valid":
             self._check_window("pool_size", self.pool_size, input_shape)
-        self._made_for = input_shape
         self._settle_padding()
 
     @property
     def _differs_on_theano(self) -> bool:
         """Whether Theano padded one of the layer's inputs in another place; an unknown size counts as such."""
-        shapes = [tensor.shape for node in self._call_nodes for tensor in node.input_tensors] or [self._made_for]
+        shapes = [tensor.shape for node in self._call_nodes for tensor in node.input_tensors] or [self._built_for]
         windows = list(zip(self.pool_size, self.strides, strict=True))
         return self.padding == "same" and any(
             (size is None or same_padding(size, window, stride) != theano_padding(size, window, stride)) and window > 1

@@ -22,12 +22,14 @@ class Seeded(Layer, abstract=True):
     seed: OptionalInt = None
 
     _generator: torch.Generator | None = None
+    _started_by: int | None = None  # the seed that it was started by
 
     def _generator_on(self, device: torch.device) -> torch.Generator | None:
         if self.seed is None or device.type == "meta":
             return None
-        if self._generator is None or self._generator.device != device:
-            self._generator = torch.Generator(device).manual_seed(self.seed)
+        known = self._generator
+        if known is None or known.device != device or self._started_by != self.seed:
+            self._generator, self._started_by = torch.Generator(device).manual_seed(self.seed), self.seed
         return self._generator
 
     def __getstate__(self) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class Flatten(Layer):
     data_format: DataFormat = None
 
     class _Facts(Facts):
-        min_input_ndim = 3
+        min_input_ndim = 2
 
     def _make_modules(self, input_shape: Any) -> None:
         if None in input_shape[1:]:

@@ -1,6 +1,7 @@
 """Layers around another layer: their base `Wrapper`, TimeDistributed and SpectralNormalization."""
 
 from collections.abc import Mapping
+from itertools import repeat
 from typing import Annotated, Any, ClassVar
 
 import torch
@@ -11,8 +12,10 @@ from torchkeras import initializers, registry
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.options import NEWER
 from torchkeras.engine.layer.symbolic import KerasTensor, Shape
 from torchkeras.engine.layer.weight import Variable, weight
+from torchkeras.layers.normalization import BatchNormalization
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.rules import Rule, integer
 
@@ -95,6 +98,10 @@ class TimeDistributed(Wrapper):
     A layer that takes a mask gets the mask of its step. The output's mask is what the layer's `compute_mask` returns,
     or where that is None the input's mask.
 
+    Options:
+        by_steps (bool, default False): whether a BatchNormalization in the layer trains by the batch of one step after
+            the other, as in Keras 3, whose files are loaded so.
+
     Shapes:
         (batch, time, ...) -> (batch, time, ...), where the last axes are those of `layer`
 
@@ -104,6 +111,8 @@ class TimeDistributed(Wrapper):
 
     Source: https://keras.io/api/layers/recurrent_layers/time_distributed/
     """
+
+    by_steps: Annotated[bool, NEWER] = False
 
     class _Facts(Facts):
         min_input_ndim = 3
@@ -131,6 +140,13 @@ class TimeDistributed(Wrapper):
         return (*input_shape[:2], *self.layer.compute_output_shape(self.inner_shape(input_shape))[1:])
 
     def forward(self, inputs: Tensor, mask: Tensor | None = None, training: bool | None = None) -> Tensor:
+        learns = self.by_steps and (self.training if training is None else training)
+        if learns and any(isinstance(each, BatchNormalization) for each in self.layer.modules()):
+            steps = zip(inputs.split(1, 1), repeat(None) if mask is None else mask.split(1, 1), strict=False)
+            return torch.cat([self._at_once(*step, training) for step in steps], 1)
+        return self._at_once(inputs, mask, training)
+
+    def _at_once(self, inputs: Tensor, mask: Tensor | None, training: bool | None) -> Tensor:
         passed = {"mask": _folded(mask), "training": training}
         taken = self.layer._call_parameters
         given = {name: value for name, value in passed.items() if value is not None and name in taken}

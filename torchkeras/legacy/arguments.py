@@ -5,12 +5,13 @@ Several old names for one new name make a tuple (`nb_row>kernel_size nb_col>kern
 names, joined by `+`, sets each of them. `old>` alone has no meaning today.
 """
 
+import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, TypeVar
 
 from torchkeras import config
-from torchkeras.rules import one_of, read
+from torchkeras.rules import one_of, read, refuse_unknown
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -132,6 +133,8 @@ _RUN_AHEAD = {"max_q_size": "max_queue_size", "nb_worker": "workers", "pickle_sa
 KEYWORDS: Mapping[str, Mapping[str, str]] = {
     "InputLayer": {"input_dtype": "dtype"},
     "Model": {"input": "inputs", "output": "outputs"},
+    "evaluate": {},
+    "predict": {},
     "fit": {"nb_epoch": "epochs"},
     "fit_generator": {
         "nb_epoch": "epochs",
@@ -229,9 +232,12 @@ def _pairs(names: tuple[tuple[str, str], ...], value: Any) -> Any:
 
 
 def old_names(kind: str) -> Callable[[F], F]:
-    """Let a function also accept the old names that `KEYWORDS[kind]` lists."""
+    """Let a function also accept the old names that `KEYWORDS[kind]` lists; an error names all that it takes."""
 
     def decorate(function: F) -> F:
+        taken = inspect.signature(function).parameters
+        takes_all = any(each.kind is each.VAR_KEYWORD for each in taken.values())
+
         @wraps(function)
         def taking_old_names(*args: Any, **given: Any) -> Any:
             for old, new in KEYWORDS[kind].items():
@@ -244,6 +250,8 @@ def old_names(kind: str) -> Callable[[F], F]:
                     if new in given:
                         raise TypeError(f"{kind}: {old} and {new} are one argument under two names; give one of them.")
                     given[new] = given.pop(old)
+            if not (takes_all or given.keys() <= taken.keys()):
+                refuse_unknown(kind, given, [name for name in taken if name != "self"])
             return function(*args, **given)
 
         return taking_old_names  # type: ignore[return-value]

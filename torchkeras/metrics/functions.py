@@ -9,6 +9,15 @@ from torch import Tensor
 from torchkeras import registry
 
 
+def _check_alike(metric: str, y_true: Tensor, y_pred: Tensor) -> None:
+    """Class numbers would be compared with the scores of every class: raise ValueError."""
+    if y_true.dim() and y_pred.dim() and y_true.shape[-1] != y_pred.shape[-1]:
+        raise ValueError(
+            f"{metric}: y_true of shape {tuple(y_true.shape)} does not fit y_pred of shape {tuple(y_pred.shape)}. For "
+            "class numbers use 'accuracy', or a metric whose name begins with sparse."
+        )
+
+
 @registry.metrics.own
 def binary_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """mean(y_true == round(y_pred)).
@@ -26,6 +35,7 @@ def binary_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
     Source: https://keras.io/api/metrics/accuracy_metrics/
     """
+    _check_alike("binary_accuracy", y_true, y_pred)
     return (y_true == torch.round(y_pred)).mean(-1, dtype=torch.float32)
 
 
@@ -46,6 +56,7 @@ def categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
     Source: https://keras.io/api/metrics/accuracy_metrics/
     """
+    _check_alike("categorical_accuracy", y_true, y_pred)
     return categorical_hits(y_true, y_pred).float()
 
 
@@ -124,6 +135,7 @@ def top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Te
 
     Source: https://keras.io/api/metrics/accuracy_metrics/
     """
+    _check_alike("top_k_categorical_accuracy", y_true, y_pred)
     return sparse_top_k_categorical_accuracy(y_true.argmax(-1), y_pred, k)
 
 

@@ -171,6 +171,11 @@ def load_model(
     read_path("load_model", "filepath", filepath)
     check("load_model", CUSTOM_OBJECTS, custom_objects=custom_objects)
     check("load_model", FLAG_OR_DIGIT, compile=compile, report=report, isolated=isolated, strict=strict)
-    taking = Taking(original_backend=original_backend, original_data_format=original_data_format, strict=strict)
+    taking = Taking(
+        original_backend=original_backend,
+        original_data_format=original_data_format,
+        strict=strict,
+        report=bool(report),
+    )
     model, found = load.load_model(filepath, custom_objects, compile, taking, isolated, lambdas)
     return (model, found) if report else model

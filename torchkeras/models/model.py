@@ -119,7 +119,8 @@ class Model(Trainer, Network):
         if self._graph is None and self._has_own_code:
             raise NotImplementedError(
                 f"{type(self).__name__} {self.name!r} computes by the code of its class, which no file holds: save its "
-                "weights (save_weights) and make it by its class again, or give that a get_config and a from_config."
+                "weights (save_weights) and make it by its class again, or give that a get_config, and a from_config "
+                "that calls build."
             )
         self._warn_of_added()
         return graph_config(self.name, self._graphed, (self._input_form, self._output_form))
@@ -136,7 +137,7 @@ class Model(Trainer, Network):
             The model, not compiled.
 
         Errors:
-            ValueError: the config has another form.
+            ValueError: the config has another form, or the class computes by code of its own.
 
         Example:
             >>> inputs = Input((4,))
@@ -144,6 +145,11 @@ class Model(Trainer, Network):
             >>> Model.from_config(model.get_config()).output_shape
             (None, 2)
         """
+        if cls._has_own_code and "layers" not in config:
+            raise ValueError(
+                f"{cls.__name__} computes by the code of its class: it needs a from_config of its own, which makes it "
+                "of what its get_config returned and calls build."
+            )
         inputs, outputs = in_structure(config, *connect(config, custom_objects))
         return cls(inputs, outputs, name=config.get("name"))
 
@@ -245,10 +251,9 @@ class Model(Trainer, Network):
             isolated=isolated,
             strict=strict,
         )
-        taking = Taking(by_name, skip_mismatch, reshape, original_backend, original_data_format, strict)
+        taking = Taking(by_name, skip_mismatch, reshape, original_backend, original_data_format, strict, bool(report))
         self._check_has_weights()
-        found = load.load_weights(self, filepath, taking, isolated)
-        return found if report else None
+        return load.load_weights(self, filepath, taking, isolated)
 
     def save(self, filepath: str | os.PathLike[str], overwrite: bool = True, include_optimizer: bool = True) -> None:
         """Write the whole model: architecture, weights and, when it is compiled, optimizer, losses and metrics.

@@ -80,12 +80,10 @@ class Accumulator:
         self.count, self.samples, self.present = state["count"], state["samples"], set(state["present"])
         self.buffers = fitted_to(parameters, state["gradients"]) if state["gradients"] else []
 
-    def follow(self, parameters: list[Tensor], same: bool) -> None:
-        """Move the buffers to where the parameters are now; forget them where these are not the same."""
-        if same:
+    def follow(self, parameters: list[Tensor]) -> None:
+        """Move the buffers to where the parameters are now."""
+        if self.buffers:
             self.buffers = fitted_to(parameters, self.buffers)
-        else:
-            self.count, self.samples, self.buffers, self.present = 0, 0.0, [], set()
 
 
 def fitted_to(parameters: list[Tensor], values: list[Tensor]) -> list[Tensor]:

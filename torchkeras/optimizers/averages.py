@@ -39,11 +39,3 @@ class Averages:
         before = [average.clone() for average in self.values]
         torch._foreach_copy_(self.values, parameters)
         torch._foreach_copy_(parameters, before)
-
-    def follow(self, parameters: list[Tensor], known: list[int | None]) -> None:
-        """Move the averages to where the parameters are now; `known`: the place of each before, if it had one."""
-        if all(place is None for place in known):
-            self.values = []
-            return
-        before = [p if place is None else self.values[place] for p, place in zip(parameters, known, strict=True)]
-        self.values = fitted_to(parameters, before)

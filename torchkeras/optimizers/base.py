@@ -31,7 +31,6 @@ from torchkeras.optimizers.parameter_groups import (
     clipped,
     excluded_ids,
     grouped,
-    in_order,
     treatments,
 )
 from torchkeras.optimizers.schedules import LearningRateSchedule
@@ -179,33 +178,34 @@ class Optimizer(ByHand, State):
         layers: Sequence[str] | None = None,
         names: Sequence[str] | None = None,
     ) -> None:
-        """Make `parameters` those to train; moments of those that trained before are kept, others start at zero.
+        """Make `parameters` those to train; state of those that trained before is kept, others start at zero.
 
-        `arrangements`: how the parameters, in their order, make Keras's arrays; by default each is one as it is.
+        It is kept too while other parameters train, as those of another model: the two take turns. `arrangements`: how
+        the parameters, in their order, make Keras's arrays; by default as when they last trained, or each as it is.
         `layers`, `names`: the name of the layer of each of Keras's arrays, and its own ("kernel"). Call it again when
-        parameters moved to another device, type or memory format. Raises ValueError for a parameter with gaps or
-        overlaps in memory, and for `lr_multipliers` of a layer that is not there.
+        parameters moved to another device, type or memory format. Raises ValueError for a parameter that is complex,
+        or has gaps or overlaps in memory, and for `lr_multipliers` of a layer that is not there.
         """
         given, parameters = parameters, parts(parameters) if has_group() else list(parameters)
-        same = len(parameters) == len(self._parameters) and all(map(operator.is_, parameters, self._parameters))
+        for shape in (tuple(each.shape) for each in parameters if each.is_complex()):
+            what = f"{type(self).__name__}: the parameter of shape {shape}"
+            raise ValueError(f"{what} is complex: train it by an optimizer of torch.optim.")
         self._shards = shards_of(given) if has_group() else None
-        if arrangements is not None or not same:
-            self._arrangements = [IN_ORDER] * len(parameters) if arrangements is None else list(arrangements)
-            if self._shards is not None:
-                self._arrangements = self._shards.arranged(self._arrangements, given)
-            self._layers, self._names = (None if given is None else list(given) for given in (layers, names))
-        before, trained = self._groups, {id(parameter): k for k, parameter in enumerate(self._parameters)}
+        told, aside = (None, None, None), self._put_aside() if self._parameters else None
+        if aside is not None:
+            told, self._accumulated = aside.take_list(parameters) or (told, Accumulator())
+        if arrangements is None:
+            arrangements, layers, names = told
+        self._arrangements = [IN_ORDER] * len(parameters) if arrangements is None else list(arrangements)
+        if self._shards is not None and (told[0] is None or arrangements is not told[0]):
+            self._arrangements = self._shards.arranged(self._arrangements, given)
+        self._layers, self._names = (None if each is None else list(each) for each in (layers, names))
         self._given, self._parameters, self.skipping = given, parameters, None
-        known = [trained.get(id(parameter)) for parameter in self._parameters]
         arrays = self._tensors()
         self._kinds = [self._kind(array, tensors) for array, tensors in enumerate(arrays)]
         self._groups = grouped(self._parameters, treatments(self, arrays), self._shards)
-        if self._accumulated.buffers:
-            self._accumulated.follow(self._parameters, same)
-        if self._averages.values:
-            self._averages.follow(self._parameters, known)
-        if any(group.moments for group in before) and any(place is not None for place in known):
-            self._carry_over(before, known)
+        if aside is not None:
+            self._take_back(aside)
 
     def trains(self, tensors: Iterable[Tensor]) -> bool:
         """Whether it trains some of these parameters; it trains all that it is bound to."""
@@ -239,6 +239,8 @@ class Optimizer(ByHand, State):
             self.bind(parameters)
         if self._shards is not None:
             gradients = parts(gradients)
+        if True in [gradient is not None and gradient.is_sparse for gradient in gradients]:
+            gradients = [gradient if gradient is None else gradient.to_dense() for gradient in gradients]
         with torch.no_grad():
             if self.gradient_accumulation_steps is not None:
                 self._accumulated.add(self._parameters, gradients, samples)
@@ -337,18 +339,6 @@ class Optimizer(ByHand, State):
 
     def _zeros(self, group: Group) -> list[list[Tensor]]:
         return [[torch.zeros_like(p, requires_grad=False) for p in group.parameters] for _ in self.moment_names]
-
-    def _carry_over(self, before: list[Group], known: list[int | None]) -> None:
-        """Take over the moments of parameters that had some; `known`: the place of each before."""
-        old = [in_order(before, i) for i in range(len(self.moment_names))]
-        for group in self._groups:
-            group.moments = self._zeros(group)
-            for moment, values in zip(group.moments, old, strict=True):
-                for tensor, i in zip(moment, group.index, strict=True):
-                    place = known[i]
-                    # A weight that now trains by another rule has a moment of another shape.
-                    if place is not None and tensor.shape == values[place].shape:
-                        tensor.copy_(values[place])
 
     # --- options -----------------------------------------------------------------------------------------------------
 

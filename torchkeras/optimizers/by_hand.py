@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.parameter_groups import Gradients
 
 
@@ -30,9 +31,14 @@ class ByHand:
     the samples of the batch) hold as in `minimize`. In your own loop they are plain steps, without constraints.
     """
 
+    _accumulated: Accumulator
     _given: Any  # the parameters, as `bind` was given them
     update: Callable[..., bool]  # (parameters, gradients, samples), one step
     stepping: Stepping | None = None  # the train step that is under way
+
+    def drop_accumulated(self) -> None:
+        """Forget the gradients that wait for more batches."""
+        self._accumulated.take()
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Remove the gradients of the parameters, or set them to zero."""

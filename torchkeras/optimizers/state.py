@@ -14,6 +14,7 @@ from torch import Tensor
 from torchkeras.arrays import to_numpy
 from torchkeras.keras_axes import Arrangement
 from torchkeras.optimizers.accumulation import Accumulator, fitted_to
+from torchkeras.optimizers.aside import Aside
 from torchkeras.optimizers.averages import Averages
 from torchkeras.optimizers.parameter_groups import Group, in_order
 from torchkeras.optimizers.schedules import LearningRateSchedule
@@ -49,6 +50,7 @@ class State:
     _groups: list[Group]
     _accumulated: Accumulator
     _averages: Averages
+    _aside: Aside | None = None  # from the second `bind` on
     _zeros: Any
     _shards: Shards | None
 
@@ -165,6 +167,40 @@ class State:
                 raise ValueError(f"{type(self).__name__}: an {what} has shape {shape}; found {array.shape}.")
             made.assign(tensors, torch.as_tensor(array.copy()))
         return values
+
+    # --- turns -------------------------------------------------------------------------------------------------------
+
+    def _put_aside(self) -> Aside:
+        """Keep what belongs to the present parameters until they train again."""
+        aside = self._aside = self._aside or Aside()
+        averages = self._averages.values or [None] * len(self._parameters)
+        moments: dict[int, list[Tensor]] = {}
+        for group in self._groups:
+            moments |= {
+                i: list(of_one) for i, of_one in zip(group.index, zip(*group.moments, strict=True), strict=False)
+            }
+        for i, (parameter, average) in enumerate(zip(self._parameters, averages, strict=True)):
+            if i in moments or average is not None:
+                aside.put(parameter, (moments.get(i, []), average))
+        told = self._arrangements, self._layers, self._names
+        aside.put_list(self._parameters, (told, self._accumulated))
+        return aside
+
+    def _take_back(self, aside: Aside) -> None:
+        """Give the present parameters the state that they had when they last trained, on the device where they are."""
+        self._accumulated.follow(self._parameters)
+        kept = [aside.take(parameter) or ([], None) for parameter in self._parameters]
+        if any(moments for moments, _ in kept):
+            for group in self._groups:
+                group.moments = self._zeros(group)
+                for place, i in enumerate(group.index):
+                    # A weight that now trains by another rule has moments of other shapes.
+                    for made, old in zip(group.moments, kept[i][0], strict=False):
+                        if made[place].shape == old.shape:
+                            made[place].copy_(old)
+        averages = [p if average is None else average for p, (_, average) in zip(self._parameters, kept, strict=True)]
+        known = any(average is not None for _, average in kept)
+        self._averages.values = fitted_to(self._parameters, averages) if known else []
 
     # --- whole -------------------------------------------------------------------------------------------------------
 

@@ -13,12 +13,15 @@ from torch import Tensor
 
 from torchkeras.interrupts import whole_imports
 from torchkeras.optimizers.accumulation import Accumulator
+from torchkeras.optimizers.aside import Aside
 from torchkeras.optimizers.by_hand import ByHand
 from torchkeras.optimizers.options import RULES
 from torchkeras.optimizers.parameter_groups import Gradients, Treatment, clipped, grouped, laid_out_as
 from torchkeras.rules import read
 from torchkeras.shards import is_sharded, parts, sharded_as
 
+# What a group of torch's has for the sake of its parameters, rather than as an option.
+OF_PARAMETERS = ("params", "fused", "foreach")
 OWN_OPTIONS = ("clipnorm", "clipvalue", "each_clipnorm", "gradient_accumulation_steps")
 
 
@@ -125,9 +128,10 @@ class TorchOptimizer(ByHand):
         self._paths: list[str] = []
         self._arrays: list[int] = []
         self._owned: list[bool] = []
+        self._sizes: list[int] = []
         self._told: set[str] = set()
         self._relations: list[float] = []
-        self._accumulated = Accumulator()
+        self._accumulated, self._aside = Accumulator(), Aside()
         if options["clipnorm"] is not None and options["global_clipnorm"] is not None:
             raise TypeError(f"{self._name}: clipnorm and global_clipnorm are one option; found both.")
         norm, other = options["clipnorm"], options.pop("global_clipnorm")
@@ -150,31 +154,54 @@ class TorchOptimizer(ByHand):
     def bind(
         self, parameters: Sequence[Tensor], arrangements: Any = None, layers: Any = None, names: Any = None
     ) -> None:
-        """Make `parameters` those to train; state is kept if they are the same.
+        """Make `parameters` those to train; state of those that trained before is kept, as in `Optimizer.bind`.
 
-        `arrangements`, `layers`, `names`: as in `Optimizer.bind`. Raises ValueError when an instance trains others.
+        `arrangements`, `layers`, `names`: as there. Raises ValueError when an instance trains others.
         """
         same = len(parameters) == len(self._parameters) and all(
             a is b for a, b in zip(parameters, self._parameters, strict=True)
         )
+        self._aside.put_list(self._parameters, (self._arrays, self._paths, self._accumulated))
         self._given, self._parameters = parameters, list(parameters)
         self._is_shared = any(map(is_sharded, parameters))  # among processes
-        if arrangements is not None or not same:
+        told = self._aside.take_list(self._parameters)
+        self._accumulated = Accumulator() if told is None else told[2]
+        if arrangements is not None or told is None:
             counts = [1] * len(parameters) if arrangements is None else [made.count for made in arrangements]
             self._arrays = [array for array, count in enumerate(counts) for _ in range(count)]
             self._paths = [f"{layers[k]}/{names[k]}" if layers and names else f"parameter {k}" for k in self._arrays]
+        else:
+            self._arrays, self._paths = told[:2]
         if self._make is not None and not (same and self.optimizer is not None):
             with whole_imports():  # of torch's compiler, for the first optimizer
-                self.optimizer = self._make(self._parameters, **self._fused()) if self._parameters else None
+                self.optimizer = self._made(self._make)
         elif self._make is None:
             self._check_owned()
+            self._move_state()
         elif self.optimizer is not None:
             self.optimizer.load_state_dict(self.optimizer.state_dict())  # moves the state to where the weights are now
         own = set() if self.optimizer is None else {id(p) for group in self.param_groups for p in group["params"]}
         self._owned = [id(parameter) in own for parameter in self._parameters]
+        self._sizes = self._sizes_of_groups()
         self._tell_of_others()
-        if self._accumulated.buffers:
-            self._accumulated.follow(parts(self._parameters), same)
+        self._accumulated.follow(parts(self._parameters))
+
+    def _made(self, make: partial[torch.optim.Optimizer]) -> torch.optim.Optimizer | None:
+        """torch's optimizer of the present parameters, with the options of the former and the state they had."""
+        before = self.optimizer
+        if before is not None:
+            for parameter, state in before.state.items():
+                self._aside.put(parameter, state)
+        if not self._parameters:
+            return None
+        made = make(self._parameters, **self._fused())
+        if before is not None:
+            made.param_groups[0] |= {k: v for k, v in before.param_groups[0].items() if k not in OF_PARAMETERS}
+        for parameter in self._parameters:
+            state = self._aside.take(parameter)
+            if state is not None:
+                made.state[parameter] = state
+        return made
 
     def _fused(self) -> dict[str, bool]:
         assert self._make is not None
@@ -187,6 +214,12 @@ class TorchOptimizer(ByHand):
             {"fused": True} if able and not chosen and "fused" in inspect.signature(self._make.func).parameters else {}
         )
 
+    def _move_state(self) -> None:
+        """Bring the state of an instance to the device and type that its weights have now."""
+        for parameter, values in self.state.items():
+            moved = {name: value for name, value in values.items() if getattr(value, "shape", None) == parameter.shape}
+            values.update({name: value.to(parameter) for name, value in moved.items()})
+
     def _check_owned(self) -> None:
         owned = {id(p): p for group in self.param_groups for p in group["params"]}
         wanted = {id(p) for p in self._parameters}
@@ -198,6 +231,10 @@ class TorchOptimizer(ByHand):
                 f"trains; {missing} of them are missing, {foreign} others are foreign. Make it of "
                 "`model.parameters()` after the model is built, or give compile its class."
             )
+
+    def _sizes_of_groups(self) -> list[int]:
+        """How many parameters each of torch's groups has: `add_param_group` may add some at any time."""
+        return [] if self.optimizer is None else [len(group["params"]) for group in self.optimizer.param_groups]
 
     def _tell_of_others(self) -> None:
         """Warn, once, of weights of the model that could train and are not this optimizer's."""
@@ -231,7 +268,7 @@ class TorchOptimizer(ByHand):
 
     def update(self, parameters: Sequence[Tensor], gradients: Gradients, samples: float = 1) -> bool:
         """As `Optimizer.update`, by a step of torch's. The parameters' `grad` are restored."""
-        if parameters is not self._given:
+        if parameters is not self._given or self._sizes_of_groups() != self._sizes:
             self.bind(parameters)
         self._bound()
         with torch.no_grad():

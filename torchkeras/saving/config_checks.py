@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from torchkeras.bytecode import SCALARS
 from torchkeras.errors import ArchitectureError, FileLimitError, ModelFileError
 from torchkeras.recursion import leave_room
 from torchkeras.saving.containers.limits import LIMITS, Limits
@@ -47,6 +48,8 @@ def check(config: Any, limits: Limits = LIMITS) -> None:
         if depth > limits.json_depth:
             raise FileLimitError(f"The architecture is nested deeper than {limits.json_depth} levels.")
         deepest = max(deepest, depth)
+        if isinstance(found, SCALARS):
+            continue
         if isinstance(found, Mapping):
             inside = _entries(found)
             layers, models = layers + len(inside), models + bool(inside)

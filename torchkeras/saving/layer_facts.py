@@ -19,8 +19,8 @@ def _of_first(has: Has, config: Mapping[str, Any]) -> Has:
     return [has[0] if has else False]
 
 
-def _of_any(has: Has, config: Mapping[str, Any]) -> Has:
-    return [any(has)]
+def _of_merged(has: Has, config: Mapping[str, Any]) -> Has:
+    return [all(has) if config.get("any_mask") else any(has)]
 
 
 def _none(has: Has, config: Mapping[str, Any]) -> Has:
@@ -46,8 +46,8 @@ class LayerFacts:
     our attributes that hold layers; `has_cell`: whether weights are in an inner cell there.
 
     Of tf.keras and Keras 3: `unused`: options that we do not have, with the values that have no effect; `idle`: options
-    that repeat what is known, or that the class never reads; `arguments`: of a call, after the first; `takes_mask`:
-    whether a call takes one mask.
+    that repeat what is known, that the class never reads, or that only affect random numbers; `arguments`: of a call,
+    after the first; `takes_mask`: whether a call takes one mask.
 
     `mask`: which outputs have a mask, by its inputs and its config. `joins`: whether it joins masks, value by value.
     `turned`: whether Theano turned its kernel around.
@@ -92,8 +92,8 @@ _KERNEL = ("kernel_initializer", "kernel_regularizer", "kernel_constraint")
 
 
 def _recurrent(**facts: Any) -> LayerFacts:
-    unused = {"time_major": (False,), "seed": (None,)}
-    return LayerFacts(unused=unused, arguments=_IN_STEPS, takes_mask=True, mask=_of_steps, **facts)
+    unused, idle = {"time_major": (False,)}, ("seed",)
+    return LayerFacts(unused=unused, idle=idle, arguments=_IN_STEPS, takes_mask=True, mask=_of_steps, **facts)
 
 
 def _every(names: str, **facts: Any) -> dict[str, LayerFacts]:
@@ -103,12 +103,12 @@ def _every(names: str, **facts: Any) -> dict[str, LayerFacts]:
 _conv_lstm = {"left_out": {"unroll": ANY, "recurrent_padding": ("same",)}, "has_cell": True}
 
 FACTS: Mapping[str, LayerFacts] = {
-    **_every("Add Average Maximum Minimum Multiply Subtract", mask=_of_any, joins=True),
+    **_every("Add Average Maximum Minimum Multiply Subtract", left_out={"any_mask": ANY}, mask=_of_merged, joins=True),
     **_every("CenterCrop Resizing RandomFlip RandomRotation RandomTranslation RandomZoom", idle=("rng_type",)),
     **_every("Conv1D Conv2D Conv3D", turned=True),
     **_every("Cosine ConvRNN2D CuDNNGRU CuDNNLSTM Highway MaxoutDense ParametricSoftplus SReLU", keras3=None),
     **_every("DepthwiseConv1D DepthwiseConv2D", unused={"groups": (1,)}),
-    **_every("GRUCell LSTMCell SimpleRNNCell", unused={"seed": (None,)}),
+    **_every("GRUCell LSTMCell SimpleRNNCell", idle=("seed",)),
     **_every("IntegerLookup StringLookup", keras3=None, idle=("vocabulary_size", "has_input_vocabulary")),
     **_every("LocallyConnected1D LocallyConnected2D", keras3=None, unused={"implementation": (1, 2, 3)}),
     **_every("SeparableConv1D SeparableConv2D", unused={"groups": (1,)}, idle=_KERNEL),
@@ -117,12 +117,13 @@ FACTS: Mapping[str, LayerFacts] = {
         left_out={"trainable": ANY},
         unused={"noise_shape": (None,)},
     ),
+    "ActivityRegularization": LayerFacts(left_out={"per_sample": (True,)}),
     "AdditiveAttention": LayerFacts(
         left_out={"seed": ANY}, unused={"causal": (False,)}, arguments=_IN_SCORES, takes_mask=True
     ),
     "Attention": LayerFacts(unused={"causal": (False,)}, arguments=_IN_SCORES, takes_mask=True),
     "BatchNormalization": LayerFacts(
-        left_out={"mode": (0,)},
+        left_out={"mode": (0,), "variance": ANY, "frozen_is_fixed": ANY},
         unused={
             "renorm": (False, None),
             "renorm_clipping": (None,),
@@ -135,7 +136,7 @@ FACTS: Mapping[str, LayerFacts] = {
     "Bidirectional": LayerFacts(
         left_out={"num_constants": (None,)}, arguments=_IN_STEPS, takes_mask=True, mask=_of_both
     ),
-    "Concatenate": LayerFacts(mask=_of_any),
+    "Concatenate": LayerFacts(left_out={"any_mask": ANY}, mask=_of_merged),
     "Conv1DTranspose": LayerFacts(left_out={"target_shape": (None,)}, unused={"groups": (1,)}),
     "Conv2DTranspose": LayerFacts(left_out={"target_shape": (None,)}, unused={"groups": (1,)}, turned=True),
     "Conv3DTranspose": LayerFacts(left_out={"target_shape": (None,)}, unused={"groups": (1,)}, turned=True),
@@ -194,7 +195,7 @@ FACTS: Mapping[str, LayerFacts] = {
     "Softmax": LayerFacts(arguments=("mask",), takes_mask=True),
     "StackedRNNCells": LayerFacts(left_out={"reverse_state_order": (False,)}, inner={"_layers": ("cells",)}),
     "ThresholdedReLU": LayerFacts(keras3=None),
-    "TimeDistributed": LayerFacts(takes_mask=True),
+    "TimeDistributed": LayerFacts(left_out={"by_steps": ANY}, takes_mask=True),
     "TimeDistributedDense": LayerFacts(keras3="Dense", group="Dense"),
     "UpSampling2D": LayerFacts(refused={"interpolation": ("bilinear",)}),
 }

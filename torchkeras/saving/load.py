@@ -36,6 +36,7 @@ from torchkeras.saving.dialects import modern
 from torchkeras.saving.dialects.calls import read_form
 from torchkeras.saving.dialects.compile_config import modern_training
 from torchkeras.saving.formats import named
+from torchkeras.saving.frozen import freeze
 from torchkeras.saving.graph_config import in_structure, model_from_config
 from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, described, opened
 from torchkeras.saving.optimizer.state import restore, restore_scale
@@ -56,6 +57,7 @@ class Taking:
     original_backend: str | None = None
     original_data_format: str | None = None
     strict: bool = True  # whether what may be damage, or an edit, is an error and not a warning
+    report: bool = False  # whether to say what was done with each weight
 
     def __post_init__(self) -> None:
         if self.skip_mismatch and not self.by_name:
@@ -74,14 +76,14 @@ class Taking:
                 raise ValueError(f"load_weights: {option} means nothing for a file of {layout}.")
 
 
-def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool = False) -> Report:
+def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool = False) -> Report | None:
     """Set a model's weights from a file of weights or of a whole model; after an error none are set."""
     with _advised(path), _readable(path, isolated, taking.strict) as file:
         layout = _layout_of_tensors(file, taking)
         if layout is not None:
             with layout.opened(file) as stored:
                 state.fill(model, stored, shown(file))
-            return Report.of_state(shown(file), model)
+            return Report.of_state(shown(file), model) if taking.report else None
         with opened(file, taking.strict) as source:
             matches, _, report = _take(source, model, taking, source.config)
         if source.config is None:
@@ -97,7 +99,7 @@ def load_model(
     isolated: bool = False,
     lambdas: str = bytecode.READ,
     memory: Callable[[Any], None] | None = None,
-) -> tuple[Any, Report]:
+) -> tuple[Any, Report | None]:
     """A model with its weights and, if `compiled` and the file has them, its optimizer, losses and metrics.
 
     `memory`: what allocates the weights of a model on `meta`; None is `give_memory`.
@@ -106,13 +108,13 @@ def load_model(
     with _advised(path), _readable(path, isolated, taking.strict) as file:
         layout = _layout_of_tensors(file, taking)
         if layout is not None:
-            return _of_tensors(file, layout, custom_objects, compiled, lambdas, memory)
+            return _of_tensors(file, layout, taking, custom_objects, compiled, lambdas, memory)
         return _of_keras(file, taking, custom_objects, compiled, lambdas, memory)
 
 
 def _of_keras(
     path: PathLike, taking: Taking, custom_objects: Any, compiled: bool, lambdas: str, memory: Callable[[Any], None]
-) -> tuple[Any, Report]:
+) -> tuple[Any, Report | None]:
     """A model from a file of a Keras, or of the form of one."""
     with opened(path, taking.strict) as source:
         if source.config is None:
@@ -125,6 +127,7 @@ def _of_keras(
         # The caller's data format is already part of the architecture; the weights belong to that.
         own = replace(taking, original_data_format=None)
         matches, origin, report = _take(source, model, own, None, memory=partial(memory, model))
+        freeze(model, source.frozen, source.name)
         if source.in_form:
             _take_forms(source, model)
         if compiled and source.training is not None:
@@ -156,8 +159,14 @@ def _take_forms(source: ModelFile, model: Network) -> None:
 
 
 def _of_tensors(
-    path: PathLike, layout: Any, custom_objects: Any, compiled: bool, lambdas: str, memory: Callable[[Any], None]
-) -> tuple[Any, Report]:
+    path: PathLike,
+    layout: Any,
+    taking: Taking,
+    custom_objects: Any,
+    compiled: bool,
+    lambdas: str,
+    memory: Callable[[Any], None],
+) -> tuple[Any, Report | None]:
     """A model from a file of tensors under the names of its `state_dict`, with a text that describes the model."""
     with layout.opened(path) as stored:
         if stored.about is None:
@@ -169,10 +178,11 @@ def _of_tensors(
         model = _built(source, _modern(source, Taking(), custom_objects, lambdas), custom_objects)
         memory(model)
         state.fill(model, stored, shown(path))
+        freeze(model, source.frozen, source.name)
     if compiled and source.training is not None:
         _compile(source, model, custom_objects)
     model.eval()
-    return model, Report.of_state(shown(path), model)
+    return model, Report.of_state(shown(path), model) if taking.report else None
 
 
 def _layout_of_tensors(path: PathLike, taking: Taking) -> Any:
@@ -217,6 +227,11 @@ def _built(source: ModelFile, config: Any, custom_objects: Mapping[str, Any] | N
         raise type(error)(f"{source.name}: {error}") from error
     if not isinstance(model, Network):
         raise ArchitectureError(f"{source.name}: its architecture is a {type(model).__name__}, not a model.")
+    if model._has_own_code and not model._is_connected:
+        raise ArchitectureError(
+            f"{source.name}: {type(model).__name__} {model.name!r}, as its from_config made it, has no weights yet: "
+            "let from_config call build(input_shape)."
+        )
     return model
 
 
@@ -248,12 +263,14 @@ Matched = tuple[list[Match], Origin]
 
 def _take(
     source: ModelFile, model: Network, taking: Taking, config: Any, memory: Callable[[], None] = lambda: None
-) -> tuple[list[Match], Origin, Report]:
+) -> tuple[list[Match], Origin, Report | None]:
     """Match all weights, call `memory()`, then take the values. `config`: shows the file's data format."""
     matches, origin = _MATCHED[source.layout](source, model, taking, config)
     memory()
     layer_groups.follow_origin(source.name, model, matches, origin, taking.by_name)
     take(matches)
+    if not taking.report:
+        return matches, origin, None
     left = layer_groups.untaken(source.weights, matches) if taking.by_name else ()
     return matches, origin, Report.of(source.name, matches, model, left)
 

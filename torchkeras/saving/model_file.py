@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +13,18 @@ import h5py
 
 from torchkeras.errors import UnknownFormatError, UnreadableFileError
 from torchkeras.saving.containers import archive, hdf5, json_text
-from torchkeras.saving.containers.hdf5 import attribute, attributes, dataset_in, group_in, members, reading
+from torchkeras.saving.containers.hdf5 import (
+    attribute,
+    attributes,
+    dataset_in,
+    group_in,
+    has_attribute,
+    members,
+    reading,
+)
 from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.containers.places import filename, shown
+from torchkeras.saving.frozen import KEY, read_names
 from torchkeras.saving.optimizer.keras3_order import SCALE
 from torchkeras.saving.optimizer.state import BESIDE
 from torchkeras.saving.weights.layer_groups import read_arrays
@@ -39,7 +48,8 @@ class ModelFile:
     `name`: the file's name in errors. `layout`: of the weights in the group `weights`: GROUPS (Keras 1, 2, 3), PATHS
     (`.weights.h5`) or NUMBERS (Keras 0); NAMES has no group. `config`, `training`: the architecture and how the model
     was compiled, None if missing. `version`, `backend`: of the Keras that wrote it, "" if the file does not say.
-    `in_form`: whether inputs and outputs have the form that the config shows.
+    `in_form`: whether inputs and outputs have the form that the config shows. `frozen`: parameters that do not train
+    although their layers do.
     """
 
     name: str
@@ -50,6 +60,7 @@ class ModelFile:
     version: str = ""
     backend: str = ""
     in_form: bool = False
+    frozen: Sequence[str] = ()
 
     def optimizer(self) -> list[Named]:
         """The arrays of the optimizer's state, with names; empty if the file has none."""
@@ -81,18 +92,19 @@ def described(about: str, name: str) -> ModelFile:
     if not isinstance(found, Mapping) or not isinstance(found.get("model_config"), Mapping):
         raise UnreadableFileError(f"{name}: its architecture must be a JSON object with 'model_config'.")
     version = str(found.get("keras_version", ""))
-    return ModelFile(name, None, NAMES, found["model_config"], found.get("training_config"), version)
+    frozen = read_names(found.get(KEY), name)
+    return ModelFile(name, None, NAMES, found["model_config"], found.get("training_config"), version, frozen=frozen)
 
 
 def _archived(found: archive.Archive, weights: h5py.Group, name: str) -> ModelFile:
     training = found.config.get("compile_config") if isinstance(found.config, Mapping) else None
-    version = found.metadata.get("keras_version", "") if isinstance(found.metadata, Mapping) else ""
-    own = found.metadata.get(OWN) if isinstance(found.metadata, Mapping) else None
+    metadata = found.metadata if isinstance(found.metadata, Mapping) else {}
+    version, own = str(metadata.get("keras_version", "")), metadata.get(OWN)
     training = _with_optimizer(training)
     if training is not None and own is not None:
         training = {**training, OWN: own}
-    in_form = isinstance(found.metadata, Mapping) and found.metadata.get(STRUCTURE) is True
-    return ModelFile(name, weights, PATHS, found.config, training, str(version), "", in_form)
+    in_form, frozen = metadata.get(STRUCTURE) is True, read_names(metadata.get(KEY), name)
+    return ModelFile(name, weights, PATHS, found.config, training, version, "", in_form, frozen)
 
 
 def _with_optimizer(training: Any) -> Any:
@@ -107,7 +119,7 @@ def _with_optimizer(training: Any) -> Any:
 def _hdf5(file: h5py.Group) -> ModelFile:
     name, version = filename(file), str(attribute(file, "keras_version", ""))
     inside = members(file)
-    if "model_weights" in inside and attribute(file, "layer_names") is None:
+    if "model_weights" in inside and not has_attribute(file, "layer_names"):
         group = group_in(file, "model_weights")
         layout = NUMBERS if has_old_layout(group) else GROUPS
         told = version or str(attribute(group, "keras_version", ""))
@@ -119,10 +131,11 @@ def _hdf5(file: h5py.Group) -> ModelFile:
             read_config(file, "training_config"),
             told,
             str(attribute(file, "backend", attribute(group, "backend", ""))),
+            frozen=read_names(read_config(file, KEY), name),
         )
     if has_old_layout(file):
         return ModelFile(name, file, NUMBERS, version=version)
-    if any(attribute(file, key) is not None for key in ("layer_names", "layer_names0")):
+    if any(has_attribute(file, key) for key in ("layer_names", "layer_names0")):
         return ModelFile(name, file, GROUPS, version=version, backend=str(attribute(file, "backend", "")))
     if {"layers", "_layer_checkpoint_dependencies", "vars"} & set(inside) or not (inside or attributes(file)):
         # Keras 3 makes a group when it has a weight for it: an empty file is that of a model without weights.

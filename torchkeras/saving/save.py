@@ -15,9 +15,10 @@ from torchkeras.processes import is_main
 from torchkeras.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.saving.containers import json_text
 from torchkeras.saving.containers.places import shown
-from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, check_name, named
+from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, Format, check_name, named
+from torchkeras.saving.frozen import KEY, frozen_alone
 from torchkeras.saving.graph_config import KERAS_VERSION, layer_config
-from torchkeras.saving.unsaveable import check_names, check_size, left_out, unloadable, unwritten
+from torchkeras.saving.unsaveable import changed_by_hand, check_names, check_size, left_out, unloadable, unwritten
 from torchkeras.saving.write.keras2_training import training_for_keras2
 from torchkeras.shards import collected, shared_in
 
@@ -32,7 +33,7 @@ def write_weights(model: Any, path: PathLike, overwrite: bool) -> None:
     if _is_anothers(model):
         return
     _may_write(path, overwrite)
-    _has_a_form(model, path)
+    _has_a_form(model, path, kind)
     with collected(_shared(model)) as writes:
         if writes and kind.tensors:
             named(kind.tensors).write(path, model)
@@ -51,9 +52,11 @@ def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: 
     if kind.exporter:
         model.export(path)
         return
-    _has_a_form(model, path)
+    _has_a_form(model, path, kind)
     for what in unloadable(model):
         warnings.warn(f"{path}: load_model will fail: {what}", stacklevel=3)
+    for what in changed_by_hand(model):
+        warnings.warn(f"{path}: {what}, which the file does not hold.", stacklevel=3)
     include_optimizer = include_optimizer and model.optimizer is not None and _told(model, path)
     with collected(_shared(model, include_optimizer)) as writes:
         if writes and kind.tensors:
@@ -87,6 +90,8 @@ def _told(model: Any, path: PathLike) -> bool:
 
 def _write_tensors(write: Callable[..., None], model: Any, path: PathLike, include_optimizer: bool) -> None:
     about: dict[str, Any] = {"keras_version": KERAS_VERSION, "model_config": layer_config(model)}
+    frozen = frozen_alone(model)
+    about |= {KEY: frozen} if frozen else {}
     if include_optimizer:
         about["training_config"], _ = training_for_keras2(training_config(model), own_training_config(model))
         if model.optimizer.iterations:
@@ -103,7 +108,7 @@ def _may_write(path: PathLike, overwrite: bool) -> None:
         raise FileExistsError(f"{path}: the file exists already, and overwrite is False.")
 
 
-def _has_a_form(model: Any, path: PathLike) -> None:
+def _has_a_form(model: Any, path: PathLike, kind: Format) -> None:
     """Raise ValueError for what no file holds, TypeError for a weight, such as a quantized one, that has no form.
 
     Warns of tensors that are no weights though they look it.
@@ -117,3 +122,5 @@ def _has_a_form(model: Any, path: PathLike) -> None:
                 f"{path}: {name!r} has the type {type(tensor).__name__}, which such a file cannot hold: save it with "
                 "torch.save(model.state_dict(), path), or save the model before it is quantized."
             )
+        if tensor.is_complex() and not kind.tensors:
+            raise TypeError(f"{path}: {name!r} is complex, which no file of Keras holds: save as .safetensors or .pt.")

@@ -9,6 +9,7 @@ from typing import Any
 from torchkeras import registry
 from torchkeras.engine.fit.compile_options import mapped
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.changed_options import by_hand
 from torchkeras.engine.layer.facts import is_own
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.weight_lists import WeightOwner
@@ -61,7 +62,9 @@ def _problem(name: str) -> str | None:
 
 
 def unloadable(model: Any) -> Iterator[str]:
-    """Why layers of a user's own cannot be made again of their config."""
+    """Why a model or layers of a user's own cannot be made again of their config."""
+    if model._has_own_code and not _is_ours(model, "get_config") and _is_ours(model, "from_config"):
+        yield f"{type(model).__name__} has no from_config, which would make it of its config and call build."
     for layer in model.layers:
         if isinstance(layer, Network):
             yield from unloadable(layer)
@@ -77,6 +80,18 @@ def unloadable(model: Any) -> Iterator[str]:
             yield f"{what} has no {missing[0]!r} in its config, which its __init__ takes: let its get_config return it."
         elif not any(p.kind is p.VAR_KEYWORD for p in parameters) and any(key not in named for key in config):
             yield f"{what} does not take its config: let its __init__ take **options and pass them to super().__init__."
+
+
+def _is_ours(model: Any, method: str) -> bool:
+    return is_own(next(cls for cls in type(model).__mro__ if method in cls.__dict__))
+
+
+def changed_by_hand(model: Any) -> Iterator[str]:
+    """What layers compute otherwise than a file will say, since their modules were changed past their options."""
+    for layer in model.modules():
+        if isinstance(layer, Layer) and not isinstance(layer, Network):
+            for what in by_hand(layer):
+                yield f"{type(layer).__name__} {layer.name!r}: {what}"
 
 
 def unwritten(model: Any) -> str | None:

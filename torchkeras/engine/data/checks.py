@@ -13,7 +13,17 @@ from torch import Tensor
 
 from torchkeras.arrays import as_numbers, as_tensor
 from torchkeras.engine.data import hints
-from torchkeras.engine.data.target_kinds import AS_GIVEN, BINARY, CLASSES, FREE, LIKE, ONE_HOT, SOME_CLASSES
+from torchkeras.engine.data.target_kinds import (
+    BINARY,
+    CLASSES,
+    CLASSES_OF_TORCH,
+    FREE,
+    GIVEN,
+    IGNORED,
+    LIKE,
+    ONE_HOT,
+    SOME_CLASSES,
+)
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.rules import integer, read
 
@@ -56,7 +66,7 @@ def standardize(
         given = tuple(array.shape)
         if array.ndim == 1 and not keep and not (shape is not None and len(shape) == 1):
             array = array.reshape(len(array), 1)
-        _check_shape(array, name, shape, None if what == "input" else kind, given)
+        _check_shape(array, name, shape, None if what == "input" else kind, given, not hasattr(item, "shape"))
         tensor = as_tensor(array)
         if dtype == torch.int64 and what == "target":
             _check_whole(tensor, name)
@@ -83,7 +93,7 @@ def standardize_targets(
     """
     expected = [_target_shape(tuple(shape), kind) for shape, kind in zip(output_shapes, kinds, strict=True)]
     free = [None if kind == ONE_HOT else shape for shape, kind in zip(expected, kinds, strict=True)]
-    as_given = [kind == AS_GIVEN for kind in kinds]
+    as_given = [kind in GIVEN for kind in kinds]
     targets = standardize(values, names, free, dtypes, "target", as_given, kinds)
     for target, name, shape, kind, output in zip(targets, names, expected, kinds, output_shapes, strict=True):
         if kind == FREE and target.dim() != len(output) and _sizes(target.shape) == _sizes(output):
@@ -144,7 +154,10 @@ def check_labels(
         if kind == BINARY:
             _check_binary(target, name)
         elif kind == CLASSES and shape[-1] is not None:
-            _check_classes(target, name, shape[-1])
+            _check_classes(target, name, shape[-1], "sparse_categorical_crossentropy")
+        elif kind == CLASSES_OF_TORCH and not target.is_floating_point() and len(shape) > 1 and shape[1] is not None:
+            numbers = target.long()
+            _check_classes(numbers[numbers != IGNORED], name, shape[1], "the loss of torch")
 
 
 def _check_binary(target: Tensor, name: str) -> None:
@@ -157,11 +170,13 @@ def _check_binary(target: Tensor, name: str) -> None:
         )
 
 
-def _check_classes(target: Tensor, name: str, classes: int) -> None:
+def _check_classes(target: Tensor, name: str, classes: int, loss: str) -> None:
+    if target.numel() == 0:
+        return
     low, high = (value.item() for value in torch.aminmax(target))
     if not (low >= 0 and high < classes):
         raise ValueError(
-            f"Output {name!r}: sparse_categorical_crossentropy takes class numbers from 0 to {classes - 1}; found "
+            f"Output {name!r}: {loss} takes class numbers from 0 to {classes - 1}; found "
             f"labels from {low:g} to {high:g}. {hints.of_classes(classes)}"
         )
 
@@ -247,7 +262,7 @@ def _items(values: Any, names: Sequence[str], what: str) -> list[Any]:
         raise ValueError(
             f"Error when checking model {what}: expected {len(names)} array(s), for {_listed(names)}, but got "
             f"{len(items)}: {', '.join(map(str, found[:10]))}{', ...' if len(found) > 10 else ''}. A list or tuple has "
-            f"an array for each {what}: join samples by np.array, and give targets as y."
+            f"an array for each {what}: join samples by np.array{', and give targets as y' if what == 'input' else ''}."
         )
     return items
 
@@ -260,6 +275,7 @@ def _by_name(values: Mapping[str, Any], names: Sequence[str], what: str) -> list
     if unknown:
         raise ValueError(
             f"Error when checking model {what}: no {what} is called {_listed(unknown)}; there are {list(names)}."
+            f"{' Each output that compile gave a loss has one.' if what == 'target' else ''}"
         )
     return [values[name] for name in names]
 
@@ -281,7 +297,9 @@ def _array(value: Any, name: str, what: str) -> Any:
     return array
 
 
-def _check_shape(array: Any, name: str, shape: Shape | None, kind: str | None, given: Shape = ()) -> None:
+def _check_shape(
+    array: Any, name: str, shape: Shape | None, kind: str | None, given: Shape = (), of_list: bool = False
+) -> None:
     """Raise ValueError, in Keras's words and with advice, for another shape; `kind`: of a target, None of an input."""
     if shape is None:
         return
@@ -292,7 +310,7 @@ def _check_shape(array: Any, name: str, shape: Shape | None, kind: str | None, g
         problem = f"expected {name} to have shape {expected} but got array with shape {found[1:]}"
     else:
         return
-    hint = hints.of_input(found, shape, given) if kind is None else hints.of_target(found, shape, kind)
+    hint = hints.of_input(found, shape, given, of_list) if kind is None else hints.of_target(found, shape, kind)
     raise ValueError(f"Error when checking {'input' if kind is None else 'target'}: {problem}. {hint}")
 
 

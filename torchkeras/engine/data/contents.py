@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import os
 import random
 import sys
 import zlib
-from collections.abc import Iterator, Mapping, Set as AnySet
+from collections.abc import Collection, Iterator, Mapping, Set as AnySet
 from functools import partial
-from types import CodeType, FunctionType, GeneratorType, MethodType
+from types import CodeType, FunctionType, GeneratorType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ ROWS = 256
 SAMPLED = 4096  # items of a long list
 OF_MODULES = ("_parameters", "_buffers", "_modules")
 ARRAYS = (np.ndarray, Tensor)
+VALUES = (bool, int, float, str, np.generic, list, tuple, dict, set, frozenset, *ARRAYS)
+NAMESPACES = (SimpleNamespace, argparse.Namespace)
 # What is told elsewhere: the state of random numbers, options of optimizers.
 APART = (np.random.Generator, np.random.RandomState, random.Random, torch.Generator, torch.optim.Optimizer)
 
@@ -33,6 +36,20 @@ def plain(value: Any, deep: bool = False) -> Any:
     values that it names, and other objects their attributes.
     """
     return _Plain(deep).of(value, DEPTH)
+
+
+def of_user(value: Any, known: Collection[str] = ()) -> dict[str, Any]:
+    """The attributes of an object that hold code of the user's, and of an object of the user's all values; as `plain`.
+
+    `known`: the names of attributes that are left out.
+    """
+    whole = _is_of_user(value)
+    found = {name: item for name, item in _attributes(value) if name not in known}
+    return {
+        name: plain(item, deep=True)
+        for name, item in found.items()
+        if _is_code(item) or (whole and isinstance(item, VALUES))
+    }
 
 
 def checksum(array: Any) -> int:
@@ -95,13 +112,13 @@ class _Plain:
             return type(value).__qualname__
         if isinstance(value, bytes):
             return zlib.crc32(value)
+        if isinstance(value, type):
+            return {"class": value.__qualname__, **self.code(value, depth)}
         self._seen[id(value)] = value
         if isinstance(value, MethodType):
             return {**self._function(value.__func__, depth), "self": self.of(value.__self__, depth - 1)}
         if isinstance(value, FunctionType):
             return self._function(value, depth)
-        if isinstance(value, type):
-            return {"class": value.__qualname__, **self.code(value, depth)}
         if isinstance(value, partial):
             return {name: self.of(getattr(value, name), depth - 1) for name in ("func", "args", "keywords")}
         if isinstance(value, GeneratorType):
@@ -118,11 +135,14 @@ class _Plain:
         named |= dict(zip(code.co_freevars, map(_cell, function.__closure__ or ()), strict=True))
         named |= {f"argument {k}": each for k, each in enumerate(function.__defaults__ or ())}
         named |= function.__kwdefaults__ or {}
-        told = {}
-        for name, value in named.items():
-            ours = isinstance(value, (FunctionType, type)) and _is_users(value.__module__)
-            if ours or isinstance(value, (bool, int, float, str, list, tuple, dict, *ARRAYS)):
-                told[name] = self.of(value, depth - 1)
+        for name, module in [*named.items()]:
+            if isinstance(module, ModuleType) and _is_users(module.__name__):
+                named |= {f"{name}.{each}": vars(module)[each] for each in _names(code) if each in vars(module)}
+        told = {
+            name: self.of(value, depth - 1)
+            for name, value in named.items()
+            if _is_code(value) or isinstance(value, (*VALUES, *NAMESPACES))
+        }
         return {"function": function.__qualname__, "code": digest(code, function.__doc__), "names": told}
 
     def code(self, kind: type, depth: int) -> dict[str, Any]:
@@ -134,12 +154,18 @@ class _Plain:
         found = {name: getattr(each, "__func__", each) for base in bases for name, each in vars(base).items()}
         found = {name: each.fget if isinstance(each, property) else each for name, each in found.items()}
         own = {name: each for name, each in found.items() if isinstance(each, FunctionType)}
-        return {"methods": {name: self._function(each, depth - 1) for name, each in own.items()}} if own else {}
+        told: dict[str, Any] = {name: self._function(each, depth - 1) for name, each in own.items()}
+        values = {name: each for name, each in found.items() if isinstance(each, VALUES) and name[:2] != "__"}
+        return {
+            **({"methods": told} if told else {}),
+            **({"values": {name: self.of(each, depth - 1) for name, each in values.items()}} if values else {}),
+        }
 
     def _object(self, value: Any, depth: int) -> dict[str, Any]:
-        told = {}
+        told, whole = {}, _is_of_user(value)
         for name, item in _attributes(value):
-            if not name.startswith("_") or isinstance(item, ARRAYS) or name in OF_MODULES:
+            of_user = isinstance(item, ARRAYS) or name in OF_MODULES or (whole and _is_told(item))
+            if not name.startswith("_") or of_user:
                 told[name] = self.of(item, depth - 1)
         return {"class": type(value).__qualname__, **told, **self.code(type(value), depth)}
 
@@ -195,6 +221,25 @@ def _is_users(module: str) -> bool:
         return False
     file = getattr(sys.modules.get(module), "__file__", None) or ""
     return root != __name__.partition(".")[0] and "site-packages" not in file and "dist-packages" not in file
+
+
+def _is_of_user(value: Any) -> bool:
+    return _is_users(type(value).__module__)
+
+
+def _is_code(value: Any) -> bool:
+    """Whether this is a function or class of the user's, or an object of such a class; a network is told elsewhere."""
+    if isinstance(value, (FunctionType, type)):
+        return _is_users(value.__module__)
+    if isinstance(value, partial):
+        return True
+    if isinstance(value, MethodType):
+        return _is_code(value.__func__)
+    return _is_of_user(value) and not isinstance(value, (torch.nn.Module, ModuleType))
+
+
+def _is_told(value: Any) -> bool:
+    return _is_code(value) or isinstance(value, VALUES)
 
 
 def _name(value: Any) -> str:

@@ -12,9 +12,11 @@ from torchkeras.engine.data.target_kinds import CLASSES, ONE_HOT, SOME_CLASSES
 Shape = Sequence[int | None]
 
 
-def of_input(found: Shape, wanted: Shape, given: Shape) -> str:
-    """For an input; `given` is its shape before an array of one axis got a second one."""
+def of_input(found: Shape, wanted: Shape, given: Shape, of_list: bool = False) -> str:
+    """For an input; `given` is its shape before an array of one axis got a second one. `of_list`: it was no array."""
     sample, axes = tuple(wanted[1:]), tuple(found[1:])
+    if of_list:
+        return f"A list has an array for each input: give one, np.array(...), of shape {_written(wanted)}."
     if tuple(given) == sample:
         return "It has no axis of samples: give x[None] for one sample, or leave that axis out of the Input's shape."
     if len(found) == len(wanted) - 1 and sample[-1:] == (1,) and axes == sample[:-1]:

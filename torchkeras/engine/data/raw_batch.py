@@ -42,6 +42,18 @@ def mapped(data: Any, change: Callable[[Tensor], Tensor], device: torch.device |
     return each(data)
 
 
+def apart(data: Any) -> Any:
+    """The same structure with a copy of each array and tensor, whose memory nobody else writes to."""
+    if isinstance(data, ARRAYS):
+        return data.clone() if isinstance(data, Tensor) else data.copy()
+    if isinstance(data, (dict, UserDict)):
+        return _with_items(data, {key: apart(item) for key, item in data.items()})
+    if type(data) in (list, tuple) or hasattr(data, "_fields"):
+        items = map(apart, data)
+        return type(data)(*items) if hasattr(data, "_fields") else type(data)(items)
+    return data
+
+
 def _with_items(mapping: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
     if type(mapping) is dict:
         return items

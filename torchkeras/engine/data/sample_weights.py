@@ -13,6 +13,7 @@ from torch import Tensor
 from torchkeras.arrays import as_numbers, as_tensor
 
 MODES = (None, "temporal")
+MOST = 10  # classes in an error
 
 
 def standardize_weights(
@@ -50,7 +51,7 @@ def standardize_weights(
 
 
 def _by_output(given: Any, names: Sequence[str], option: str) -> list[Any]:
-    if given is None or (hasattr(given, "__len__") and len(given) == 0):
+    if given is None or (isinstance(given, (list, tuple, Mapping)) and not given):
         return [None] * len(names)
     if isinstance(given, Mapping) and (len(names) > 1 or any(key in names for key in given)):
         unknown = [key for key in given if key not in names]
@@ -85,7 +86,11 @@ def _of_samples(target: Tensor, name: str, given: Any, mode: str | None) -> Tens
     weight = as_tensor(as_numbers(given, f"Output {name!r}: sample_weight"))
     axes = 2 if mode == "temporal" else 1
     if weight.dim() != axes:
-        hint = " sample_weight_mode='temporal' in compile() takes a weight for each time step." if axes == 1 else ""
+        hint = (
+            " sample_weight_mode='temporal' in compile() takes a weight for each time step."
+            if weight.dim() > axes == 1
+            else ""
+        )
         raise ValueError(
             f"Output {name!r}: sample_weight must have {axes} axes under sample_weight_mode {mode!r}; found shape "
             f"{tuple(weight.shape)}.{hint}"
@@ -103,12 +108,14 @@ def _of_classes(target: Tensor, name: str, given: Any) -> Tensor:
         raise TypeError(f"Output {name!r}: class_weight must be a dict from class to weight; found {given!r}.")
     if target.dim() > 2:
         raise ValueError(f"Output {name!r}: class_weight takes targets of 2 axes; found shape {tuple(target.shape)}.")
-    labels = target.argmax(1) if target.dim() == 2 and target.shape[1] > 1 else target.reshape(-1)
+    labels = _one_class(target, name) if target.dim() == 2 and target.shape[1] > 1 else target.reshape(-1)
     classes, number = np.unique(labels.cpu().numpy(), return_inverse=True)
     missing = [label.item() for label in classes if label.item() not in given]
     if missing:
+        more = f" and {len(missing) - MOST} more" if len(missing) > MOST else ""
         raise ValueError(
-            f"Output {name!r}: class_weight has no weight for the classes {missing} of the targets. Give each one."
+            f"Output {name!r}: class_weight has no weight for the classes {missing[:MOST]}{more} of the targets. Give "
+            "each one."
         )
     weights = [given[label.item()] for label in classes]
     for label, weight in zip(classes, weights, strict=True):
@@ -118,3 +125,17 @@ def _of_classes(target: Tensor, name: str, given: Any) -> Tensor:
                 f"{label.item()}."
             )
     return torch.tensor(weights, dtype=torch.float64)[number.reshape(-1)]
+
+
+def _one_class(target: Tensor, name: str) -> Tensor:
+    """The class of each row, where it has its largest value. Raises ValueError for a row that has it several times."""
+    largest = target.amax(1, keepdim=True)
+    several = ((target == largest).sum(1) > 1).nonzero()
+    if len(several):
+        row = int(several[0])
+        raise ValueError(
+            f"Output {name!r}: class_weight takes targets of one class each; sample {row} has its largest value, "
+            f"{largest[row].item():g}, for {int((target[row] == largest[row]).sum())} classes. Give sample_weight, or "
+            "a loss that weights classes."
+        )
+    return target.argmax(1)

@@ -20,6 +20,7 @@ from torchkeras.engine.fit.symbolic_scores import Scores, refuse
 from torchkeras.engine.fit.turns import Turning
 from torchkeras.engine.fit.watched import Changing, Weights
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
+from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.dtypes import mixed_layers
 from torchkeras.engine.layer.unseen import warn_of_unseen
 from torchkeras.engine.layer.weight_lists import WeightOwner
@@ -28,7 +29,7 @@ from torchkeras.engine.speed.choose import learner, scorer
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel
 from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
-from torchkeras.engine.step.optimizer_reach import check_reach
+from torchkeras.engine.step.optimizer_reach import check_reach, discrepancy, warn_of_hooks
 from torchkeras.engine.step.step import learn, train_step
 from torchkeras.engine.step.targets import reported_names, resolve
 from torchkeras.interrupts import imported
@@ -56,7 +57,16 @@ class Given:
 
 
 class GivenOptimizer(Given):
-    """The optimizer. Set on a compiled model it may be all that `compile` takes, and is read as the object."""
+    """The optimizer. Set on a compiled model it may be all that `compile` takes, and is read as the object.
+
+    It may train other models too. Read from a model it has the state that belongs to this model's weights.
+    """
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        found, compiled = super().__get__(model, owner), model is not None and model._compiled_model
+        if found is not None and compiled and found._given is not compiled.parameters:
+            found.bind(compiled.parameters)
+        return found
 
     def __set__(self, model: Any, value: Any) -> None:
         asked = value is not None and model._is_compiled
@@ -214,7 +224,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
                 layers=[variable.layer.name for variable in variables],
                 names=[variable.name for variable in variables],
             )
-        warn_of_unseen(self, "compile", stacklevel=4)
+        warn_of_unseen(self, "compile", stacklevel=4, losses=losses)
 
     def _constrained(self, variables: list[Any]) -> list[Any]:
         """Those with a constraint that the optimizer trains; where there is none, the user's own do."""
@@ -281,10 +291,19 @@ class Compiling(Together, Turning, Extending, abstract=True):
             learn=learner(given.jit_compile, given.cuda_graph) if processes is None else learn,
         )
         compiled.replicas = None if processes is None else processes.replicas(compiled, by_hand=owns_step)
+        compiled.look_again = partial(self._look_again, compiled)
         if owns_step:
             self.__dict__["_marks_masks"] = has_masks
         if asked or network is not self:
             hook_activities(self, by_hand=owns_step)
+
+    def _look_again(self, compiled: CompiledModel) -> None:
+        """Follow options of layers that were set since `compile`."""
+        asked = with_activity_regularizer(compiled.network)
+        training = [each for each in self.weights if each.trains]
+        compiled.follow(self._penalized(), self._constrained(training), details=bool(asked))
+        if asked:
+            hook_activities(self, by_hand=own_step(self, "train") is not None)
 
     def _find_types(self) -> None:
         super()._find_types()
@@ -326,6 +345,8 @@ class Compiling(Together, Turning, Extending, abstract=True):
     def _step(self, kind: str) -> Any:
         compiled, own = self._ready(), own_step(self, kind)
         compiled.calls = HookFreeCalls(compiled.network)  # which looks at the modules anew
+        if compiled.settled != SETTLED.count and compiled.look_again is not None:
+            compiled.look_again()
         if own is None and not self._has_loss(compiled.targets):
             raise ValueError(
                 f"{type(self).__name__} {self.name!r} has no loss for an evaluation: give compile a `loss`, or its "
@@ -359,15 +380,14 @@ class Compiling(Together, Turning, Extending, abstract=True):
             if compiled.optimizer is not None:
                 compiled.optimizer.bind(compiled.parameters)
             compiled.placed = placed
-        now = {id(tensor) for variable in self.trainable_weights for tensor in variable.tensors}
+        trainable = self.trainable_weights
+        now = {id(tensor) for variable in trainable for tensor in variable.tensors}
         owners = (module for module in self.modules() if isinstance(module, WeightOwner))
         held = {id(tensor) for owner in owners for tensor in owner._held_tensors()}
         if now != {id(each) for each in compiled.parameters if each.requires_grad or id(each) in held}:
-            warnings.warn(
-                "Discrepancy between trainable weights and collected trainable weights, did you set "
-                "`model.trainable` without calling `model.compile` after?",
-                stacklevel=3,
-            )
+            warnings.warn(discrepancy(trainable, compiled.parameters), stacklevel=3)
+        if own_step(self, "train") is None and self._processes is None:
+            warn_of_hooks(self, compiled.parameters)
         frozen = [each for each in compiled.parameters if not each.requires_grad and id(each) in held]
         for parameter in frozen:
             parameter.requires_grad_(True)
@@ -384,4 +404,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
     def __getstate__(self) -> dict[str, Any]:
         # The compiled model holds the layers' tensors by identity: a copy settles its own, from what compile was
         # given. Its optimizer has the copy's own parameters, with their state.
-        return {**super().__getstate__(), "history": None, "_compiled_model": None, "_joined": None}
+        state = super().__getstate__()
+        if self._is_compiled:  # read here, it has the state that belongs to this model's weights
+            state["_given"] = replace(self._given, optimizer=self.optimizer)
+        return {**state, "history": None, "_compiled_model": None, "_joined": None}

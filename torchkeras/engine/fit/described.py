@@ -6,13 +6,14 @@ import inspect
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import torch
 
 from torchkeras.callbacks.backup import ACCEPTED
 from torchkeras.callbacks.base import HOOKS, CallbackList
-from torchkeras.engine.data.contents import code_of, config_of, plain
+from torchkeras.engine.data.contents import code_of, config_of, of_user, plain
 from torchkeras.engine.data.sources import Source
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
@@ -29,6 +30,7 @@ OWN = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.amp.Gr
 PLACES = ("filepath", "filename", "log_dir", "path", "root")
 
 LONG = 200  # characters of a value in an error
+OPTIONS = (bool, int, float, str, tuple, list)  # what an attribute of a module of torch may tell
 SHOWN = 3  # differences of one kind in an error
 
 
@@ -123,15 +125,25 @@ def _layer(module: Any, deep: bool) -> dict[str, Any]:
         told |= {"name": module.name, **plain(config_of(module), deep), "weights": weights}
     else:
         shapes = [[list(each.shape), str(each.dtype)] for each in module.parameters(recurse=False)]
-        options = {name: value for name, value in vars(module).items() if isinstance(value, (bool, int, float, str))}
-        told |= {**{name: value for name, value in options.items() if name[0] != "_" and name != "training"}}
+        options = {name: value for name, value in vars(module).items() if isinstance(value, OPTIONS)}
+        told |= {**{name: plain(value) for name, value in options.items() if name[0] != "_" and name != "training"}}
         told |= {"parameters": shapes}
-    return {**told, **code_of(type(module))} if deep else told
+    if not deep:
+        return told
+    own = of_user(module, _of_every_layer())
+    return {**told, **({"own": own} if own else {}), **code_of(type(module))}
+
+
+@cache
+def _of_every_layer() -> frozenset[str]:
+    """The attributes that a layer has of itself, and a module of torch."""
+    return frozenset(vars(Layer()))
 
 
 def _callback(callback: Any) -> dict[str, Any]:
     """The class of a callback, and the options of its constructor that it keeps as attributes, but for its paths."""
-    names = {*inspect.signature(type(callback)).parameters, *HOOKS} - {*PLACES}
+    arguments = {*inspect.signature(type(callback)).parameters} - {*PLACES}
+    names = {*arguments, *(f"_{name}" for name in arguments), *HOOKS}
     options = {name: value for name, value in vars(callback).items() if name in names}
     more = getattr(callback, "_described", dict)()
     return {"class": type(callback).__name__, **plain({**options, **more}, deep=True), **code_of(type(callback))}

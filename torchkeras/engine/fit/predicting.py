@@ -17,14 +17,16 @@ from torchkeras.engine.fit.custom_steps import Extending
 from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.model_data import Intake
 from torchkeras.engine.fit.opening import Opening
-from torchkeras.engine.graph.call_forms import float_type, in_form
+from torchkeras.engine.graph.call_forms import in_form
 from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_tensor
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.layer.symbolic import as_list, unpacked
+from torchkeras.engine.layer.symbolic import Shape, as_list, unpacked
 from torchkeras.engine.speed.choose import compile_options
 from torchkeras.engine.speed.compiled_steps import Running
 from torchkeras.engine.step.step import predict_step
+from torchkeras.legacy.arguments import old_names
+from torchkeras.processes import has_group
 from torchkeras.shards import refuse
 
 WORTH_A_LOOK = 32  # batches, of each of which inference_mode takes a few percent off: from there on a look pays
@@ -35,6 +37,7 @@ PLAIN = (None, 0, None, None, 10, 1, False, True)  # the options of `predict` as
 class Predicting(Opening, abstract=True):
     """Predicting, added to a network."""
 
+    @old_names("predict")
     def predict(
         self,
         x: Any,
@@ -79,10 +82,10 @@ class Predicting(Opening, abstract=True):
 
         Source: https://keras.io/api/models/model_training_apis/
         """
-        check_unwrapped(self, "predict")
         options = (batch_size, verbose, steps, callbacks, max_queue_size, workers, use_multiprocessing, gather)
         if all(map(is_, options, PLAIN)) and type(x) is np.ndarray and self._takes_at_once(x):
             return self._predicted_at_once(x)
+        check_unwrapped(self, "predict")
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         own = type(self).predict_step is not Extending.predict_step
         source = self._source(
@@ -112,27 +115,22 @@ class Predicting(Opening, abstract=True):
 
     def _takes_at_once(self, x: np.ndarray) -> bool:
         """Whether an array is one sample of what the graph takes: there is nothing to be looked at or changed."""
-        graph = self._graph
-        if graph is None or self._computing is not self or x.dtype not in FLOATS or x.shape[:1] != (1,):
-            return False
-        (batch, *sizes), dtype = graph.inputs[0].shape, graph.inputs[0].dtype
+        taken = None if self._graph is None or self._computing is not self else self._graph.one_sample
         return (
-            len(graph.inputs) == 1
-            and batch is None
-            and dtype.is_floating_point
-            and len(sizes) == x.ndim - 1
-            and all(size in (None, found) for size, found in zip(sizes, x.shape[1:], strict=True))
+            taken is not None
+            and x.dtype in FLOATS
+            and (x.shape == taken or _fits(x.shape, taken))
             and self._input_form is None
-            and not graph.index_layers[0]
             and type(self).predict_step is Extending.predict_step
-            and self._processes is None
+            and not has_group()
             and compile_options(self._given.jit_compile, self._given.cuda_graph) is None
         )
 
     def _predicted_at_once(self, x: np.ndarray) -> Any:
         """The outputs for one sample, for which all that `predict` does beside would take longer than the model."""
-        with self._mode(False), torch.no_grad():
-            outputs = self._call_module(as_tensor(x).to(self._device, float_type(self, torch.float32)))
+        device, dtype = self._place
+        with self._mode(False, device), torch.set_grad_enabled(False):
+            outputs = self._call_module(as_tensor(x).to(device, dtype))
             found = [np.array(to_numpy(each)) for each in as_list(outputs)]  # not in memory of the model's own
         return in_form(self._output_form, unpacked(found))
 
@@ -192,3 +190,8 @@ class Predicting(Opening, abstract=True):
         with self._mode(False), torch.no_grad():
             made = frozen(self)
         return made.eval()
+
+
+def _fits(shape: Shape, wanted: Shape) -> bool:
+    """Whether a shape is the wanted one, in which None stands for any size."""
+    return len(shape) == len(wanted) and all(size in (None, found) for size, found in zip(wanted, shape, strict=True))

@@ -57,7 +57,7 @@ class Run:
         self._changed: frozenset[str] = frozenset()  # the words of what is not as in the checkpoint, and accepted
         if self.keeps:
             self.described = of_fit(network, source, validation, callbacks, given or {})
-            self._options = _options(self.compiled.optimizer)
+            self._options = _options(network.optimizer)
             for each in self._sources().values():
                 each.keep()
                 each.state_dict()  # what cannot go on after a stop is refused before any training
@@ -122,17 +122,17 @@ class Run:
         ValueError where no optimizer can be found.
         """
         compiled, sums = self.compiled, Sums() if epoch_done else self.sums
-        own = own_optimizers(self.network)
-        if compiled.optimizer is None and not own:
+        optimizer, own = self.network.optimizer, own_optimizers(self.network)
+        if optimizer is None and not own:
             raise ValueError(
                 f"{type(self.network).__name__} was compiled without an optimizer, and has none among its attributes: "
                 "the state of what its train_step trains with would not be kept."
             )
-        state = {} if compiled.optimizer is None else compiled.optimizer.state_dict()
+        state = {} if optimizer is None else optimizer.state_dict()
         found = {
             "tensors": tensors_of(self.network),
             "generators": _generators(self.network),
-            "optimizer": [type(compiled.optimizer).__name__, state],
+            "optimizer": [type(optimizer).__name__, state],
             "own": {name: each.state_dict() for name, each in own.items()},
             "sums": {"totals": sums.totals, **_counts(sums)},
             "metrics": {name: metric.state_dict() for name, metric in compiled.kept.items()},
@@ -238,8 +238,8 @@ class Run:
             module, _, key = name.rpartition(".")
             if module in modules:
                 setattr(modules[module], key, torch.Generator(device).set_state(state))
-        if compiled.optimizer is not None:
-            self._restore_optimizer(compiled.optimizer, saved["optimizer"][1])
+        if self.network.optimizer is not None:
+            self._restore_optimizer(self.network.optimizer, saved["optimizer"][1])
         for name, each in own_optimizers(self.network).items():
             if name in saved["own"]:
                 each.load_state_dict(saved["own"][name])

@@ -68,8 +68,8 @@ def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
         if run.source.ended or run.interrupted:
             break
     hooks.on_train_end({})
-    if getattr(run.compiled.optimizer, "use_ema", False):
-        run.compiled.optimizer.overwrite_with_ema()  # as in Keras 3, when training ends
+    if getattr(network.optimizer, "use_ema", False):
+        network.optimizer.overwrite_with_ema()  # as in Keras 3, when training ends
 
 
 def _train(network: Any, run: Run, plan: Plan, batches: Iterable[Batch], hooks: CallbackList) -> None:
@@ -101,10 +101,8 @@ def _end_epoch(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
     compiled = run.compiled
     if not look_at(compiled, network, f"epoch {run.epoch + 1}, batch {{}}"):
         with torch.no_grad():
-            if (
-                compiled.parameters and compiled.optimizer is not None and compiled.optimizer.flush()
-            ):  # gradients that wait for more batches
-                constrain(compiled)
+            if compiled.parameters and network.optimizer is not None and network.optimizer.flush():
+                constrain(compiled)  # after gradients that waited for more batches
     numbers = ordered(run.sums.means(), plan.names)  # before the validation, which counts with the same metrics
     validated = plan.validate(hooks, run) if plan.validate is not None and plan.due(run.epoch) else None
     named = {f"val_{name}": value for name, value in (validated or {}).items()}

@@ -34,6 +34,13 @@ from torchkeras.engine.step.step import losses
 from torchkeras.engine.step.targets import check_units
 from torchkeras.legacy.arguments import old_names
 
+AROUND = (
+    "history",
+    "stop_training",
+    "_validated",
+    "_counts",
+)  # what a `fit` leaves as it was where it is inside another
+
 
 class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
     """Training and evaluating, added to a network."""
@@ -158,8 +165,9 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         compiled, names = self._ready(), self.metrics_names
         if compiled.targets:
             check_units(compiled.network._graphed, compiled.targets)
-        self.history = History()
-        hooks = self._hooks(callbacks, source, verbose, epochs, validation is not None, self.history)
+        around = {name: getattr(self, name) for name in AROUND}  # of the fit whose callback calls this one
+        history = self.history = History()
+        hooks = self._hooks(callbacks, source, verbose, epochs, validation is not None, history)
         checks.check_executions(self.steps_per_execution, hooks)
         self.stop_training = False
         if validation is not None:
@@ -170,7 +178,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         }  # fmt: skip
         run = Run(self, source, hooks, initial_epoch, validation, {**given, "sample_weight": sample_weight})
         validate = None if validation is None else partial(self._validate, source, validation, size is None)
-        self.__dict__.update(_validated=validation, _counts=True)
+        apart = self._counted_apart("fit")
         order = "batch" if shuffle == "batch" else "shuffled" if shuffle else "sequential"
         together = self._together(
             "fit", source, validation, **given, epochs=epochs, verbose=verbose,
@@ -180,20 +188,25 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         running = nullcontext() if self._processes is None else self._processes.running(hooks)
         try:
             choosing = self._choosing(run, epochs, hooks, verbose)
-            with together, self._collected(compiled), self._mode(True), choosing, running:
+            with apart, together, self._collected(compiled), self._mode(True), choosing, running:
+                self.__dict__.update(_validated=validation, _counts=True)
                 owned = own_step(self, "train") is not None
                 step = partial(self._step, "train")
                 plan = runs.Plan(epochs, order, names, step, validate, due, owned, self.steps_per_execution)
                 runs.fit(self, run, plan, hooks)
+        except BaseException:
+            if self.optimizer is not None:
+                self.optimizer.drop_accumulated()
+            raise
         finally:
             for each in (source, validation):
                 if each is not None:
                     each.close()
-            self.__dict__.update(_validated=None, _counts=False)
+            self.__dict__.update(around if around["_counts"] else {"_validated": None, "_counts": False})
             for callback in hooks:
                 if hasattr(callback, "abandon"):
                     callback.abandon()
-        return self.history
+        return history
 
     def _validate(
         self, trained: Source, source: Source, by_last_batch: bool, hooks: CallbackList, run: Run
@@ -236,6 +249,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
                 self._processes,
             )  # fmt: skip
 
+    @old_names("evaluate")
     def evaluate(
         self,
         x: Any = None,

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from typing import Any, TypeVar
+
+import torch
 
 from torchkeras.engine.layer.modes import in_mode, kept
 from torchkeras.engine.speed.malloc import keep_freed
@@ -61,18 +63,27 @@ class Turning:
             turn.trainer = before
             turn.lock.release()
 
-    @contextmanager
-    def _mode(self, training: bool) -> Iterator[None]:
-        """Training or evaluation mode inside the block: evaluation in this thread, training as torch keeps it."""
-        if self._device.type == "cpu":
+    def _mode(self, training: bool, device: torch.device | None = None) -> AbstractContextManager[None]:
+        """Training or evaluation mode inside the block: evaluation in this thread, training as torch keeps it.
+
+        `device`: that of the weights, from a caller that knows it.
+        """
+        if (device or self._device).type == "cpu":
             keep_freed()
         if not training:
-            with in_mode(False):
-                yield
-            return
+            return in_mode(False)
+        if torch.is_inference_mode_enabled():
+            raise RuntimeError(
+                f"{type(self).__name__} {self.name!r} cannot be trained inside torch.inference_mode(), where torch "
+                "computes no gradients: leave its block before."
+            )
+        return self._kept_in_training()
+
+    @contextmanager
+    def _kept_in_training(self) -> Iterator[None]:
         # With what add_loss or add_metric was given, layers behind the outputs too.
         networks: set[Any] = {self} if self._compiled_model is None else {self, self._compiled_model.network}
-        with in_mode(None), kept(list(networks), True):
+        with torch.enable_grad(), in_mode(None), kept(list(networks), True):
             yield
 
 

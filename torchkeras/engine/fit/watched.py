@@ -16,8 +16,8 @@ class Changing:
         self._model = model
 
     def trained(self) -> dict[Any, torch.Tensor]:
-        compiled = self._model._ready()
-        state = () if compiled.optimizer is None else compiled.optimizer.tensors()
+        compiled, optimizer = self._model._ready(), self._model.optimizer
+        state = () if optimizer is None else optimizer.tensors()
         return {id(tensor): part(tensor) for tensor in (*compiled.parameters, *state)}
 
     def counted(self) -> dict[Any, torch.Tensor]:
@@ -26,9 +26,9 @@ class Changing:
         return {**buffers, **{id(tensor): tensor for tensor in kept}}
 
     def forget(self, known: set[Any]) -> None:
-        compiled = self._model._ready()
-        if compiled.optimizer is not None:
-            compiled.optimizer.forget(known)
+        compiled, optimizer = self._model._ready(), self._model.optimizer
+        if optimizer is not None:
+            optimizer.forget(known)
         for metric in compiled.kept.values():
             if not known.issuperset(map(id, metric.variables)):
                 metric.reset_state()
@@ -44,4 +44,4 @@ class Weights(Changing):
         return {}
 
     def forget(self, known: set[Any]) -> None:
-        self._model._ready().optimizer.forget(known)
+        self._model.optimizer.forget(known)

@@ -69,7 +69,7 @@ def inputs_of_call(
     """The arguments of a call with its inputs as a model's generated code takes them: one, or a list of them.
 
     `names`: of the inputs. Inputs may come by name, as arguments or in a dict, or in the form that the model was made
-    with. Raises ValueError for inputs that are missing, doubled, too many or unknown.
+    with. Raises ValueError for inputs that are missing, doubled, too many or unknown, and TypeError for a number.
     """
     given = {name: kwargs.pop(name) for name in list(kwargs) if name not in OPTIONS}
     if given and args:
@@ -89,6 +89,8 @@ def inputs_of_call(
         value = flat(form, value, f"{what}: its call")
     elif isinstance(value, Mapping):
         raise ValueError(f"{what} has the inputs {', '.join(names)}; it was called with {', '.join(map(str, value))}.")
+    elif not hasattr(value, "__len__"):
+        raise TypeError(f"{what}: its call takes tensors or arrays; found {value!r}, of type {type(value).__name__}.")
     return (value[0] if len(value) == 1 else value,), kwargs
 
 
@@ -129,7 +131,9 @@ def parameters_of(module: nn.Module) -> Iterator[nn.Parameter]:
     while waiting:
         for each in waiting[-1]:
             if each is not None:
-                yield from (parameter for parameter in each._parameters.values() if parameter is not None)
+                for parameter in each._parameters.values():
+                    if parameter is not None:
+                        yield parameter
                 waiting.append(iter(each._modules.values()))
                 break
         else:

@@ -70,6 +70,7 @@ class Nothing(Layer, abstract=True):
 
 
 NOTHING = Nothing(name="nothing")
+NOTHING.built = True
 
 
 def merged(network: Network, samples: float = inf) -> Network:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchkeras.engine.layer.nested import leaves, put_together, taken_apart
-from torchkeras.engine.layer.output_shapes import PROBES
+from torchkeras.engine.layer.output_shapes import PROBES, with_probes
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list, unpacked
 
 if TYPE_CHECKING:
@@ -86,7 +86,9 @@ def _explained(layer: Operation, tensors: list[KerasTensor], error: Exception) -
     if isinstance(error, TypeError):
         return error
     shape, first = unpacked([tensor.shape for tensor in tensors]), str(error).strip().splitlines()[0]
-    return ValueError(f"{type(layer).__name__} {layer.name!r} cannot compute on input shape {shape}: {first}")
+    return ValueError(
+        f"{type(layer).__name__} {layer.name!r} cannot compute on input shape {shape}: {with_probes(first)}"
+    )
 
 
 def _reason(layer: Operation, tensors: list[KerasTensor], error: Exception) -> str | None:

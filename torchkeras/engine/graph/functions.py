@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -66,8 +67,61 @@ def _transpose(x: Tensor, axes: Sequence[int] | None = None) -> Tensor:
 
 
 def _pad(x: Tensor, widths: Sequence[Sequence[int]], mode: str = "constant", value: float = 0.0) -> Tensor:
-    flat = [end for pair in reversed(widths) for end in pair]
-    return F.pad(x, flat, value=value)
+    if mode.lower() == "constant":  # TensorFlow's names are upper case
+        return F.pad(x, [end for pair in reversed(widths) for end in pair], value=value)
+    for axis, pair in enumerate(widths):
+        if any(pair):
+            places = np.pad(np.arange(x.shape[axis]), tuple(pair), mode.lower())  # type: ignore[call-overload]
+            x = x.index_select(axis, torch.from_numpy(places).to(x.device))
+    return x
+
+
+def _take(x: Tensor, indices: Any, axis: int | None = None) -> Tensor:
+    if axis is None:
+        return x.reshape(-1)[indices]
+    return x[(slice(None),) * (axis % x.dim()) + (indices,)]
+
+
+def _one_hot(x: Tensor, count: int, axis: int = -1, dtype: str = "float32") -> Tensor:
+    """Zeros for what is no index, as in Keras."""
+    hot = (x.unsqueeze(-1) == torch.arange(count, device=x.device)).to(dtype_of(dtype))
+    return hot.movedim(-1, axis)
+
+
+def _quantile(x: Tensor, q: Any, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    axes = [one % x.dim() for one in _axes(x, axis)]
+    moved = x.movedim(axes, list(range(-len(axes), 0))).flatten(-len(axes))
+    q = q.to(x) if isinstance(q, Tensor) else torch.tensor(q, dtype=x.dtype, device=x.device)
+    found = torch.quantile(moved, q, -1)
+    for one in sorted(axes) if keepdims else ():
+        found = found.unsqueeze(one + q.dim())
+    return found
+
+
+def _tensordot(x: Tensor, y: Tensor, axes: Any = 2) -> Tensor:
+    dims: Any = axes if isinstance(axes, int) else [[a] if isinstance(a, int) else list(a) for a in axes]
+    return torch.tensordot(x, y, dims)
+
+
+def _dot(x: Tensor, y: Tensor) -> Tensor:
+    return _tensordot(x, y, [-1, -min(y.dim(), 2)]) if x.dim() and y.dim() else x * y
+
+
+def _select(conditions: Sequence[Tensor], choices: Sequence[Any], default: Any = 0) -> Tensor:
+    found = default
+    for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
+        found = torch.where(condition, choice, found)
+    return found
+
+
+def _digitize(x: Tensor, bins: Any) -> Tensor:
+    """The number of bins that begin at or before each value."""
+    return torch.bucketize(x, torch.as_tensor(bins, device=x.device), right=True)
+
+
+def _divide_no_nan(x: Any, y: Any) -> Tensor:
+    zero = y == 0
+    return torch.where(zero, 0.0, x / torch.where(zero, 1.0, y))
 
 
 def _split(x: Tensor, parts: Any, axis: int = 0) -> list[Tensor]:
@@ -132,6 +186,9 @@ BY_AXES: Mapping[str, Callable[..., Any]] = {
     "argmin": _argmin,
     "concatenate": lambda tensors, axis=-1: torch.cat(tensors, axis),
     "cumsum": lambda x, axis: x.cumsum(axis),
+    "digitize": _digitize,
+    "divide_no_nan": _pair(_divide_no_nan),
+    "dot": _dot,
     "einsum": torch.einsum,
     "expand_dims": lambda x, axis: x.unsqueeze(axis),
     "flip": lambda x, axis=None: x.flip(_axes(x, axis)),
@@ -141,14 +198,19 @@ BY_AXES: Mapping[str, Callable[..., Any]] = {
     "logsumexp": _reduction(torch.logsumexp),
     "maximum": _pair(torch.maximum),
     "mean": _mean,
+    "median": lambda x, axis=None, keepdims=False: _quantile(x, 0.5, axis, keepdims),
     "minimum": _pair(torch.minimum),
     "multiply_matrices": _matmul,
     "norm": _norm,
+    "one_hot": _one_hot,
     "pad": _pad,
     "prod": _each(torch.prod),
+    "quantile": _quantile,
     "repeat": lambda x, count, axis: x.repeat_interleave(count, axis),
     "reshape": lambda x, shape: x.reshape(tuple(shape)),
+    "select": _select,
     "softmax": activations.softmax,
+    "sort": lambda x, axis=-1: x.sort(axis).values,
     "split": _split,
     "squared_difference": lambda x, y: (x - y) ** 2,
     "squeeze": _squeeze,
@@ -157,6 +219,8 @@ BY_AXES: Mapping[str, Callable[..., Any]] = {
     "sum": _reduction(torch.sum),
     "sum_of": _sum_of,
     "swapaxes": torch.swapaxes,
+    "take": _take,
+    "tensordot": _tensordot,
     "tile": lambda x, counts: x.tile(tuple(counts)),
     "transpose": _transpose,
     "unit": _unit,

@@ -10,14 +10,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import chain, repeat
-from operator import contains
+from itertools import chain
+from operator import contains, is_
 from typing import Any
 
 import torch
 from torch import nn
 from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
 
+from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.modes import all_minding, in_mode
 from torchkeras.engine.layer.weight_lists import CHANGES
@@ -45,7 +46,14 @@ class HookFreeCalls:
 
     def __init__(self, network: Layer):
         self._network = network
+        self._look()
+
+    def _look(self) -> None:
+        network, self._settled = self._network, SETTLED.count
         modules = list(network.modules())
+        for module in modules if SETTLED.count else ():  # here, since torch.compile cannot follow it
+            if hasattr(type(module), "_renew_functions"):
+                module._renew_functions()  # type: ignore[operator]
         self._hooks = _hooks_of(modules)
         self._replaced = any(map(_replaces_call, modules))
         self.unobserved = self._computing()._facts.hook_free()  # as `run`, for a caller that knows of no observer
@@ -64,6 +72,8 @@ class HookFreeCalls:
 
         `known`: hooks that do not count, by their `id`s.
         """
+        if self._settled != SETTLED.count:
+            self._look()
         hooks = any(self._hooks) if not known else any(id(each) not in known for each in self._all_hooks())
         return self._replaced or hooks or bool(has_any_global_hook())
 
@@ -87,10 +97,14 @@ class Remembered:
 
     def _remember(self) -> None:
         modules = list(self._network.modules())
-        self._changes, self._inside = CHANGES.count, [module._modules for module in modules]
-        self._counts, self._children = list(map(len, self._inside)), self._children_now()
-        self._others = [module for module in modules if not isinstance(module, Layer)]  # which tell of no change
-        self._types, self._vars = list(map(type, self._others)), list(map(vars, self._others))
+        inside: list[dict[str, Any]] = [module._modules for module in modules]  # type: ignore[misc]
+        self._changes, self._childless = CHANGES.count, [each for each in inside if not each]
+        self._parents = [each for each in inside if each]
+        self._counts = list(map(len, self._parents))
+        self._children = list(chain.from_iterable(map(dict.values, self._parents)))
+        others = [module for module in modules if not isinstance(module, Layer)]  # which tell of no change
+        self._others, self._types = others, list(map(type, others))
+        self._vars, self._names = [vars(each) for each in others for _ in REPLACING], [*REPLACING] * len(others)
         self._replaced = any(map(_replaces_call, modules))
         self._hooks = _hooks_of(modules)
         self._stand_ins = StandIns(self._network._modules)
@@ -103,19 +117,17 @@ class Remembered:
             if self._made > 8 + self._calls // 16:
                 return self._network
             self._remember()
-        replaced = self._replaced or any(any(map(contains, self._vars, repeat(name))) for name in REPLACING)
+        replaced = self._replaced or any(map(contains, self._vars, self._names))
         return self._network if replaced or any(self._hooks) or has_any_global_hook() else self._stand_ins
 
     def _is_same(self) -> bool:
         return (
             self._changes == CHANGES.count
-            and self._children_now() == self._children
-            and list(map(len, self._inside)) == self._counts
+            and list(map(len, self._parents)) == self._counts
+            and all(map(is_, chain.from_iterable(map(dict.values, self._parents)), self._children))
+            and not any(self._childless)
             and list(map(type, self._others)) == self._types
         )
-
-    def _children_now(self) -> list[int]:
-        return list(map(id, chain.from_iterable(map(dict.values, self._inside))))
 
 
 class StandIn:
@@ -145,7 +157,8 @@ class StandIns:
     """Stand-ins by the names of the layers, as attributes and, for any name, in `_modules`."""
 
     def __init__(self, modules: Mapping[str, Any]):
-        found = {key: StandIn(module) for key, module in modules.items() if isinstance(module, Layer)}
+        built = ((key, module) for key, module in modules.items() if isinstance(module, Layer) and module.built)
+        found = {key: StandIn(module) for key, module in built}  # others are no part of the graph
         self.__dict__.update(found, _modules=found)
 
 

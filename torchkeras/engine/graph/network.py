@@ -14,6 +14,7 @@ from torchkeras.dtype_policy import DTypePolicy, policy_of
 from torchkeras.engine.graph import codegen, trace
 from torchkeras.engine.graph.call_forms import (
     as_tensors,
+    float_type,
     form_of,
     has_arrays,
     in_form,
@@ -29,6 +30,7 @@ from torchkeras.engine.graph.state_dict_keys import keys_of, renamed
 from torchkeras.engine.graph.structure import Structure
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.added_losses import ADDED
+from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.dtypes import taken
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
@@ -48,6 +50,7 @@ class Network(Structure, abstract=True):
 
     supports_masking = True
     _held_keys: Sequence[str] = ()
+    _written_at = 0  # how often options had changed by which functions are written
     _levels = 0  # of models in models, this one included
     _input_form: Any = None  # as `_output_form`
 
@@ -62,6 +65,7 @@ class Network(Structure, abstract=True):
     def __init__(self, name: str | None = None, trainable: bool = True):
         self._functions: dict[Variant, Any] = {}
         self._sources: dict[Variant, str] = {}
+        self._written_at = SETTLED.count
         super().__init__(name=name, trainable=trainable)
 
     def _connect(self, inputs: Any, outputs: Any) -> None:
@@ -161,7 +165,16 @@ class Network(Structure, abstract=True):
         else:
             super().__setattr__(name, value)
 
+    def __delattr__(self, name: str) -> None:
+        if name in self._held_keys:
+            raise AttributeError(
+                f"{type(self).__name__} {self.name!r}: {name!r} is a layer of its graph: put another in its place, or "
+                "make a model without it."
+            )
+        super().__delattr__(name)
+
     def _function(self, variant: Variant) -> Any:
+        self._renew_functions()
         if variant not in self._sources:
             self._functions[variant] = self._written(variant)
         return self._functions[variant]
@@ -175,6 +188,13 @@ class Network(Structure, abstract=True):
     def _plain(self) -> Variant:
         """The variant of inputs without masks, to outputs alone."""
         return Variant(masked=(False,) * len(self._graphed.inputs))
+
+    def _renew_functions(self) -> None:
+        """Write functions anew where an option has changed since by which they are written."""
+        if self._written_at != SETTLED.count:
+            variants = list(self._functions)
+            self.__dict__.update(_functions={}, _sources={}, _written_at=SETTLED.count)
+            self._functions.update({variant: self._written(variant) for variant in variants})
 
     def _write_later(self) -> None:
         """Have the plain function written at the first call; torch.compile does not trace the writing."""
@@ -242,16 +262,19 @@ class Network(Structure, abstract=True):
         """As `forward`, over `layers`: the network itself, or what stands in for its layers."""
         tensors = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) else inputs
         masks = () if mask is None else as_list(mask)
-        variant = Variant(tuple(m is not None for m in masks) if masks else (False,) * len(tensors), details, logits)
-        function = self._functions.get(variant)
+        # A tuple finds what is kept for the variant that is equal to it, and is made in less time.
+        key = tuple(m is not None for m in masks) if masks else (False,) * len(tensors), details, logits
+        if self._written_at != SETTLED.count:
+            self._renew_functions()
+        function = self._functions.get(key)  # type: ignore[call-overload]
         if function is None:
             if len(tensors) != len(self._graphed.inputs):
                 raise ValueError(
                     f"{type(self).__name__} {self.name!r} has {len(self._graphed.inputs)} inputs "
                     f"({', '.join(self.input_names)}); it was called with {len(tensors)}."
                 )
-            function = self._function(variant)
-        return function(layers, *tensors, *(m for m in masks if m is not None))
+            function = self._function(Variant(*key))
+        return function(layers, *tensors, *[m for m in masks if m is not None] if masks else ())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The outputs for the inputs, in the form that the model was made with.
@@ -273,7 +296,16 @@ class Network(Structure, abstract=True):
     @property
     def _device(self) -> torch.device:
         """Where the weights are; the default device for a model without any."""
-        return next((tensor.device for tensor in chain(parameters_of(self), self.buffers())), config.device())
+        tensor = next(chain(parameters_of(self), self.buffers()), None)
+        return config.device() if tensor is None else tensor.device
+
+    @property
+    def _place(self) -> tuple[torch.device, torch.dtype]:
+        """Where inputs go, and as which type those of floats: mostly what the first weight of all has."""
+        first = next(parameters_of(self), None)
+        if first is not None and first.is_floating_point():
+            return first.device, first.dtype
+        return self._device, float_type(self, torch.float32)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The masks of the outputs.
@@ -381,6 +413,7 @@ class Network(Structure, abstract=True):
     # --- copies ------------------------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
+        self._renew_functions()
         state = super().__getstate__()
         state["_functions"] = {}
         state.pop("_remembered", None)
@@ -390,6 +423,7 @@ class Network(Structure, abstract=True):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
+        self.__dict__["_written_at"] = SETTLED.count
         if self._graph is not None:
             layers, plain = self._graph  # type: ignore[misc]
             self._count_levels(layers)

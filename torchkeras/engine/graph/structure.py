@@ -197,7 +197,8 @@ class Structure(Layer, abstract=True):
             line_length (integer or None, default None): characters in a line.
             positions (list or None, default None): where columns end, in characters or as fractions of the line.
             print_fn (function or None, default None): called with each line in place of `print`.
-            show_trainable (bool, default False): whether to say if each layer trains ("-" for one without weights).
+            show_trainable (bool, default False): whether to say if each layer trains: "Y", "N", "some" of its
+                weights, or "-" for one without weights.
             expand_nested (bool, default False): whether to show the layers of models inside too.
             flops (bool or positive integer, default False): whether to show the floating-point operations of each
                 layer, over all its calls, in one sample's forward pass: those of products, convolutions and attention,

@@ -72,6 +72,7 @@ def print_summary(
     if counted is not None:
         extra["FLOPs"] = lambda layer: str(counted.by_layer.get(layer, 0))
     ends, width = _columns(CHAIN if chain else GRAPH, list(extra), line_length, positions)
+    beside = _beside_layers(model) if layer_range is None else []
     say("_" * width)
     say(_line([*(CHAIN if chain else GRAPH), *extra], ends))
     say("=" * width)
@@ -80,7 +81,10 @@ def print_summary(
         for row in _rows(entry, chain, counts):
             say(_line([*row, *added], ends))
             added = [""] * len(added)
-        say(("=" if index == len(entries) - 1 else "_") * width)
+        say(("=" if index == len(entries) - 1 and not beside else "_") * width)
+    for index, row in enumerate(beside):
+        say(_line([*row, *[""] * (len(ends) - len(row))], ends))
+        say(("=" if index == len(beside) - 1 else "_") * width)
     for line in totals(model):
         say(line)
     if counted is not None:
@@ -90,6 +94,15 @@ def print_summary(
 
 def _nothing(line: str) -> None:
     pass
+
+
+def _beside_layers(model: Any) -> list[Row]:
+    """A row for each torch module and parameter that is an attribute of the model itself, and no layer."""
+    sizes: dict[str, int] = {}
+    for variable in model._own_variables():
+        name = variable.paths[0].partition(".")[0]
+        sizes[name] = sizes.get(name, 0) + prod(variable.shape)
+    return [[f"{name} ({type(getattr(model, name)).__name__})", "-", str(size)] for name, size in sizes.items()]
 
 
 def totals(model: Layer) -> list[str]:
@@ -158,8 +171,16 @@ def _with_nested(entry: Entry, expand: bool) -> Iterator[Entry]:
 
 
 def trained(layer: Layer) -> str:
-    """Whether a layer trains, alone and in the model that it is part of: "Y", "N", or "-" for one without weights."""
-    return "-" if not layer.weights else "Y" if layer.trainable and not layer._frozen else "N"
+    """Whether a layer trains, alone and in the model that it is part of: "Y", "N", or "-" for one without weights.
+
+    "some" if some of its weights are frozen.
+    """
+    if not layer.weights:
+        return "-"
+    if layer._frozen:
+        return "N"
+    trains = [variable.trains for variable in layer.weights if variable.trainable]
+    return "Y" if all(trains) else "some" if any(trains) else "N"
 
 
 def _columns(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchkeras.engine.layer.nested import put_together, taken_apart
-from torchkeras.engine.layer.symbolic import History, KerasTensor, Node, node_of
+from torchkeras.engine.layer.symbolic import History, KerasTensor, Node, Shape, node_of
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -64,6 +64,17 @@ class Graph:
                 elif taken and taken[0] is not None and node.layer._facts.indices is not None:
                     found[taken[0]].append(node.layer)
         return found
+
+    @cached_property
+    def one_sample(self) -> Shape | None:
+        """The shape of one sample, where all that the graph takes is one input of floats; None for other graphs.
+
+        None as well where a layer takes these floats as indices, or the size of the batch is fixed.
+        """
+        first, *others = self.inputs
+        batch, *sizes = first.shape
+        plain = not others and batch is None and first.dtype.is_floating_point and not self.index_layers[0]
+        return (1, *sizes) if plain else None
 
     @cached_property
     def chained(self) -> list[tuple[Node, Node]]:

@@ -152,6 +152,8 @@ def _add_by_hand(layer: Any, inputs: Any, outputs: Any) -> None:
 
 
 def _add_always(layer: Any, _: Any, outputs: Any) -> None:
+    if layer.activity_regularizer is None:  # taken away since
+        return
     for output in outputs if isinstance(outputs, (list, tuple)) else [outputs]:
         layer.add_loss(activity_loss(layer.activity_regularizer, widened(output)))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
@@ -72,6 +72,11 @@ def in_first_run() -> bool:
     return not (compiled_somewhere() and is_compiling()) and _waiting.get() is not None
 
 
+def for_training() -> AbstractContextManager[Any]:
+    """Inside, weights are made that can train, also where a layer is first called in torch's inference mode."""
+    return torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext()
+
+
 class Building(WeightOwner):
     """The part of `Layer` that is built."""
 
@@ -80,6 +85,7 @@ class Building(WeightOwner):
     _expected_axes: dict[int, int]
     _expected_ndim: int | None  # the number of axes that its weights were made for
     _initial_weights: Any
+    _built_for: Any = None  # the shape of the input that its modules were made for
 
     def _make_modules(self, input_shape: Any) -> None:
         """Make the torch modules of the layer for an input of this shape (a list of shapes for several inputs).
@@ -99,6 +105,7 @@ class Building(WeightOwner):
         with MadeOnMeta():
             self._make_modules(input_shape)
         self.built = True
+        self.__dict__["_built_for"] = input_shape
         if not deferred():
             materialize(self)
         elif self._policy.variable_type is not torch.get_default_dtype():
@@ -115,7 +122,7 @@ class Building(WeightOwner):
                 return
             first = input_shapes[0] if len(input_shapes) == 1 else input_shapes
             try:
-                with off_meta() if in_first_run() else nullcontext():
+                with for_training(), off_meta() if in_first_run() else nullcontext():
                     self.build(first, *further[: _further_shapes(type(self).build)])
             except ValueError as error:
                 raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
@@ -130,7 +137,8 @@ class Building(WeightOwner):
 
     def _fill(self) -> None:
         """Give values to what the build left on `meta`, or to all by the option `weights`; and freeze what is to be."""
-        materialize(self)
+        with for_training():
+            materialize(self)
         if (given := self._initial_weights) is not None:
             by_keras1 = isinstance(given, Keras1Arrays)
             self.set_weights(modern(self, self._ordered_weights(), given) if by_keras1 else given)

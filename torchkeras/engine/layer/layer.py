@@ -20,18 +20,21 @@ from torchkeras.dtype_policy import DTypePolicy, policy_of
 from torchkeras.engine.layer import options, output_shapes
 from torchkeras.engine.layer.building import on_meta
 from torchkeras.engine.layer.call import Calling, in_keras_order
+from torchkeras.engine.layer.changed_options import HasOptions
 from torchkeras.engine.layer.facts import is_own, joined
 from torchkeras.engine.layer.input_spec import sized
 from torchkeras.engine.layer.modes import by_mode
 from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list, dtype_name, dtype_of
+from torchkeras.engine.layer.tracked import KINDS
 from torchkeras.engine.layer.weight import Weight
 from torchkeras.legacy.arguments import layer_arguments
 from torchkeras.naming import snake_case, unique_name
+from torchkeras.rules import refuse_unknown
 
 _signature = lru_cache(inspect.signature)  # of a `forward`: that of a base counts for many classes
 
 
-class Layer(Calling):
+class Layer(HasOptions, Calling):
     """The base of all layers: a module of torch that makes its weights at its first call.
 
     There are three ways to write one. Ours: options as class fields, weights by `weight(...)`, torch modules in
@@ -82,6 +85,7 @@ class Layer(Calling):
         super().__init_subclass__(**kwargs)
         cls.__doc__ = cls.__doc__ or cls.__mro__[1].__doc__  # what a variant of a rank does, its base says
         cls._options = options.collect(cls, Layer)
+        cls._changeable = {option.field: option for option in cls._options.values()}
         makes = next(base for base in cls.__mro__ if "__init__" in base.__dict__)
         declares = options.declares(makes)
         if declares:
@@ -146,11 +150,12 @@ class Layer(Calling):
         self._set_base_options(**given)
         for name, value in values.items():
             field = self._options[name].field
-            plain = not (self._is_users or isinstance(value, (nn.Module, torch.Tensor)))
-            if plain or (isinstance(value, nn.Module) and hasattr(type(self), field)):
-                self.__dict__[field] = value  # at once; as a module inside, the class's default would hide it
-            else:
+            if not (self._is_users or isinstance(value, (nn.Module, torch.Tensor))):
+                self.__dict__[field] = value  # at once
+            elif type(value) in KINDS:
                 setattr(self, field, value)
+            else:
+                self._keep_option(field, value)
 
     def _set_base_options(
         self,
@@ -195,8 +200,8 @@ class Layer(Calling):
         if trainable is not True:
             self.trainable = trainable
         if given:
-            known = ", ".join([*self._options, "name", "trainable", "dtype", "input_shape", "batch_input_shape"])
-            raise TypeError(f"{kind}: unknown option {next(iter(given))!r}. Its options are {known}.")
+            common = ("name", "trainable", "dtype", "input_shape", "batch_input_shape")
+            refuse_unknown(kind, given, (*self._options, *common))
 
     # --- types -------------------------------------------------------------------------------------------------------
 

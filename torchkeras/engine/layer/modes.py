@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache, wraps
 from itertools import takewhile
 from typing import Any
@@ -54,22 +54,35 @@ class Moded(nn.Module):
             MODE.own = {**(MODE.own or {}), id(self): mode}
 
 
-@contextmanager
-def in_mode(training: bool | None, layer: nn.Module | None = None) -> Iterator[None]:
+def in_mode(training: bool | None, layer: nn.Module | None = None) -> AbstractContextManager[None]:
     """Compute in training mode or not within the block, in this thread; None: each module in its own.
 
     `layer`: what computes, where torch.compile may be following: it sees the modes that torch's modules keep.
     """
-    before = MODE.training, MODE.own
-    MODE.training, MODE.own = training, None
-    try:
-        if training is not None and layer is not None and is_compiling():
-            with kept([module for module in layer.modules() if not isinstance(module, Moded)], training):
-                yield
-        else:
-            yield
-    finally:
-        MODE.training, MODE.own = before
+    if training is not None and layer is not None and is_compiling():
+        return _kept_too(training, layer)
+    return _InMode(training)
+
+
+class _InMode(AbstractContextManager[None]):
+    """What `in_mode` gives: a class, since calls of models and layers enter one."""
+
+    def __init__(self, training: bool | None):
+        self._training = training
+
+    def __enter__(self) -> None:
+        self._before = MODE.training, MODE.own
+        MODE.training, MODE.own = self._training, None
+
+    def __exit__(self, *_: object) -> None:
+        MODE.training, MODE.own = self._before
+
+
+@contextmanager
+def _kept_too(training: bool, layer: nn.Module) -> Iterator[None]:
+    others = [module for module in layer.modules() if not isinstance(module, Moded)]
+    with _InMode(training), kept(others, training):
+        yield
 
 
 @contextmanager

@@ -7,6 +7,7 @@ in `shape_from`: what torch does on `meta` imports its compiler, some seconds of
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -154,7 +155,14 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
         if reason.startswith(what) or (isinstance(error, TypeError) and not looks):  # the layer's own words
             raise
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{what} cannot compute on input shape {shape}: {AT_VALUES if looks else reason}") from error
+        said = AT_VALUES if looks else with_probes(reason)
+        raise kind(f"{what} cannot compute on input shape {shape}: {said}") from error
+
+
+def with_probes(reason: str) -> str:
+    """What torch said; where it names the size that stands for an unknown one, this is told."""
+    sizes = [size for size in (*PROBES, UNKNOWN) if re.search(rf"\b{size}\b", reason)]
+    return f"{reason} ({sizes[0]} stands for None.)" if sizes else reason
 
 
 def _is_ours(module: torch.nn.Module) -> bool:

@@ -1,12 +1,10 @@
 """Whether operations run now, or are being recorded to be run later, by other rules."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
-
-_is_exporting: Any = getattr(torch.compiler, "is_exporting", lambda: False)  # torch 2.6 does not say
 
 compiled_somewhere = torch.compiler.is_compiling  # by whichever thread
 
@@ -31,7 +29,18 @@ def traced() -> bool:
 
 def exporting() -> bool:
     """Whether torch.export is what runs this: the operations go into a program that runs elsewhere, on any length."""
-    return traced() and _is_exporting()
+    return traced() and torch.compiler.is_exporting()
+
+
+def fold(function: Callable[[Any, Any], Any], values: Iterable[Any]) -> Any:
+    """`function(function(a, b), c)` of a, b and c: `functools.reduce`, for what torch.compile follows.
+
+    On Python 3.14 it cannot follow that of `functools`.
+    """
+    result, *others = values
+    for other in others:
+        result = function(result, other)
+    return result
 
 
 class _Islands:

@@ -6,6 +6,7 @@ of its own modules or in the closure of a function.
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -14,7 +15,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from torchkeras.engine.layer.function_values import installed, used_by
+from torchkeras.engine.layer.function_values import installed, loads, used_by
 from torchkeras.engine.layer.tracked import Tracked
 from torchkeras.engine.layer.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
 
@@ -24,13 +25,18 @@ COLLECTIONS = (list, tuple, set, frozenset)
 FOLLOWED = (Tensor, FunctionType, partial, dict, *COLLECTIONS)
 
 
-def warn_of_unseen(model: Any, where: str, stacklevel: int) -> None:
-    """Warn, in the name of `where`, of tensors that ask for a gradient and are no weight of the model."""
-    found = list(_unseen(model))
+def warn_of_unseen(model: Any, where: str, stacklevel: int, losses: Iterable[Any] = ()) -> None:
+    """Warn, in the name of `where`, of tensors that ask for a gradient and are no weight of the model.
+
+    `losses`: those of `compile`, which may keep or use such tensors too.
+    """
+    known = {id(tensor) for tensors in (model.parameters(), model.buffers()) for tensor in tensors}
+    found = [*_unseen(model, known), *_unseen_in(losses, known)]
     if found:
         (layer, path, tensor), more = found[0], f" ({len(found) - 1} more are like it.)" if len(found) > 1 else ""
+        what = f"{type(layer).__name__} {layer.name!r}" if isinstance(layer, WeightOwner) else f"the loss {layer}"
         warnings.warn(
-            f"{where}: {type(layer).__name__} {layer.name!r} has in {path!r} a tensor of shape {tuple(tensor.shape)} "
+            f"{where}: {what} has in {path!r} a tensor of shape {tuple(tensor.shape)} "
             f"that asks for a gradient, but is no weight of {type(model).__name__} {model.name!r}: training, files and "
             "to(device) pass it over. Make it by self.add_weight(...), or keep it as a torch.nn.Parameter in an "
             "attribute of a layer (several in an nn.ParameterList, modules in an nn.ModuleList). If it is not to "
@@ -39,9 +45,8 @@ def warn_of_unseen(model: Any, where: str, stacklevel: int) -> None:
         )
 
 
-def _unseen(model: nn.Module) -> Iterator[tuple[WeightOwner, str, Tensor]]:
-    """The tensors, each once, with the layer that has them and the path from it."""
-    known = {id(tensor) for tensors in (model.parameters(), model.buffers()) for tensor in tensors}
+def _unseen(model: nn.Module, known: set[int]) -> Iterator[tuple[WeightOwner, str, Tensor]]:
+    """The tensors, each once, with the layer that has them and the path from it. `known`: those told of, by `id`."""
     owners: dict[str, tuple[WeightOwner, str]] = {}  # by the path of a module: its layer, and the path from there
     for place, module in model.named_modules():
         above, _, key = place.rpartition(".")
@@ -58,20 +63,54 @@ def _unseen(model: nn.Module) -> Iterator[tuple[WeightOwner, str, Tensor]]:
                     yield layer, inner, tensor
 
 
+def _unseen_in(losses: Iterable[Any], known: set[int]) -> Iterator[tuple[str, str, Tensor]]:
+    """The same of losses, with their names: functions, and objects of a user's. Modules are no part of this."""
+    for loss in losses:
+        if installed(getattr(loss, "__module__", None) or ""):
+            continue
+        name = getattr(loss, "__name__", type(loss).__name__)
+        if isinstance(loss, (FunctionType, partial)):
+            kept: Iterable[tuple[Any, Any]] = [(name, loss)]
+        else:
+            kept = _kept(loss) if isinstance(loss, nn.Module) else {**_code(loss), **_attributes(loss)}.items()
+        for key, value in kept:
+            for path, tensor in _inside(value, str(key), None, DEPTH):
+                if id(tensor) not in known:
+                    known.add(id(tensor))
+                    yield name, path, tensor
+
+
+def _code(value: Any) -> dict[str, FunctionType]:
+    """The functions by which an object of a user's class computes, and its methods that they call, by their names."""
+    found: dict[str, FunctionType] = {}
+    names = ["call", "forward", "__call__"]
+    while names:
+        name = names.pop()
+        function = inspect.unwrap(getattr(type(value), name, None))  # type: ignore[arg-type]
+        if name not in found and isinstance(function, FunctionType) and not installed(function.__module__ or ""):
+            found[name] = function
+            names += [loaded for kind, loaded in loads(function.__code__) if kind in ("LOAD_ATTR", "LOAD_METHOD")]
+    return found
+
+
 def _kept(module: nn.Module) -> Iterable[tuple[Any, Any]]:
-    """What a module keeps that torch has not registered, if it may hold tensors.
+    """What a module keeps that torch has not registered, and its code, if they may hold tensors.
 
     A module put into an attribute past torch (`object.__setattr__`) was put there on purpose.
     """
     if isinstance(module, Tracked):
         return module.unregistered()
-    kept = ((name, each) for name, each in vars(module).items() if name not in NOT_KEPT and isinstance(each, FOLLOWED))
-    return (
-        (name, each) for name, each in kept if not (isinstance(each, FunctionType) and installed(each.__module__ or ""))
-    )
+    return (_attributes(module) | (_code(module) if not installed(type(module).__module__) else {})).items()
 
 
-def _inside(value: Any, path: str, layer: WeightOwner, depth: int) -> Iterator[tuple[str, Tensor]]:
+def _attributes(value: Any) -> dict[str, Any]:
+    """What an object keeps in attributes that may hold tensors."""
+    kept = getattr(value, "__dict__", {}).items()
+    found = ((name, each) for name, each in kept if name not in NOT_KEPT and isinstance(each, FOLLOWED))
+    return {n: each for n, each in found if not (isinstance(each, FunctionType) and installed(each.__module__ or ""))}
+
+
+def _inside(value: Any, path: str, layer: WeightOwner | None, depth: int) -> Iterator[tuple[str, Tensor]]:
     """The tensors in a value that ask for a gradient and were not computed from others; also in collections, in
     modules there, and in what a function uses.
     """
@@ -81,7 +120,9 @@ def _inside(value: Any, path: str, layer: WeightOwner, depth: int) -> Iterator[t
             yield path, value
         return
     if isinstance(value, nn.Module):
-        if all(each is not layer for each in value.modules()):  # a model around the layer is no part of it
+        if layer is not None and all(
+            each is not layer for each in value.modules()
+        ):  # a model around the layer is no part of it
             for name, parameter in value.named_parameters():
                 yield from _inside(parameter, f"{path}.{name}", layer, depth)
         return

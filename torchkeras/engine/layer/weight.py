@@ -58,6 +58,7 @@ class Weight:
         self.paths = (path,) if isinstance(path, str) else path
         self.when, self.trainable, self.plus, self.beside, self.option = when, trainable, plus, beside, option
         self.keras, self.torch, self.pieces = keras.split(), (torch or keras).split(), pieces
+        self._orders: dict[int, tuple[int, ...]] = {}  # by the number of axes: each weight asks several times
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = self.name or name
@@ -85,6 +86,8 @@ class Weight:
 
     def paths_in(self, layer: OwnWeights) -> tuple[str, ...]:
         """The paths of its tensors: the first, and those of the others that this layer has."""
+        if len(self.paths) == 1:
+            return self.paths
         return self.paths[:1] + tuple(path for path in self.paths[1:] if _walk(layer, path, None) is not None)
 
     def arrangement(self, layer: OwnWeights) -> Arrangement:
@@ -94,7 +97,10 @@ class Weight:
         return Arrangement(self._permuted)
 
     def _permuted(self, tensor: Tensor) -> Tensor:
-        return tensor.permute(self._order(tensor.dim()))
+        ndim = tensor.dim()
+        if ndim not in self._orders:
+            self._orders[ndim] = self._order(ndim)
+        return tensor.permute(self._orders[ndim])
 
     def _order(self, ndim: int) -> tuple[int, ...]:
         """For each of Keras's axes, where torch has it."""

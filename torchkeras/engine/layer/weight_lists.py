@@ -21,7 +21,7 @@ from torchkeras.engine.layer.weight import OwnWeights, Variable, owned
 ENGINES_OWN = frozenset(
     (
         *("_call_nodes", "_outbound_nodes", "_added", "_expected_axes", "_initial_weights"),
-        *("_functions", "_sources", "_held_keys", "_stack", "_branches"),
+        *("_functions", "_sources", "_held_keys", "_stack", "_branches", "_built_for"),
     )
 )
 TORCHS_OWN = frozenset(vars(nn.Module()))
@@ -40,6 +40,7 @@ class WeightOwner(Moded, Typed, OwnWeights):
     """The part of `Layer` that lists, reads, sets and freezes weights."""
 
     _is_users: ClassVar[bool] = False  # a class that is not the package's own
+    _changeable: ClassVar[Mapping[str, Any]] = {}  # the options, by the attributes that have their values
     stateful: Any = False  # whether something is carried from batch to batch
     _trainable: bool
     _frozen_above: bool  # part of something that is not trainable
@@ -56,7 +57,14 @@ class WeightOwner(Moded, Typed, OwnWeights):
         elif type(value) in KINDS and self._is_users and name not in ENGINES_OWN and wanted(value):
             setter = getattr(getattr(type(self), name, None), "fset", None)
             value = tracked(value) if setter is None else value  # a property takes the list itself
+        elif name in self._changeable:
+            self._change_option(name, value)
+            return
         super().__setattr__(name, value)
+
+    def _change_option(self, name: str, value: Any) -> None:
+        """Set an option after the layer was made."""
+        raise NotImplementedError
 
     def _name_weight(self, added: Variable, name: str) -> None:
         """Register a weight of `add_weight` under the attribute that holds it: the first, where several do."""

@@ -71,7 +71,7 @@ def scorer(setting: Any, cuda_graph: Any) -> Scorer:
 
 def compile_options(setting: Any, cuda_graph: Any) -> Options | None:
     """The options of torch.compile; None where it is not to be used, or "auto" decides."""
+    if cuda_graph is not True and setting in (False, "auto"):
+        return None
     given = dict(setting) if isinstance(setting, Mapping) else {}
-    if cuda_graph is True:
-        return {**given, **CAPTURED}
-    return None if setting in (False, "auto") else given
+    return {**given, **CAPTURED} if cuda_graph is True else given

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ import torch
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.engine.step.by_sample import is_by_sample
 from torchkeras.engine.step.loss_scale import LossScale
@@ -41,6 +42,7 @@ class CompiledModel:
     `replicas`: by what several processes train it together; None for one.
     `is_unbuilt`: whether the first call may build more of what trains. `placed`: the devices and types of the
     parameters when the optimizer last saw them. `predicting`: what predicts compiled by torch, once it is asked for.
+    `settled`: how often options had changed that this depends on; `look_again()` follows those that did since.
     """
 
     network: Network
@@ -64,6 +66,20 @@ class CompiledModel:
     placed: list[Any] | None = None
     predicting: Any = None
     replicas: Any = None
+    settled: int = field(default_factory=lambda: SETTLED.count)
+    look_again: Callable[[], None] | None = None
+
+    def follow(self, penalized: list[Variable], constrained: list[Variable], details: bool) -> None:
+        """Take penalties, constraints and last activations as options of layers have them now."""
+        self.regularized, self.constrained, self.details = penalized, constrained, self.details or details
+        self.targets = [
+            each if layer._facts.ends_in == each.logits else replace(each, logits=None)  # type: ignore[union-attr]
+            for each, layer in zip(self.targets, self.ends[2:], strict=True)
+        ]
+        self.__dict__.pop("logits", None)
+        self.calls, self.settled = HookFreeCalls(self.network), SETTLED.count
+        # Written here, since torch.compile cannot follow it.
+        self.network._function(self.network._plain._replace(details=self.details, logits=self.logits))
 
     @cached_property
     def logits(self) -> tuple[int, ...]:

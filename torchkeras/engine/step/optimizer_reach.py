@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -39,6 +40,30 @@ def check_reach(model: Any, parameters: Iterable[torch.Tensor], losses: Iterable
                 f"compile: the loss {type(loss).__name__} has a parameter {name!r} of its own, which the optimizer of "
                 f"{what} would not reach: make it a part of the model, or freeze it by requires_grad_(False)."
             )
+
+
+def discrepancy(trainable: Iterable[Any], parameters: Iterable[torch.Tensor]) -> str:
+    """What is said where other weights would train now than `compile` has collected; the first in Keras's words."""
+    collected = set(map(id, parameters))
+    new = [variable.full_name for variable in trainable if not collected.issuperset(variable.identity)]
+    stay = f" Until then these stay as they are: {', '.join(new[:5])}{', ...' * (len(new) > 5)}." if new else ""
+    return (
+        "Discrepancy between trainable weights and collected trainable weights, did you set `model.trainable` without "
+        f"calling `model.compile` after?{stay}"
+    )
+
+
+def warn_of_hooks(model: nn.Module, parameters: Iterable[torch.Tensor]) -> None:
+    """Warn of hooks on what trains that the built-in step does not call, since it leaves nothing in `grad`."""
+    hooked = {id(each) for each in parameters if each._post_accumulate_grad_hooks}  # type: ignore[attr-defined]
+    for name, parameter in model.named_parameters() if hooked else ():
+        if id(parameter) in hooked:
+            warnings.warn(
+                f"The parameter {name!r} has a hook of register_post_accumulate_grad_hook, which this training does "
+                "not call: it leaves no gradient in `grad`. Use register_hook, or a train_step with loss.backward().",
+                stacklevel=4,
+            )
+            return
 
 
 def _hiding(model: nn.Module) -> Iterator[tuple[nn.Module, str, Any]]:

@@ -16,12 +16,22 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from torchkeras import losses
-from torchkeras.engine.data.target_kinds import AS_GIVEN, BINARY, CLASSES, FREE, LIKE, ONE_HOT, SOME_CLASSES
+from torchkeras.engine.data.target_kinds import (
+    AS_GIVEN,
+    BINARY,
+    CLASSES,
+    CLASSES_OF_TORCH,
+    FREE,
+    IGNORED,
+    LIKE,
+    ONE_HOT,
+    SOME_CLASSES,
+)
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.step.by_sample import adds_up
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
 from torchkeras.losses.loss import function_of
-from torchkeras.losses.shared import ELEMENTWISE, check_scores, like
+from torchkeras.losses.shared import ELEMENTWISE, check_scores, divide_no_nan, like
 from torchkeras.shared_batch import batch_mean
 
 Score = Callable[[Tensor, Tensor], Tensor]
@@ -135,7 +145,9 @@ def objective(identifier: Any) -> Objective:
         return TorchObjective(found, _kind_of_torch(found), found)
     function = unwrapped(found)
     if (getattr(function, "__module__", None) or "").partition(".")[0] == "torch":
-        return TorchObjective(found, _kind_of_torch(function), function)
+        kind = _kind_of_torch(function)
+        ignores = isinstance(found, partial) and "ignore_index" in found.keywords
+        return TorchObjective(found, AS_GIVEN if ignores else kind, function)
     return FunctionObjective(found, _kind(found), function)
 
 
@@ -171,6 +183,8 @@ def _kind_of_torch(loss: Any) -> str:
     """What targets a module or function of torch takes."""
     if isinstance(loss, TORCH_BINARY) or loss in TORCH_BINARY_FUNCTIONS:
         return BINARY
+    if isinstance(loss, TORCH_CLASSES) or loss in TORCH_CLASSES_FUNCTIONS:
+        return CLASSES_OF_TORCH if getattr(loss, "ignore_index", IGNORED) == IGNORED else AS_GIVEN
     return LIKE if isinstance(loss, TORCH_ELEMENTWISE) or loss in TORCH_ELEMENTWISE_FUNCTIONS else AS_GIVEN
 
 
@@ -205,6 +219,7 @@ def scores_of(function: Score, true: Tensor, predicted: Tensor, by_feature: bool
 def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
     """Keras's mean over samples: masked scores count 0 in a mean over the unmasked, weights of 0 are left out of it.
 
+    It is 0 where all are masked or left out: such a batch teaches nothing, where Keras 2.2.4 would set weights to NaN.
     scores: (batch, ...), True counted as 1; weight: (batch,) or (batch, time); mask: (batch, time). Raises ValueError
     for scores of samples where steps are weighted or masked.
     """
@@ -222,10 +237,10 @@ def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None) ->
         if scores.dim() > mask.dim():
             scores = scores.flatten(mask.dim()).mean(-1)
         unmasked, mask = mask, mask.to(scores.dtype)
-        scores = scores * mask / batch_mean(mask, of=unmasked)
+        scores = divide_no_nan(scores * mask, batch_mean(mask, of=unmasked))
     if weight is not None:
         if scores.dim() > weight.dim():
             scores = scores.flatten(weight.dim()).mean(-1)
         counted = (weight != 0).to(scores.dtype)
-        scores = scores * weight.to(scores.dtype) / batch_mean(counted, of=weight)
+        scores = divide_no_nan(scores * weight.to(scores.dtype), batch_mean(counted, of=weight))
     return scores.mean()

@@ -14,6 +14,7 @@ from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.target_kinds import FREE
 from torchkeras.engine.graph.hook_free_calls import NO_HOOKS, has_any_global_hook, has_hooks
 from torchkeras.engine.layer.added_losses import ADDED
+from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.dtypes import widened
 from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
@@ -65,6 +66,8 @@ def can_wait(batch: Batch, passed: Pass) -> bool:
 
 def train_step(model: CompiledModel, batch: Batch, learn: Learner = learn) -> Values:
     """What is learned, and the update. Returns the reported numbers as device scalars, without metrics with state."""
+    if model.settled != SETTLED.count and model.look_again is not None:
+        model.look_again()
     if model.guard is not None:
         return model.guard.watched(lambda: _train(model, batch, learn), batch.size)
     return _train(model, batch, learn)
@@ -106,14 +109,20 @@ def gradients_of(model: CompiledModel, loss: torch.Tensor) -> Any:
 
 def _grad(model: CompiledModel, loss: torch.Tensor, parameters: list[torch.Tensor], one: Any) -> Any:
     """The gradients of a loss; raises ValueError for one that has none for any parameter."""
+    if not torch.is_grad_enabled():
+        raise ValueError("Training needs gradients: call it outside of torch.no_grad() and torch.inference_mode().")
     if not loss.requires_grad:
-        raise ValueError(
-            f"The loss {', '.join(name_of(each.objective.function) for each in model.targets)} has no gradient for any "
-            "weight: something on the way from the weights to it, such as argmax, round or detach, has none."
-        )
+        raise _no_gradient(", ".join(name_of(each.objective.function) for each in model.targets))
     if model.replicas is not None:
         return model.replicas.gradients(loss, parameters, one)
     return torch.autograd.grad(loss, parameters, one, allow_unused=True)
+
+
+def _no_gradient(names: str) -> ValueError:
+    return ValueError(
+        f"The loss {names} has no gradient for any weight: something on the way from the weights to it, such as "
+        "argmax, round or detach, has none."
+    )
 
 
 def _update(model: CompiledModel, loss: torch.Tensor, gradients: Any, samples: Any) -> None:
@@ -260,6 +269,8 @@ def scored(
             )
         given = true, scored_from, weight, masks[target.index]
         loss = objective(*given) if SHARING.batch is None else _on_whole(objective, objective, *given)
+        if scored_from.requires_grad and target.weight and not loss.requires_grad:
+            raise _no_gradient(name_of(objective.function))
         if target.reports_loss:
             values[f"{target.name}_loss"] = loss.detach()
         scaled = loss if target.weight == 1.0 else loss * target.weight

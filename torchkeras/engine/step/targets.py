@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -49,6 +50,7 @@ def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
         if modes[k] not in (None, "temporal"):
             raise ValueError(f"compile: sample_weight_mode must be None or 'temporal'; found {modes[k]!r}.")
         if loss is None:
+            _tell_left_out(name, given)
             continue
         output = graph.outputs[k]
         prefix = f"{name}_" if len(names) > 1 else ""
@@ -63,14 +65,24 @@ def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
             {"loss", *(f"{each}_loss" for each in names)},
         )
         weight = 1.0 if weights[k] is None else weights[k]
-        if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)):
-            raise ValueError(f"compile: loss_weights must hold numbers; found {weight!r}.")
+        if isinstance(weight, bool) or not (isinstance(weight, (int, float, np.number)) and np.isfinite(weight)):
+            raise ValueError(f"compile: loss_weights must hold finite numbers; found {weight!r}.")
         logits = _logits(graph, output, loss, found)
         targets.append(Target(k, name, len(names) > 1, loss, float(weight), found, modes[k], logits))
     _check_apart(targets)
     if given.on_nonfinite is not None:
         _check_taken_back(targets, given.on_nonfinite)
     return targets
+
+
+def _tell_left_out(name: str, given: Any) -> None:
+    """Warn of options that name an output without a loss: there is no target for it."""
+    for option in ("metrics", "weighted_metrics", "loss_weights"):
+        value = getattr(given, option)
+        if isinstance(value, Mapping) and value.get(name) not in (None, [], ()):
+            warnings.warn(
+                f"compile: {option} names the output {name!r}, which has no loss; it is left out.", stacklevel=4
+            )
 
 
 def reported_names(targets: list[Target]) -> list[str]:

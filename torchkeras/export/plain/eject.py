@@ -75,7 +75,7 @@ def _saving(weights: str) -> Any:
     """The function that writes named tensors. Raises ImportError without the package safetensors."""
     if weights == "pt":
         return torch.save
-    safetensors = extra("safetensors.torch", "eject", "give weights='pt'")
+    safetensors = extra("safetensors.torch", "eject", "give weights='pt' (--weights pt)")
     return lambda state, path: safetensors.save_file(state, path, metadata={"format": "pt"})
 
 

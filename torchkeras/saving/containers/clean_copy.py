@@ -15,6 +15,7 @@ import numpy as np
 from torchkeras.errors import FileLimitError, ForbiddenContentError
 from torchkeras.saving.containers import archive, array_archive, first_bytes, hdf5_rules as rules
 from torchkeras.saving.containers.hdf5 import ATTRIBUTE_LIMIT, attributes, members, reading
+from torchkeras.saving.containers.hdf5_kept import Dataset
 from torchkeras.saving.containers.limits import LIMITS, MIB
 from torchkeras.saving.containers.places import shown
 from torchkeras.saving.formats import named
@@ -76,7 +77,7 @@ def _copy_groups(source: h5py.Group, target: h5py.Group) -> None:
                 _copy_array(found, copy, name)
 
 
-def _copy_array(source: h5py.Dataset, group: h5py.Group, name: str) -> None:
+def _copy_array(source: Dataset, group: h5py.Group, name: str) -> None:
     where = rules.Place(source)
     with rules.readable(where):
         rules.check_bytes(source)
@@ -95,7 +96,7 @@ def _copy_array(source: h5py.Dataset, group: h5py.Group, name: str) -> None:
         copy[piece] = values
 
 
-def _copy_attributes(source: h5py.Group | h5py.Dataset, target: h5py.Group | h5py.Dataset) -> None:
+def _copy_attributes(source: h5py.Group | Dataset, target: h5py.Group | h5py.Dataset) -> None:
     for name, value in attributes(source).items():
         target.attrs[name] = _stored(value)
 

@@ -16,14 +16,15 @@ from typing import Any
 
 import h5py
 import numpy as np
-from h5py import h5a, h5g, h5s, h5t
+from h5py import h5a, h5d, h5g, h5t
 
 from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
 from torchkeras.saving.containers import hdf5_rules as rules
+from torchkeras.saving.containers.hdf5_kept import Dataset, Group, part_of
 from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.containers.limits import LIMITS, Limits
-from torchkeras.saving.containers.parts import Part, Stretch, known, part_of
+from torchkeras.saving.containers.parts import Part, Stretch
 from torchkeras.saving.containers.places import filename, shown
 
 ATTRIBUTE_LIMIT = 64512  # bytes; HDF5 keeps an attribute in an object header of 64 kB
@@ -55,10 +56,10 @@ def reading(source: str | os.PathLike[str] | Part, strict: bool = True) -> Itera
         file = h5py.File(source, "r")
     except rules.DAMAGE as error:
         raise UnreadableFileError(f"{shown(name)}: not a readable HDF5 file ({error}).") from error
-    with file, known(file, source if isinstance(source, Part) else None):
-        rules.check_end(file)
+    with file:
         with rules.readable(shown(name)):
-            root = rules.Group(h5g.open(file.id, b"/"))
+            root = Group(h5g.open(file.id, b"/"), source if isinstance(source, Part) else part_of(file))
+        rules.check_end(root)
         rules.check_file(root, strict)
         yield root
 
@@ -77,14 +78,14 @@ def group_in(group: h5py.Group, name: str) -> h5py.Group:
     return found
 
 
-def dataset_in(group: h5py.Group, name: str) -> h5py.Dataset:
+def dataset_in(group: h5py.Group, name: str) -> Dataset:
     """The dataset of that name inside `group`, after a check of its type.
 
     Raises UnreadableFileError if there is none, ForbiddenContentError for a link, or for an element type other than
     numbers and texts of a fixed length.
     """
     found = rules.member(group, name)
-    if not isinstance(found, h5py.Dataset):
+    if not isinstance(found, Dataset):
         raise UnreadableFileError(f"{filename(group)}: {group.name} has no dataset {name!r}.")
     rules.check_type(found)
     return found
@@ -94,10 +95,10 @@ def members(group: h5py.Group) -> dict[str, Any]:
     """The groups and datasets inside `group` by their names, in the file's order."""
     found: dict[str, Any] = {}
     with rules.readable(rules.Place(group)):
-        for encoded in list(group.id):
+        for encoded in rules.names_in(group):
             name = encoded.decode("utf-8")
             found[name] = rules.member(group, name)
-            if isinstance(found[name], h5py.Dataset):
+            if isinstance(found[name], Dataset):
                 rules.check_type(found[name])
     return found
 
@@ -107,7 +108,7 @@ def groups(group: h5py.Group) -> list[str]:
     return [name for name, found in members(group).items() if isinstance(found, h5py.Group)]
 
 
-def values(dataset: h5py.Dataset) -> np.ndarray:
+def values(dataset: Dataset) -> np.ndarray:
     """The numbers of a dataset; bfloat16 becomes float32.
 
     Raises UnreadableFileError if not all of them are stored, ForbiddenContentError if they are not numbers.
@@ -116,7 +117,7 @@ def values(dataset: h5py.Dataset) -> np.ndarray:
     where = rules.Place(dataset)
     with rules.readable(where):
         bfloat16 = rules.is_bfloat16(dataset)
-        if not bfloat16 and dataset.id.get_type().get_class() == h5t.STRING:
+        if not bfloat16 and dataset.kind.get_class() == h5t.STRING:
             raise ForbiddenContentError(f"{where} holds texts, not numbers.")
         rules.check_bytes(dataset)
         if bfloat16:
@@ -125,7 +126,7 @@ def values(dataset: h5py.Dataset) -> np.ndarray:
         return np.asarray(dataset[()])
 
 
-def stretch(dataset: h5py.Dataset) -> Stretch | None:
+def stretch(dataset: Dataset) -> Stretch | None:
     """Where a dataset's numbers are; None if they are not in one stretch, or have to be interpreted.
 
     It is valid while the file is open.
@@ -133,19 +134,18 @@ def stretch(dataset: h5py.Dataset) -> Stretch | None:
     with rules.readable(rules.Place(dataset)):
         bfloat16, begin = rules.is_bfloat16(dataset), dataset.id.get_offset()
         dtype = np.dtype("<i2") if bfloat16 else dataset.dtype
-        part = part_of(dataset)
-        if begin is None or dtype.kind not in "fiu" or part is None:
+        if begin is None or dtype.kind not in "fiu" or dataset.part is None:
             return None
-        return Stretch(part, begin, dtype, str(rules.Place(dataset)), bfloat16)
+        return Stretch(dataset.part, begin, dtype, str(rules.Place(dataset)), bfloat16)
 
 
-def ready(dataset: h5py.Dataset) -> h5py.Dataset | np.ndarray:
+def ready(dataset: Dataset) -> Dataset | np.ndarray:
     """A dataset that is certain to be readable: itself if it is stored in one piece, else its values.
 
     Called for all arrays before the first one is used, so that a damaged file changes nothing. Raises as `values`.
     """
     with rules.readable(rules.Place(dataset)):
-        if dataset.chunks is not None:
+        if dataset.plist.get_layout() == h5d.CHUNKED:
             return values(dataset)
         rules.check_type(dataset)
         rules.check_bytes(dataset)
@@ -165,20 +165,27 @@ def text(value: Any) -> str:
     return found
 
 
-def attribute(place: h5py.Group | h5py.Dataset, name: str, default: Any = None) -> Any:
+def has_attribute(place: h5py.Group | Dataset, name: str) -> bool:
+    """Whether a group or dataset has an attribute."""
+    with rules.readable(rules.AttributePlace(place, name)):
+        return h5a.exists(place.id, name.encode("utf-8"))
+
+
+def attribute(place: h5py.Group | Dataset, name: str, default: Any = None) -> Any:
     """An attribute as a plain value: a text, a number, a bool or a list of them; `default` if it is missing.
 
     Raises ForbiddenContentError for values of another type, FileLimitError for too many values, UnreadableFileError
     for texts that are not UTF-8.
     """
-    where = f"{filename(place)}: attribute {name!r}" + ("" if place.name == "/" else f" of {place.name}")
+    where = rules.AttributePlace(place, name)
     with rules.readable(where):
         if not h5a.exists(place.id, name.encode("utf-8")):
             return default
         found = h5a.open(place.id, name.encode("utf-8"))
-        if found.get_space().get_simple_extent_type() == h5s.NULL:
+        shape = found.shape
+        if shape is None:  # of an attribute without a value
             return []
-        _check_attribute(found, where, place.file)
+        _check_attribute(found.get_type(), prod(shape), where, place)
         value = place.attrs[name]
         try:
             return _plain(value)
@@ -186,7 +193,7 @@ def attribute(place: h5py.Group | h5py.Dataset, name: str, default: Any = None) 
             raise UnreadableFileError(f"{where} is not UTF-8 ({error}).") from error
 
 
-def attributes(place: h5py.Group | h5py.Dataset) -> dict[str, Any]:
+def attributes(place: h5py.Group | Dataset) -> dict[str, Any]:
     """All attributes by their names."""
     with rules.readable(rules.Place(place)):
         if h5a.get_num_attrs(place.id) > LIMITS.parts:
@@ -195,11 +202,13 @@ def attributes(place: h5py.Group | h5py.Dataset) -> dict[str, Any]:
     return {name: attribute(place, name) for name in names}
 
 
-def _check_attribute(found: h5a.AttrID, where: str, file: h5py.File, limits: Limits = LIMITS) -> None:
-    kind, count = found.get_type(), prod(found.shape or ())
+def _check_attribute(
+    kind: h5t.TypeID, count: int, where: rules.Place, place: h5py.Group | Dataset, limits: Limits = LIMITS
+) -> None:
+    """Refuse `count` values of a type that are no texts or numbers, or too many. Raises as `attribute`."""
     if isinstance(kind, h5t.TypeStringID) and kind.is_variable_str():
         # HDF5 does not say their sizes, and each text of a list may be as long as the file.
-        size = rules.file_size(file)
+        size = rules.file_size(place)
         if count > 1 and count * size > limits.texts:
             raise FileLimitError(f"{where} is a list of {count} texts of undeclared sizes in a file of {size} bytes.")
         return

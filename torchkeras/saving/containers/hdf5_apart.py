@@ -13,13 +13,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import h5py
 from h5py import h5d, h5i, h5o
 
 from torchkeras.saving.containers.hdf5_blocks import Blocks
-from torchkeras.saving.containers.parts import part_of
+from torchkeras.saving.containers.hdf5_kept import Dataset, part_of
 
 SEARCHED = 1 << 16  # bytes that are compared with 0, or searched, at once
 ALIGNED = 4  # bytes: arrays of longer numbers begin at multiples of it, too
@@ -84,32 +84,38 @@ def bytes_at(place: h5py.Group | h5py.Dataset, begin: int, size: int) -> bytes:
 
 
 class Account:
-    """What is where in a file. `add` takes its root and all that is inside; then `overlap` and `doubts` judge."""
+    """What is where in a file: its root, and what `add` takes. When this is all, `overlap` and `doubts` judge."""
 
     def __init__(self, file: h5py.Group):
         self._file, self._size = file, file_size(file)
         self._base = file.file.userblock_size  # HDF5 counts headers from there, and arrays from the file's beginning
         self._blocks = Blocks(lambda begin, size: bytes_at(file, self._base + begin, size), self._size)
         self._taken = [Extent(0, self._base + self._blocks.first, "the file's first block", 0)]
+        self._headers = set[int]()
         self._begins: dict[int, int] = {}  # of arrays, by their headers; the end of the file where nothing is stored
         self._has_pieces = False
+        self.add(file)
 
-    def add(self, found: Any) -> None:
-        """Add a group or dataset. Raises ValueError for damaged blocks."""
+    def add(self, found: h5py.Group | Dataset) -> bool:
+        """Add a group or dataset; False if it is there already. Raises ValueError for damaged blocks."""
         told, name = h5o.get_info(found.id), str(found.name)
         header = self._base + told.addr
+        if header in self._headers:
+            return False
+        self._headers.add(header)
         for begin, end, what in self._blocks.of(told.addr, told.hdr.space.total if told.hdr.nchunks == 1 else 0):
             self._taken.append(Extent(self._base + begin, self._base + end, what + name, header))
-        if isinstance(found, h5py.Dataset):
-            self._add_array(found.id, name, header)
+        if isinstance(found, Dataset):
+            self._add_array(found, name, header)
+        return True
 
-    def _add_array(self, found: h5d.DatasetID, name: str, header: int) -> None:
-        if found.get_create_plist().get_layout() == h5d.CHUNKED:
+    def _add_array(self, found: Dataset, name: str, header: int) -> None:
+        if found.plist.get_layout() == h5d.CHUNKED:
             self._has_pieces = True
-            pieces = [found.get_chunk_info(index) for index in range(found.get_num_chunks())]
+            pieces = [found.id.get_chunk_info(index) for index in range(found.id.get_num_chunks())]
             places = [(piece.byte_offset, piece.size, 1) for piece in pieces]
         else:
-            places = [(found.get_offset(), found.get_storage_size(), found.get_type().get_size())]
+            places = [(found.id.get_offset(), found.id.get_storage_size(), found.kind.get_size())]
         stored = [Extent(begin, begin + size, name, header, item) for begin, size, item in places if begin and size]
         self._taken += stored
         self._begins[header] = min((each.begin for each in stored), default=self._size)

@@ -17,6 +17,7 @@ START, MESSAGE, PAIR, WORD, LONG = map(Struct, ("<8xL4x", "<HHB3x", "<QQ", "<H",
 NODE, HEAP, LIST, ITEM = map(Struct, ("<4sxBH16x", "<4s4xQ8xQ", "<4s4xQ", "<H6xQ"))
 SIZES, IN_LIST = Struct("<BBHHH"), Struct("<4xQ4x")  # of an attribute; where one of its texts is
 ENTRY = 40  # bytes of a name in a table
+WINDOW = 1 << 12  # bytes that are read at once: an object's blocks are mostly together
 NAMES, TEXTS = "the names of ", "the texts of "
 
 
@@ -36,6 +37,7 @@ class Blocks:
 
     def __init__(self, read: Callable[[int, int], bytes], size: int):
         self._bytes, self._left, self._seen = read, size, set[int]()
+        self._window, self._begin = b"", 0  # what was read last, and where it begins
         start = self._read(0, 32)
         version = start[8]
         self.first, self.tell_all = {0: 96, 1: 100}.get(version, 48), version < 2
@@ -132,9 +134,10 @@ class Blocks:
         return size
 
     def _read(self, at: int, size: int) -> bytes:
-        found = self._bytes(at, size)
-        _require(len(found) == size, f"{size} bytes", at)
-        return found
+        if not self._begin <= at <= self._begin + len(self._window) - size:
+            self._window, self._begin = self._bytes(at, max(size, WINDOW)), at
+        _require(size <= len(self._window), f"{size} bytes", at)
+        return self._window[at - self._begin :][:size]
 
     def _once(self, at: int, size: int) -> bytes:
         """Bytes at which a block begins. No two begin at one place, so the search comes to an end."""

@@ -11,21 +11,20 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import count
 from math import prod
 from typing import Any
 
 import h5py
 import numpy as np
-from h5py import h5a, h5d, h5g, h5l, h5o, h5s, h5t, h5z
+from h5py import h5a, h5d, h5g, h5l, h5o, h5t, h5z
 
 from torchkeras.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
 from torchkeras.recursion import leave_room
 from torchkeras.saving.containers import hdf5_apart
 from torchkeras.saving.containers.doubts import doubt
 from torchkeras.saving.containers.hdf5_apart import bytes_at, file_size
+from torchkeras.saving.containers.hdf5_kept import Dataset, Group, part_of
 from torchkeras.saving.containers.limits import LIMITS, Limits
 from torchkeras.saving.containers.places import filename
 
@@ -51,19 +50,26 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 BFLOAT16 = "bfloat16"  # HDF5 does not have it: Keras 3 writes opaque bytes and an attribute
 
 
-@contextmanager
-def readable(where: Place | str) -> Iterator[None]:
-    """The one place where errors of h5py for a damaged file become UnreadableFileError."""
-    try:
-        yield
-    except ModelFileError:
-        raise
-    except MemoryError as error:
-        raise FileLimitError(f"{where}: more memory is asked for than there is.") from error
-    except DAMAGE as error:
-        if NO_MEMORY in str(error):
-            raise FileLimitError(f"{where}: more memory is asked for than there is.") from error
-        raise UnreadableFileError(f"{where} cannot be read ({error}).") from error
+class readable:  # noqa: N801  # used as a function: `with readable(place):`
+    """The one place where errors of h5py for a damaged file become UnreadableFileError.
+
+    A class, since it is entered some twenty times for each array: `contextmanager` takes four times as long.
+    """
+
+    __slots__ = ("_where",)
+
+    def __init__(self, where: Place | str):
+        self._where = where
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if error is None or isinstance(error, ModelFileError) or not isinstance(error, (MemoryError, *DAMAGE)):
+            return
+        if isinstance(error, MemoryError) or NO_MEMORY in str(error):
+            raise FileLimitError(f"{self._where}: more memory is asked for than there is.") from error
+        raise UnreadableFileError(f"{self._where} cannot be read ({error}).") from error
 
 
 class Place:
@@ -80,20 +86,20 @@ class Place:
         return f"{filename(found)}: {_short(path)}"
 
 
+class AttributePlace(Place):
+    """Of an attribute of a group or dataset. As text: `file: attribute 'name' of /path`."""
+
+    def __str__(self) -> str:
+        found, name = self._found, self._name
+        return f"{filename(found)}: attribute {name!r}" + ("" if found.name == "/" else f" of {found.name}")
+
+
 def _short(text: Any, most: int = 200) -> str:
     found = str(text)
     return found if len(found) <= most else f"{found[:most]}..."
 
 
-class Group(h5py.Group):
-    """A group of a file that is only read: what was found inside, and passed the checks, is kept by its name."""
-
-    def __init__(self, bind: h5g.GroupID):
-        super().__init__(bind)
-        self.kept: dict[bytes, Group | h5py.Dataset] = {}
-
-
-def member(group: h5py.Group, name: str, limits: Limits = LIMITS) -> h5py.Group | h5py.Dataset | None:
+def member(group: h5py.Group, name: str, limits: Limits = LIMITS) -> h5py.Group | Dataset | None:
     """The object at a path inside a group, after a check of every part of the path; None if there is nothing.
 
     Raises ForbiddenContentError for links and for paths that lead out of the group.
@@ -111,21 +117,26 @@ def member(group: h5py.Group, name: str, limits: Limits = LIMITS) -> h5py.Group 
     return found
 
 
-def _step(group: h5py.Group, name: bytes, where: Place, limits: Limits) -> h5py.Group | h5py.Dataset | None:
+def names_in(group: h5py.Group) -> list[bytes]:
+    """The names of what is inside a group, in the file's order."""
+    return group.names if isinstance(group, Group) else list(group.id)
+
+
+def _step(group: h5py.Group, name: bytes, where: Place, limits: Limits) -> h5py.Group | Dataset | None:
     if len(name) > limits.name:
         raise FileLimitError(f"{where}: the name has {len(name)} bytes; at most {limits.name} are read.")
     if not isinstance(group, Group):
-        return _opened(group, name, where, h5py.Group)
+        return _opened(group, name, where)
     if name not in group.kept:
-        found = _opened(group, name, where, Group)
+        found = _opened(group, name, where)
         if found is None:
             return None
         group.kept[name] = found
     return group.kept[name]
 
 
-def _opened(group: h5py.Group, name: bytes, where: Place, kind_of_group: Any) -> Any:
-    """A group, of this class, or a dataset inside `group`, after the checks; None if there is nothing."""
+def _opened(group: h5py.Group, name: bytes, where: Place) -> Any:
+    """The group or dataset inside `group`, after the checks; None if there is nothing. Groups are of its class."""
     links = group.id.links
     if not links.exists(name):
         return None
@@ -135,16 +146,17 @@ def _opened(group: h5py.Group, name: bytes, where: Place, kind_of_group: Any) ->
         raise ForbiddenContentError(f"{where} is {what}; a model file holds what it names itself.")
     found = h5o.open(group.id, name)
     if isinstance(found, h5g.GroupID):
-        return kind_of_group(found)
+        return Group(found, group.part) if isinstance(group, Group) else h5py.Group(found)
     if not isinstance(found, h5d.DatasetID):
         raise ForbiddenContentError(f"{where} is neither a group nor a dataset ({type(found).__name__}).")
-    _check_storage(found, where)
-    return h5py.Dataset(found)
+    dataset = Dataset(found, part_of(group))
+    _check_storage(dataset, where)
+    return dataset
 
 
-def _check_storage(dataset: h5d.DatasetID, where: Place) -> None:
+def _check_storage(dataset: Dataset, where: Place) -> None:
     """Refuse storage that would make HDF5 open other files or load libraries."""
-    plist = dataset.get_create_plist()
+    plist = dataset.plist
     if plist.get_layout() == h5d.VIRTUAL:
         raise ForbiddenContentError(f"{where} is a virtual dataset, which reads other datasets or files.")
     if plist.get_layout() not in (h5d.COMPACT, h5d.CONTIGUOUS, h5d.CHUNKED):
@@ -160,7 +172,7 @@ def _check_storage(dataset: h5d.DatasetID, where: Place) -> None:
         raise ForbiddenContentError(f"{where} went through one filter several times.")
 
 
-def check_end(file: h5py.File) -> None:
+def check_end(file: h5py.Group) -> None:
     """Compare a file's length with its first block: inserted or missing bytes would shift the numbers."""
     start, length = bytes_at(file, 0, 64), file_size(file)
     at = {0: 24, 1: 28, 2: 12, 3: 12}.get(start[8] if len(start) == 64 else -1)
@@ -184,9 +196,7 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
     Raises ForbiddenContentError, FileLimitError, UnreadableFileError; `strict`: also for what may be damage.
     """
     with readable(filename(file)):
-        members, total, deepest, seen = 0, 0, 0, {h5o.get_info(file.id).addr}
-        account = hdf5_apart.Account(file)
-        account.add(file)
+        members, total, deepest, account = 0, 0, 0, hdf5_apart.Account(file)
     pending = [(file, 0)]
     while pending:
         group, depth = pending.pop()
@@ -194,18 +204,15 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
             members += group.id.get_num_objs()
             if members > limits.members:
                 raise FileLimitError(f"{filename(file)}: more than {limits.members} groups and datasets.")
-            names = list(group.id)
+            names = names_in(group)
         deepest = max(deepest, depth)
         for encoded in names:
             with readable(Place(group)):
                 found = member(group, encoded.decode("utf-8"), limits)
                 if found is None:
                     raise UnreadableFileError(f"{Place(group)} lists {encoded!r}, and does not have it.")
-                address = h5o.get_info(found.id).addr
-                if address in seen:
+                if not account.add(found):
                     raise ForbiddenContentError(f"{Place(found)} is linked several times.")
-                seen.add(address)
-                account.add(found)
             if isinstance(found, h5py.Group):
                 if depth == limits.depth:
                     raise FileLimitError(f"{Place(found)}: groups are nested deeper than {limits.depth}.")
@@ -224,24 +231,22 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
         doubt(f"{filename(file)}: {text}.", strict)
 
 
-def stored_size(dataset: h5py.Dataset, limits: Limits = LIMITS) -> int:
+def stored_size(dataset: Dataset, limits: Limits = LIMITS) -> int:
     """The bytes that a dataset's shape and type need. Raises FileLimitError for too many."""
     with readable(Place(dataset)):
-        space = dataset.id.get_space()
-        size = 0 if space.get_simple_extent_type() == h5s.NULL else prod(space.get_simple_extent_dims())
-        size *= dataset.id.get_type().get_size()
+        size = 0 if dataset.shape is None else prod(dataset.shape) * dataset.kind.get_size()
     if size > limits.array:
         raise FileLimitError(f"{Place(dataset)} has {size} bytes; at most {limits.array} are read.")
     return size
 
 
-def check_type(dataset: h5py.Dataset, limits: Limits = LIMITS) -> None:
+def check_type(dataset: Dataset, limits: Limits = LIMITS) -> None:
     """Refuse element types that are not plain values. Texts of a fixed length are harmless and pass."""
     where = Place(dataset)
     with readable(where):
-        if dataset.id.get_space().get_simple_extent_type() == h5s.NULL:
+        if dataset.shape is None:
             raise UnreadableFileError(f"{where} holds no array at all.")
-        kind = dataset.id.get_type()
+        kind = dataset.kind
         found = kind.get_class()
         if any(kind.equal(known) for known in NUMPY):
             return
@@ -255,23 +260,23 @@ def check_type(dataset: h5py.Dataset, limits: Limits = LIMITS) -> None:
     raise ForbiddenContentError(f"{where} holds {what}, not numbers.")
 
 
-def is_bfloat16(dataset: h5py.Dataset) -> bool:
+def is_bfloat16(dataset: Dataset) -> bool:
     """Whether a dataset holds bfloat16, as Keras 3 writes it."""
-    kind = dataset.id.get_type()
+    kind = dataset.kind
     if kind.get_class() != h5t.OPAQUE or kind.get_size() != 2 or not h5a.exists(dataset.id, b"dtype"):
         return False
     told = h5a.open(dataset.id, b"dtype").get_type()
     return isinstance(told, h5t.TypeStringID) and dataset.attrs["dtype"] in (BFLOAT16, BFLOAT16.encode())
 
 
-def check_bytes(dataset: h5py.Dataset, limits: Limits = LIMITS) -> None:
+def check_bytes(dataset: Dataset, limits: Limits = LIMITS) -> None:
     """Compare a declared shape with the stored bytes: all are there, and no fill value replaces data."""
     where, size = Place(dataset), stored_size(dataset, limits)
     with readable(where):
         length = file_size(dataset)
         if size == 0:
             return
-        if dataset.id.get_create_plist().get_layout() == h5d.CHUNKED:
+        if dataset.plist.get_layout() == h5d.CHUNKED:
             _check_chunks(dataset, size, length, limits)
             return
         stored, offset = dataset.id.get_storage_size(), dataset.id.get_offset()
@@ -281,10 +286,10 @@ def check_bytes(dataset: h5py.Dataset, limits: Limits = LIMITS) -> None:
         raise UnreadableFileError(f"{where} goes {offset + size - length} bytes beyond the end of the file.")
 
 
-def _check_chunks(dataset: h5py.Dataset, size: int, end: int, limits: Limits) -> None:
-    where, plist, shape = Place(dataset), dataset.id.get_create_plist(), dataset.shape
+def _check_chunks(dataset: Dataset, size: int, end: int, limits: Limits) -> None:
+    where, plist, shape = Place(dataset), dataset.plist, dataset.shape
     chunk = plist.get_chunk()
-    chunk_size = prod(chunk) * dataset.id.get_type().get_size()
+    chunk_size = prod(chunk) * dataset.kind.get_size()
     expected = prod(-(-length // step) for length, step in zip(shape, chunk, strict=True))
     if chunk_size > max(limits.ratio_from, size) or expected > limits.members:
         raise FileLimitError(f"{where} is cut into {expected} pieces of {chunk_size} bytes.")
@@ -312,7 +317,7 @@ def _check_chunks(dataset: h5py.Dataset, size: int, end: int, limits: Limits) ->
         _check_piece(dataset, piece, filters, chunk_size, where)
 
 
-def _check_piece(dataset: h5py.Dataset, piece: Any, filters: list[int], size: int, where: Place) -> None:
+def _check_piece(dataset: Dataset, piece: Any, filters: list[int], size: int, where: Place) -> None:
     """Check the size of a piece. HDF5 sets zlib no limit, so the piece is first unpacked here, with a limit."""
     used = [code for index, code in enumerate(filters) if not piece.filter_mask >> index & 1]
     if not used or used == [h5z.FILTER_SHUFFLE]:

@@ -41,7 +41,7 @@ def require_file(path: str | os.PathLike[str]) -> None:
 def _opened(path: str | os.PathLike[str]) -> int:
     name = shown(path)
     if os.path.isdir(path):
-        raise UnreadableFileError(f"{name}: not a regular file.")
+        raise UnreadableFileError(f"{name}: not a regular file, but a folder.")
     try:
         # Without waiting for the other end of a pipe.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))

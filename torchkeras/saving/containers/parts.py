@@ -1,30 +1,23 @@
 """Parts of open files: what HDF5 reads as a file may be a member of an archive, which needs no copy of it."""
 
-# pyright: reportAttributeAccessIssue=false
-# h5py's compiled modules have no types.
-
 from __future__ import annotations
 
 import io
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import h5py
 import numpy as np
-from h5py import h5f, h5fd, h5i
 
 CAN_READ = hasattr(os, "preadv")  # Windows has none
 MOST = 1024  # arrays that one call of the system fills
 PIECE = 1 << 23  # bytes whose checksum one thread makes at once
 POLYNOMIAL = 0xEDB88320  # of zip's checksum, with its bits reversed
-
-_parts: dict[int, Part] = {}  # by HDF5's number of the open file
 
 
 class Part(io.RawIOBase):
@@ -109,30 +102,6 @@ class Stretch:
     dtype: np.dtype
     name: str
     bfloat16: bool = False
-
-
-@contextmanager
-def known(file: h5py.File, part: Part | None = None) -> Iterator[None]:
-    """Inside the `with` block `part_of` knows the part that HDF5 reads as this file; None: it is looked up once."""
-    number, part = file.id.id, part or part_of(file)
-    if part is not None:
-        _parts[number] = part
-    try:
-        yield
-    finally:
-        _parts.pop(number, None)
-
-
-def part_of(place: h5py.Group | h5py.Dataset) -> Part | None:
-    """The bytes that HDF5 reads as a file, where they can be read beside it; None otherwise."""
-    file = h5i.get_file_id(place.id)
-    if file.id in _parts:
-        return _parts[file.id]
-    # HDF5 may keep back what was written to a file, and in memory there is no descriptor.
-    if not CAN_READ or file.get_intent() != h5f.ACC_RDONLY or file.get_access_plist().get_driver() != h5fd.SEC2:
-        return None
-    descriptor = file.get_vfd_handle()
-    return Part(descriptor, 0, os.fstat(descriptor).st_size)
 
 
 # --- checksums of pieces, joined -------------------------------------------------------------------------------------

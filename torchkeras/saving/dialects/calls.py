@@ -18,6 +18,7 @@ from torchkeras.saving.dialects.translation import Config, is_object, plain
 from torchkeras.saving.layer_facts import facts
 
 CONSTANT = "_CONSTANT_VALUE"
+ARRAYS = ("__numpy__", "__tensor__")
 
 
 class CallPlace(NamedTuple):
@@ -59,7 +60,7 @@ def _placed(value: Any) -> Any:
     """A value of Keras 3, with its tensors as places."""
     if is_object(value) and value["class_name"] == "__keras_tensor__":
         return _place(value["config"]["keras_history"])
-    if is_object(value) and value["class_name"] in ("__tuple__", "__slice__", "__ellipsis__", "__numpy__"):
+    if is_object(value) and value["class_name"] in ("__tuple__", "__slice__", "__ellipsis__", *ARRAYS):
         return _placed(plain(value)) if value["class_name"] == "__tuple__" else value
     if isinstance(value, Mapping):
         return {key: _placed(item) for key, item in value.items()}
@@ -209,9 +210,10 @@ def as_given(call: NodeCall) -> list[list[Any]]:
 # --- functions of tensors --------------------------------------------------------------------------------------------
 
 
-def constant(value: Any) -> Any:
-    """An argument; an array that was written as nested lists becomes an array again."""
+def constant(value: Any, numbers: bool = False) -> Any:
+    """An argument; an array that was written as nested lists becomes an array again, and with `numbers` a number."""
     is_array = isinstance(value, list) and not any(True for _ in places_in(value))
+    is_array = is_array or (numbers and isinstance(value, (int, float)))
     return {"class_name": "__numpy__", "config": {"value": value}} if is_array else value
 
 
@@ -223,7 +225,7 @@ def as_arguments(values: list[Any]) -> tuple[list[Any], list[CallPlace]]:
         if isinstance(value, CallPlace):
             inputs.append(value)
             return {"input": len(inputs) - 1}
-        if is_object(value) and value["class_name"] in ("__ellipsis__", "__numpy__"):
+        if is_object(value) and value["class_name"] in ("__ellipsis__", *ARRAYS):
             return {"ellipsis": True} if value["class_name"] == "__ellipsis__" else {"array": value["config"]["value"]}
         if is_object(value) and value["class_name"] == "__slice__":
             return encoded(value["config"])
@@ -268,7 +270,10 @@ LITERALS: Mapping[str, Any] = {
     "0": 0,
     "1": 1,
     "-1": -1,
+    "0.0": 0.0,
     "0.2": 0.2,
+    "0.5": 0.5,
+    "4": 4,
     "1e-12": 1e-12,
     "1.0": 1.0,
     "2": 2,

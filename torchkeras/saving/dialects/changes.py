@@ -34,6 +34,14 @@ def _bidirectional(made: Config, where: str) -> Config:
         for found in layers.values()
     )
     own = [dict(found["config"], name=None, go_backwards=None) for found in (forward, backward) if found]
+    penalties = [found.get("activity_regularizer") for found in own]
+    merged = config.get("merge_mode", "concat") not in ("concat", None)
+    if any(penalties) and (merged or any(each != penalties[0] for each in penalties)):
+        raise ArchitectureError(
+            f"{where}: an activity_regularizer counts for each way by itself there. It is read with "
+            "merge_mode 'concat' or None and one for both ways; found merge_mode "
+            f"{config.get('merge_mode', 'concat')!r}."
+        )
     turned = backward and forward["config"].get("go_backwards", False) != backward["config"].get("go_backwards", False)
     forward = with_options(forward, name=forward["config"]["name"].removeprefix("forward_"))
     if backward and not (turned and forward["class_name"] == backward["class_name"] and own[0] == own[1]):
@@ -48,6 +56,19 @@ def _single_axis(made: Config, where: str) -> Config:
     if len(axis) != 1:
         raise ArchitectureError(f"{where}: axis must be one axis; found {axis!r}.")
     return with_options(made, axis=axis[0])
+
+
+def batch_normalization(variance: str) -> Callable[[Config, str], Config]:
+    """The change of a BatchNormalization: what the moving variance follows, and what frozen ones do in training.
+
+    An entry that this package wrote says both itself.
+    """
+
+    def change(made: Config, where: str) -> Config:
+        found = _single_axis(made, where)
+        return with_options(found, **{"variance": variance, "frozen_is_fixed": True, **found["config"]})
+
+    return change
 
 
 def _half_pixel(made: Config, where: str) -> Config:
@@ -71,15 +92,6 @@ def _lambda(made: Config, where: str) -> Config:
     return {**made, "config": config}
 
 
-CHANGES: Mapping[str, Callable[[Config, str], Config]] = {
-    **dict.fromkeys(RECURRENT, _recurrent),
-    "BatchNormalization": _single_axis,
-    "Bidirectional": _bidirectional,
-    "Lambda": _lambda,
-    "UpSampling2D": _half_pixel,
-}
-
-
 def setting(**options: Any) -> Callable[[Config, str], Config]:
     """A change that sets options which are fixed in the other Keras."""
     return partial(_set, options)
@@ -87,3 +99,12 @@ def setting(**options: Any) -> Callable[[Config, str], Config]:
 
 def _set(options: Config, made: Config, where: str) -> Config:
     return with_options(made, **options)
+
+
+CHANGES: Mapping[str, Callable[[Config, str], Config]] = {
+    **dict.fromkeys(RECURRENT, _recurrent),
+    "ActivityRegularization": setting(per_sample=True),
+    "Bidirectional": _bidirectional,
+    "Lambda": _lambda,
+    "UpSampling2D": _half_pixel,
+}

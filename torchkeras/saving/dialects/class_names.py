@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from torchkeras import registry
+from torchkeras.bytecode import SCALARS
 from torchkeras.errors import ArchitectureError
 
 KERAS1, KERAS2 = "keras1", "keras2"  # names of dialects
@@ -50,6 +51,8 @@ def as_meant(config: Any, kind: str, custom_objects: Mapping[str, Any]) -> Any:
 
     Raises ArchitectureError for the name of a layer that the file's Keras did not have.
     """
+    if isinstance(config, SCALARS):
+        return config
     if isinstance(config, (list, tuple)):
         return [as_meant(part, kind, custom_objects) for part in config]
     if not isinstance(config, Mapping):

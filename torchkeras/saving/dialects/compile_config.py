@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from torchkeras import registry
@@ -52,6 +53,8 @@ def modern_training(
         unknown = set(training) - set(found) - {*LATER_COMPILE, OWN} | set(own) - set(OWN_OPTIONS)
         if unknown:
             raise ValueError(f"the option {min(unknown)!r} of compile is not known")
+        if dialect.name == "keras1":
+            mapped(found["metrics"], partial(_check_keras1_metric, {**registry.get_custom_objects(), **custom_objects}))
         if later and not own:
             found |= Later(dialect, model, custom_objects).training(found)
         for option in ("loss", "metrics", "weighted_metrics"):
@@ -60,6 +63,12 @@ def modern_training(
     except ValueError as error:
         raise ArchitectureError(f"{file}: {error}; load it with compile=False and compile it yourself.") from error
     return found
+
+
+def _check_keras1_metric(custom_objects: Mapping[str, Any], item: Any) -> None:
+    """Raise ValueError for a metric that has its name today, too, but another meaning."""
+    if item in ("precision", "recall") and item not in custom_objects:
+        raise ValueError(f"the metric {item!r} of Keras 1 is a mean over batches, today's counts all samples")
 
 
 def _own(training: Mapping[str, Any]) -> Mapping[str, Any]:

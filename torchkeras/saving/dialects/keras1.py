@@ -15,6 +15,8 @@ writes in another form, and what it leaves out. Found with genuine Keras 1.2.2, 
   of Highway before 1.2, which only sets initial values, is dropped here.
 - the backend, which decides how pooling with 'same' pads. It is taken from the names of weights, or from
   `original_backend`.
+
+Masks are those of Keras 1: a Merge takes none from its Sequential branches, a TimeDistributed none from its layer.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ from typing import Any
 from torchkeras import registry
 from torchkeras.errors import ArchitectureError
 from torchkeras.legacy.arguments import LAYERS, layer_arguments
+from torchkeras.saving.dialects.keras1_axes import with_todays_axes
+from torchkeras.saving.dialects.masking import settle, stop
 
 StoredShapes = Mapping[str, Sequence[tuple[str, tuple[int, ...]]]]
 Config = dict[str, Any]
@@ -104,11 +106,11 @@ class Translation:
             _, options = layer_arguments(made_by, made_by._options, (), options)
         except (TypeError, ValueError) as error:
             raise ArchitectureError(f"{kind} {name!r}: {error}") from error
-        return {"class_name": found, "config": self._completed(found, made_by, options)}
+        return {"class_name": found, "config": with_todays_axes(found, self._completed(found, made_by, options))}
 
     def _value(self, kind: str, name: Any, key: str, value: Any) -> Any:
         if key == "layer":
-            return self.layer(value)
+            return _without_own_mask(self.layer(value)) if kind == "TimeDistributed" else self.layer(value)
         if key == "layers" and isinstance(value, list):
             return [self._branch(name, entry) for entry in value]
         if key.endswith(("_regularizer", "_constraint")) and isinstance(value, Mapping):
@@ -123,6 +125,9 @@ class Translation:
                 f"Merge {name!r}: one of its branches has {len(outputs)} outputs, and Keras 1 does not write which of "
                 "them it takes. Build the model by code and load the weights."
             )
+        if branch["class_name"] == "Sequential" and any(settle(branch, [False], (), joint=False)):
+            layers = branch["config"]["layers"]
+            layers.append(stop(f"{layers[-1]['config'].get('name')}_unmasked"))  # Keras 1 lost a Sequential's mask here
         return branch
 
     def _completed(self, kind: str, made_by: Any, options: Config) -> Config:
@@ -153,6 +158,17 @@ class Translation:
             )
         shared = [axis for shape in shapes for axis, size in enumerate(shape, 1) if size == 1]
         return shared or None
+
+
+def _without_own_mask(inner: Config) -> Config:
+    """The inner layer of a TimeDistributed, which in Keras 1 never asked it for a mask."""
+    options = inner["config"]
+    if inner["class_name"] == "Embedding":
+        return {**inner, "config": {**options, "mask_zero": False}}
+    if inner["class_name"] == "Masking":
+        name = options.get("name")
+        return {"class_name": "Sequential", "config": {"name": None, "layers": [inner, stop(f"{name}_unmasked")]}}
+    return inner
 
 
 def _true_inputs(config: Mapping[str, Any]) -> Any:

@@ -1,7 +1,7 @@
 """Where masks end. In later versions a layer without support for masks drops them; Keras 2 and this package raise.
 
 `settle` walks through a translated model and puts an operation that drops the mask before each such layer. It also
-checks that the masks that Keras 3 wrote for its calls are those that arrive.
+checks that the masks that Keras 3 wrote for its calls are those that arrive, and has layers join masks as there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EXPECTED = "mask"  # a key of an input's arguments during translation: whether i
 def settle(entry: Config, given: list[bool], dropping: tuple[str, ...], joint: bool) -> list[bool]:
     """Whether each output of a model has a mask, if its inputs have those in `given`; changes the model's config.
 
-    `dropping`: more layers that drop masks. `joint`: a merging layer has a mask only if all its inputs have one.
+    `dropping`: more layers that drop masks. `joint`: merging layers join masks by their `any_mask`.
     """
     walk = _Walk(dropping, joint)
     return walk.model(entry, given)
@@ -39,9 +39,10 @@ class _Walk:
         layers: list[Config] = []
         for found in config["layers"]:
             if any(given) and self.drops(found):
-                layers.append(_stop(f"{found['config'].get('name')}_unmasked"))
+                layers.append(stop(f"{found['config'].get('name')}_unmasked"))
                 given = [False]
-            given = self.after(found, given)[:1]
+            if found["class_name"] != "InputLayer":
+                given = self.after(found, given)[:1]
             layers.append(found)
         config["layers"] = layers
         return given
@@ -72,14 +73,15 @@ class _Walk:
                 break  # a call of something that does not exist: building the model will raise
             waiting = left
         for place, name in stops.items():
-            config["layers"].append({"name": name, **_stop(name), "inbound_nodes": [[[*place, {}]]]})
+            config["layers"].append({"name": name, **stop(name), "inbound_nodes": [[[*place, {}]]]})
         return [_at(masks.get((name, call), []), output) for name, call, output in config["output_layers"]]
 
     def wanted(self, found: Config, call: list[list[Any]], has: list[bool]) -> list[bool]:
         """Which inputs of a call keep their masks. Raises ArchitectureError for a mask from elsewhere."""
-        merges = self.joint and facts(found["class_name"]).joins and not all(has)
-        if self.drops(found) or merges:
+        if self.drops(found):
             return [False] * len(has)
+        if self.joint and any(has) and self.joins(found):
+            found["config"]["any_mask"] = True
         result = []
         for item, arrives in zip(call, has, strict=True):
             said = item[3].pop(EXPECTED, arrives) if len(item) > 3 else arrives
@@ -90,6 +92,11 @@ class _Walk:
                 )
             result.append(said)
         return result
+
+    def joins(self, found: Config) -> bool:
+        """Whether a layer joins masks: of each value, or by Keras 3's Concatenate, which asks whether any is True."""
+        along_time = found["class_name"] == "Concatenate" and found["config"].get("axis") in (1, -2)
+        return facts(found["class_name"]).joins or (found["class_name"] == "Concatenate" and not along_time)
 
     def drops(self, found: Config) -> bool:
         name = found["class_name"]
@@ -118,6 +125,7 @@ def _at(values: list[bool], index: int) -> bool:
     return index < len(values) and values[index]
 
 
-def _stop(name: str) -> Config:
+def stop(name: str) -> Config:
+    """A layer that returns its input without the mask."""
     config = {"name": name, "function": "without_mask", "arguments": [{"input": 0}], "keeps_mask": False}
     return {"class_name": "Operation", "config": config}

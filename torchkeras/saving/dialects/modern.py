@@ -9,6 +9,7 @@ from typing import Any
 
 from torchkeras import bytecode, registry
 from torchkeras.errors import UnknownFormatError
+from torchkeras.saving.beside import taken_back
 from torchkeras.saving.config_checks import building, check_entry, check_model
 from torchkeras.saving.dialects import keras0, keras1, keras3, tf_keras
 from torchkeras.saving.dialects.class_names import as_meant
@@ -72,7 +73,7 @@ def _as_read(config: Any, found: Dialect, custom_objects: Custom, lambdas: str, 
     """A config with formulas in the place of bytecode, in which every name is one that the file's Keras had."""
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
     version = version or config.get("keras_version")
-    return as_meant(bytecode.read(config, known, lambdas, version), found.name, known)
+    return as_meant(taken_back(bytecode.read(config, known, lambdas, version)), found.name, known)
 
 
 def dialect_of(source: ModelFile) -> Dialect:

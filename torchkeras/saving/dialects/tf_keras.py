@@ -8,7 +8,7 @@ from typing import Any
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls
 from torchkeras.saving.dialects.calls import NodeCall
-from torchkeras.saving.dialects.changes import CHANGES, setting, with_options
+from torchkeras.saving.dialects.changes import CHANGES, batch_normalization, setting, with_options
 from torchkeras.saving.dialects.dialect import Dialect
 from torchkeras.saving.dialects.graphs import Forms, modern
 from torchkeras.saving.dialects.translation import Config, Words
@@ -21,7 +21,12 @@ def _bins(made: Config, where: str) -> Config:
     return with_options(made, dtype=None) if is_integer else made
 
 
-_CHANGES = {**CHANGES, "Discretization": _bins, **dict.fromkeys(IMAGES, setting(data_format="channels_last"))}
+_CHANGES = {
+    **CHANGES,
+    "BatchNormalization": batch_normalization("flat"),
+    "Discretization": _bins,
+    **dict.fromkeys(IMAGES, setting(data_format="channels_last")),
+}
 
 _UNARY = (
     *("exp", "log", "log1p", "expm1", "sqrt", "rsqrt", "square", "reciprocal", "sin", "cos", "tan", "tanh", "sinh"),

@@ -164,7 +164,9 @@ def _used(name: str, given: Config, where: str) -> Config:
 
 def _option(key: str, value: Any, where: str, words: Words, inner: Inner) -> Any:
     if key.endswith(("_initializer", "_regularizer", "_constraint")):
-        return named_object(value, f"{where}: {key}")
+        made = named_object(value, f"{where}: {key}")
+        per_sample = key == "activity_regularizer" and made is not None
+        return {"class_name": "PerSample", "config": {"regularizer": made}} if per_sample else made
     if key.endswith("activation"):
         return activation(value, f"{where}: {key}", words, inner)
     if key in LAYERS and value is not None:

@@ -12,8 +12,9 @@ from torchkeras.optimizers.base import Optimizer
 
 Options = dict[str, Any]
 
-# Options that do not change what is computed: how to compile, a name, the option of a wrapper.
-SAYS_NOTHING = ("name", "jit_compile", "is_legacy_optimizer")
+# Options that do not change what is computed: how to compile, a name, the option of a wrapper, a factor of the loss by
+# which the gradients are divided again.
+SAYS_NOTHING = ("name", "jit_compile", "is_legacy_optimizer", "loss_scale_factor")
 # Options that change nothing with these values.
 OFF: Mapping[str, tuple[Any, ...]] = {
     "weight_decay": (None, 0, False),
@@ -21,7 +22,6 @@ OFF: Mapping[str, tuple[Any, ...]] = {
     "global_clipnorm": (None,),
     "clipvalue": (None,),
     "gradient_accumulation_steps": (None, 0, 1),
-    "loss_scale_factor": (None,),
     "centered": (False,),
 }
 OF_AVERAGES = ("ema_momentum", "ema_overwrite_frequency")
@@ -58,8 +58,6 @@ def from_keras3(config: Mapping[str, Any], later: bool) -> Options:
     }
     if name == "AdamW" and later and "weight_decay" not in kept:
         kept["weight_decay"] = 0.0
-    if kept.pop("loss_scale_factor", None) is not None:
-        raise ValueError(f"the optimizer {name} has loss_scale_factor, which torchkeras does not have")
     if not kept.get("use_ema"):
         kept = {key: value for key, value in kept.items() if key not in ("use_ema", *OF_AVERAGES)}
     if later:

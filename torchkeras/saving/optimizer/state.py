@@ -55,7 +55,9 @@ def restore(
     if values is None:
         raise WeightMismatchError(
             f"{file}: its optimizer has {len(arrays)} arrays of state; {type(optimizer).__name__} of "
-            f"{len(sources)} weights takes {int(optimizer.counts_steps)} and {len(optimizer.moment_names)} for each."
+            f"{len(sources)} weights takes {int(optimizer.counts_steps)} and {len(optimizer.moment_names)} for each. "
+            "A model inside that was frozen is not written as such; load it with compile=False, freeze it and "
+            "compile it yourself."
         )
     try:
         paths = [source.path for source in sources]

@@ -36,18 +36,21 @@ def write_origin(group: h5py.Group) -> None:
 
 def write_weights(group: h5py.Group, model: Network) -> None:
     """Write the weights of a model's layers, and those that belong to no layer."""
-    layers = model.layers
-    if beside := _beside_layers(model):
+    weighted = [(layer, layer.weights) for layer in model.layers]
+    if beside := _beside_layers(model, weighted):
         write_arrays(group.require_group(BESIDE_LAYERS), [(v.full_name, v.numpy()) for v in beside])
-    write_names(group, "layer_names", [layer.name for layer in layers])
+    write_names(group, "layer_names", [layer.name for layer, _ in weighted])
     write_origin(group)
-    for layer in layers:
-        write_arrays(group.require_group(layer.name), [(v.full_name, v.numpy()) for v in layer.weights])
+    for layer, variables in weighted:
+        write_arrays(group.require_group(layer.name), [(v.full_name, v.numpy()) for v in variables])
 
 
-def _beside_layers(model: Network) -> list[Variable]:
-    """The weights of no layer of the graph: a model's own, and those of modules that it keeps outside the graph."""
-    of_layers = {variable.identity for layer in model.layers for variable in layer.weights}
+def _beside_layers(model: Network, weighted: Iterable[tuple[Layer, list[Variable]]]) -> list[Variable]:
+    """The weights of no layer of the graph: a model's own, and those of modules that it keeps outside the graph.
+
+    `weighted`: the layers with their weights.
+    """
+    of_layers = {variable.identity for _, variables in weighted for variable in variables}
     return [variable for variable in model.weights if variable.identity not in of_layers]
 
 
@@ -121,18 +124,19 @@ def match_in_order(group: h5py.Group, model: Network, origin: Origin, reshape: b
     stored = {name: arrays for name, arrays in stored_layers(group).items() if arrays}
     beside = stored.pop(BESIDE_LAYERS, [])
     layers = model.layers if origin.generation > 1 else model._layers_of_keras1
-    weighted = [layer for layer in layers if layer.weights]
+    weighted = [(layer, variables) for layer in layers if (variables := _weights(layer, origin))]
     file = filename(group)
     if len(stored) != len(weighted):
         raise WeightMismatchError(
             f"{file}: cannot load the weights of {len(stored)} layers into a model with {len(weighted)} layers that "
             f"have weights: the file has {', '.join(stored)}; the model "
-            f"{', '.join(layer.name for layer in weighted)}. {ADVICE}"
+            f"{', '.join(layer.name for layer, _ in weighted)}. {ADVICE}"
         )
     where = f"{file}: {BESIDE_LAYERS}, the weights of {type(model).__name__} {model.name!r} beside its layers"
-    pairs = zip(weighted, stored.values(), strict=True)
-    matched = [found for layer, arrays in pairs for found in _match(layer, arrays, origin, file, reshape)]
-    return [*matched, *match(_beside_layers(model), beside, origin, where, reshape)]
+    matched: list[Match] = []
+    for (layer, variables), arrays in zip(weighted, stored.values(), strict=True):
+        matched += match(variables, arrays, origin, _place(layer, file), reshape)
+    return [*matched, *match(_beside_layers(model, weighted), beside, origin, where, reshape)]
 
 
 def match_by_name(
@@ -152,7 +156,7 @@ def match_by_name(
         )
     for layer in named:
         try:
-            found += _match(layer, stored[layer.name], origin, file, reshape)
+            found += match(_weights(layer, origin), stored[layer.name], origin, _place(layer, file), reshape)
         except WeightMismatchError as error:
             if not skip_mismatch:
                 raise
@@ -161,9 +165,13 @@ def match_by_name(
     return found
 
 
-def _match(layer: Layer, arrays: list[Named], origin: Origin, file: str, reshape: bool) -> list[Match]:
-    variables = layer._weights_of_keras1 if origin.generation == 1 else layer.weights
-    return match(variables, arrays, origin, f"{file}: layer {layer.name!r} ({type(layer).__name__})", reshape)
+def _weights(layer: Layer, origin: Origin) -> list[Variable]:
+    """A layer's weights in the order of the Keras that wrote the file."""
+    return layer._weights_of_keras1 if origin.generation == 1 else layer.weights
+
+
+def _place(layer: Layer, file: str) -> str:
+    return f"{file}: layer {layer.name!r} ({type(layer).__name__})"
 
 
 def untaken(group: h5py.Group, matches: Iterable[Match]) -> list[str]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-import h5py
 import numpy as np
 import torch
 
@@ -21,6 +20,7 @@ from torchkeras.engine.layer.weight import Variable
 from torchkeras.errors import WeightMismatchError
 from torchkeras.legacy.weights import Recipe, Step, Stored, channels_first, recipes, recipes_of_keras1, stored_count
 from torchkeras.saving.containers import hdf5, hdf5_rules
+from torchkeras.saving.containers.hdf5_kept import Dataset
 from torchkeras.saving.containers.hdf5_rules import BFLOAT16
 from torchkeras.saving.containers.parts import Stretch
 from torchkeras.saving.weights.origin import Origin
@@ -44,12 +44,12 @@ class Named:
 
     def values(self) -> np.ndarray:
         """The values. Raises ModelFileError if not all of them are stored."""
-        return hdf5.values(self.data) if isinstance(self.data, h5py.Dataset) else np.asarray(self.data)
+        return hdf5.values(self.data) if isinstance(self.data, Dataset) else np.asarray(self.data)
 
     @property
     def dtype(self) -> str:
         """The name of its element type."""
-        of_file = isinstance(self.data, h5py.Dataset)
+        of_file = isinstance(self.data, Dataset)
         return BFLOAT16 if of_file and hdf5_rules.is_bfloat16(self.data) else str(self.data.dtype)
 
     @property
@@ -59,7 +59,7 @@ class Named:
 
     def ready(self) -> Named:
         """The same, certain to be readable. Raises ModelFileError."""
-        if not isinstance(self.data, h5py.Dataset):
+        if not isinstance(self.data, Dataset):
             return self
         return Named(self.name, hdf5.ready(self.data), self.path)
 
@@ -91,7 +91,7 @@ class Match:
     def straight(self) -> tuple[torch.Tensor, Stretch] | None:
         """The weight as a view in Keras's order, and the array that only has to be copied there; None otherwise."""
         data = self.sources[0].data
-        if self.recipe.deeds or not isinstance(data, h5py.Dataset):
+        if self.recipe.deeds or not isinstance(data, Dataset):
             return None
         view = self.variable.view
         found = None if view is None else hdf5.stretch(data)
@@ -100,7 +100,7 @@ class Match:
     def take(self) -> None:
         """Read the values and give them to the weight."""
         data = self.sources[0].data
-        as_it_is = isinstance(data, h5py.Dataset) and not self.recipe.deeds and self.sources[0].dtype != BFLOAT16
+        as_it_is = isinstance(data, Dataset) and not self.recipe.deeds and self.sources[0].dtype != BFLOAT16
         own = self.variable.own_part if as_it_is else None
         if own is None:
             self.variable.assign(self.recipe.make([_tensor(source.values()) for source in self.sources]))
@@ -134,7 +134,7 @@ def match(
     With `reshape`, an array with the same number of values is reshaped. Raises WeightMismatchError.
     """
     for source in arrays:
-        if source.dtype != BFLOAT16 and source.data.dtype.kind not in "fiub":
+        if source.data.dtype.kind not in "fiub" and source.dtype != BFLOAT16:
             raise WeightMismatchError(f"{where}: {source.name} in the file holds {source.dtype}, not numbers.")
     matches: list[Match] = []
     left = list(arrays)
@@ -153,7 +153,7 @@ def match(
     return [_fitted(found, where, reshape).ready() for found in _by_names(matches)]
 
 
-def match_one(variable: Variable, data: h5py.Dataset, origin: Origin) -> Match:
+def match_one(variable: Variable, data: Dataset, origin: Origin) -> Match:
     """A weight with the one array that was found for it, of the same shape."""
     return Match(variable, (Named(variable.name, data),), Recipe((0,), after=origin.steps(variable))).ready()
 

@@ -23,13 +23,14 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.errors import ModelFileError, UnknownFormatError, WeightMismatchError
 from torchkeras.legacy.weights import Recipe, Step
-from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, members
+from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, has_attribute, members
+from torchkeras.saving.containers.hdf5_kept import Dataset
 from torchkeras.saving.containers.places import filename
 from torchkeras.saving.weights import matching
 from torchkeras.saving.weights.matching import Match, Named
 from torchkeras.saving.weights.origin import Origin
 
-Arrays = list[tuple[str, h5py.Dataset]]
+Arrays = list[tuple[str, Dataset]]
 
 # How many arrays a layer had, if the number differs, and what Keras 1 called them later.
 GATES: Mapping[str, str] = {"LSTM": "icfo", "GRU": "zrh"}
@@ -73,17 +74,15 @@ def _with_variance(found: Match) -> Match:
 
 def has_old_layout(group: h5py.Group) -> bool:
     """Whether a group holds weights as Keras 0 wrote them."""
-    return attribute(group, "nb_layers") is not None or (
-        attribute(group, "layer_names") is None and "graph" in members(group)
-    )
+    return has_attribute(group, "nb_layers") or (not has_attribute(group, "layer_names") and "graph" in members(group))
 
 
-def old_layout(group: h5py.Group) -> list[tuple[str, list[h5py.Dataset]]]:
+def old_layout(group: h5py.Group) -> list[tuple[str, list[Dataset]]]:
     """The layers in order, with their arrays.
 
     Raises UnknownFormatError for a Graph, ModelFileError for a missing number.
     """
-    if attribute(group, "nb_layers") is None:
+    if not has_attribute(group, "nb_layers"):
         raise UnknownFormatError(
             f"{filename(group)}: the weights of a Graph of Keras 0, in an order that the file does not have, are "
             "not read."

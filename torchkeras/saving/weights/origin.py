@@ -16,7 +16,7 @@ import torch
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.errors import UnknownFormatError
 from torchkeras.legacy.weights import Step
-from torchkeras.saving.containers.hdf5 import attribute, read_names
+from torchkeras.saving.containers.hdf5 import attribute, has_attribute, read_names
 from torchkeras.saving.containers.hdf5_rules import member
 from torchkeras.saving.containers.places import filename
 from torchkeras.saving.layer_facts import facts
@@ -50,7 +50,7 @@ class Origin:
         Raises UnknownFormatError for a file of an unknown Keras, and ValueError if the caller contradicts the file.
         """
         file = filename(group)
-        if all(attribute(group, name) is None for name in ("layer_names", "layer_names0")):
+        if not any(has_attribute(group, name) for name in ("layer_names", "layer_names0")):
             raise UnknownFormatError(f"{file}: {group.name} has no 'layer_names': it holds no weights of Keras.")
         version = str(attribute(group, "keras_version", attribute(group.file, "keras_version", "")))
         if not version and _named_by_keras1(group):

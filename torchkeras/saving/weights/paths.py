@@ -22,6 +22,7 @@ from torchkeras.engine.layer.weight import Variable
 from torchkeras.engine.layer.weight_lists import WeightOwner
 from torchkeras.errors import WeightMismatchError
 from torchkeras.saving.containers.hdf5 import attribute as attribute_of, group_in, groups, members, values
+from torchkeras.saving.containers.hdf5_kept import Dataset
 from torchkeras.saving.containers.hdf5_rules import is_bfloat16
 from torchkeras.saving.containers.places import filename
 from torchkeras.saving.layer_facts import facts, inherited
@@ -40,7 +41,7 @@ BESIDE = ("optimizer", "metrics")
 GENERATORS = ("seed_generator", "random_generator", "_random_generator")
 
 
-def pairs(group: h5py.Group, model: Network) -> list[tuple[Variable, h5py.Dataset]]:
+def pairs(group: h5py.Group, model: Network) -> list[tuple[Variable, Dataset]]:
     """Every weight of a built model with its array in the file; nothing is read or set.
 
     Raises WeightMismatchError for a weight without an array, an array without a weight, and another shape;
@@ -69,7 +70,7 @@ class _Pairing:
     """The pairs found on a walk through a model and a file."""
 
     def __init__(self) -> None:
-        self.found: dict[Any, tuple[Variable, h5py.Dataset]] = {}
+        self.found: dict[Any, tuple[Variable, Dataset]] = {}
         self.taken: set[str] = set()
         self.seen: set[WeightOwner] = set()
         self.weighted = Weighted()
@@ -94,7 +95,7 @@ class _Pairing:
             return
         vars_group = group_in(group_in(group, "cell") if _has_cell(layer) else group, "vars")
         where = f"{filename(group)}: layer {layer.name!r} ({type(layer).__name__})"
-        stored = {name: found for name, found in members(vars_group).items() if isinstance(found, h5py.Dataset)}
+        stored = {name: found for name, found in members(vars_group).items() if isinstance(found, Dataset)}
         arrays = [stored[name] for name in numbered(list(stored))]
         if len(arrays) == len(variables) - 1 and variables[0].layer is not layer:
             variables = variables[1:]  # without the kernel that occurs twice
@@ -106,7 +107,7 @@ class _Pairing:
         for variable, array in zip(variables, arrays, strict=True):
             self._match(where, variable, array)
 
-    def _match(self, where: str, variable: Variable, array: h5py.Dataset) -> None:
+    def _match(self, where: str, variable: Variable, array: Dataset) -> None:
         if array.dtype.kind not in "fiub" and not is_bfloat16(array):
             raise WeightMismatchError(f"{where}: {array.name} in the file holds {array.dtype}, not numbers.")
         if tuple(array.shape) != variable.shape:
@@ -246,10 +247,10 @@ def numbered(names: list[str]) -> list[str]:
     return sorted(names, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0, name))
 
 
-def _datasets(group: h5py.Group, but: tuple[str, ...] = ()) -> Iterator[h5py.Dataset]:
+def _datasets(group: h5py.Group, but: tuple[str, ...] = ()) -> Iterator[Dataset]:
     """All arrays of a group and the groups inside, without the states of random numbers and groups called `but`."""
     inside = members(group)
-    yield from (found for found in inside.values() if isinstance(found, h5py.Dataset))
+    yield from (found for found in inside.values() if isinstance(found, Dataset))
     for name, found in inside.items():
         if isinstance(found, h5py.Group) and name not in GENERATORS and name not in but:
             yield from _datasets(found)

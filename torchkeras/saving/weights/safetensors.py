@@ -33,6 +33,7 @@ DTYPES: Mapping[str, torch.dtype] = {
     **{f"I{bits}": getattr(torch, f"int{bits}") for bits in (8, 16, 32, 64)},
     **{f"F{bits}": getattr(torch, f"float{bits}") for bits in (16, 32, 64)},
     "BF16": torch.bfloat16,
+    "C64": torch.complex64,
 }
 A_FILE = "A .safetensors file"
 LENGTH = 8  # bytes at the beginning of a file, which tell how long its header is

@@ -14,7 +14,7 @@ from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.core import Masking
 from torchkeras.layers.embedding import Embedding
 from torchkeras.layers.functions import Lambda
-from torchkeras.layers.merging import Concatenate, Elementwise
+from torchkeras.layers.merging import Concatenate, Elementwise, Masked
 from torchkeras.layers.recurrence import Recurrent
 
 
@@ -78,11 +78,13 @@ def _problem(layer: Layer, node: Node, found: list[Any]) -> str | None:
         return "applies it"
     if isinstance(layer, Operation) and layer._pointwise:
         return "does not pass it on"
-    if isinstance(layer, (Elementwise, Concatenate)) and not (of_call and _joins_alike(layer, node, found)):
-        return "joins masks in another way"
+    if isinstance(layer, (Elementwise, Concatenate)) and not layer.any_mask:
+        return None if of_call and _joins_alike(layer, node, found) else "joins masks in another way"
     return None
 
 
 def _joins_alike(layer: Layer, node: Node, found: list[Any]) -> bool:
+    if isinstance(layer, Masked):
+        return False
     along_time = isinstance(layer, Concatenate) and layer.axis % node.input_tensors[0].ndim == 1
     return along_time or len(set(found)) == 1

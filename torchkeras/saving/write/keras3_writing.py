@@ -22,7 +22,9 @@ from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.functions import Lambda
 from torchkeras.layers.recurrence import Recurrent
+from torchkeras.layers.wrappers import TimeDistributed
 from torchkeras.saving.layer_facts import ANY, facts, inherited
+from torchkeras.saving.model_file import OWN
 from torchkeras.saving.write.keras3_checks import check_masks, check_modes, check_outputs
 from torchkeras.saving.write.keras3_training import compile_config, function_entry
 
@@ -44,12 +46,18 @@ OBJECTS: Mapping[str, tuple[str, ...]] = {
         *("Zeros", "Ones", "Constant", "RandomNormal", "RandomUniform", "TruncatedNormal", "VarianceScaling"),
         *("Orthogonal", "Identity"),
     ),
-    "keras.regularizers": ("L1L2",),
+    "keras.regularizers": ("L1L2", "OrthogonalRegularizer"),
     "keras.constraints": ("MaxNorm", "NonNeg", "UnitNorm", "MinMaxNorm"),
 }
 
 # The options of a Lambda that may be functions, and the attributes that hold them.
 LAMBDA: Mapping[str, str] = {"function": "function", "output_shape": "told_shape", "mask": "mask"}
+
+# How layers of Keras 3 train; where ours has other options, they are written beside its config.
+TRAINS: Mapping[str, Plain] = {
+    "BatchNormalization": {"variance": "population", "frozen_is_fixed": True},
+    "TimeDistributed": {"by_steps": True},
+}
 
 # Keras 3's classes for our operators.
 OPERATIONS: Mapping[str, str] = {
@@ -107,6 +115,9 @@ class _Writing:
             if keras3 is None:
                 raise ValueError(f"{name} {layer.name!r} has no form in Keras 3.")
             entry = _entry("keras.layers" if own else None, keras3 or name, self.options(layer))
+            trains = {option: getattr(layer, option) for option in TRAINS.get(name, ())}
+            if trains != TRAINS.get(name, {}):
+                entry[OWN] = trains
         self.written.setdefault(layer, []).append(entry)
         return entry
 
@@ -136,6 +147,11 @@ class _Writing:
         """One option's value."""
         if isinstance(layer, Bidirectional) and option == "backward_layer":
             return self.layer(layer.backward_layer)
+        if isinstance(layer, TimeDistributed) and layer.activity_regularizer is not None:
+            raise ValueError(
+                f"TimeDistributed {layer.name!r}: Keras 3 does not count the activity_regularizer of its layer. Put an "
+                "ActivityRegularization(per_sample=True) after it, or save as .h5."
+            )
         if option in ("layer", "cell"):
             return self.layer(getattr(layer, option))
         if option == "cells":
@@ -144,6 +160,8 @@ class _Writing:
             return self.activation(getattr(layer, option), value)
         if isinstance(layer, Lambda) and callable(getattr(layer, LAMBDA.get(option, ""), None)):
             return value if bytecode.is_formula(getattr(layer, LAMBDA[option])) else function_entry(str(value))
+        if option == "activity_regularizer":
+            value = _of_each_sample(layer, value)
         if isinstance(value, Mapping) and "class_name" in value:
             return _object(FAMILIES[option.rpartition("_")[2]], value)
         return value
@@ -159,6 +177,8 @@ class _Writing:
 
     def model(self, model: Network) -> Plain:
         """The entry of a model. Raises ValueError for a layer of two models: Keras confuses its calls."""
+        if model._graph is None and model._has_own_code:
+            return _entry(None, model._class_name, model.get_config())
         twice = [layer for layer in model.layers if layer in self.of_models]
         if twice:
             raise ValueError(
@@ -236,6 +256,16 @@ def _object(module: str, value: Mapping[str, Any]) -> Plain:
     if value["class_name"] == "VarianceScaling" and config["distribution"] == "normal":
         config["distribution"] = "truncated_normal"
     return _entry(module if own else None, value["class_name"], config)
+
+
+def _of_each_sample(layer: Layer, value: Any) -> Any:
+    """What is inside PerSample. Raises ValueError for another activity regularizer."""
+    if not isinstance(value, Mapping) or value["class_name"] != "PerSample":
+        raise ValueError(
+            f"{type(layer).__name__} {layer.name!r}: Keras 3 divides its activity_regularizer by the samples of a "
+            "batch. Use regularizers.PerSample, or save as .h5."
+        )
+    return value["config"]["regularizer"]
 
 
 def _lone(places: list[Any]) -> Any:

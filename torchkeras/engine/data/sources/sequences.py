@@ -15,6 +15,20 @@ from torchkeras.engine.data.sources.processes import in_processes
 from torchkeras.engine.data.sources.source import Prepare, Streamed
 
 
+class _Batches:
+    """The batches of a Sequence by their numbers; a StopIteration is an error, since it would end the epoch unseen."""
+
+    def __init__(self, sequence: Any):
+        self._sequence = sequence
+
+    def __getitem__(self, number: int) -> Any:
+        try:
+            return self._sequence[number]
+        except StopIteration as error:
+            name = type(self._sequence).__name__
+            raise RuntimeError(f"A Sequence must have a batch {number}: {name} raised StopIteration for it.") from error
+
+
 @dataclass(frozen=True)
 class Workers:
     """Who makes the batches: `count` threads, or processes; none for the thread that asks. `waiting`: how far ahead."""
@@ -56,7 +70,14 @@ class SequenceSource(Streamed):
 
     @property
     def steps(self) -> int:
-        return len(self._sequence)
+        try:
+            return len(self._sequence)
+        except TypeError as error:
+            name = type(self._sequence).__name__
+            raise TypeError(
+                f"A Sequence must have a whole number of batches, as math.ceil gives it; the length of {name} is "
+                f"{self._sequence.__len__()!r}."
+            ) from error
 
     def on_epoch_end(self) -> None:
         if not hasattr(self._sequence, "on_epoch_end"):
@@ -93,11 +114,10 @@ class SequenceSource(Streamed):
 
     def _items(self, order: str, skip: int) -> Iterator[Any]:
         numbers = list(range(self.steps)) if order == "sequential" else torch.randperm(self.steps).tolist()
-        workers = self._workers
+        workers, made = self._workers, _Batches(self._sequence)
         if workers.count and workers.processes:
             # What is passed over is made all the same: processes draw random numbers of their own while they make it.
-            return self._passed(in_processes(self._sequence, numbers, workers.count, workers.waiting), skip)
-        made = self._sequence.__getitem__
+            return self._passed(in_processes(made, numbers, workers.count, workers.waiting), skip)
         if workers.count:
-            return self._in_threads(made, numbers[skip:], workers.count, workers.waiting)
-        return map(made, numbers[skip:])
+            return self._in_threads(made.__getitem__, numbers[skip:], workers.count, workers.waiting)
+        return map(made.__getitem__, numbers[skip:])

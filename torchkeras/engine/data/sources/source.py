@@ -15,7 +15,7 @@ from torchkeras.engine.data.batch import Batch, check_order
 from torchkeras.engine.data.contents import plain
 from torchkeras.engine.data.device_transfer import to_device
 from torchkeras.engine.data.part import SMALL, Part, checksum
-from torchkeras.engine.data.raw_batch import tensors_in
+from torchkeras.engine.data.raw_batch import apart, tensors_in
 from torchkeras.engine.data.sources.ordered import in_threads
 
 Prepare = Callable[..., Batch]  # (x, y, sample_weight, whole=None), as `Intake.batch`
@@ -224,10 +224,17 @@ class Streamed(Source):
         return passed_over(items, number)
 
     def _in_threads(self, make: Callable[[Any], Any], arguments: Iterable[Any], workers: int, ahead: int) -> Any:
-        """`in_threads`; what one thread draws while it makes an item is noted, where the state will be asked for."""
+        """`in_threads`; what one thread draws while it makes an item is noted, where the state will be asked for.
+
+        Items are copied, since one array may be filled anew for each of them, and several wait.
+        """
+
+        def kept(argument: Any) -> Any:
+            return apart(make(argument))
+
         if not self.keeps or workers > 1:
-            return in_threads(make, arguments, workers, ahead)
-        return self._noted(in_threads(_noting(make, self.generators()), arguments, workers, ahead))
+            return in_threads(kept, arguments, workers, ahead)
+        return self._noted(in_threads(_noting(kept, self.generators()), arguments, workers, ahead))
 
     def _noted(self, pairs: Generator[Any, None, None]) -> Iterator[Any]:
         try:

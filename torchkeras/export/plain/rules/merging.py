@@ -46,6 +46,8 @@ def extreme(layer: Any, call: LayerCall) -> int:
 
 @mask_rule(layers.Add, layers.Subtract, layers.Multiply, layers.Average, layers.Maximum, layers.Minimum)
 def all_masks(layer: Any, call: LayerCall) -> int | None:
+    if layer.any_mask and any(mask is not None for mask in call.masks):
+        raise EjectError(f"{type(layer).__name__} {layer.name!r}: eject does not join masks by any_mask.")
     masks = list(dict.fromkeys(mask for mask in call.masks if mask is not None))
     if len(masks) < 2:
         return masks[0] if masks else None

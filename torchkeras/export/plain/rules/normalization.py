@@ -13,6 +13,8 @@ from torchkeras.export.plain.call import LayerCall, rule
 from torchkeras.export.plain.formulas import noise as formulas, normalization as norms
 from torchkeras.export.plain.rules.convolution import one_or_all
 
+FROZEN = "Training normalizes a frozen layer by the batch, where the model normalizes it by the moving statistics."
+POPULATION = "The moving variance follows one that is divided by n - 1, where the model's follows one divided by n."
 SINGLE = "BatchNorm refuses to train on one value a channel, which Keras normalizes to 0."
 
 
@@ -51,12 +53,16 @@ def batch_normalization(layer: Any, call: LayerCall) -> int:
     tracked = ", track_running_stats=False" if layer.mode == 2 else ""
     axis = layer._channel_axis
     kind = {4: "BatchNorm2d", 5: "BatchNorm3d"}.get(ndim, "BatchNorm1d") if axis == 1 and ndim <= 5 else "BatchNorm1d"
+    if layer.frozen_is_fixed and layer._frozen:
+        call.note(FROZEN)
     # As in Keras 2, a frozen layer keeps its statistics, but training still normalizes by the batch.
     momentum = 0.0 if facts.is_frozen(norm) or not layer.trainable else round(norm.momentum, 12)
     text = f"nn.{kind}({channels}, eps={norm.eps}, momentum={momentum}{affine}{tracked})"
     shown = _Parameters(norm) if layer.mode == 2 else norm
     path = kept_norm(call, text, shown, (channels,))
     call.note(SINGLE)
+    if layer._by_population:
+        call.note(POPULATION)
     if axis == 1 and ndim <= 5:
         return call.line(f"{path}({{0}})", call.x)
     moved = call.line(f"{{0}}.movedim({axis}, 1)", call.x) if axis != 1 else call.x

@@ -1,0 +1,190 @@
+"""Options that are set after their layer was built: they count from then on, or an error says why they cannot.
+
+Most options are read at each call. Others have shaped what was made of them: torch's modules in `_make_modules`, the
+text of generated functions, symbolic tensors. The modules and the functions follow; weights and masks stay as they are.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Iterator, Mapping
+from copy import copy
+from typing import Any
+
+from torch import Tensor, nn
+
+from torchkeras.engine.layer.axis_order import Layout
+from torchkeras.engine.layer.building import on_meta
+from torchkeras.engine.layer.facts import is_own
+from torchkeras.engine.layer.function_values import installed
+from torchkeras.engine.layer.meta_run import MadeOnMeta
+from torchkeras.engine.layer.nested import leaves
+from torchkeras.engine.layer.weight_lists import TORCHS_OWN, WeightOwner
+
+PLAIN = (bool, int, float, str, type(None))
+NOT_MADE = TORCHS_OWN | {"name"}  # attributes of a module that no option makes
+
+
+class _Settled:
+    """`count`: how often an option was set that a generated function, or what `compile` settles, depends on."""
+
+    count = 0
+
+
+SETTLED = _Settled()
+
+
+class HasOptions(nn.Module):
+    """The part of `Layer` that keeps its options."""
+
+    def _keep_option(self, field: str, value: Any) -> None:
+        """Set the attribute that has an option's value. As a module inside, the class's default would hide it."""
+        inside = isinstance(value, (nn.Module, Tensor)) and not hasattr(type(self), field)
+        if inside or inspect.isdatadescriptor(getattr(type(self), field, None)):
+            nn.Module.__setattr__(self, field, value)
+        else:
+            self._modules.pop(field, None)
+            self.__dict__[field] = value
+
+    def _change_option(self: Any, name: str, value: Any) -> None:
+        """Set an option after the layer was made: by its rule, and with what was made of it.
+
+        Raises ValueError, and leaves the option as it was, for a bad value, and where the weights, masks or number of
+        outputs would be others. Warns where symbolic tensors have another shape.
+        """
+        value = self._changeable[name].read(value)
+        if not self.built:
+            self._keep_option(name, value)
+            return
+        before, old = _Seen(self), getattr(self, name)
+        self._keep_option(name, value)
+        try:
+            after = _Seen(self)
+            _check(self, f"{name} cannot change from {old!r} to {value!r} any more, since", before, after)
+        except ValueError:
+            self._keep_option(name, old)
+            raise
+        inside = dict(self.named_modules(remove_duplicate=False))
+        for path, module in after.made.items():
+            _take_over(inside.get(path), before.made.get(path), module)
+        if after.written != before.written:
+            SETTLED.count += 1
+        if after.shapes not in (before.shapes, after.known):
+            warnings.warn(
+                f"{type(self).__name__} {self.name!r}: with {name} {value!r} its output has another shape than its "
+                "graph says: make the model anew, such as by clone_model.",
+                stacklevel=3,
+            )
+
+
+class _Seen:
+    """What is made of a layer's options: modules and weights, outputs in graphs, what functions are written by."""
+
+    def __init__(self, layer: Any):
+        self.made = _made(layer)
+        again: Any = self.made.get("")
+        self.weights: list[Any] = []
+        if again is not None:
+            self.weights += [(each.name, each.shape) for each in again.weights]
+            self.weights += [(name, each.shape) for name, each in again.named_buffers()]
+        self.written = _written(layer)
+        nodes = [node for node in layer._call_nodes if node.input_tensors]
+        found = [_outputs(layer, node) for node in nodes]
+        self.known = [[output.shape for output in node.output_tensors] for node in nodes]
+        self.shapes = [[output.shape for output in outputs] for outputs, _ in found]
+        self.masked = [[mask is not None for mask in masks] for _, masks in found]
+
+
+def _check(layer: Any, refusal: str, before: _Seen, after: _Seen) -> None:
+    reason = ""
+    if after.weights != before.weights:
+        reason = "its weights are made, and would be others"
+    elif after.masked != before.masked:
+        reason = "graphs have its outputs and masks as they were"
+    if reason:
+        raise ValueError(f"{type(layer).__name__} {layer.name!r}: {refusal} {reason}: make a layer with that option.")
+
+
+def _outputs(layer: Any, node: Any) -> tuple[list[Any], list[Any]]:
+    """The symbolic outputs, and their masks, that a call in a graph would give now."""
+    masks = [tensor._keras_mask for tensor in node.input_tensors]
+    outputs, found = layer._infer_outputs(node.inputs, masks, node.arguments)
+    return leaves(outputs), found
+
+
+def _made(layer: Any) -> dict[str, nn.Module]:
+    """What the options make of a layer: a copy of it with new modules, on `meta`, and these, by their paths.
+
+    A `build` of a user's own is not run again: it may do more than make weights.
+    """
+    if layer._built_for is None:
+        return {}
+    again, makes_own = copy(layer), _is_users(layer, "_make_modules")
+    layers = {key: each for key, each in layer._modules.items() if makes_own or isinstance(each, WeightOwner)}
+    fresh: dict[str, Any] = {"_parameters": {}, "_buffers": {}, "_expected_axes": {}, "_added": [], "_named": set()}
+    again.__dict__.update(fresh, _modules=layers, built=False)
+    try:
+        with on_meta(), MadeOnMeta():
+            (again._make_modules if _is_users(layer, "build") else again.build)(layer._built_for)
+        again.built = True
+    except ValueError as error:
+        raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
+    new = {key: each for key, each in layers.items() if each is not layer._modules.get(key)}
+    new = {key: each for key, each in new.items() if isinstance(each, WeightOwner)}
+    return {**{prefix.rstrip("."): module for prefix, module in again._plain_modules()}, **new}
+
+
+def _is_users(layer: Any, method: str) -> bool:
+    """Whether a method is of a class of a user's."""
+    return not is_own(next(base for base in type(layer).__mro__ if method in vars(base)))
+
+
+def by_hand(layer: Any) -> Iterator[str]:
+    """What was changed in a layer's modules that its options do not say, and so a config does not."""
+    inside = dict(layer.named_modules(remove_duplicate=False))
+    for path, made in _made(layer).items():
+        module = inside.get(path)
+        if module is None:
+            continue
+        if "forward" in vars(module):
+            yield f"{path or 'it'} has a forward of its own"
+        if type(module) is not type(made):
+            if not installed(type(module).__module__):
+                yield f"{path} is of the class {type(module).__name__}"
+            continue
+        for name, value in vars(made).items():
+            found = vars(module).get(name)
+            if name not in NOT_MADE and name[0] != "_" and _is_plain(value) and found != value:
+                yield f"{path} has {name} {found!r}, and {value!r} by its options"
+
+
+def _take_over(module: nn.Module | None, before: nn.Module | None, after: nn.Module) -> None:
+    """Give a module what an option makes another: plain attributes, and constants."""
+    if module is None or not type(module) is type(before) is type(after):
+        return  # a module of the user's, or one of torch's whose place another takes: the layer looks at each call
+    for name, value in vars(after).items():
+        if name not in NOT_MADE and _is_plain(value) and vars(before).get(name) != value:
+            module.__dict__[name] = value
+    for name, constant in after._buffers.items():
+        mine = module._buffers.get(name)
+        if constant is not None and mine is not None and not constant.is_meta and constant is not mine:
+            module._buffers[name] = constant.to(mine)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is numbers and texts alone."""
+    return all(map(_is_plain, value)) if isinstance(value, (list, tuple)) else isinstance(value, PLAIN)
+
+
+def _written(layer: Any) -> Mapping[str, Any]:
+    """What generated functions, and what `compile` settles, are written by."""
+    facts = layer._facts
+    names = [name for name in vars(layer) if name.endswith(("_regularizer", "_constraint"))]
+    return {
+        **{name: getattr(facts, name) for name in ("layout", "overwritable", "commutes_with_relu", "ends_in")},
+        "axis": facts.axis if facts.layout is Layout.AXIS else None,
+        "in_place": facts.in_place() is None,
+        "before_relu": facts.before_relu() is None,
+        **{name: id(vars(layer)[name]) for name in names},
+    }

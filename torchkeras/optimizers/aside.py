@@ -1,0 +1,42 @@
+"""What an optimizer keeps for parameters while it trains others: one optimizer may train several models in turns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch import Tensor
+from torch.utils.weak import WeakIdKeyDictionary
+
+
+class Aside:
+    """The state of parameters that others have taken turns with, for as long as these parameters exist.
+
+    A parameter has what belongs to it alone, such as its moments; a list of parameters what belongs to all together,
+    such as the gradients that wait for more batches.
+    """
+
+    def __init__(self) -> None:
+        self._of_parameters: Any = WeakIdKeyDictionary()
+        self._of_lists: Any = WeakIdKeyDictionary()  # by the first parameter, then by the identities of all
+
+    def __reduce__(self) -> Any:  # a copy of an optimizer has other parameters
+        return Aside, ()
+
+    def put(self, parameter: Tensor, state: Any) -> None:
+        """Keep the state of a parameter."""
+        self._of_parameters[parameter] = state
+
+    def take(self, parameter: Tensor) -> Any:
+        """The state of a parameter, which is not kept here any more; None where there is none."""
+        return self._of_parameters.pop(parameter, None)
+
+    def put_list(self, parameters: Sequence[Tensor], state: Any) -> None:
+        """Keep the state of a list of parameters."""
+        if parameters:
+            self._of_lists.setdefault(parameters[0], {})[tuple(map(id, parameters))] = state
+
+    def take_list(self, parameters: Sequence[Tensor]) -> Any:
+        """The state of a list of parameters, which is not kept here any more; None where there is none."""
+        found = self._of_lists.get(parameters[0], {}) if parameters else {}
+        return found.pop(tuple(map(id, parameters)), None)
