@@ -21,21 +21,26 @@ read as models at once. With `--in-process` every file is read by `load_model` a
 - wrong: anything else that loads without an error.
 
 JSON, YAML and the header of `.safetensors` have no checksum: where such a text makes another model, it is "data". Also
-counted are deaths of the asking process (each batch has its own; it dies by a signal) and readings over the limit
-(longer than their time limit plus 5 seconds). Exits with 1 if there are deaths, wrong loads, errors outside the family
-or readings over the limit.
+counted are deaths of the asking process (each batch has its own; it dies by a signal, and the next one goes on after
+that mutation), hangs (it is killed after 20 seconds of processor time) and readings over the limit (longer than their
+time limit plus 5 seconds). Each of these, and the slowest files, are printed by number, seconds and file. Exits with 1
+if there are deaths, hangs, wrong loads, errors outside the family or readings over the limit.
 """
 
 import argparse
 import json
 import random
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
@@ -48,11 +53,13 @@ from torchkeras.saving.containers import archive, hdf5, isolated
 GOLDEN = Path(__file__).resolve().parent.parent / "tests" / "golden"
 NAMES = ("model.h5", "model.keras", "model.weights.h5")
 SECONDS = 10.0
+PROCESSOR = 20.0  # seconds of processor time after which the reading process is killed
+SLOWEST = 5  # files that are told
 MEMORY = 1 << 30
-BATCH = 2000  # each reads the genuine files once more
+BATCH = 500  # each reads the genuine files once more
 MADE = {".pt": 12, ".safetensors": 12, ".json": 40, ".yaml": 40}  # how many models are written so
 TEXTS = {".json": model_from_json, ".yaml": model_from_yaml}
-BAD = ("deaths", "outside", "wrong", "over the limit")
+BAD = ("deaths", "hangs", "outside", "wrong", "over the limit")
 
 
 # --- mutations -------------------------------------------------------------------------------------------------------
@@ -253,7 +260,7 @@ def files(folders: list[Path]) -> list[Path]:
     return sorted(path for folder in folders for name in names for path in folder.rglob(name))
 
 
-def outcome_of(path: Path, known: tuple[bytes, Any], changed: bytes, target: Path, counts: Counter[str]) -> str:
+def outcome_of(path: Path, known: tuple[bytes, Any], changed: bytes, target: Path) -> str:
     """What becomes of a mutated file. Raises the errors of reading it."""
     genuine, expected = known
     if path.suffix in TEXTS:
@@ -264,21 +271,31 @@ def outcome_of(path: Path, known: tuple[bytes, Any], changed: bytes, target: Pat
             return verdict_of_models(loaded(path), loaded(copy), genuine, changed, path.suffix == ".safetensors")
         outcome = verdict(expected, contents(copy), genuine, changed, path.suffix == ".keras")
         if outcome == "wrong":
-            counts["left to load_model"] += 1
             outcome = verdict_of_models(loaded(path), loaded(copy), genuine, changed)
         return outcome
 
 
 def outcome_in_process(path: Path, genuine: bytes, changed: bytes, target: Path) -> str:
     """The same, read without another process."""
-    if path.suffix in TEXTS:
-        return outcome_of(path, (genuine, None), changed, target, Counter())
-    return verdict_of_models(loaded(path), loaded(target), genuine, changed, path.suffix == ".safetensors")
+    found, model = loaded(target), loaded(path)
+    outcome = verdict_of_models(model, found, genuine, changed, path.suffix == ".safetensors")
+    if outcome == "wrong" and path.name in NAMES:  # unless it is in a text
+        return verdict(contents(path), contents(target), genuine, changed, path.suffix == ".keras")
+    return outcome
 
 
-def run(paths: list[Path], numbers: range, seed: int, in_process: bool = False) -> Counter[str]:
-    """Read the mutations with these numbers, and count the results."""
-    counts: Counter[str] = Counter()
+class Reading(NamedTuple):
+    """What became of mutation `number`: the result, seconds of the clock and of this process, what else to count."""
+
+    number: int
+    outcome: str
+    seconds: float = 0.0
+    own: float = 0.0
+    also: tuple[str, ...] = ()
+
+
+def readings(paths: list[Path], numbers: Iterable[int], seed: int, in_process: bool = False) -> Iterator[Reading]:
+    """Read the mutations with these numbers. A reading of over `PROCESSOR` seconds kills this process by SIGPROF."""
     known: dict[Path, tuple[bytes, Any]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for number in numbers:
@@ -289,38 +306,48 @@ def run(paths: list[Path], numbers: range, seed: int, in_process: bool = False) 
             changed, begun, used = mutated(known[path][0], seed, number), time.monotonic(), time.process_time()
             target = Path(folder) / path.name
             target.write_bytes(changed)
-            try:
-                if in_process:
-                    outcome = outcome_in_process(path, known[path][0], changed, target)
-                else:
-                    outcome = outcome_of(path, known[path], changed, target, counts)
-            except ModelFileError as error:
-                outcome = "refused"
-                counts[f"refused: {type(error).__name__}"] += 1
-                counts["children killed by a signal"] += "was killed by signal" in str(error)
-                counts["children stopped at a limit"] += "reading it takes" in str(error)
-            except Exception as error:  # noqa: BLE001  (what is outside the family is counted)
-                outcome = "outside"
-                text = f"{type(error).__name__}: {error}"[:300]
-                print(f"outside: number {number} of seed {seed}: {path}: {text}", file=sys.stderr)
-            counts[outcome] += 1
-            counts[f"{path.suffix} read"] += 1
-            took = time.monotonic() - begun
-            counts["over the limit"] += took > SECONDS + 5
-            if took > SECONDS + 5:
-                own = time.process_time() - used  # the rest: the reader, or a machine that did other things
-                text = f"{took:.1f} s, {own:.1f} by this process, {outcome}: {path}"
-                print(f"late: number {number} of seed {seed}, {text}", file=sys.stderr)
-            if outcome == "wrong":
-                print(f"wrong: number {number} of seed {seed}: {path}", file=sys.stderr)
-    return counts
+            signal.setitimer(signal.ITIMER_PROF, PROCESSOR)  # it is not inherited by the isolated reader
+            outcome, also = judged(path, known[path], changed, target, in_process)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            yield Reading(number, outcome, time.monotonic() - begun, time.process_time() - used, also)
 
 
-def batch(arguments: argparse.Namespace, numbers: range) -> "subprocess.Popen[str]":
+def judged(
+    path: Path, known: tuple[bytes, Any], changed: bytes, target: Path, in_process: bool
+) -> tuple[str, tuple[str, ...]]:
+    """What becomes of a mutated file, and what else to count."""
+    try:
+        if in_process and path.suffix not in TEXTS:
+            return outcome_in_process(path, known[0], changed, target), ()
+        return outcome_of(path, known, changed, target), ()
+    except ModelFileError as error:
+        text = str(error)
+        also = {
+            f"refused: {type(error).__name__}": True,
+            "children killed by a signal": "was killed by signal" in text,
+            "children stopped at a limit": "reading it takes" in text,
+        }
+        return "refused", tuple(name for name, counted in also.items() if counted)
+    except Exception as error:  # noqa: BLE001  (what is outside the family is counted)
+        print(f"outside: {path}: {type(error).__name__}: {error}"[:500], file=sys.stderr)
+        return "outside", ()
+
+
+def batch(arguments: argparse.Namespace, numbers: range) -> list[Reading]:
+    """Read mutations in a process. Where one kills it, another process goes on after that one."""
+    found: list[Reading] = []
     command = [sys.executable, __file__, "--seed", str(arguments.seed), *map(str, arguments.folders)]
-    command += ["--first", str(numbers.start), "--last", str(numbers.stop)]
     command += ["--in-process"] * arguments.in_process
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    while numbers:
+        ends = ["--first", str(numbers.start), "--last", str(numbers.stop)]
+        done = subprocess.run([*command, *ends], stdout=subprocess.PIPE, text=True, check=False)
+        told = [Reading(*json.loads(line)) for line in done.stdout.splitlines()]
+        found += told
+        numbers = numbers[len(told) :]
+        if numbers:
+            found.append(Reading(numbers[0], "hangs" if done.returncode == -signal.SIGPROF else "deaths", PROCESSOR))
+            numbers = numbers[1:]
+    return found
 
 
 def main() -> int:
@@ -331,12 +358,13 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--made", action="store_true")
     parser.add_argument("--in-process", action="store_true")
-    parser.add_argument("--first", type=int)
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--last", type=int)
     arguments = parser.parse_args()
-    if arguments.first is not None:
+    if arguments.last is not None:
         numbers = range(arguments.first, arguments.last)
-        print(json.dumps(run(files(arguments.folders), numbers, arguments.seed, arguments.in_process)))
+        for found in readings(files(arguments.folders), numbers, arguments.seed, arguments.in_process):
+            print(json.dumps(found), flush=True)
         return 0
     with tempfile.TemporaryDirectory() as made:
         if arguments.made:
@@ -347,21 +375,27 @@ def main() -> int:
 
 def run_all(arguments: argparse.Namespace) -> int:
     """Read all mutations, a batch in a process; returns 1 if something bad was found."""
-    begun, counts = time.monotonic(), Counter(dict.fromkeys(BAD, 0))
-    waiting = [range(k, min(k + BATCH, arguments.count)) for k in range(0, arguments.count, BATCH)]
-    running: list[subprocess.Popen[str]] = []
-    while waiting or running:
-        while waiting and len(running) < arguments.jobs:
-            running.append(batch(arguments, waiting.pop(0)))
-        process = running.pop(0)
-        told, _ = process.communicate()
-        counts += Counter(json.loads(told) if process.returncode == 0 else {"deaths": 1})
-        print(f"{len(waiting)} batches to go; {dict(counts)}", file=sys.stderr)
+    begun, counts, slowest = time.monotonic(), Counter[str](), list[Reading]()
+    paths, last = files(arguments.folders), arguments.first + arguments.count
+    batches = [range(k, min(k + BATCH, last)) for k in range(arguments.first, last, BATCH)]
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        for found in pool.map(partial(batch, arguments), batches):
+            for one in found:
+                path, late = paths[one.number % len(paths)], one.seconds > SECONDS + 5
+                counts.update([one.outcome, f"{path.suffix} read", *one.also, *["over the limit"] * late])
+                if late or one.outcome in BAD:
+                    print(f"{one.outcome}: {_told(one, path)}", file=sys.stderr)
+            slowest = sorted([*slowest, *found], key=lambda one: one.seconds)[-SLOWEST:]
+            print(f"{found[-1].number + 1 - arguments.first} read; {dict(counts)}", file=sys.stderr)
+    for one in reversed(slowest):
+        print(f"slow: {one.outcome}: {_told(one, paths[one.number % len(paths)])}", file=sys.stderr)
     counts["seconds"] = round(time.monotonic() - begun)
-    for name in BAD:
-        counts[name] += 0
-    print(json.dumps(dict(sorted(counts.items())), indent=1))
+    print(json.dumps({**dict.fromkeys(BAD, 0), **dict(sorted(counts.items()))}, indent=1))
     return int(any(counts[name] for name in BAD))
+
+
+def _told(one: Reading, path: Path) -> str:
+    return f"mutation {one.number}, {one.seconds:.1f} s, {one.own:.1f} by this process: {path}"
 
 
 if __name__ == "__main__":

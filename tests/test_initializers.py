@@ -219,6 +219,11 @@ class Drawless(initializers.Initializer):
             ValueError,
             "Unknown initializer: 'glorot'. Did you mean 'glorot_normal' or 'glorot_uniform'? " + OWN,
         ),
+        (
+            lambda: initializers.get({"class_name": "Ones", "aonfig": {}}),
+            ValueError,
+            "An initializer config needs a 'class_name' and a 'config'; found {'class_name': 'Ones', 'aonfig': {}}.",
+        ),
     ],
 )
 def test_errors(act, kind, text):

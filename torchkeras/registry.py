@@ -167,13 +167,13 @@ class Family(Generic[T]):
 
         Raises ValueError for a mapping of another form, an unknown class or unknown options.
         """
-        if not isinstance(config.get("class_name"), str) or not isinstance(config.get("config", {}), (dict, list)):
+        if not isinstance(config.get("class_name"), str) or not isinstance(config.get("config"), (dict, list)):
             what = f"{self._article.capitalize()} {self.kind} config"
             raise ValueError(f"{what} needs a 'class_name' and a 'config'; found {dict(config)!r:.500}.")
         made_by = self.find(config["class_name"], custom_objects)
         if not (inspect.isclass(made_by) or any(hasattr(made_by, name) for name in ("makes_object", "from_config"))):
             raise ValueError(f"{config['class_name']!r} is no class of {self._article} {self.kind}, but a function.")
-        options = config.get("config", {})
+        options = config["config"]
         from_config = getattr(made_by, "from_config", None)
         if from_config is None and isinstance(options, list):
             what = f"{config['class_name']!r}: {self._article} {self.kind}"

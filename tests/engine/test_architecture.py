@@ -200,6 +200,10 @@ ERRORS = [
     ),
     (lambda: model_from_json("{}"), "A layer config needs a 'class_name' and a 'config'; found {}."),
     (
+        lambda: model_from_config({"class_name": "Flatten", "aonfig": {}}),
+        "A layer config needs a 'class_name' and a 'config'; found {'class_name': 'Flatten', 'aonfig': {}}.",
+    ),
+    (
         lambda: model_from_config({"class_name": "Desne", "config": {"units": 2}}),
         (
             "Unknown layer: 'Desne'. Did you mean 'Dense'? An object of your own is found when it is passed in "

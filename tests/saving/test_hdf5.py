@@ -4,6 +4,8 @@
 # h5py types what stands under a name as anything that may.
 
 import os
+from collections import Counter
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -132,6 +134,15 @@ def test_what_is_replaced_is_whole_or_as_before(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o640
 
 
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+
+
+def arrays_of(group):
+    """All arrays in a group, and in the groups in it."""
+    for found in hdf5.members(group).values():
+        yield from [found] if isinstance(found, h5py.Dataset) else arrays_of(found)
+
+
 # --- damaged addresses -----------------------------------------------------------------------------------------------
 
 
@@ -153,7 +164,8 @@ def moved(source, target, name, to):
     [
         (lambda at, size: at + 4, "/a/b:0 and /a/c:0 overlap"),
         (lambda at, size: 1, "the file's first block and /a/b:0 overlap"),
-        (lambda at, size: at + 400, "/a/b:0 is away from the gap that it would fill"),
+        (lambda at, size: 80, "the file's first block and /a/b:0 overlap"),
+        (lambda at, size: at + 400, "/a/b:0 is all 0, and 24 bytes at byte 2124 belong to nothing"),
     ],
 )
 def test_an_array_that_a_damaged_address_moved(tmp_path, to, text):
@@ -177,9 +189,62 @@ def test_the_last_array_that_a_damaged_address_moved_to_where_nothing_is(tmp_pat
     moved(tmp_path / "m.h5", tmp_path / "n.h5", "bias", lambda at, size: at + 256)
     with h5py.File(tmp_path / "n.h5") as file:
         assert file["bias"][()].tolist() == [0.0] * 4
-    text = "/bias is all 0, and 256 bytes before it are numbers of its size that belong to nothing"
+    text = "256 bytes before /bias belong to nothing, and it ends with as many that are 0"
     with pytest.raises(UnreadableFileError, match=text), hdf5.reading(tmp_path / "n.h5"):
         pass
+
+
+@pytest.mark.parametrize(
+    ("to", "text"),
+    [
+        (lambda at, size: at + 4, "4 bytes before /bias belong to nothing, and it ends with as many that are 0."),
+        (lambda at, size: at + 2, "/bias is at byte 2130, apart from what is before it, which ends at byte 2128."),
+        (lambda at, size: 200, "the names of / and /bias overlap."),
+        (lambda at, size: 96, "/bias and / overlap."),
+    ],
+)
+def test_an_array_that_one_bit_moved(tmp_path, to, text):
+    """To 0 that belongs to nothing, or to where HDF5 has what is no array."""
+    with h5py.File(tmp_path / "m.h5", "w") as file:
+        file["kernel"], file["bias"] = np.full(20, 1.0, "f4"), np.full(4, 2.0, "f4")
+        file.create_group("later").attrs["text"] = "x" * 5000  # so that the block of small arrays does not end the file
+    moved(tmp_path / "m.h5", tmp_path / "n.h5", "bias", to)
+    with h5py.File(tmp_path / "n.h5") as file:
+        assert file["bias"][()].tolist() != [2.0] * 4
+    with pytest.raises(UnreadableFileError) as error, hdf5.reading(tmp_path / "n.h5"):
+        pass
+    known = "If the file is known to be whole, strict=False takes it."
+    assert str(error.value) == f"{tmp_path}/n.h5: {text}" + f" {known}" * ("overlap" not in text)
+
+
+def test_an_array_that_one_bit_moved_back(tmp_path):
+    name = "model_weights/locally_connected2d_1/training/locally_connected2d_1/bias"
+    genuine = GOLDEN / "keras-2.2.4-theano" / "local_04" / "model.h5"
+    moved(genuine, tmp_path / "n.h5", name, lambda at, size: at ^ 32)
+    text = f"32 bytes after /{name} belong to nothing, and it begins with as many that are 0"
+    with pytest.raises(UnreadableFileError, match=text), hdf5.reading(tmp_path / "n.h5"):
+        pass
+
+
+FLIPPED = ("keras-2.2.4-theano/local_04", "keras-2.2.4-tensorflow/conv1d_00", "tf_keras-2.21/leaky_prelu")
+
+
+@pytest.mark.parametrize("name", FLIPPED)
+def test_no_bit_of_an_address_gives_other_numbers(name, tmp_path):
+    source, counts = GOLDEN / name / "model.h5", Counter()
+    with hdf5.reading(source) as file:
+        wanted = {found.name: found[()] for found in arrays_of(file)}
+    for array, numbers in wanted.items():
+        for bit in range(source.stat().st_size.bit_length()):
+            moved(source, tmp_path / "n.h5", array, lambda at, size, bit=bit: at ^ 1 << bit)
+            try:
+                with hdf5.reading(tmp_path / "n.h5") as file:
+                    found = hdf5.values(hdf5.dataset_in(file, array[1:]))
+                counts["other" if found.tobytes() != numbers.tobytes() else "same"] += 1
+            except UnreadableFileError:
+                counts["refused"] += 1
+    assert counts["other"] == 0
+    assert counts["refused"] > 5 * len(wanted)
 
 
 def test_an_array_that_was_taken_out_and_made_anew_is_read(tmp_path):
@@ -189,6 +254,30 @@ def test_an_array_that_was_taken_out_and_made_anew_is_read(tmp_path):
         file["kernel"] = np.full((40, 40), 3.0, "f4")
     with hdf5.reading(tmp_path / "m.h5") as file:
         assert file["kernel"].shape == (40, 40)
+
+
+def test_a_list_of_texts_at_which_hdf5_would_never_end(tmp_path):
+    """Two zeros, of a text and of its length: HDF5 reads them again and again."""
+    with h5py.File(tmp_path / "m.h5", "w") as file:
+        file.attrs["text"] = "a" * 10
+    data = (tmp_path / "m.h5").read_bytes()
+    at = data.index(b"GCOL")
+    (tmp_path / "m.h5").write_bytes(data[: at + 16] + bytes(16) + data[at + 32 :])
+    with pytest.raises(UnreadableFileError) as error, hdf5.reading(tmp_path / "m.h5"):
+        pass
+    assert str(error.value) == f"{tmp_path}/m.h5 cannot be read (byte {at} does not begin a heap of texts)."
+
+
+def test_a_root_of_no_known_kind_is_an_unreadable_file(tmp_path):
+    with h5py.File(tmp_path / "m.h5", "w") as file:
+        file["a"] = [1, 2]
+    data = bytearray((tmp_path / "m.h5").read_bytes())
+    assert data[112:114] == b"\x11\x00"  # the kind of the first message in the root's header: a table of names
+    data[112] = 0
+    (tmp_path / "m.h5").write_bytes(data)
+    text = r"m\.h5 cannot be read \(.*unable to determine object type\)\)\.$"
+    with pytest.raises(UnreadableFileError, match=text), hdf5.reading(tmp_path / "m.h5"):
+        pass
 
 
 def test_a_damaged_root_is_an_unreadable_file(tmp_path):

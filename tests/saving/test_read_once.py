@@ -45,7 +45,7 @@ def reads(monkeypatch):
         return count
 
     def inspected(place, begin, size):
-        assert size <= hdf5_apart.BEFORE + hdf5_apart.INSIDE
+        assert size <= hdf5_apart.SEARCHED
         result = inspect(place, begin, size)
         assert found.pop()[1] == len(result)
         return result

@@ -181,6 +181,18 @@ def test_a_mask_ends_before_a_layer_that_knows_none():
             [X, entry("Dense", name="d", kernel_initializer={"class_name": "__lambda__", "config": {"code": "x"}})],
             "Dense 'd': kernel_initializer: a function is stored as Python bytecode, which is never run.",
         ),
+        (
+            [X, entry("Dense", name="d", kernel_initializer={"class_name": "Ones", "aonfig": {}})],
+            "Dense 'd': kernel_initializer: a Ones needs a 'config'; found {'class_name': 'Ones', 'aonfig': {}}.",
+        ),
+        (
+            [X, entry("Dropout", name="d", seed={"class_name": "SeedGenerator", "aonfig": {}})],
+            "Dropout 'd': a SeedGenerator needs a 'config'; found {'class_name': 'SeedGenerator', 'aonfig': {}}.",
+        ),
+        (
+            [X, entry("Dense", name="d", dtype={"class_name": "Policy", "aonfig": {"name": "float16"}})],
+            "Dense 'd': a Policy needs a 'config'; found {'class_name': 'Policy', 'aonfig': {'name': 'float16'}}.",
+        ),
     ],
 )
 def test_error(layers, text):

@@ -90,7 +90,7 @@ def check_model(config: Any) -> None:
 def check_entry(entry: Any) -> None:
     """Check the entry of a layer. Raises ArchitectureError."""
     named = isinstance(entry, Mapping) and isinstance(entry.get("class_name"), str)
-    if not named or not isinstance(entry.get("config", {}), (Mapping, list)):
+    if not named or not isinstance(entry.get("config"), (Mapping, list)):
         raise ArchitectureError(f"A layer config needs a 'class_name' and a 'config'; found {short(entry)}.")
 
 

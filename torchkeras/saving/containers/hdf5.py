@@ -57,7 +57,8 @@ def reading(source: str | os.PathLike[str] | Part, strict: bool = True) -> Itera
     except rules.DAMAGE as error:
         raise UnreadableFileError(f"{shown(name)}: not a readable HDF5 file ({error}).") from error
     with file:
-        root = Group(h5g.open(file.id, b"/"), source if isinstance(source, Part) else part_of(file))
+        with rules.readable(shown(name)):
+            root = Group(h5g.open(file.id, b"/"), source if isinstance(source, Part) else part_of(file))
         rules.check_end(root)
         rules.check_file(root, strict)
         yield root

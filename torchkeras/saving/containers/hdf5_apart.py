@@ -1,7 +1,8 @@
-"""Where the arrays of an HDF5 file are: the marks of a damaged address, of which HDF5 has no checksum.
+"""What is where in an HDF5 file: the marks of a damaged address of an array, of which HDF5 has no checksum.
 
-Such an address would give other numbers without an error. Overlaps are errors. The other marks may be those of a file
-that somebody edited: an array that was deleted and written again is away from the others, too. They are doubts.
+Such an address would give other numbers without an error. An array that overlaps anything is an error. In a file as
+Keras writes it what belongs to nothing is 0, and no array has such a gap between it and the array before it. A file
+that somebody edited may have such gaps, too: where one looks like the place of an array, this is a doubt.
 """
 
 # pyright: reportAttributeAccessIssue=false
@@ -17,28 +18,52 @@ from typing import NamedTuple
 import h5py
 from h5py import h5d, h5i, h5o
 
+from torchkeras.saving.containers.hdf5_blocks import Blocks
 from torchkeras.saving.containers.hdf5_kept import Dataset, part_of
 
-FIRST_BLOCK = 48  # bytes of the shortest superblock
-SMALL_BLOCK = 2048  # bytes that HDF5 allocates at once for small arrays; unused ones stay 0
-# What HDF5 writes beside headers and arrays, by their first bytes: trees and tables of groups, trees of pieces, heaps.
-SIGNATURES = re.compile(rb"TREE[\x00\x01][\x00-\x09]|SNOD\x01\x00|HEAP\x00{4}|GCOL\x01\x00{3}")
-TREE, TREE_OF_PIECES, TABLE, HEAP = 544, 2096, 328, 32  # their least bytes, in files as Keras makes them
-BEFORE, INSIDE = 1 << 20, 1 << 13  # bytes before an array, and of it, that are searched for them
-PIECE = 1 << 16  # bytes of an array that are compared with 0 at once
+SEARCHED = 1 << 16  # bytes that are compared with 0, or searched, at once
+ALIGNED = 4  # bytes: arrays of longer numbers begin at multiples of it, too
+DELETED = re.compile(rb"\x01\x00[^\x00]\x00\x01\x00{3}")  # how the header of something deleted begins, in 8 bytes
 
 
 class Extent(NamedTuple):
-    """Where bytes begin and end, whose they are, and whether they are an array's and not a header's.
+    """Where bytes begin and end, whose they are, and where the header of this is.
 
-    `header`: where the header is.
+    `item`: bytes of one number of an array, 1 for a piece of one; 0: no array.
     """
 
     begin: int
     end: int
     name: str
-    is_array: bool
     header: int
+    item: int = 0
+
+    @property
+    def size(self) -> int:
+        return self.end - self.begin
+
+
+class Gap(NamedTuple):
+    """Bytes that belong to nothing, what is before and after them, and how many of the first and last ones are 0."""
+
+    begin: int
+    end: int
+    before: Extent
+    after: Extent
+    first_zeros: int
+    last_zeros: int
+
+    @property
+    def size(self) -> int:
+        return self.end - self.begin
+
+    @property
+    def used(self) -> int:
+        return max(0, self.size - self.first_zeros - self.last_zeros)
+
+    @property
+    def is_between_arrays(self) -> bool:
+        return self.before.item > 0 and self.after.item > 0
 
 
 def file_size(place: h5py.Group | h5py.Dataset) -> int:
@@ -48,107 +73,150 @@ def file_size(place: h5py.Group | h5py.Dataset) -> int:
 
 
 def bytes_at(place: h5py.Group | h5py.Dataset, begin: int, size: int) -> bytes:
-    """Bytes of the file that is open."""
+    """Bytes of the file that is open; fewer where it ends."""
     part = part_of(place)
     if part is not None:
-        found = bytearray(size)
+        found = bytearray(min(size, part.size))
         return bytes(found[: part.fill(memoryview(found), begin)])
     with open(place.file.filename, "rb") as raw:  # Windows, where no other file takes the name of an open one
         raw.seek(begin)
         return raw.read(size)
 
 
-def first_block(base: int) -> Extent:
-    """The bytes up to the end of the file's first block. `base`: where HDF5 begins in the file."""
-    return Extent(0, base + FIRST_BLOCK, "the file's first block", False, 0)
+class Account:
+    """What is where in a file: its root, and what `add` takes. When this is all, `overlap` and `doubts` judge."""
 
+    def __init__(self, file: h5py.Group):
+        self._file, self._size = file, file_size(file)
+        self._base = file.file.userblock_size  # HDF5 counts headers from there, and arrays from the file's beginning
+        self._blocks = Blocks(lambda begin, size: bytes_at(file, self._base + begin, size), self._size)
+        self._taken = [Extent(0, self._base + self._blocks.first, "the file's first block", 0)]
+        self._headers = set[int]()
+        self._begins: dict[int, int] = {}  # of arrays, by their headers; the end of the file where nothing is stored
+        self._has_pieces = False
+        self.add(file)
 
-def extents(found: h5py.Group | Dataset, base: int) -> list[Extent]:
-    """Where the header of a group or dataset is, as far as HDF5 says, and the bytes of a dataset.
+    def add(self, found: h5py.Group | Dataset) -> bool:
+        """Add a group or dataset; False if it is there already. Raises ValueError for damaged blocks."""
+        told, name = h5o.get_info(found.id), str(found.name)
+        header = self._base + told.addr
+        if header in self._headers:
+            return False
+        self._headers.add(header)
+        for begin, end, what in self._blocks.of(told.addr, told.hdr.space.total if told.hdr.nchunks == 1 else 0):
+            self._taken.append(Extent(self._base + begin, self._base + end, what + name, header))
+        if isinstance(found, Dataset):
+            self._add_array(found, name, header)
+        return True
 
-    HDF5 counts headers from its `base` on, and arrays from the file's beginning.
-    """
-    told, name = h5o.get_info(found.id), str(found.name)
-    at, size = base + told.addr, told.hdr.space.total if told.hdr.nchunks == 1 else 1
-    taken = [Extent(at, at + size, name, False, at)]
-    if not isinstance(found, Dataset):
-        return taken
-    if found.plist.get_layout() == h5d.CHUNKED:
-        pieces = [found.id.get_chunk_info(index) for index in range(found.id.get_num_chunks())]
-        places = [(piece.byte_offset, piece.size) for piece in pieces if piece.byte_offset is not None]
-    else:
-        offset = found.id.get_offset()
-        places = [] if offset is None else [(offset, found.id.get_storage_size())]
-    return taken + [Extent(offset, offset + size, name, True, at) for offset, size in places if size]
+    def _add_array(self, found: Dataset, name: str, header: int) -> None:
+        if found.plist.get_layout() == h5d.CHUNKED:
+            self._has_pieces = True
+            pieces = [found.id.get_chunk_info(index) for index in range(found.id.get_num_chunks())]
+            places = [(piece.byte_offset, piece.size, 1) for piece in pieces]
+        else:
+            places = [(found.id.get_offset(), found.id.get_storage_size(), found.kind.get_size())]
+        stored = [Extent(begin, begin + size, name, header, item) for begin, size, item in places if begin and size]
+        self._taken += stored
+        self._begins[header] = min((each.begin for each in stored), default=self._size)
 
+    def overlap(self) -> str | None:
+        """The error of the first two, in order of places, that overlap; None if none do."""
+        self._taken.sort()
+        for before, after in pairwise(self._taken):
+            if after.begin < before.end:
+                return f"{before.name} and {after.name} overlap"
+        return None
 
-def overlap(taken: list[Extent]) -> str | None:
-    """The error of the first array, in order of places, that overlaps another one or a header; None if none does."""
-    for before, after in pairwise(taken):
-        if after.begin < before.end:
-            return f"{before.name} and {after.name} overlap"
-    return None
+    def doubts(self) -> Iterator[str]:
+        """What looks like a damaged address, after `overlap`. Only for files in the form of Keras's.
 
+        - An array that begins at no multiple of its numbers' size, with a gap before it.
+        - One gap is a hole: it is between arrays, or is not 0 altogether. The array after it has an end that is 0, over
+          as many bytes: it seems to belong where the hole begins. The same with an array before it, and its beginning.
+        - An array is 0 altogether, beside a gap, and there is one hole, elsewhere, with room for it.
 
-def doubts(file: h5py.Group, taken: list[Extent], base: int) -> Iterator[str]:
-    """What looks like a damaged address, in order of places.
+        One damaged address leaves one hole. Several are what somebody left who edited the file.
+        """
+        if not self._blocks.tell_all or self._has_pieces:
+            return
+        gaps = [*self._gaps()]
+        for _, begin, before, after, *_ in gaps:
+            if after.item and (begin - self._base) % min(after.item, ALIGNED):
+                yield f"{after.name} is at byte {begin}, apart from what is before it, which ends at byte {before.end}"
+        holes = [gap for gap in gaps if gap.first_zeros < gap.size] or [gap for gap in gaps if gap.is_between_arrays]
+        if len(holes) != 1 or self._has_header(holes[0]):
+            return
+        hole, (_, _, before, after, *zeros) = holes[0], holes[0]
+        if after.item and self._has_moved(hole, after, before, zeros[0], -1):
+            yield f"{hole.size} bytes before {after.name} belong to nothing, and it ends with as many that are 0"
+        elif before.item and self._has_moved(hole, before, after, zeros[1], 1):
+            yield f"{hole.size} bytes after {before.name} belong to nothing, and it begins with as many that are 0"
+        else:
+            for found in dict.fromkeys(each for gap in gaps for each in (gap.before, gap.after) if each.item):
+                if self._has_room(hole, found) and not self._follows(found):
+                    yield f"{found.name} is all 0, and {hole.size} bytes at byte {hole.begin} belong to nothing"
 
-    - An array is where a tree, a table or a heap of HDF5 is.
-    - An array is all 0. So is the space between it and the array before, except for exactly its size right after that
-      array, where its own numbers seem to be.
-    - An array is all 0 and away from the others, and these have a gap of exactly its size, followed by an array that
-      was made later. HDF5 puts one after the other.
-    """
-    gaps: dict[int, int] = {}  # by their sizes, where the header of the last array after such a gap is
-    for before, after in pairwise(taken):
-        if before.is_array and after.is_array and before.end < after.begin:
-            size = after.begin - before.end
-            gaps[size] = max(gaps.get(size, 0), after.header)
-    for before, found, after in zip(taken, taken[1:], [*taken[2:], None], strict=False):
-        if not found.is_array or before.end == found.begin:
-            continue
-        size, alone = found.end - found.begin, after is None or found.end < after.begin
-        if _is_elsewhere(file, before, found, base):
-            yield f"{found.name} is where another part of the file is"
-        elif before.is_array and _stands_behind_its_numbers(file, before, found):
-            yield (
-                f"{found.name} is all 0, and {found.begin - before.end} bytes before it are numbers of its size that "
-                "belong to nothing"
-            )
-        elif alone and found.header < gaps.get(size, 0) and _is_all_0(file, found):
-            yield f"{found.name} is away from the gap that it would fill"
+    def _gaps(self) -> Iterator[Gap]:
+        for before, after in pairwise([*self._taken, Extent(self._size, self._size, "", 0)]):
+            if before.end < after.begin:
+                space = Extent(before.end, after.begin, "", 0)
+                yield Gap(space.begin, space.end, before, after, self._zeros(space, 1), self._zeros(space, -1))
 
+    def _zeros(self, found: Extent, step: int) -> int:
+        """How many of the first (`step` 1) or last (-1) bytes are 0. It reads no further than to another one."""
+        for done in range(0, found.size, SEARCHED):
+            size = min(SEARCHED, found.size - done)
+            content = bytes_at(self._file, found.begin + done if step > 0 else found.end - done - size, size)
+            left = len(content.lstrip(b"\0") if step > 0 else content.rstrip(b"\0"))
+            if left:
+                return done + size - left
+        return found.size
 
-def _is_all_0(file: h5py.Group, found: Extent) -> bool:
-    """Whether an array is all 0. It is read up to the piece in which something else is."""
-    pieces = ((at, min(PIECE, found.end - at)) for at in range(found.begin, found.end, PIECE))
-    return not any(bytes_at(file, at, size).strip(b"\0") for at, size in pieces)
+    def _has_moved(self, hole: Gap, found: Extent, other: Extent, zeros: int, step: int) -> bool:
+        """Whether an array beside a hole seems to belong where the hole begins, at `other`.
 
+        `zeros`: bytes there that are 0; `step`: the side of the array, as in `_zeros`, that would be beyond its place.
+        """
+        moved, empty = hole.size if other.item else hole.size - zeros, self._zeros(found, step)
+        if moved == 0 or empty < min(moved, found.size):
+            return False
+        differs = empty < found.size or zeros < min(hole.size, found.size)
+        is_own = empty < found.size or hole.used <= found.size < hole.size
+        return differs and not self._is_of_another(hole, found, is_placed=not is_own)
 
-def _stands_behind_its_numbers(file: h5py.Group, before: Extent, found: Extent) -> bool:
-    size, gap = found.end - found.begin, found.begin - before.end
-    if not 2 * size <= gap < SMALL_BLOCK:
-        return False
-    content = bytes_at(file, before.end, gap + size)
-    return any(content[:size]) and not any(content[size:])
+    def _has_room(self, hole: Gap, found: Extent) -> bool:
+        """Whether an array that is all 0 may belong into a hole elsewhere: one of its size, if it is between arrays."""
+        fits = hole.size == found.size if hole.is_between_arrays else hole.used <= found.size <= hole.size
+        if not hole.used or not fits or self._zeros(found, 1) < found.size:
+            return False
+        low, high = self._headers_around(hole)
+        return low < found.header < high or not self._is_of_another(hole, found)
 
+    def _follows(self, found: Extent) -> bool:
+        """Whether an array is in its place: right after the one whose header is the last before its own."""
+        before = max((header for header in self._begins if header < found.header), default=0)
+        return any(each.header == before and each.end == found.begin and each.item for each in self._taken)
 
-def _is_elsewhere(file: h5py.Group, before: Extent, found: Extent, base: int) -> bool:
-    """Whether an array is where a tree, a table or a heap is: one that begins in it, or in the space before it."""
-    begin = max(before.end, found.begin - BEFORE)
-    content = bytes_at(file, begin, min(found.end, found.begin + INSIDE) - begin)
-    blocks = (
-        (begin + match.start(), begin + match.start() + _length(content[match.start() :], begin + match.start() - base))
-        for match in SIGNATURES.finditer(content)
-    )
-    return any(start < found.end and found.begin < end for start, end in blocks)
+    def _has_header(self, hole: Gap) -> bool:
+        """Whether the header of something deleted is in a hole."""
+        begins = range(hole.begin, hole.end, SEARCHED)
+        pieces = (bytes_at(self._file, begin, min(SEARCHED + 8, hole.end - begin)) for begin in begins)
+        return any(DELETED.search(piece) for piece in pieces)
 
+    def _is_of_another(self, hole: Gap, found: Extent, is_placed: bool = False) -> bool:
+        """Whether a hole is rather what an array left that was written again, or what was before it.
 
-def _length(block: bytes, at: int) -> int:
-    """The bytes of a block that begins `at` this place, by HDF5's count."""
-    kind, told = block[:4], int.from_bytes(block[8:16], "little")
-    if kind == b"HEAP":  # its names follow it, or are elsewhere
-        return HEAP + told * (int.from_bytes(block[24:32], "little") == at + HEAP)
-    if kind == b"GCOL":
-        return told
-    return TABLE if kind == b"SNOD" else (TREE_OF_PIECES if block[4] else TREE)
+        This is before the hole, in half precision, and `found` is not; or it is elsewhere, behind its successor, though
+        its header is between those of the arrays around the hole. `is_placed`: `found` may be this successor.
+        """
+        if 0 < hole.before.item < min(found.item, ALIGNED):
+            return True
+        low, high = self._headers_around(hole)
+        others = sorted(item for item in self._begins.items() if is_placed or item[0] != found.header)
+        return any(low < header < high and after < begin for (header, begin), (_, after) in pairwise(others))
+
+    def _headers_around(self, hole: Gap) -> tuple[int, int]:
+        arrays = [each for each in self._taken if each.item]
+        before = next((each.header for each in reversed(arrays) if each.begin < hole.begin), 0)
+        return before, next((each.header for each in arrays if each.begin > hole.begin), self._size)

@@ -9,6 +9,7 @@ filter is a library that HDF5 loads from the machine.
 
 from __future__ import annotations
 
+import struct
 import zlib
 from itertools import count
 from math import prod
@@ -42,7 +43,8 @@ TYPES = {
     h5t.VLEN: "lists of any length",
     h5t.ARRAY: "arrays",
 }
-DAMAGE = (OSError, RuntimeError, LookupError, ValueError, TypeError, OverflowError)  # h5py's errors for damaged files
+# The errors for damaged files, of h5py and of hdf5_blocks.
+DAMAGE = (OSError, RuntimeError, LookupError, ValueError, TypeError, OverflowError, struct.error)
 NO_MEMORY = "memory allocation failed"  # part of HDF5's message
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 BFLOAT16 = "bfloat16"  # HDF5 does not have it: Keras 3 writes opaque bytes and an attribute
@@ -194,9 +196,7 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
     Raises ForbiddenContentError, FileLimitError, UnreadableFileError; `strict`: also for what may be damage.
     """
     with readable(filename(file)):
-        base = file.file.userblock_size
-        members, total, deepest, seen = 0, 0, 0, {base + h5o.get_info(file.id).addr}
-        taken = [hdf5_apart.first_block(base)]
+        members, total, deepest, account = 0, 0, 0, hdf5_apart.Account(file)
     pending = [(file, 0)]
     while pending:
         group, depth = pending.pop()
@@ -211,11 +211,8 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
                 found = member(group, encoded.decode("utf-8"), limits)
                 if found is None:
                     raise UnreadableFileError(f"{Place(group)} lists {encoded!r}, and does not have it.")
-                places = hdf5_apart.extents(found, base)
-            if places[0].header in seen:
-                raise ForbiddenContentError(f"{Place(found)} is linked several times.")
-            seen.add(places[0].header)
-            taken += places
+                if not account.add(found):
+                    raise ForbiddenContentError(f"{Place(found)} is linked several times.")
             if isinstance(found, h5py.Group):
                 if depth == limits.depth:
                     raise FileLimitError(f"{Place(found)}: groups are nested deeper than {limits.depth}.")
@@ -227,11 +224,10 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
             if total > limits.total:
                 raise FileLimitError(f"{filename(file)}: the arrays have more than {limits.total} bytes.")
     leave_room(deepest)
-    taken.sort()
-    overlapping = hdf5_apart.overlap(taken)
+    overlapping = account.overlap()
     if overlapping is not None:
         raise UnreadableFileError(f"{filename(file)}: {overlapping}.")
-    for text in hdf5_apart.doubts(file, taken, base):
+    for text in account.doubts():
         doubt(f"{filename(file)}: {text}.", strict)
 
 

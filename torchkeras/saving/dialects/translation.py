@@ -87,7 +87,7 @@ def dtype(value: Any, where: str) -> Any:
     if is_object(value):
         if value["class_name"] not in ("Policy", "PolicyV1", "DTypePolicy", "FloatDTypePolicy"):
             raise ArchitectureError(f"{where}: a dtype policy of class {value['class_name']!r} is not read.")
-        name = value.get("config", {}).get("name")
+        name = _config(value, where).get("name")
     if name in (None, "_infer"):
         return None
     if not isinstance(name, str) or (name.startswith("mixed_") and name not in MIXED):
@@ -109,7 +109,7 @@ def named_object(value: Any, where: str) -> Any:
         return value
     if value["class_name"] in ("function", "__lambda__"):
         return _named_function(value, where)
-    name, given = class_name(value), plain_config(value.get("config") or {})
+    name, given = class_name(value), plain_config(_config(value, where), where)
     given.pop("dtype", None)  # of tf.keras: an initial value has the type of its weight
     for key in ("input_axes", "output_axes"):
         if given.pop(key, None) is not None:
@@ -119,14 +119,20 @@ def named_object(value: Any, where: str) -> Any:
     return {"class_name": OBJECTS.get(name, name), "config": given}
 
 
-def plain_config(given: Mapping[str, Any]) -> Config:
+def plain_config(given: Mapping[str, Any], where: str) -> Config:
     """The options of an object; a seed generator becomes the seed that it began with."""
-    return {key: seed(value) if key == "seed" else plain(value) for key, value in given.items()}
+    return {key: seed(value, where) if key == "seed" else plain(value) for key, value in given.items()}
 
 
-def seed(value: Any) -> Any:
+def seed(value: Any, where: str) -> Any:
     """A seed; for a seed generator the one that it began with."""
-    return value.get("config", {}).get("seed") if is_object(value) else value
+    return _config(value, where).get("seed") if is_object(value) else value
+
+
+def _config(value: Mapping[str, Any], where: str) -> Mapping[str, Any]:
+    if not isinstance(value.get("config"), Mapping):
+        raise ArchitectureError(f"{where}: a {value['class_name']} needs a 'config'; found {dict(value)!r:.200}.")
+    return value["config"]
 
 
 def _named_function(value: Mapping[str, Any], where: str) -> str:
@@ -175,7 +181,7 @@ def _option(key: str, value: Any, where: str, words: Words, inner: Inner) -> Any
         return [inner(cell) for cell in value or ()]
     if key == "dtype":
         return dtype(value, where)
-    return seed(value) if key == "seed" else plain(value)
+    return seed(value, where) if key == "seed" else plain(value)
 
 
 def activation(value: Any, where: str, words: Words, inner: Inner) -> Any:
