@@ -141,6 +141,21 @@ class Users(Layer):
         return self.inside(inputs)
 
 
+class Masked(Layer):
+    """A normalization behind a mask."""
+
+    def __init__(self, **options: Any):
+        super().__init__(**options)
+        self.inside = BatchNormalization(momentum=0.7, variance="population")
+
+    def build(self, input_shape: Any) -> None:
+        self.inside.build(input_shape)
+        super().build(input_shape)
+
+    def call(self, inputs: Tensor) -> Tensor:
+        return self.inside(inputs, mask=inputs[..., 0] > 3)
+
+
 class Function(nn.Module):
     """torch's function, without moving statistics."""
 
@@ -178,6 +193,7 @@ def functions() -> Layer:
         (mean_of_all, (5, 3)),
         (timed, (5, 4, 3)),
         (Users, (5, 3)),
+        (Masked, (5, 4, 3)),
         (torchs, (5, 3)),
         (functions, (5, 3)),
     ],
@@ -188,7 +204,7 @@ def test_two_processes_normalize_as_one(pools, make, shape):
 
 
 @pytest.mark.parametrize("whole", [2, 3, 4, 7])
-@pytest.mark.parametrize("make", [plain, by_population, torchs])
+@pytest.mark.parametrize("make", [plain, by_population, Masked, torchs])
 def test_parts_of_any_size_and_of_none(pools, make, whole):
     compare(pools(3), make, (whole, 3))
 
