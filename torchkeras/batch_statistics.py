@@ -116,6 +116,23 @@ def moments(inputs: Tensor, axes: list[int], shared: SharedBatch) -> tuple[Tenso
     return mean, _Total.apply((own - mean).square().sum(axes, keepdim=True), shared) / count, count
 
 
+def masked_moments(inputs: Tensor, mask: Tensor, axes: list[int], shared: SharedBatch | None) -> tuple[Tensor, Tensor]:
+    """(mean, variance) over axes of the values where `mask` is True; these axes stay, with size 1.
+
+    Where no value is left, both are 0. `shared`: the batch that processes share, or None for this process's own.
+    """
+
+    def total(values: Tensor) -> Tensor:
+        kept = torch.where(mask, values, 0)
+        if shared is None:
+            return kept.sum(axes, keepdim=True)
+        return _Total.apply(kept[: shared.samples].sum(axes, keepdim=True), shared)  # type: ignore[no-any-return]
+
+    count = total(torch.ones_like(inputs)).clamp(min=1)
+    mean = total(inputs) / count
+    return mean, total((inputs - mean).square()) / count
+
+
 class _Total(torch.autograd.Function):
     """`SharedBatch.total`, with gradients: each process's part counts in what every process makes of the total."""
 

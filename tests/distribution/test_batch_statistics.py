@@ -87,6 +87,14 @@ def plain() -> Layer:
     return BatchNormalization(momentum=0.7)
 
 
+def by_population() -> Layer:
+    return BatchNormalization(momentum=0.7, variance="population")
+
+
+def flat() -> Layer:
+    return BatchNormalization(momentum=0.7, variance="flat")
+
+
 def first() -> Layer:
     return BatchNormalization(1, momentum=0.7, epsilon=1e-5)
 
@@ -133,6 +141,21 @@ class Users(Layer):
         return self.inside(inputs)
 
 
+class Masked(Layer):
+    """A normalization behind a mask."""
+
+    def __init__(self, **options: Any):
+        super().__init__(**options)
+        self.inside = BatchNormalization(momentum=0.7, variance="population")
+
+    def build(self, input_shape: Any) -> None:
+        self.inside.build(input_shape)
+        super().build(input_shape)
+
+    def call(self, inputs: Tensor) -> Tensor:
+        return self.inside(inputs, mask=inputs[..., 0] > 3)
+
+
 class Function(nn.Module):
     """torch's function, without moving statistics."""
 
@@ -155,6 +178,10 @@ def functions() -> Layer:
         (plain, (5, 4, 3)),
         (plain, (5, 4, 2, 3)),
         (plain, (5, 2, 4, 2, 3)),
+        (by_population, (5, 3)),
+        (by_population, (5, 4, 2, 3)),
+        (flat, (5, 4, 3)),
+        (flat, (5, 4, 2, 3)),
         (first, (5, 3, 2)),
         (first, (5, 3, 2, 4)),
         (first, (5, 3, 2, 1, 4)),
@@ -166,6 +193,7 @@ def functions() -> Layer:
         (mean_of_all, (5, 3)),
         (timed, (5, 4, 3)),
         (Users, (5, 3)),
+        (Masked, (5, 4, 3)),
         (torchs, (5, 3)),
         (functions, (5, 3)),
     ],
@@ -176,13 +204,14 @@ def test_two_processes_normalize_as_one(pools, make, shape):
 
 
 @pytest.mark.parametrize("whole", [2, 3, 4, 7])
-@pytest.mark.parametrize("make", [plain, torchs])
+@pytest.mark.parametrize("make", [plain, by_population, Masked, torchs])
 def test_parts_of_any_size_and_of_none(pools, make, whole):
     compare(pools(3), make, (whole, 3))
 
 
 def test_a_whole_batch_of_one_value(pools):
     compare(pools(3), plain, (1, 3))
+    compare(pools(3), by_population, (1, 3))
     with pytest.raises(AssertionError, match=r"needs more than one value of a channel; found \(1, 3\)"):
         pools(3).run(shared_pass, torchs, (1, 3), torch.float64, {})  # as torch does for one process
 

@@ -10,7 +10,7 @@ from golden import cases, check, compiles, remade
 from torchkeras import Model
 from torchkeras.engine.graph.input import Input
 from torchkeras.engine.layer.axis_order import Layout
-from torchkeras.layers import Dense, DepthwiseConv2D, Embedding, Flatten, SpectralNormalization
+from torchkeras.layers import Dense, DepthwiseConv2D, Embedding, Flatten, Masking, SpectralNormalization
 from torchkeras.layers.layer_normalization import LayerNormalization, RMSNorm, RMSNormalization, UnitNormalization
 from torchkeras.layers.normalization import (
     BatchNormalization,
@@ -396,3 +396,39 @@ def test_a_momentum_of_none_gives_the_mean_of_all_batches_as_in_torch():
     torch.testing.assert_close(layer.norm.running_mean, plain.running_mean)
     torch.testing.assert_close(layer.norm.running_var, plain.running_var)
     torch.testing.assert_close(layer.eval()(batches[0]), plain.eval()(batches[0]))
+
+
+@pytest.mark.parametrize(("variance", "counts"), [("sample", True), ("population", False), ("flat", False)])
+def test_masked_values_do_not_count_where_the_variance_is_divided_by_n(variance, counts):
+    inputs = Input((5, 3))
+    model = Model(inputs, BatchNormalization(momentum=0.5, variance=variance)(Masking()(inputs)))
+    x, layer = torch.randn(4, 5, 3), model.layers[-1]
+    x[1, 2:] = 0
+    found, seen = model(x, training=True), x.any(-1)
+    kept = x.flatten(0, 1) if counts else x[seen]
+    deviation = (kept.var(0, correction=0) + layer.epsilon).sqrt()
+    torch.testing.assert_close(found, (x - kept.mean(0)) / deviation)
+    torch.testing.assert_close(layer.moving_mean.detach(), kept.mean(0) / 2)
+    torch.testing.assert_close(layer.moving_variance.detach(), (1 + kept.var(0, correction=int(counts))) / 2)
+    by_moving = (x - layer.moving_mean) / (layer.moving_variance + layer.epsilon).sqrt()
+    torch.testing.assert_close(model(x, training=False), by_moving)
+
+
+def test_masks_of_images_count_by_the_population_alone():
+    x, mask = torch.randn(4, 5, 2, 3), torch.rand(4, 5, 2) > 0.5
+    flat, population = BatchNormalization(variance="flat"), BatchNormalization(variance="population")
+    assert torch.equal(flat(x, training=True, mask=mask), flat(x, training=True))
+    torch.testing.assert_close(population(x, training=True, mask=mask)[mask].mean(0), torch.zeros(3), atol=1e-5, rtol=0)
+
+
+def test_where_all_is_masked_the_statistics_are_0():
+    layer, x = BatchNormalization(momentum=0.5, variance="population"), torch.randn(4, 5, 3)
+    found = layer(x, training=True, mask=torch.zeros(4, 5, dtype=torch.bool))
+    torch.testing.assert_close(found, x / layer.epsilon**0.5)
+    assert layer.moving_variance.tolist() == [0.5] * 3
+
+
+def test_a_mask_with_too_few_axes():
+    layer = BatchNormalization(variance="population", name="bn")
+    with pytest.raises(ValueError, match=re.escape("a mask must have one axis less than the inputs; found 2 axes.")):
+        layer(torch.randn(4, 5, 2, 3), training=True, mask=torch.ones(4, 5, dtype=torch.bool))

@@ -5,7 +5,7 @@ from typing import Any
 
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import Shape
-from torchkeras.layers.merging import broadcast_shapes
+from torchkeras.layers.elementwise import broadcast_shapes
 
 
 class _Merge(Layer, abstract=True):

@@ -3946,7 +3946,8 @@ class BatchNormalization(_OneInput, _BatchNormalization):
                 `(x - mean) / (sqrt(variance + epsilon) + epsilon)`; 2 normalizes by the batch outside training too. Neither
                 changes the moving statistics.
             variance ("sample", "population" or "flat", default "sample"): what the moving variance follows. "population" is
-                divided by n; "flat" too, but by n - 1 for images and volumes.
+                divided by n; "flat" too, but by n - 1 for images and volumes. Where it is divided by n, masked values count
+                for neither mean nor variance in training.
             frozen_is_fixed (bool, default False): whether a layer that is not `trainable` normalizes by the moving
                 statistics in training, too.
 

@@ -1,8 +1,7 @@
 """Layers that make one tensor of several: elementwise ones, Concatenate and Dot, and a function for each."""
 
 from collections.abc import Callable, Mapping
-from itertools import zip_longest
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import torch
 import torch.nn.functional as F
@@ -11,106 +10,9 @@ from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER
-from torchkeras.engine.layer.symbolic import Shape
 from torchkeras.engine.layer.tracing import fold
+from torchkeras.layers.elementwise import Elementwise, Extreme, Masked, check_masks, checked_list, merged_mask
 from torchkeras.rules import INTEGERS, is_integer, rule
-
-
-def _checked_list(input_shape: Any, exactly: int | None = None) -> list[Shape]:
-    """The shapes of several inputs. Raises ValueError for fewer than two, or another number than `exactly`."""
-    shapes = input_shape if isinstance(input_shape, list) else [input_shape]
-    if len(shapes) < 2 or len(shapes) != (exactly or len(shapes)):
-        wanted = f"exactly {exactly}" if exactly else "at least 2"
-        raise ValueError(f"must be called on a list of {wanted} inputs; found {len(shapes)}.")
-    return shapes
-
-
-def _check_masks(inputs: Any, mask: Any) -> None:
-    """Raise ValueError where there are masks, and not one for each of several inputs."""
-    if mask is None:
-        return
-    counts = [len(each) if isinstance(each, (list, tuple)) else None for each in (inputs, mask)]
-    if None in counts or counts[0] != counts[1]:
-        raise ValueError("compute_mask takes a list of inputs, and a list of masks with a mask or None for each.")
-
-
-def _all_masks(mask: Any) -> Any:
-    """True where all masks are. An input without a mask counts as True everywhere."""
-    masks = [item for item in mask or [] if item is not None]
-    return fold(torch.logical_and, masks) if masks else None
-
-
-def _any_mask(mask: Any) -> Any:
-    """True where any of the masks is; None unless every input has one."""
-    return fold(torch.logical_or, mask) if mask and all(item is not None for item in mask) else None
-
-
-def _spread(mask: torch.Tensor | None, tensor: torch.Tensor) -> torch.Tensor:
-    """A mask in the shape of the tensor that it belongs to; without one, True everywhere."""
-    if mask is None:
-        return tensor.new_ones((), dtype=torch.bool)
-    return mask.reshape(*mask.shape, *(1,) * (tensor.dim() - mask.dim()))
-
-
-def broadcast_shapes(first: Shape, second: Shape) -> Shape:
-    """The shape that both broadcast to, the shorter one with axes of 1 in front. Raises ValueError if there is none."""
-    pairs = list(zip_longest(reversed(first), reversed(second), fillvalue=1))
-    if any(None not in pair and 1 not in pair and pair[0] != pair[1] for pair in pairs):
-        raise ValueError(
-            f"operands could not be broadcast together with shapes {first} and {second}. Bring them to one shape."
-        )
-    return tuple(None if None in pair else pair[pair[0] == 1] for pair in reversed(pairs))
-
-
-class Elementwise(Layer, abstract=True):
-    """A function of two inputs, then of the result and the third input, and so on.
-
-    Options:
-        any_mask (bool, default False): as in Keras 3, whose files are loaded so: the mask of the output is True where
-            any of the masks is, and there is none unless every input has one. Multiply, Maximum and Minimum then leave
-            masked values out.
-    """
-
-    any_mask: Annotated[bool, NEWER] = False
-
-    _function: ClassVar[Callable[..., torch.Tensor]]
-    _inputs_exactly: ClassVar[int | None] = None
-
-    supports_masking = True
-    _same_rank: bool = True
-
-    class _Facts(Facts):
-        overwritable = True
-
-        @property
-        def native_layout(self) -> Layout:  # type: ignore[override]
-            return Layout.ANY if self.layer._same_rank and not self.layer.any_mask else Layout.KERAS
-
-    def _make_modules(self, input_shape: Any) -> None:
-        self.compute_output_shape(input_shape)
-        self._same_rank = len(set(map(len, input_shape))) == 1
-
-    def compute_output_shape(self, input_shape: Any) -> Shape:
-        """The shape that all inputs broadcast to; None where the size of one is unknown."""
-        _checked_list(input_shape, self._inputs_exactly)
-        batch_sizes = {shape[0] for shape in input_shape} - {None}
-        if len(batch_sizes) > 1:
-            raise ValueError(f"cannot merge tensors with different batch sizes; found the shapes {input_shape}.")
-        if self.built and self._same_rank and len(set(map(len, input_shape))) > 1:
-            raise ValueError(f"was first called on inputs of the same rank; found the shapes {input_shape}.")
-        sizes = fold(broadcast_shapes, [tuple(shape[1:]) for shape in input_shape])
-        return (*(batch_sizes or {None}), *sizes)
-
-    def forward(self, inputs: Any) -> torch.Tensor:
-        if not self._same_rank:
-            rank = max(tensor.dim() for tensor in inputs)
-            inputs = [tensor[(slice(None), *(None,) * (rank - tensor.dim()))] for tensor in inputs]
-        return fold(type(self)._function, inputs)
-
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """True where the masks of all inputs are; None when no input has a mask. By `any_mask` as that option says."""
-        _check_masks(inputs, mask)
-        return _any_mask(mask) if self.any_mask else _all_masks(mask)
 
 
 class Add(Elementwise):
@@ -163,36 +65,6 @@ class Subtract(Elementwise):
 
     _function = torch.sub
     _inputs_exactly = 2
-
-
-class Masked(Elementwise, abstract=True):
-    """A function that with `any_mask` leaves masked values out."""
-
-    class _Facts(Elementwise._Facts):
-        @property
-        def overwritable(self) -> bool:  # type: ignore[override]
-            return not self.layer.any_mask
-
-    def forward(self, inputs: Any, mask: Any = None) -> torch.Tensor:
-        if not self.any_mask or not any(item is not None for item in mask or ()):
-            return super().forward(inputs)
-        return self._of_masked(inputs, [_spread(*pair) for pair in zip(mask, inputs, strict=True)], None not in mask)
-
-    def _of_masked(self, inputs: Any, masks: list[torch.Tensor], all_have: bool) -> torch.Tensor:
-        raise NotImplementedError
-
-
-class Extreme(Masked, abstract=True):
-    """The largest or smallest of the inputs, value by value."""
-
-    def _of_masked(self, inputs: Any, masks: list[torch.Tensor], all_have: bool) -> torch.Tensor:
-        """The function of the inputs that are not masked; where all are masked, the first input."""
-        (found, *others), (seen, *rest) = inputs, masks
-        for tensor, mask in zip(others, rest, strict=True):
-            tensor = torch.where(mask, tensor, found)
-            found = type(self)._function(torch.where(seen, found, tensor), tensor)
-            seen = seen | mask
-        return found
 
 
 class Multiply(Masked):
@@ -314,7 +186,7 @@ class Concatenate(Layer):
         native_layout = Layout.AXIS
 
     def _make_modules(self, input_shape: Any) -> None:
-        shapes = _checked_list(input_shape)
+        shapes = checked_list(input_shape)
         if not all(-len(shape) <= self.axis < len(shape) for shape in shapes):
             raise ValueError(f"axis {self.axis} is not an axis of all inputs; found the shapes {shapes}.")
         others = {tuple(size for k, size in enumerate(shape) if k != self.axis % len(shape)) for shape in shapes}
@@ -324,7 +196,7 @@ class Concatenate(Layer):
             )
 
     def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-        _checked_list(inputs)
+        checked_list(inputs)
         return super()._infer_outputs(inputs, masks, arguments)
 
     def forward(self, inputs: Any, axis: int | None = None) -> torch.Tensor:
@@ -332,11 +204,11 @@ class Concatenate(Layer):
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The masks concatenated along the batch or time axis, else combined; None when no input has a mask."""
-        _check_masks(inputs, mask)
+        check_masks(inputs, mask)
         axis = self.axis % inputs[0].dim()
         known = next((item for item in mask or [] if item is not None), None)
         if known is None or axis >= known.dim():
-            return _any_mask(mask) if self.any_mask else _all_masks(mask)
+            return merged_mask(mask, self.any_mask)
         full = [
             tensor.new_ones(tensor.shape[: known.dim()], dtype=torch.bool) if item is None else item
             for tensor, item in zip(inputs, mask, strict=True)
@@ -376,7 +248,7 @@ class Dot(Layer):
     normalize: bool = False
 
     def _make_modules(self, input_shape: Any) -> None:
-        shapes = _checked_list(input_shape, 2)
+        shapes = checked_list(input_shape, 2)
         self._axes = self.axes if isinstance(self.axes, tuple) else (self.axes,) * 2
         if not all(
             axis != 0 and -len(shape) < axis < len(shape) for axis, shape in zip(self._axes, shapes, strict=True)

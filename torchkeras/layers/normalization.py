@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import torch
 from torch import Tensor, nn
 
-from torchkeras.batch_statistics import normalized
+from torchkeras.batch_statistics import masked_moments, normalized
 from torchkeras.engine.graph.hook_free_calls import called
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
@@ -125,7 +125,8 @@ class BatchNormalization(Channelwise):
             `(x - mean) / (sqrt(variance + epsilon) + epsilon)`; 2 normalizes by the batch outside training too. Neither
             changes the moving statistics.
         variance ("sample", "population" or "flat", default "sample"): what the moving variance follows. "population" is
-            divided by n; "flat" too, but by n - 1 for images and volumes.
+            divided by n; "flat" too, but by n - 1 for images and volumes. Where it is divided by n, masked values count
+            for neither mean nor variance in training.
         frozen_is_fixed (bool, default False): whether a layer that is not `trainable` normalizes by the moving
             statistics in training, too.
 
@@ -170,9 +171,9 @@ class BatchNormalization(Channelwise):
         kind = BATCH_NORMS.get(ndim, nn.BatchNorm1d)
         self._keep(kind(channels, eps=self.epsilon, momentum=1 - self.momentum))
 
-    def forward(self, inputs: Tensor, training: bool | None = None) -> Tensor:
+    def forward(self, inputs: Tensor, training: bool | None = None, mask: Tensor | None = None) -> Tensor:
         if self._norms_as(nn.BatchNorm2d):
-            return called(self.norm, partial(self._normalize, training=training), inputs)
+            return called(self.norm, partial(self._normalize, training=training, mask=mask), inputs)
         mode = bool(self.training if training is None else training) and not self._frozen
         with (kept if is_compiling() else held)([self.norm], mode):
             found = self.norm(inputs.movedim(self._channel_axis, 1)).movedim(1, self._channel_axis)
@@ -186,7 +187,7 @@ class BatchNormalization(Channelwise):
         """
         return self.training and (self.norm.training or self._frozen or MODE.training is not None)
 
-    def _normalize(self, inputs: Tensor, training: bool | None = None) -> Tensor:
+    def _normalize(self, inputs: Tensor, training: bool | None = None, mask: Tensor | None = None) -> Tensor:
         training = self._in_training if training is None else training
         trains = training and not (self.frozen_is_fixed and self._frozen)
         by_batch = self.mode == 2 or trains or self.norm.running_mean is None
@@ -195,6 +196,8 @@ class BatchNormalization(Channelwise):
             normalized = (inputs - mean) / ((variance + self.epsilon).sqrt() + self.epsilon)
             scaled = normalized * self.norm.weight if self.scale else normalized
             return scaled + self.norm.bias if self.center else scaled
+        if by_batch and mask is not None and self._by_population:
+            return self._by_masked(inputs, mask)
         if self._channel_axis == 1 and inputs.dim() <= 5:
             return self._by_statistics(inputs, by_batch)
         moved = inputs.movedim(self._channel_axis, 1)
@@ -257,6 +260,32 @@ class BatchNormalization(Channelwise):
         found = torch.batch_norm(inputs, norm.weight, norm.bias, mean, scaled, *settings)
         variance.copy_(scaled * ((count - 1) / count))
         return found
+
+    def _by_masked(self, inputs: Tensor, mask: Tensor) -> Tensor:
+        """By the values that are not masked. The mask is that of all axes but the last one."""
+        mask, shared = mask.unsqueeze(1 if self._channels_last else -1), SHARING.batch
+        if mask.dim() != inputs.dim():
+            raise ValueError(f"a mask must have one axis less than the inputs; found {mask.dim() - 1} axes.")
+        if self._channel_axis == 0 and shared is not None:
+            raise ValueError(f"axis {self.axis} is the batch, of which each process has only a part.")
+        of_all = shared if shared is not None and (shared.sync_batch_norm or self.synchronized) else None
+        wide = inputs.to(torch.promote_types(inputs.dtype, torch.float32))
+        axes = [axis for axis in range(inputs.dim()) if axis != self._channel_axis]
+        norm, statistics = self.norm, masked_moments(wide, mask, axes, of_all)
+        if of_all or shared is None or shared.samples:  # what stands in for no sample counts for nothing
+            self._follow(*statistics)
+        mean, variance = statistics
+        scaled = (wide - mean) * torch.rsqrt(variance + norm.eps)
+        scaled = scaled if norm.weight is None else scaled * norm.weight.view_as(mean)
+        return (scaled if norm.bias is None else scaled + norm.bias.view_as(mean)).to(inputs.dtype)
+
+    def _follow(self, *statistics: Tensor) -> None:
+        """Move the moving mean and variance towards those of a batch."""
+        moving = self._moving(True)
+        share = self._share_of_batch(moving[0] is not None) if self.norm.momentum is None else self.norm.momentum
+        for follower, found in zip(moving, statistics, strict=True):
+            if follower is not None:
+                follower.mul_(1 - share).add_(found.detach().flatten().to(follower.dtype), alpha=share)
 
     @property
     def _by_population(self) -> bool:

@@ -21,8 +21,9 @@ from torchkeras.engine.layer.symbolic import KerasTensor, Node
 from torchkeras.layers.activation import Parametric, Pointwise, Softmax
 from torchkeras.layers.conv_recurrent import ConvLSTMStep, ConvRNN2D
 from torchkeras.layers.core import Activation, ActivityRegularization
+from torchkeras.layers.elementwise import Elementwise
 from torchkeras.layers.layer_normalization import AlongAxes, UnitNormalization
-from torchkeras.layers.merging import Concatenate, Elementwise
+from torchkeras.layers.merging import Concatenate
 from torchkeras.layers.normalization import Channelwise
 from torchkeras.layers.shaping import Flatten, Permute, Reshape
 from torchkeras.layers.spatial import Spatial

@@ -27,13 +27,14 @@ from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.conv import Conv
 from torchkeras.layers.conv_recurrent import ConvLSTMStep, ConvRNN2D
 from torchkeras.layers.core import Activation, ActivityRegularization, Dense, Masking
+from torchkeras.layers.elementwise import Elementwise
 from torchkeras.layers.global_pooling import (
     GlobalPooling,
 )
 from torchkeras.layers.keras1 import MaxoutDense
 from torchkeras.layers.layer_normalization import AlongAxes, UnitNormalization
 from torchkeras.layers.local import LocallyConnected2D
-from torchkeras.layers.merging import Concatenate, Elementwise
+from torchkeras.layers.merging import Concatenate
 from torchkeras.layers.normalization import Channelwise, GroupNormalization
 from torchkeras.layers.pooling import Pooling
 from torchkeras.layers.resize import Cropping, UpSampling, ZeroPadding

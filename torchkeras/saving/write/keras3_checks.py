@@ -12,9 +12,10 @@ from torchkeras.engine.layer.symbolic import KerasTensor, Node, node_of
 from torchkeras.layers.activation import Softmax
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.core import Masking
+from torchkeras.layers.elementwise import Elementwise, Masked
 from torchkeras.layers.embedding import Embedding
 from torchkeras.layers.functions import Lambda
-from torchkeras.layers.merging import Concatenate, Elementwise, Masked
+from torchkeras.layers.merging import Concatenate
 from torchkeras.layers.recurrence import Recurrent
 
 
