@@ -14,7 +14,7 @@ from torchkeras.export.plain.formulas import noise as formulas, normalization as
 from torchkeras.export.plain.rules.convolution import one_or_all
 
 FROZEN = "Training normalizes a frozen layer by the batch, where the model normalizes it by the moving statistics."
-POPULATION = "The moving variance follows one that is divided by n - 1, where the model's follows one divided by n."
+POPULATION = "The moving variance follows one that is divided by n - 1, where the model's follows another."
 SINGLE = "BatchNorm refuses to train on one value a channel, which Keras normalizes to 0."
 
 
@@ -61,7 +61,7 @@ def batch_normalization(layer: Any, call: LayerCall) -> int:
     shown = _Parameters(norm) if layer.mode == 2 else norm
     path = kept_norm(call, text, shown, (channels,))
     call.note(SINGLE)
-    if layer._by_population:
+    if layer._by_population or layer._followed_epsilon:
         call.note(POPULATION)
     if axis == 1 and ndim <= 5:
         return call.line(f"{path}({{0}})", call.x)
