@@ -14,7 +14,7 @@ import torch
 import torchkeras
 from torchkeras import losses, metrics, optimizers, registry
 from torchkeras.errors import ArchitectureError
-from torchkeras.layers import Dense, Input
+from torchkeras.layers import Dense, Input, SimpleRNN
 from torchkeras.models import Model, Sequential, load_model
 from torchkeras.saving.dialects import keras1
 from torchkeras.saving.dialects.compile_config import modern_training
@@ -400,6 +400,21 @@ def test_a_metric_that_has_another_meaning_than_in_keras_1_is_refused(name):
     }
     expected = f"old.h5: the metric {name!r} of Keras 1 is a mean over batches, today's counts all samples{AGAIN}"
     with pytest.raises(ArchitectureError, match=f"^{re.escape(expected)}$"):
-        modern_training(training, "old.h5", keras1.DIALECT, None, {})
+        modern_training(training, "old.h5", keras1.DIALECT, make(loss="mse"), {})
     for dialect, custom_objects in ((KERAS2, {}), (keras1.DIALECT, {name: len})):
-        assert modern_training(training, "old.h5", dialect, None, custom_objects)["metrics"] == ["mae", name]
+        assert modern_training(training, "old.h5", dialect, make(loss="mse"), custom_objects)["metrics"] == [
+            "mae",
+            name,
+        ]
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".keras"])
+def test_a_name_of_ours_is_one_of_several_outputs_of_a_layer(suffix):
+    inputs = Input((3, 2))
+    model = Model(inputs, SimpleRNN(2, return_state=True, name="rnn")(inputs))
+    model.compile("sgd", {"rnn": "mse", "rnn_1": "mae"}, metrics={"rnn": "mae"}, loss_weights={"rnn": 0.5})
+    model.save(f"m{suffix}")
+    again = load_model(f"m{suffix}")
+    assert again.metrics_names == model.metrics_names
+    x, y = np.ones((4, 3, 2), np.float32), [np.ones((4, 2), np.float32)] * 2
+    assert again.evaluate(x, y, verbose=0) == model.evaluate(x, y, verbose=0)

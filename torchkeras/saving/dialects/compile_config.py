@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from torchkeras import registry
-from torchkeras.engine.fit.compile_options import mapped
+from torchkeras.engine.fit.compile_options import mapped, several_of_one_layer
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.containers.limits import LIMITS, Limits
 from torchkeras.saving.dialects.dialect import Dialect
@@ -23,6 +23,7 @@ LATER_COMPILE = (
 )  # they do not change what is computed
 # What may be under `OWN`; it overrides the rest.
 OWN_OPTIONS = ("loss", "metrics", "weighted_metrics", "on_nonfinite")
+BY_NAME = ("loss", "metrics", "weighted_metrics", "loss_weights", "sample_weight_mode")  # may be by names of outputs
 LARGEST = 2**31  # an option that is a whole number
 
 
@@ -55,6 +56,8 @@ def modern_training(
             raise ValueError(f"the option {min(unknown)!r} of compile is not known")
         if dialect.name == "keras1":
             mapped(found["metrics"], partial(_check_keras1_metric, {**registry.get_custom_objects(), **custom_objects}))
+        if not later and not own and several_of_one_layer(model):
+            found |= {option: _of_every_output(found[option], model) for option in BY_NAME}
         if later and not own:
             found |= Later(dialect, model, custom_objects).training(found)
         for option in ("loss", "metrics", "weighted_metrics"):
@@ -69,6 +72,15 @@ def _check_keras1_metric(custom_objects: Mapping[str, Any], item: Any) -> None:
     """Raise ValueError for a metric that has its name today, too, but another meaning."""
     if item in ("precision", "recall") and item not in custom_objects:
         raise ValueError(f"the metric {item!r} of Keras 1 is a mean over batches, today's counts all samples")
+
+
+def _of_every_output(value: Any, model: Any) -> Any:
+    """An option by names of layers, by our names of outputs: in Keras 1 and 2 a name means all outputs of its layer."""
+    if not isinstance(value, Mapping) or "class_name" in value:
+        return value
+    layers = dict(zip(model.output_names, model._output_layers, strict=True))
+    given = {name: value[layer] for name, layer in layers.items() if layer in value}
+    return {**given, **{name: each for name, each in value.items() if name not in layers.values()}}
 
 
 def _own(training: Mapping[str, Any]) -> Mapping[str, Any]:
