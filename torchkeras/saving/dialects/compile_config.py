@@ -25,8 +25,10 @@ LATER_COMPILE = (
 OWN_OPTIONS = ("loss", "metrics", "weighted_metrics", "on_nonfinite")
 # Losses and metrics of Keras 1 that have another meaning today, or none.
 _MEAN = "is a mean over batches, today's counts all samples"
-_COSINE = dict.fromkeys(("cosine_proximity", "cosine"), "is a mean over the last axis, today's is a sum")
-_ALONE = dict.fromkeys(
+_COSINE: Mapping[str, str] = dict.fromkeys(
+    ("cosine_proximity", "cosine"), "is a mean over the last axis, today's is a sum"
+)
+_ALONE: Mapping[str, str] = dict.fromkeys(
     ("fbeta_score", "fmeasure", "fscore", "f1score", "matthews_correlation"),
     "is a mean over batches, and is in torchkeras.keras2.metrics alone",
 )
