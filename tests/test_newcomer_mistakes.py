@@ -359,10 +359,7 @@ MISTAKES = [
         "a misspelled argument",
         lambda: compiled().predict(X, batchsize=2),
         TypeError,
-        (
-            "predict: unknown option 'batchsize'. Its options are x, batch_size, verbose, steps, callbacks, "
-            "max_queue_size, workers, use_multiprocessing, gather."
-        ),
+        "Predicting.predict() got an unexpected keyword argument 'batchsize'",
     ),
     (
         "a sample as a list of lists",

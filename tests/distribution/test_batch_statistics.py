@@ -146,7 +146,7 @@ class Masked(Layer):
 
     def __init__(self, **options: Any):
         super().__init__(**options)
-        self.inside = BatchNormalization(momentum=0.7, variance="population")
+        self.inside = BatchNormalization(momentum=0.7, variance="population", frozen_is_fixed=True)
 
     def build(self, input_shape: Any) -> None:
         self.inside.build(input_shape)

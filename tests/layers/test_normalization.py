@@ -39,6 +39,8 @@ def test_every_axis_of_every_rank(ndim, training):
 @pytest.mark.parametrize(
     ("variance", "shape", "over"),
     [
+        ("sample+epsilon", (4, 2), 3),
+        ("population+epsilon", (4, 2), 4),
         ("sample", (4, 2), 3),
         ("population", (4, 2), 4),
         ("flat", (4, 2), 4),
@@ -53,7 +55,8 @@ def test_what_the_moving_variance_follows(variance, shape, over):
     layer = BatchNormalization(momentum=0.5, variance=variance)
     layer(x, training=True).sum().backward()
     flat = x.detach().reshape(-1, 2)
-    torch.testing.assert_close(layer.moving_variance, 0.5 + 0.5 * (flat - flat.mean(0)).square().sum(0) / over)
+    found = (flat - flat.mean(0)).square().sum(0) / over + (1e-3 if "epsilon" in variance else 0)
+    torch.testing.assert_close(layer.moving_variance, 0.5 + 0.5 * found)
 
 
 def test_one_value_a_channel_has_no_variance():
@@ -398,37 +401,42 @@ def test_a_momentum_of_none_gives_the_mean_of_all_batches_as_in_torch():
     torch.testing.assert_close(layer.eval()(batches[0]), plain.eval()(batches[0]))
 
 
-@pytest.mark.parametrize(("variance", "counts"), [("sample", True), ("population", False), ("flat", False)])
-def test_masked_values_do_not_count_where_the_variance_is_divided_by_n(variance, counts):
+@pytest.mark.parametrize(
+    ("variance", "later", "counts"),
+    [("sample", True, True), ("population", True, False), ("flat", True, False), ("population", False, True)],
+)
+def test_masked_values_do_not_count_in_later_versions(variance, later, counts):
     inputs = Input((5, 3))
-    model = Model(inputs, BatchNormalization(momentum=0.5, variance=variance)(Masking()(inputs)))
-    x, layer = torch.randn(4, 5, 3), model.layers[-1]
+    layer = BatchNormalization(momentum=0.5, variance=variance, frozen_is_fixed=later)
+    model = Model(inputs, layer(Masking()(inputs)))
+    x = torch.randn(4, 5, 3)
     x[1, 2:] = 0
     found, seen = model(x, training=True), x.any(-1)
     kept = x.flatten(0, 1) if counts else x[seen]
     deviation = (kept.var(0, correction=0) + layer.epsilon).sqrt()
     torch.testing.assert_close(found, (x - kept.mean(0)) / deviation)
     torch.testing.assert_close(layer.moving_mean.detach(), kept.mean(0) / 2)
-    torch.testing.assert_close(layer.moving_variance.detach(), (1 + kept.var(0, correction=int(counts))) / 2)
+    correction = int(variance == "sample")
+    torch.testing.assert_close(layer.moving_variance.detach(), (1 + kept.var(0, correction=correction)) / 2)
     by_moving = (x - layer.moving_mean) / (layer.moving_variance + layer.epsilon).sqrt()
     torch.testing.assert_close(model(x, training=False), by_moving)
 
 
 def test_masks_of_images_count_by_the_population_alone():
     x, mask = torch.randn(4, 5, 2, 3), torch.rand(4, 5, 2) > 0.5
-    flat, population = BatchNormalization(variance="flat"), BatchNormalization(variance="population")
+    flat, population = (BatchNormalization(variance=each, frozen_is_fixed=True) for each in ("flat", "population"))
     assert torch.equal(flat(x, training=True, mask=mask), flat(x, training=True))
     torch.testing.assert_close(population(x, training=True, mask=mask)[mask].mean(0), torch.zeros(3), atol=1e-5, rtol=0)
 
 
 def test_where_all_is_masked_the_statistics_are_0():
-    layer, x = BatchNormalization(momentum=0.5, variance="population"), torch.randn(4, 5, 3)
+    layer, x = BatchNormalization(momentum=0.5, variance="population", frozen_is_fixed=True), torch.randn(4, 5, 3)
     found = layer(x, training=True, mask=torch.zeros(4, 5, dtype=torch.bool))
     torch.testing.assert_close(found, x / layer.epsilon**0.5)
     assert layer.moving_variance.tolist() == [0.5] * 3
 
 
 def test_a_mask_with_too_few_axes():
-    layer = BatchNormalization(variance="population", name="bn")
+    layer = BatchNormalization(variance="population", frozen_is_fixed=True, name="bn")
     with pytest.raises(ValueError, match=re.escape("a mask must have one axis less than the inputs; found 2 axes.")):
         layer(torch.randn(4, 5, 2, 3), training=True, mask=torch.ones(4, 5, dtype=torch.bool))

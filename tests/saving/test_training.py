@@ -14,7 +14,7 @@ import torch
 import torchkeras
 from torchkeras import losses, metrics, optimizers, registry
 from torchkeras.errors import ArchitectureError
-from torchkeras.layers import Dense, Input
+from torchkeras.layers import Dense, Input, SimpleRNN
 from torchkeras.models import Model, Sequential, load_model
 from torchkeras.saving.dialects import keras1
 from torchkeras.saving.dialects.compile_config import modern_training
@@ -391,15 +391,33 @@ def test_the_class_of_a_model_comes_back_with_its_steps(kind, suffix):
         load_model(f"m{suffix}")
 
 
-@pytest.mark.parametrize("name", ["precision", "recall"])
-def test_a_metric_that_has_another_meaning_than_in_keras_1_is_refused(name):
-    training = {
-        "optimizer_config": {"class_name": "SGD", "config": {"lr": 0.1}},
-        "loss": "mse",
-        "metrics": ["mae", name],
-    }
-    expected = f"old.h5: the metric {name!r} of Keras 1 is a mean over batches, today's counts all samples{AGAIN}"
-    with pytest.raises(ArchitectureError, match=f"^{re.escape(expected)}$"):
-        modern_training(training, "old.h5", keras1.DIALECT, None, {})
+@pytest.mark.parametrize(
+    ("option", "name", "rule"),
+    [
+        ("metrics", "precision", "is a mean over batches, today's counts all samples"),
+        ("metrics", "recall", "is a mean over batches, today's counts all samples"),
+        ("metrics", "cosine", "is a mean over the last axis, today's is a sum"),
+        ("loss", "cosine_proximity", "is a mean over the last axis, today's is a sum"),
+        ("metrics", "fmeasure", "is a mean over batches, and is in torchkeras.keras2.metrics alone"),
+        ("metrics", "matthews_correlation", "is a mean over batches, and is in torchkeras.keras2.metrics alone"),
+    ],
+)
+def test_what_has_another_meaning_than_in_keras_1_is_refused(option, name, rule):
+    model = make(loss="mse")
+    training = {"optimizer_config": {"class_name": "SGD", "config": {"lr": 0.1}}, "loss": "mse", option: ["mae", name]}
+    with pytest.raises(ArchitectureError, match=f"^{re.escape(f'old.h5: {name!r} of Keras 1 {rule}{AGAIN}')}$"):
+        modern_training(training, "old.h5", keras1.DIALECT, model, {})
     for dialect, custom_objects in ((KERAS2, {}), (keras1.DIALECT, {name: len})):
-        assert modern_training(training, "old.h5", dialect, None, custom_objects)["metrics"] == ["mae", name]
+        assert modern_training(training, "old.h5", dialect, model, custom_objects)[option] == ["mae", name]
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".keras"])
+def test_a_name_of_ours_is_one_of_several_outputs_of_a_layer(suffix):
+    inputs = Input((3, 2))
+    model = Model(inputs, SimpleRNN(2, return_state=True, name="rnn")(inputs))
+    model.compile("sgd", {"rnn": "mse", "rnn_1": "mae"}, metrics={"rnn": "mae"}, loss_weights={"rnn": 0.5})
+    model.save(f"m{suffix}")
+    again = load_model(f"m{suffix}")
+    assert again.metrics_names == model.metrics_names
+    x, y = np.ones((4, 3, 2), np.float32), [np.ones((4, 2), np.float32)] * 2
+    assert again.evaluate(x, y, verbose=0) == model.evaluate(x, y, verbose=0)

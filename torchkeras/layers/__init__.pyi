@@ -3903,7 +3903,7 @@ class BatchNormalization(_OneInput, _BatchNormalization):
         gamma_constraint: str | Callable[..., Any] | Mapping[str, Any] | None = None,
         synchronized: bool = False,
         mode: Literal[0, 1, 2] = 0,
-        variance: Literal["sample", "population", "flat"] = "sample",
+        variance: Literal["sample", "population", "flat", "sample+epsilon", "population+epsilon"] = "sample",
         frozen_is_fixed: bool = False,
         *,
         name: str | None = None,
@@ -3945,11 +3945,12 @@ class BatchNormalization(_OneInput, _BatchNormalization):
             mode (0, 1 or 2, default 0): Keras 1's: 1 normalizes each sample along its last axis, by
                 `(x - mean) / (sqrt(variance + epsilon) + epsilon)`; 2 normalizes by the batch outside training too. Neither
                 changes the moving statistics.
-            variance ("sample", "population" or "flat", default "sample"): what the moving variance follows. "population" is
-                divided by n; "flat" too, but by n - 1 for images and volumes. Where it is divided by n, masked values count
-                for neither mean nor variance in training.
+            variance (text, default "sample"): what the moving variance follows. "population" is divided by n; "flat" too,
+                but by n - 1 for images and volumes. "sample+epsilon" and "population+epsilon" add `epsilon` to it, as Keras
+                1 and 2 did on Theano.
             frozen_is_fixed (bool, default False): whether a layer that is not `trainable` normalizes by the moving
-                statistics in training, too.
+                statistics in training, too. With it, where `variance` is divided by n, masked values count for neither
+                mean nor variance in training.
 
         Shapes:
             any of two axes or more -> the same

@@ -124,11 +124,12 @@ class BatchNormalization(Channelwise):
         mode (0, 1 or 2, default 0): Keras 1's: 1 normalizes each sample along its last axis, by
             `(x - mean) / (sqrt(variance + epsilon) + epsilon)`; 2 normalizes by the batch outside training too. Neither
             changes the moving statistics.
-        variance ("sample", "population" or "flat", default "sample"): what the moving variance follows. "population" is
-            divided by n; "flat" too, but by n - 1 for images and volumes. Where it is divided by n, masked values count
-            for neither mean nor variance in training.
+        variance (text, default "sample"): what the moving variance follows. "population" is divided by n; "flat" too,
+            but by n - 1 for images and volumes. "sample+epsilon" and "population+epsilon" add `epsilon` to it, as Keras
+            1 and 2 did on Theano.
         frozen_is_fixed (bool, default False): whether a layer that is not `trainable` normalizes by the moving
-            statistics in training, too.
+            statistics in training, too. With it, where `variance` is divided by n, masked values count for neither
+            mean nor variance in training.
 
     Shapes:
         any of two axes or more -> the same
@@ -152,7 +153,9 @@ class BatchNormalization(Channelwise):
     moving_variance_initializer: Initializer = "ones"
     synchronized: Annotated[bool, NEWER] = False
     mode: Annotated[Any, one_of(0, 1, 2), NEWER] = 0
-    variance: Annotated[str, one_of("sample", "population", "flat"), NEWER] = "sample"
+    variance: Annotated[str, one_of("sample", "population", "flat", "sample+epsilon", "population+epsilon"), NEWER] = (
+        "sample"
+    )
     frozen_is_fixed: Annotated[bool, NEWER] = False
 
     _option_order = (
@@ -196,7 +199,7 @@ class BatchNormalization(Channelwise):
             normalized = (inputs - mean) / ((variance + self.epsilon).sqrt() + self.epsilon)
             scaled = normalized * self.norm.weight if self.scale else normalized
             return scaled + self.norm.bias if self.center else scaled
-        if by_batch and mask is not None and self._by_population:
+        if by_batch and mask is not None and self._leaves_masked_out:
             return self._by_masked(inputs, mask)
         if self._channel_axis == 1 and inputs.dim() <= 5:
             return self._by_statistics(inputs, by_batch)
@@ -253,12 +256,13 @@ class BatchNormalization(Channelwise):
             moving = None, None
         settings = (by_batch, share, norm.eps, torch.backends.cudnn.enabled)
         mean, variance = moving
-        if variance is None or not by_batch or not self._by_population:
+        if variance is None or not by_batch or not (self._by_population or self._followed_epsilon):
             return torch.batch_norm(inputs, norm.weight, norm.bias, mean, variance, *settings)
         count = inputs.numel() // inputs.shape[1]
-        scaled = variance * (count / (count - 1))  # torch follows the variance divided by n - 1
+        part = (count - 1) / count if self._by_population else 1  # torch follows the variance divided by n - 1
+        scaled = variance / part
         found = torch.batch_norm(inputs, norm.weight, norm.bias, mean, scaled, *settings)
-        variance.copy_(scaled * ((count - 1) / count))
+        variance.copy_(scaled * part + share * self._followed_epsilon)
         return found
 
     def _by_masked(self, inputs: Tensor, mask: Tensor) -> Tensor:
@@ -288,16 +292,30 @@ class BatchNormalization(Channelwise):
                 follower.mul_(1 - share).add_(found.detach().flatten().to(follower.dtype), alpha=share)
 
     @property
+    def _leaves_masked_out(self) -> bool:
+        """Whether masked values do not count in training: what only later versions of Keras do."""
+        return self.frozen_is_fixed and self._by_population
+
+    @property
     def _by_population(self) -> bool:
         """Whether the moving variance follows one that is divided by n."""
-        return self.variance == "population" or (self.variance == "flat" and self._expected_ndim in (2, 3))
+        flat = self.variance == "flat" and self._expected_ndim in (2, 3)
+        return flat or self.variance.startswith("population")
+
+    @property
+    def _followed_epsilon(self) -> float:
+        """What is added to the variance that the moving one follows."""
+        return self.epsilon if self.variance.endswith("+epsilon") else 0.0
 
     def _by_whole_batch(self, inputs: Tensor, shared: SharedBatch) -> Tensor:
         if self._channel_axis == 0:
             raise ValueError(f"axis {self.axis} is the batch, of which each process has only a part.")
         norm, moving = self.norm, self._moving(True)
         share = self._share_of_batch(moving[0] is not None) if norm.momentum is None else norm.momentum
-        return normalized(inputs, norm.weight, norm.bias, *moving, share, norm.eps, shared, self._by_population)
+        found = normalized(inputs, norm.weight, norm.bias, *moving, share, norm.eps, shared, self._by_population)
+        if self._followed_epsilon and moving[1] is not None:
+            moving[1].add_(share * self._followed_epsilon)
+        return found
 
     def _moving(self, by_batch: bool) -> tuple[Tensor | None, Tensor | None]:
         """The moving statistics; (None, None) where those of the batch are used and not followed."""

@@ -134,7 +134,6 @@ KEYWORDS: Mapping[str, Mapping[str, str]] = {
     "InputLayer": {"input_dtype": "dtype"},
     "Model": {"input": "inputs", "output": "outputs"},
     "evaluate": {},
-    "predict": {},
     "fit": {"nb_epoch": "epochs"},
     "fit_generator": {
         "nb_epoch": "epochs",

@@ -9,7 +9,7 @@ from typing import Any
 from torchkeras import losses as loss_functions, metrics as metric_functions, optimizers
 from torchkeras.engine.data.checks import check_count
 from torchkeras.engine.fit.distributing import check as check_distribution
-from torchkeras.engine.layer.symbolic import KerasTensor
+from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.engine.speed.choose import check as check_speed
 from torchkeras.engine.step.nonfinite import POLICIES
 
@@ -53,12 +53,27 @@ def training_config(model: Any) -> dict[str, Any]:
     """How a model was compiled, as plain data."""
     return {
         "optimizer_config": optimizers.serialize(model.optimizer),
-        "loss": _plain(model.loss, loss_functions.serialize),
-        "metrics": _plain(model.metrics, metric_functions.serialize),
-        "sample_weight_mode": model.sample_weight_mode,
-        "loss_weights": model.loss_weights,
-        "weighted_metrics": _plain(model.weighted_metrics, metric_functions.serialize),
+        "loss": _plain(_listed(model, "loss"), loss_functions.serialize),
+        "metrics": _plain(_listed(model, "metrics"), metric_functions.serialize),
+        "sample_weight_mode": _listed(model, "sample_weight_mode"),
+        "loss_weights": _listed(model, "loss_weights", 1.0),
+        "weighted_metrics": _plain(_listed(model, "weighted_metrics"), metric_functions.serialize),
     }
+
+
+def _listed(model: Any, option: str, missing: Any = None) -> Any:
+    """An option by names as a list where several outputs are of one layer, since names mean all of these in Keras 2."""
+    value = getattr(model, option)
+    if not isinstance(value, Mapping) or "class_name" in value or not several_of_one_layer(model):
+        return value
+    listed = [value.get(name, missing) for name in model.output_names]
+    return list(map(as_list, listed)) if "metrics" in option else listed
+
+
+def several_of_one_layer(model: Any) -> bool:
+    """Whether a model of the functional API has several outputs of one layer."""
+    layers = [] if model._has_own_code else model._output_layers
+    return len(set(layers)) < len(layers)
 
 
 def own_training_config(model: Any) -> dict[str, Any]:

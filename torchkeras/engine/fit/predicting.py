@@ -25,7 +25,6 @@ from torchkeras.engine.layer.symbolic import Shape, as_list, unpacked
 from torchkeras.engine.speed.choose import compile_options
 from torchkeras.engine.speed.compiled_steps import Running
 from torchkeras.engine.step.step import predict_step
-from torchkeras.legacy.arguments import old_names
 from torchkeras.processes import has_group
 from torchkeras.shards import refuse
 
@@ -37,7 +36,6 @@ PLAIN = (None, 0, None, None, 10, 1, False, True)  # the options of `predict` as
 class Predicting(Opening, abstract=True):
     """Predicting, added to a network."""
 
-    @old_names("predict")
     def predict(
         self,
         x: Any,

@@ -130,8 +130,13 @@ class Structure(Layer, abstract=True):
         """
         if self._output_form is not None and (keys := keys_of_form(self._output_form)) is not None:
             return keys
-        names = [tensor._keras_history.layer.name for tensor in self._graphed.outputs]
+        names = self._output_layers
         return names if len(set(names)) == len(names) else list(map(Unused(mark="_"), names))
+
+    @property
+    def _output_layers(self) -> list[str]:
+        """The name of the layer behind each output."""
+        return [tensor._keras_history.layer.name for tensor in self._graphed.outputs]
 
     @property
     def stateful(self) -> bool:  # type: ignore[override]

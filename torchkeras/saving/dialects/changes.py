@@ -71,6 +71,18 @@ def batch_normalization(variance: str) -> Callable[[Config, str], Config]:
     return change
 
 
+def with_variance(config: Any, variance: str) -> Any:
+    """A model's config of today's form in which every BatchNormalization that does not say it follows this variance."""
+    if isinstance(config, (list, tuple)):
+        return type(config)(with_variance(item, variance) for item in config)
+    if not isinstance(config, Mapping):
+        return config
+    made = {key: with_variance(value, variance) for key, value in config.items()}
+    if made.get("class_name") != "BatchNormalization" or not isinstance(made.get("config"), Mapping):
+        return made
+    return {**made, "config": {"variance": variance, **made["config"]}}
+
+
 def _half_pixel(made: Config, where: str) -> Config:
     return with_options(made, half_pixel=True) if made["config"].get("interpolation") == "bilinear" else made
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from torchkeras import registry
-from torchkeras.engine.fit.compile_options import mapped
+from torchkeras.engine.fit.compile_options import mapped, several_of_one_layer
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.containers.limits import LIMITS, Limits
 from torchkeras.saving.dialects.dialect import Dialect
@@ -23,6 +23,20 @@ LATER_COMPILE = (
 )  # they do not change what is computed
 # What may be under `OWN`; it overrides the rest.
 OWN_OPTIONS = ("loss", "metrics", "weighted_metrics", "on_nonfinite")
+# Losses and metrics of Keras 1 that have another meaning today, or none.
+_MEAN = "is a mean over batches, today's counts all samples"
+_COSINE: Mapping[str, str] = dict.fromkeys(
+    ("cosine_proximity", "cosine"), "is a mean over the last axis, today's is a sum"
+)
+_ALONE: Mapping[str, str] = dict.fromkeys(
+    ("fbeta_score", "fmeasure", "fscore", "f1score", "matthews_correlation"),
+    "is a mean over batches, and is in torchkeras.keras2.metrics alone",
+)
+KERAS1_ALONE: Mapping[str, Mapping[str, str]] = {
+    "loss": _COSINE,
+    "metrics": {"precision": _MEAN, "recall": _MEAN, **_COSINE, **_ALONE},
+}
+BY_NAME = ("loss", "metrics", "weighted_metrics", "loss_weights", "sample_weight_mode")  # may be by names of outputs
 LARGEST = 2**31  # an option that is a whole number
 
 
@@ -54,7 +68,11 @@ def modern_training(
         if unknown:
             raise ValueError(f"the option {min(unknown)!r} of compile is not known")
         if dialect.name == "keras1":
-            mapped(found["metrics"], partial(_check_keras1_metric, {**registry.get_custom_objects(), **custom_objects}))
+            own_objects = {**registry.get_custom_objects(), **custom_objects}
+            for option, others in KERAS1_ALONE.items():
+                mapped(found[option], partial(_check_keras1, others, own_objects))
+        if not later and not own and several_of_one_layer(model):
+            found |= {option: _of_every_output(found[option], model) for option in BY_NAME}
         if later and not own:
             found |= Later(dialect, model, custom_objects).training(found)
         for option in ("loss", "metrics", "weighted_metrics"):
@@ -65,10 +83,19 @@ def modern_training(
     return found
 
 
-def _check_keras1_metric(custom_objects: Mapping[str, Any], item: Any) -> None:
-    """Raise ValueError for a metric that has its name today, too, but another meaning."""
-    if item in ("precision", "recall") and item not in custom_objects:
-        raise ValueError(f"the metric {item!r} of Keras 1 is a mean over batches, today's counts all samples")
+def _check_keras1(others: Mapping[str, str], custom_objects: Mapping[str, Any], item: Any) -> None:
+    """Raise ValueError for a loss or metric of Keras 1 that is not in `custom_objects` and computes otherwise today."""
+    if isinstance(item, str) and item in others and item not in custom_objects:
+        raise ValueError(f"{item!r} of Keras 1 {others[item]}")
+
+
+def _of_every_output(value: Any, model: Any) -> Any:
+    """An option by names of layers, by our names of outputs: in Keras 1 and 2 a name means all outputs of its layer."""
+    if not isinstance(value, Mapping) or "class_name" in value:
+        return value
+    layers = dict(zip(model.output_names, model._output_layers, strict=True))
+    given = {name: value[layer] for name, layer in layers.items() if layer in value}
+    return {**given, **{name: each for name, each in value.items() if name not in layers.values()}}
 
 
 def _own(training: Mapping[str, Any]) -> Mapping[str, Any]:

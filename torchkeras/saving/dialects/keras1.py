@@ -31,6 +31,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.errors import ArchitectureError
 from torchkeras.layers.pooling import Pooling
 from torchkeras.saving.dialects import keras0
+from torchkeras.saving.dialects.changes import with_variance
 from torchkeras.saving.dialects.dialect import Dialect, Known
 from torchkeras.saving.dialects.keras1_layers import Config, StoredShapes, Translation
 from torchkeras.saving.graph_config import model_from_config
@@ -76,6 +77,8 @@ def modern_config(
     if translated.in_doubt:
         found = _readings(config, stored, custom)
         result = found[0] if len(found) == 1 else _as_set(config, stored, custom, translated.in_doubt)
+    # Not said in an architecture alone; it matters in training only.
+    result = with_variance(result, "population+epsilon" if backend == "theano" else "population")
     if backend is None and stored and not any(stored.values()):
         _check_backend(result, custom)
     return result

@@ -12,6 +12,7 @@ from torchkeras.errors import UnknownFormatError
 from torchkeras.saving.beside import taken_back
 from torchkeras.saving.config_checks import building, check_entry, check_model
 from torchkeras.saving.dialects import keras0, keras1, keras3, tf_keras
+from torchkeras.saving.dialects.changes import with_variance
 from torchkeras.saving.dialects.class_names import as_meant
 from torchkeras.saving.dialects.dialect import Dialect, Known, mappings
 from torchkeras.saving.model_file import ModelFile
@@ -21,12 +22,19 @@ Custom = Mapping[str, Any] | None
 VERSION = re.compile(r"(\d+)\.(\d+)(\.|$)")
 BACKENDS = ("tensorflow", "theano", "cntk")  # of Keras 2
 
+
+def _of_keras2(config: Any, known: Known) -> Any:
+    """A config of Keras 2, whose moving variances followed others on Theano."""
+    backend = (known.source and known.source.backend) or config.get("backend") or known.backend
+    return with_variance(config, "sample+epsilon") if backend == "theano" else config
+
+
 # Keras 2.0 to 2.3, whose form is ours. It ended with 2.3.1; tf.keras calls itself `2.4.0` or `2.3.0-tf`.
 KERAS2 = Dialect(
     "keras2",
     version=lambda major, minor, tf: major == 2 and minor < 4 and not tf,
     marks=lambda found: "kernel_initializer" in found or "recurrent_activation" in found,
-    modern_config=lambda config, known: config,
+    modern_config=_of_keras2,
 )
 DIALECTS = (keras1.DIALECT, KERAS2, tf_keras.DIALECT, keras3.DIALECT)
 

@@ -14,7 +14,7 @@ from torchkeras.export.plain.formulas import noise as formulas, normalization as
 from torchkeras.export.plain.rules.convolution import one_or_all
 
 FROZEN = "Training normalizes a frozen layer by the batch, where the model normalizes it by the moving statistics."
-POPULATION = "The moving variance follows one that is divided by n - 1, where the model's follows one divided by n."
+POPULATION = "The moving variance follows one that is divided by n - 1, where the model's follows another."
 MASKED = "Training normalizes by all values, where the model leaves masked ones out."
 SINGLE = "BatchNorm refuses to train on one value a channel, which Keras normalizes to 0."
 
@@ -62,10 +62,10 @@ def batch_normalization(layer: Any, call: LayerCall) -> int:
     shown = _Parameters(norm) if layer.mode == 2 else norm
     path = kept_norm(call, text, shown, (channels,))
     call.note(SINGLE)
-    if layer._by_population:
+    if layer._by_population or layer._followed_epsilon:
         call.note(POPULATION)
-        if call.masks[0] is not None:
-            call.note(MASKED)
+    if layer._leaves_masked_out and call.masks[0] is not None:
+        call.note(MASKED)
     if axis == 1 and ndim <= 5:
         return call.line(f"{path}({{0}})", call.x)
     moved = call.line(f"{{0}}.movedim({axis}, 1)", call.x) if axis != 1 else call.x
