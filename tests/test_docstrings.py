@@ -61,6 +61,7 @@ NEEDED: dict[str, Any] = {
     "target_class_ids": [0],
     "fn": losses.hinge,
     "optimizer": torch.optim.SGD,
+    "regularizer": "l2",
 }
 # Their further options are those of the function that they are made of.
 WRAPPERS = (losses.LossFunctionWrapper, metrics.MeanMetricWrapper)

@@ -90,13 +90,6 @@ COMPILE = [
 ]
 
 
-@pytest.mark.parametrize("off", [torch.no_grad, torch.inference_mode])
-def test_training_where_no_gradients_are_recorded(off):
-    text = "^Training needs gradients: call it outside of torch.no_grad\\(\\) and torch.inference_mode\\(\\).$"
-    with off(), pytest.raises(ValueError, match=text):
-        model().fit(X, Y, verbose=0)
-
-
 def test_a_hook_that_training_does_not_call():
     made, called = model(), []
     made.out.linear.weight.register_post_accumulate_grad_hook(called.append)

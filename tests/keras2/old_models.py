@@ -141,7 +141,7 @@ def functions_of_a_step_take_lists():
 
 
 def data_is_standardized_by_hand():
-    x, y, w = small()._standardize_user_data(np.ones((3, 4)), np.ones((3, 2)), class_weight={0: 2.0})
+    x, y, w = small()._standardize_user_data(np.ones((3, 4)), np.eye(2)[[0, 0, 0]], class_weight={0: 2.0})
     assert (x[0].shape, y[0].shape, w[0].tolist()) == ((3, 4), (3, 2), [2.0, 2.0, 2.0])
     assert make_batches(5, 2) == [(0, 2), (2, 4), (4, 5)]
     assert sorted(training_utils.batch_shuffle(np.arange(5), 2)) == [0, 1, 2, 3, 4]

@@ -9,7 +9,7 @@ from table import ROWS, Row
 from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain.module_text import Written, write
-from torchkeras.layers import Input
+from torchkeras.layers import BatchNormalization, Input
 from torchkeras.models import Model
 
 # What has no plain form, with the reason; it is refused by name.
@@ -67,7 +67,13 @@ def as_list_of(outputs: Any) -> list[torch.Tensor]:
     return list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
 
 
-RANDOM = ("Dropout", "Noise", "Random", "SpectralNormalization")  # draw otherwise, or say what they do not do
+RANDOM = (
+    "Dropout",
+    "Noise",
+    "Random",
+    "SpectralNormalization",
+    "variance=",
+)  # draw otherwise, or say what they do not do
 
 
 @pytest.mark.parametrize(
@@ -78,6 +84,13 @@ RANDOM = ("Dropout", "Noise", "Random", "SpectralNormalization")  # draw otherwi
 def test_the_same_training(row: Row):
     model = model_of(row)
     assert_trains_alike(model, row.tensors())
+
+
+def test_another_moving_variance_is_told():
+    inputs = Input((4,))
+    written = write(Model(inputs, BatchNormalization(variance="population")(inputs)), "model.pt")
+    note = "The moving variance follows one that is divided by n - 1, where the model's follows another."
+    assert note in " ".join(written.text.split())
 
 
 def assert_trains_alike(model: Model, given: Any) -> None:

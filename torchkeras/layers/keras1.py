@@ -19,7 +19,7 @@ from torchkeras.layers.merging import Add, Average, Concatenate, Dot, Maximum, M
 from torchkeras.legacy.arguments import SIGNATURES
 
 
-class _OldNames(KernelLayer):
+class _OldNames(KernelLayer, abstract=True):
     """A layer of which Keras 2.2.4 has Keras 1's options, under their old names. So has its config."""
 
     def get_config(self) -> dict[str, Any]:

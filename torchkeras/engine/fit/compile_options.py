@@ -72,7 +72,7 @@ def _listed(model: Any, option: str, missing: Any = None) -> Any:
 
 def several_of_one_layer(model: Any) -> bool:
     """Whether a model of the functional API has several outputs of one layer."""
-    layers = [] if model._has_own_code else model._output_layers
+    layers = [] if model._has_own_code else model._output_layer_names
     return len(set(layers)) < len(layers)
 
 

@@ -130,11 +130,11 @@ class Structure(Layer, abstract=True):
         """
         if self._output_form is not None and (keys := keys_of_form(self._output_form)) is not None:
             return keys
-        names = self._output_layers
+        names = self._output_layer_names
         return names if len(set(names)) == len(names) else list(map(Unused(mark="_"), names))
 
     @property
-    def _output_layers(self) -> list[str]:
+    def _output_layer_names(self) -> list[str]:
         """The name of the layer behind each output."""
         return [tensor._keras_history.layer.name for tensor in self._graphed.outputs]
 

@@ -109,8 +109,6 @@ def gradients_of(model: CompiledModel, loss: torch.Tensor) -> Any:
 
 def _grad(model: CompiledModel, loss: torch.Tensor, parameters: list[torch.Tensor], one: Any) -> Any:
     """The gradients of a loss; raises ValueError for one that has none for any parameter."""
-    if not torch.is_grad_enabled():
-        raise ValueError("Training needs gradients: call it outside of torch.no_grad() and torch.inference_mode().")
     if not loss.requires_grad:
         raise _no_gradient(", ".join(name_of(each.objective.function) for each in model.targets))
     if model.replicas is not None:

@@ -93,7 +93,7 @@ def _of_every_output(value: Any, model: Any) -> Any:
     """An option by names of layers, by our names of outputs: in Keras 1 and 2 a name means all outputs of its layer."""
     if not isinstance(value, Mapping) or "class_name" in value:
         return value
-    layers = dict(zip(model.output_names, model._output_layers, strict=True))
+    layers = dict(zip(model.output_names, model._output_layer_names, strict=True))
     given = {name: value[layer] for name, layer in layers.items() if layer in value}
     return {**given, **{name: each for name, each in value.items() if name not in layers.values()}}
 
