@@ -55,6 +55,7 @@ def reading(source: str | os.PathLike[str] | Part, strict: bool = True) -> Itera
     try:
         file = h5py.File(source, "r")
     except rules.DAMAGE as error:
+        rules.check_memory(shown(name), error)
         raise UnreadableFileError(f"{shown(name)}: not a readable HDF5 file ({error}).") from error
     with file:
         with rules.readable(shown(name)):

@@ -9,6 +9,7 @@ filter is a library that HDF5 loads from the machine.
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from itertools import count
@@ -45,9 +46,15 @@ TYPES = {
 }
 # The errors for damaged files, of h5py and of hdf5_blocks.
 DAMAGE = (OSError, RuntimeError, LookupError, ValueError, TypeError, OverflowError, struct.error)
-NO_MEMORY = "memory allocation failed"  # part of HDF5's message
+NO_MEMORY = re.compile("memory allocation failed|(can't|unable to) allocate").search  # in HDF5's messages
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 BFLOAT16 = "bfloat16"  # HDF5 does not have it: Keras 3 writes opaque bytes and an attribute
+
+
+def check_memory(where: str, error: BaseException) -> None:
+    """Raise FileLimitError for an error that says that a file asks for more memory than there is."""
+    if isinstance(error, MemoryError) or NO_MEMORY(str(error)):
+        raise FileLimitError(f"{where}: more memory is asked for than there is.") from error
 
 
 class readable:  # noqa: N801  # used as a function: `with readable(place):`
@@ -67,8 +74,7 @@ class readable:  # noqa: N801  # used as a function: `with readable(place):`
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if error is None or isinstance(error, ModelFileError) or not isinstance(error, (MemoryError, *DAMAGE)):
             return
-        if isinstance(error, MemoryError) or NO_MEMORY in str(error):
-            raise FileLimitError(f"{self._where}: more memory is asked for than there is.") from error
+        check_memory(self._where, error)
         raise UnreadableFileError(f"{self._where} cannot be read ({error}).") from error
 
 
