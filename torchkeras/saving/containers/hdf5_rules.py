@@ -51,7 +51,7 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 BFLOAT16 = "bfloat16"  # HDF5 does not have it: Keras 3 writes opaque bytes and an attribute
 
 
-def check_memory(where: str, error: BaseException) -> None:
+def check_memory(where: Any, error: BaseException) -> None:
     """Raise FileLimitError for an error that says that a file asks for more memory than there is."""
     if isinstance(error, MemoryError) or NO_MEMORY(str(error)):
         raise FileLimitError(f"{where}: more memory is asked for than there is.") from error
