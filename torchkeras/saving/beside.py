@@ -5,7 +5,7 @@ With them and without, a layer gives the same outputs outside of training, or an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from torchkeras.saving.model_file import OWN
@@ -18,23 +18,30 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
 
 def moved_beside(config: Any) -> Any:
     """A model's config with these options beside the configs of their layers, at any depth."""
+    return _everywhere(config, _moved)
+
+
+def taken_back(config: Any) -> Any:
+    """A config with these options in the configs of their layers again."""
+    return _everywhere(config, _taken)
+
+
+def _everywhere(config: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    """A config with each dict in it changed, the inner ones first."""
     if isinstance(config, (list, tuple)):
-        return [moved_beside(item) for item in config]
+        return [_everywhere(item, change) for item in config]
     if not isinstance(config, Mapping):
         return config
-    made = {key: moved_beside(value) for key, value in config.items()}
+    return change({key: _everywhere(value, change) for key, value in config.items()})
+
+
+def _moved(made: dict[str, Any]) -> dict[str, Any]:
     names, options = OPTIONS.get(str(made.get("class_name")), ()), made.get("config")
     found = {name: options.pop(name) for name in names if name in options} if isinstance(options, dict) else {}
     return {**made, OWN: found} if found else made
 
 
-def taken_back(config: Any) -> Any:
-    """A config with these options in the configs of their layers again."""
-    if isinstance(config, (list, tuple)):
-        return [taken_back(item) for item in config]
-    if not isinstance(config, Mapping):
-        return config
-    made = {key: taken_back(value) for key, value in config.items()}
+def _taken(made: dict[str, Any]) -> dict[str, Any]:
     names, options = OPTIONS.get(str(made.get("class_name")), ()), made.get("config")
     if not isinstance(made.get(OWN), Mapping) or not isinstance(options, Mapping) or not names:
         return made
