@@ -187,7 +187,7 @@ def test_a_load_that_hangs_delays_no_other(tmp_path):
 
     hanging = threading.Thread(target=load, args=("hanging",))
     hanging.start()
-    while isolated._kept:  # until it has taken the keeper
+    while any(each.process is stopped for each in isolated._kept):  # until it has taken the keeper
         time.sleep(0.001)
     others = [threading.Thread(target=load, args=(k,)) for k in range(4)]
     for thread in others:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
 from itertools import chain
 from operator import contains, is_
 from typing import Any
@@ -22,6 +21,7 @@ from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.modes import all_minding, in_mode
 from torchkeras.engine.layer.weight_lists import CHANGES
+from torchkeras.lazy import lazy_property
 
 _calling = threading.RLock()  # a module whose `forward` is another one for a call
 REPLACING = ("forward", "_compiled_call_impl")  # attributes of a module itself, in the place of its class's code
@@ -58,7 +58,7 @@ class HookFreeCalls:
         self._replaced = any(map(_replaces_call, modules))
         self.unobserved = self._computing()._facts.hook_free()  # as `run`, for a caller that knows of no observer
 
-    @cached_property
+    @lazy_property
     def minding(self) -> list[nn.Module]:
         """The modules of torch inside that may compute by their mode."""
         return all_minding(self._network)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from torchkeras.engine.layer.nested import put_together, taken_apart
 from torchkeras.engine.layer.symbolic import History, KerasTensor, Node, Shape, node_of
+from torchkeras.lazy import lazy_property
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -38,17 +38,17 @@ class Graph:
         """The calls of a layer that belong to this graph, in the order in which they were made."""
         return self._calls.get(layer, [])
 
-    @cached_property
+    @lazy_property
     def _calls(self) -> dict[Layer, list[Node]]:
         mine = set(self.nodes)
         return {layer: [node for node in layer._call_nodes if node in mine] for layer in {node.layer for node in mine}}
 
-    @cached_property
+    @lazy_property
     def taken(self) -> Counter[KerasTensor]:
         """How often each tensor is an input of a call, or an output."""
         return Counter([*self.outputs, *(tensor for node in self.nodes for tensor in node.input_tensors)])
 
-    @cached_property
+    @lazy_property
     def index_layers(self) -> list[list[Layer]]:
         """For each input the layers that take its numbers as indices, also those of models inside."""
         found: list[list[Layer]] = [[] for _ in self.inputs]
@@ -65,7 +65,7 @@ class Graph:
                     found[taken[0]].append(node.layer)
         return found
 
-    @cached_property
+    @lazy_property
     def one_sample(self) -> Shape | None:
         """The shape of one sample, where all that the graph takes is one input of floats; None for other graphs.
 
@@ -76,7 +76,7 @@ class Graph:
         plain = not others and batch is None and first.dtype.is_floating_point and not self.index_layers[0]
         return (1, *sizes) if plain else None
 
-    @cached_property
+    @lazy_property
     def chained(self) -> list[tuple[Node, Node]]:
         """Calls whose one input is made by a call before for them alone: both, where each is its layer's only one."""
         calls = Counter(node.layer for node in self.nodes)
@@ -94,7 +94,7 @@ class Untraced(Graph):
     def __init__(self, inputs: list[KerasTensor], outputs: list[KerasTensor]):
         self.__dict__.update(inputs=inputs, outputs=outputs)
 
-    @cached_property
+    @lazy_property
     def _traced(self) -> Graph:
         return trace(self.inputs, self.outputs)
 

@@ -20,12 +20,12 @@ import inspect
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
 from types import FunctionType
 from typing import Annotated, Any, get_args, get_origin
 from weakref import WeakKeyDictionary
 
 from torchkeras import activations, config, constraints, initializers, registry, regularizers, rules
+from torchkeras.lazy import lazy_property
 from torchkeras.rules import OBJECT, Rule, integer, optional, sizes
 
 REQUIRED = inspect.Parameter.empty
@@ -70,7 +70,7 @@ class Option:
         first = self._first_default
         return copy(first) if isinstance(first, READ_ONCE) else self.read(self.default)
 
-    @cached_property
+    @lazy_property
     def _first_default(self) -> Any:
         return self.read(self.default)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -18,6 +17,7 @@ from torchkeras.engine.step.by_sample import is_by_sample
 from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.targets import Target
+from torchkeras.lazy import lazy_property
 from torchkeras.metrics import Metric
 from torchkeras.shards import is_sharded
 
@@ -81,17 +81,17 @@ class CompiledModel:
         # Written here, since torch.compile cannot follow it.
         self.network._function(self.network._plain._replace(details=self.details, logits=self.logits))
 
-    @cached_property
+    @lazy_property
     def logits(self) -> tuple[int, ...]:
         """The outputs whose activation a step leaves out."""
         return tuple(target.index for target in self.targets if target.logits)
 
-    @cached_property
+    @lazy_property
     def kept(self) -> Mapping[str, Metric]:
         """The metrics with state, by name."""
         return {each.name: each.metric for target in self.targets for each in target.measures if each.keeps_state}
 
-    @cached_property
+    @lazy_property
     def by_sample(self) -> bool:
         """Whether loss and metrics are means over samples, and nothing is added to them."""
         scores = [
@@ -102,7 +102,7 @@ class CompiledModel:
         plain = plain and not any(is_sharded(tensor) for each in self.regularized for tensor in each.tensors)
         return plain and bool(scores) and all(map(is_by_sample, scores))
 
-    @cached_property
+    @lazy_property
     def calls(self) -> HookFreeCalls:
         """How a step calls the network; made for the first one, and set anew when a run begins."""
         return HookFreeCalls(self.network)

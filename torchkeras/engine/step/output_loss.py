@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import torch
@@ -29,6 +29,7 @@ from torchkeras.engine.data.target_kinds import (
 )
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.step.by_sample import adds_up
+from torchkeras.lazy import lazy_property
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
 from torchkeras.losses.loss import function_of
 from torchkeras.losses.shared import ELEMENTWISE, check_scores, divide_no_nan, like
@@ -73,7 +74,7 @@ class Objective:
         """The loss of a batch, a scalar; weight: (batch,) or (batch, time), mask: (batch, time)."""
         raise NotImplementedError
 
-    @cached_property
+    @lazy_property
     def adds_up(self) -> bool:
         """Whether what it is of parts of a batch tells what it is of the whole."""
         return adds_up(self.given)

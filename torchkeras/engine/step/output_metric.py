@@ -9,7 +9,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -22,6 +21,7 @@ from torchkeras.engine.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, 
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.step.by_sample import adds_up
 from torchkeras.engine.step.output_loss import Objective, Score, unwrapped
+from torchkeras.lazy import lazy_property
 from torchkeras.naming import snake_case
 
 
@@ -39,7 +39,7 @@ class Measure:
     keeps_state: bool
     scores: int | None = None
 
-    @cached_property
+    @lazy_property
     def adds_up(self) -> bool:
         """Whether what it is of parts of a batch tells what it is of the whole: by means, or by sums of its states."""
         if self.scores is not None:  # numbers of samples, which the graph computes

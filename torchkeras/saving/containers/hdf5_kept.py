@@ -9,11 +9,11 @@ h5py makes an object for most answers, and registers it: for one array it made t
 from __future__ import annotations
 
 import os
-from functools import cached_property
 
 import h5py
 from h5py import h5d, h5f, h5fd, h5g, h5i
 
+from torchkeras.lazy import lazy_property
 from torchkeras.saving.containers.parts import CAN_READ, Part
 
 
@@ -28,8 +28,8 @@ class Group(h5py.Group):
         self.part = part
         self.kept: dict[bytes, Group | Dataset] = {}
 
-    name = cached_property(h5py.Group.name.fget)  # type: ignore[assignment]
-    names = cached_property(lambda self: list(self.id))
+    name = lazy_property(h5py.Group.name.fget)  # type: ignore[assignment]
+    names = lazy_property(lambda self: list(self.id))
 
 
 class Dataset(h5py.Dataset):
@@ -39,10 +39,10 @@ class Dataset(h5py.Dataset):
         super().__init__(bind, readonly=True)  # so that h5py keeps the shape
         self.part = part
 
-    name = cached_property(h5py.Dataset.name.fget)  # type: ignore[assignment]
-    dtype = cached_property(lambda self: self.kind.dtype)  # type: ignore[assignment]
-    kind = cached_property(lambda self: self.id.get_type())
-    plist = cached_property(lambda self: self.id.get_create_plist())
+    name = lazy_property(h5py.Dataset.name.fget)  # type: ignore[assignment]
+    dtype = lazy_property(lambda self: self.kind.dtype)  # type: ignore[assignment]
+    kind = lazy_property(lambda self: self.id.get_type())
+    plist = lazy_property(lambda self: self.id.get_create_plist())
 
 
 def part_of(place: h5py.Group | h5py.Dataset) -> Part | None:
