@@ -92,13 +92,10 @@ def test_a_file_that_swells(make, capsys):
     for call in calls(file)[:4]:
         code, kind, text = failure(capsys, *call)
         assert (code, kind) == (6, "FileLimitError"), text
-        limits = (
-            f"unpacked, it has more than {80 << 20} bytes.",
-            f"reading it takes more than {64 << 20} bytes of memory.",
+        assert text in (  # which comes first depends on the memory that the process has
+            f"{file}: unpacked, it has more than {80 << 20} bytes.",
+            f"{file}: reading it takes more than {64 << 20} bytes of memory.",
         )
-        # Which comes first depends on the memory that the process has; HDF5 says by itself that it gets none.
-        assert text.startswith(file)
-        assert text.endswith((*limits, "more memory is asked for than there is."))
 
 
 def test_a_record_that_swells(capsys):

@@ -47,12 +47,16 @@ TYPES = {
 # The errors for damaged files, of h5py and of hdf5_blocks.
 DAMAGE = (OSError, RuntimeError, LookupError, ValueError, TypeError, OverflowError, struct.error)
 NO_MEMORY = re.compile("memory allocation failed|(can't|unable to) allocate").search  # in HDF5's messages
+FILTER_FAILED = "filter returned failure"  # all that HDF5 tells, of damage and of a lack of memory
+UNPACKED = 4  # times the bytes of a chunk: a buffer that doubles while it is filled, and its copy
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 BFLOAT16 = "bfloat16"  # HDF5 does not have it: Keras 3 writes opaque bytes and an attribute
 
 
 def check_memory(where: Any, error: BaseException) -> None:
     """Raise FileLimitError for an error that says that a file asks for more memory than there is."""
+    if FILTER_FAILED in str(error) and isinstance(where, Place):
+        error = where.lack_of_memory() or error
     if isinstance(error, MemoryError) or NO_MEMORY(str(error)):
         raise FileLimitError(f"{where}: more memory is asked for than there is.") from error
 
@@ -90,6 +94,15 @@ class Place:
         found, name = self._found, self._name
         path = f"{(found.name or '').rstrip('/')}/{name}" if name else found.name
         return f"{filename(found)}: {_short(path)}"
+
+    def lack_of_memory(self) -> MemoryError | None:
+        """The error if there is no memory to unpack a chunk of this dataset."""
+        if isinstance(self._found, h5py.Dataset) and self._found.chunks:
+            try:
+                np.empty((UNPACKED, *self._found.chunks), self._found.dtype)
+            except MemoryError as error:
+                return error
+        return None
 
 
 class AttributePlace(Place):

@@ -16,12 +16,13 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 from torchkeras.atomic_file import NUMBER
 from torchkeras.errors import FileLimitError, ModelFileError
 from torchkeras.saving.containers.clean_copy import COPIES
+from torchkeras.saving.containers.hdf5_rules import NO_MEMORY
 from torchkeras.saving.containers.places import shown_as
 
 with contextlib.suppress(ImportError):  # Windows has no such module; `isolated` raises an error there
@@ -100,11 +101,11 @@ def _attempt(task: Mapping[str, Any]) -> dict[str, Any]:
         with shown_as(task["source"], task["shown"]), warnings.catch_warnings(record=True) as doubts:
             warnings.simplefilter("always", UserWarning)
             COPIES[task["kind"]](task["source"], task["target"])
-    except MemoryError:
-        text = f"{task['shown']}: reading it takes more than {task['memory']} bytes of memory."
-        return {"kind": FileLimitError.__name__, "text": text}
-    except (ModelFileError, OSError, RuntimeError) as error:
-        if _is_too_large(error):
+    except (ModelFileError, MemoryError, OSError, RuntimeError) as error:
+        causes = list(_causes(error))
+        if any(isinstance(each, MemoryError) or NO_MEMORY(str(each)) for each in causes):
+            text = f"{task['shown']}: reading it takes more than {task['memory']} bytes of memory."
+        elif any(map(_is_too_large, causes)):
             text = f"{task['shown']}: unpacked, it has more than {task['most']} bytes."
         elif isinstance(error, ModelFileError):
             return {"kind": type(error).__name__, "text": str(error)}
@@ -126,14 +127,17 @@ def _limit(task: Mapping[str, Any]) -> None:
         _lower(resource.RLIMIT_AS, taken + task["memory"])
 
 
-def _is_too_large(error: BaseException | None) -> bool:
-    """Whether an error, or what caused it, is that a copy grows over its limit."""
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error, what caused it, and so on."""
     while error is not None:
-        number = NUMBER.search(str(error))
-        if errno.EFBIG in (getattr(error, "errno", None), int(number[1] or number[2]) if number else None):
-            return True
+        yield error
         error = error.__cause__ or error.__context__
-    return False
+
+
+def _is_too_large(error: BaseException) -> bool:
+    """Whether an error is that a copy grows over its limit."""
+    number = NUMBER.search(str(error))
+    return errno.EFBIG in (getattr(error, "errno", None), int(number[1] or number[2]) if number else None)
 
 
 def _lower(kind: int, value: int) -> None:
