@@ -166,6 +166,10 @@ def with_forward(model):
     model.last.forward = lambda x: x[:, :2]
 
 
+def with_tie(model):
+    model.again.linear.weight = model.dense.linear.weight
+
+
 @pytest.mark.parametrize("name", WHOLE)
 @pytest.mark.parametrize(
     ("change", "what"),
@@ -174,11 +178,13 @@ def with_forward(model):
         (with_stride, "Conv2D 'conv': conv has stride (2, 2), and (1, 1) by its options"),
         (with_class, "Dense 'last': linear is of the class Doubling"),
         (with_forward, "Dense 'last': it has a forward of its own"),
+        (with_tie, "Dense 'again': linear.weight is a parameter of Dense 'dense' too"),
     ],
 )
 def test_what_was_changed_past_the_options_is_told(change, what: str, name: str, tmp_path: Path):
     layers = [Conv2D(4, 3, input_shape=(6, 6, 1), name="conv"), BatchNormalization(name="norm")]
-    model = Sequential([*layers, GlobalAveragePooling2D(), Dense(2, name="last")])
+    dense = [Dense(4, name="dense"), Dense(4, name="again"), Dense(2, name="last")]
+    model = Sequential([*layers, GlobalAveragePooling2D(), *dense])
     model.save(tmp_path / f"before_{name}")
     change(model)
     path = tmp_path / name

@@ -18,7 +18,7 @@ from torchkeras.saving.containers.places import shown
 from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, Format, check_name, named
 from torchkeras.saving.frozen import KEY, frozen_alone
 from torchkeras.saving.graph_config import KERAS_VERSION, layer_config
-from torchkeras.saving.unsaveable import changed_by_hand, check_names, check_size, left_out, unloadable, unwritten
+from torchkeras.saving.unsaveable import changed_by_hand, check_names, check_size, left_out, tied, unloadable, unwritten
 from torchkeras.saving.write.keras2_training import training_for_keras2
 from torchkeras.shards import collected, shared_in
 
@@ -55,7 +55,7 @@ def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: 
     _has_a_form(model, path, kind)
     for what in unloadable(model):
         warnings.warn(f"{path}: load_model will fail: {what}", stacklevel=3)
-    for what in changed_by_hand(model):
+    for what in (*changed_by_hand(model), *tied(model)):
         warnings.warn(f"{path}: {what}, which the file does not hold.", stacklevel=3)
     include_optimizer = include_optimizer and model.optimizer is not None and _told(model, path)
     with collected(_shared(model, include_optimizer)) as writes:
