@@ -4,8 +4,8 @@
 
 On an MLP of three layers, by `sys.setprofile`: for a call of Dense on a symbolic tensor, for `compile`, for each
 further batch of `fit` and for one train step, how many functions of the package are called, of how many files, and how
-often the file changes from one call to the next. Comprehensions are no calls. The numbers are the code's, not the
-machine's: each run gives the same.
+often the file changes from one call to the next. Comprehensions are no calls, nor is what makes a property lazy, as
+functools' own would not be. The numbers are the code's, not the machine's: each run gives the same.
 """
 
 import gc
@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 
 import torchkeras
+from torchkeras import lazy
 from torchkeras.layers import Dense, Input
 from torchkeras.models import Model
 
 PACKAGE = str(Path(torchkeras.__file__).parent)
+LAZY = lazy.__file__
 
 
 class Trace:
@@ -42,7 +44,8 @@ class Trace:
 
     def _note(self, frame: FrameType, event: str, argument: Any) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(PACKAGE) and not code.co_name.startswith("<"):
+        ours = code.co_filename.startswith(PACKAGE) and code.co_filename != LAZY
+        if event == "call" and ours and not code.co_name.startswith("<"):
             self.calls.append((code.co_filename.removeprefix(PACKAGE), f"{code.co_name}:{code.co_firstlineno}"))
 
     @property

@@ -11,8 +11,8 @@ PACKAGE = Path(torchkeras.__file__).parent
 # The rooms of the house, the lower ones first: a file may import from its own room and from those before it. A room is
 # a folder, or a file that stands beside folders.
 ROOMS = [
-    *("other_project", "interrupts", "recursion", "errors", "extras", "naming", "atomic_file", "rules", "dtype_policy"),
-    *("launchers", "config", "mixed_precision"),
+    *("other_project", "interrupts", "recursion", "lazy", "errors", "extras", "naming", "atomic_file", "rules"),
+    *("dtype_policy", "launchers", "config", "mixed_precision"),
     *("processes", "shared_batch", "batch_statistics", "shards", "keras_axes", "arrays"),
     *("docstrings", "bytecode", "legacy", "registry", "declared"),
     *("activations", "initializers", "regularizers", "constraints", "losses", "metrics", "optimizers"),

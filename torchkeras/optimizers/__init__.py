@@ -12,12 +12,13 @@ from torchkeras import registry
 from torchkeras.optimizers import schedules
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.factored import Adafactor
+from torchkeras.optimizers.given_torch import is_torch
 from torchkeras.optimizers.leader import Ftrl
 from torchkeras.optimizers.moments import Adam, Adamax, AdamW, Lamb, Nadam
 from torchkeras.optimizers.momentum import SGD, Lion
 from torchkeras.optimizers.orthogonal import Muon
 from torchkeras.optimizers.root_mean_square import Adadelta, Adagrad, RMSprop
-from torchkeras.optimizers.torch_optimizer import TorchOptimizer, is_torch
+from torchkeras.optimizers.torch_optimizer import TorchOptimizer
 
 __all__ = [
     "SGD",

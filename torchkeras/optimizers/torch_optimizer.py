@@ -15,6 +15,7 @@ from torchkeras.interrupts import whole_imports
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.aside import Aside
 from torchkeras.optimizers.by_hand import ByHand
+from torchkeras.optimizers.given_torch import divided, is_torch
 from torchkeras.optimizers.options import RULES
 from torchkeras.optimizers.parameter_groups import Gradients, Treatment, clipped, grouped, laid_out_as
 from torchkeras.rules import read
@@ -23,25 +24,6 @@ from torchkeras.shards import is_sharded, parts, sharded_as
 # What a group of torch's has for the sake of its parameters, rather than as an option.
 OF_PARAMETERS = ("params", "fused", "foreach")
 OWN_OPTIONS = ("clipnorm", "clipvalue", "each_clipnorm", "gradient_accumulation_steps")
-
-
-def is_torch(identifier: Any) -> bool:
-    """Whether this is an optimizer of torch: an instance, a class, a partial of one, or (class, {options}).
-
-    Arguments:
-        identifier (any object): what is asked about.
-
-    Example:
-        >>> is_torch(torch.optim.Adam), is_torch("adam")
-        (True, False)
-    """
-    if isinstance(identifier, tuple) and len(identifier) == 2 and isinstance(identifier[1], Mapping):
-        identifier = identifier[0]
-    if isinstance(identifier, partial):
-        identifier = identifier.func
-    if inspect.isclass(identifier):
-        return issubclass(identifier, torch.optim.Optimizer)
-    return isinstance(identifier, torch.optim.Optimizer)
 
 
 class TorchOptimizer(ByHand):
@@ -115,7 +97,7 @@ class TorchOptimizer(ByHand):
         if isinstance(optimizer, torch.optim.Optimizer):
             self.optimizer = optimizer
         else:
-            self._make, own = _divided(optimizer, options)
+            self._make, own = divided(optimizer, options)
             options |= own
         step = (self._make.func if self._make is not None else type(self.optimizer)).step  # type: ignore[attr-defined]
         closure = inspect.signature(step).parameters.get("closure")
@@ -403,17 +385,3 @@ def _shared(gradient: Tensor | None, parameter: Tensor) -> Tensor | None:
     """A gradient as processes share it: as the parameter, where they share that."""
     own = gradient is not None and is_sharded(parameter) and not is_sharded(gradient)
     return sharded_as(gradient, parameter) if own else gradient  # type: ignore[arg-type]
-
-
-def _divided(optimizer: Any, options: Mapping[str, Any]) -> tuple[partial[torch.optim.Optimizer], dict[str, Any]]:
-    """What makes an optimizer of torch, and apart from it those of `options` that its class does not have."""
-    if isinstance(optimizer, tuple):
-        optimizer = partial(optimizer[0], **optimizer[1])
-    make: partial[torch.optim.Optimizer] = optimizer if isinstance(optimizer, partial) else partial(optimizer)
-    known = inspect.signature(make.func).parameters
-    own = {name: value for name, value in make.keywords.items() if name in options and name not in known}
-    rest = {name: value for name, value in make.keywords.items() if name not in own}
-    twice = [name for name in own if options[name] is not None]
-    if twice:
-        raise TypeError(f"TorchOptimizer: {twice[0]} is given twice, among the class's options and beside them.")
-    return partial(make.func, *make.args, **rest), own

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import chain, islice
 from typing import Any
@@ -27,8 +27,8 @@ from torchkeras.engine.graph.codegen import Variant
 from torchkeras.engine.graph.hook_free_calls import Remembered, StandIns
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.state_dict_keys import keys_of, renamed
-from torchkeras.engine.graph.structure import Structure
 from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.graph.written import Written
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.dtypes import taken
@@ -41,7 +41,7 @@ from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
 FRAMES = 40  # of Python, that a call, a copy or a walk by torch takes for each model inside another, with some to spare
 
 
-class Network(Structure, abstract=True):
+class Network(Written, abstract=True):
     """Layers between symbolic inputs and outputs. `model(x)` computes; on symbolic tensors it is a layer.
 
     Its submodules are the layers, by the keys that `engine.graph.state_dict_keys` gives them, so `state_dict` has keys
@@ -49,8 +49,6 @@ class Network(Structure, abstract=True):
     """
 
     supports_masking = True
-    _held_keys: Sequence[str] = ()
-    _written_at = 0  # how often options had changed by which functions are written
     _levels = 0  # of models in models, this one included
     _input_form: Any = None  # as `_output_form`
 
@@ -61,12 +59,6 @@ class Network(Structure, abstract=True):
             return partial(self.layer._over, StandIns(self.layer._modules))
 
     _remembered: Remembered | None = None
-
-    def __init__(self, name: str | None = None, trainable: bool = True):
-        self._functions: dict[Variant, Any] = {}
-        self._sources: dict[Variant, str] = {}
-        self._written_at = SETTLED.count
-        super().__init__(name=name, trainable=trainable)
 
     def _connect(self, inputs: Any, outputs: Any) -> None:
         """Take the graph between these tensors, in whatever form, as the model's own. Raises as `graph.trace`."""
@@ -136,10 +128,6 @@ class Network(Structure, abstract=True):
         self.__dict__["_held_keys"].append(key)
         self._count_levels([layer])
 
-    def _layer_keys(self) -> dict[Layer, str]:
-        """The layers of the graph by the keys that they are registered under."""
-        return {self._modules[key]: key for key in self._held_keys if key in self._modules}  # type: ignore[misc]
-
     def __getattr__(self, name: str) -> Any:
         try:
             return super().__getattr__(name)
@@ -172,57 +160,6 @@ class Network(Structure, abstract=True):
                 "make a model without it."
             )
         super().__delattr__(name)
-
-    def _function(self, variant: Variant) -> Any:
-        self._renew_functions()
-        if variant not in self._sources:
-            self._functions[variant] = self._written(variant)
-        return self._functions[variant]
-
-    def _written(self, variant: Variant) -> Any:
-        text = codegen.source(self._graphed, variant, self._layer_keys(), self._is_attribute)
-        self._sources[variant] = text
-        return codegen.compiled(text, self.name)
-
-    @property
-    def _plain(self) -> Variant:
-        """The variant of inputs without masks, to outputs alone."""
-        return Variant(masked=(False,) * len(self._graphed.inputs))
-
-    def _renew_functions(self) -> None:
-        """Write functions anew where an option has changed since by which they are written."""
-        if self._written_at != SETTLED.count:
-            variants = list(self._functions)
-            self.__dict__.update(_functions={}, _sources={}, _written_at=SETTLED.count)
-            self._functions.update({variant: self._written(variant) for variant in variants})
-
-    def _write_later(self) -> None:
-        """Have the plain function written at the first call; torch.compile does not trace the writing."""
-        plain, written = self._plain, []
-
-        def write() -> None:
-            if not written:
-                written.append(self._written(plain))
-
-        # What torch.compiler.assume_constant_result does, after it has imported the compiler.
-        write._dynamo_marked_constant = True  # type: ignore[attr-defined]
-
-        def forward(*given: Any) -> Any:
-            write()
-            if not is_compiling():  # whose guards watch the table
-                self._functions[plain] = written[0]
-            return written[0](*given)
-
-        self._functions[plain] = forward
-
-    def _is_attribute(self, name: str) -> bool:
-        return hasattr(type(self), name) or name in self.__dict__
-
-    @property
-    def code(self) -> str:
-        """The text of the generated `forward`."""
-        self._function(self._plain)
-        return self._sources[self._plain]
 
     # --- computing ---------------------------------------------------------------------------------------------------
 

@@ -89,7 +89,7 @@ class Layer(HasOptions, Calling):
         makes = next(base for base in cls.__mro__ if "__init__" in base.__dict__)
         declares = options.declares(makes)
         if declares:
-            docstrings.complete_when_read(cls, _explained)
+            docstrings.complete_when_read(cls, lambda cls: docstrings.complete(cls, cls._options))
         cls._weights = {
             name: value
             for base in reversed(cls.__mro__[: cls.__mro__.index(Layer)])
@@ -397,8 +397,3 @@ class Layer(HasOptions, Calling):
             and option.rule.write(getattr(self, option.field)) != option.default
         ]
         return ", ".join([repr(self.name), *changed])
-
-
-def _explained(cls: Any) -> str | None:
-    """The docstring with all options of the class."""
-    return docstrings.complete(cls, cls._options)
