@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -273,6 +274,65 @@ def test_threads_that_call_a_layer_first_make_its_weights_once():
         found = in_threads(4, lambda _, layer=layer: layer(torch.from_numpy(X)).detach())
         assert all(torch.equal(each, found[0]) for each in found)
         assert len(list(layer.parameters())) == 2
+
+
+@pytest.fixture
+def _turns() -> Iterator[None]:
+    """Threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+class OwnCode(Model):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.last = layers.Dense(4), layers.Dense(2)
+
+    def call(self, inputs: Any) -> Any:
+        return self.last(torch.relu(self.first(inputs)))
+
+
+@pytest.mark.usefixtures("_turns")
+@pytest.mark.parametrize("made", [lambda: Sequential([layers.Dense(5), layers.Dense(2)]), OwnCode, noisy])
+def test_threads_that_use_a_model_first_build_it_once(made: Callable[[], Model]):
+    def call(model: Model) -> np.ndarray:
+        with torch.no_grad():
+            return model(torch.from_numpy(X), training=False).numpy()
+
+    def tested(model: Model) -> np.ndarray:
+        model.test_on_batch(X, Y)
+        return model.predict_on_batch(X)
+
+    uses = [lambda model: model.predict(X, batch_size=16), tested, call, lambda model: model.predict_on_batch(X)]
+    for turn in range(15):
+        model = made()
+        model.compile("sgd", "mse", jit_compile=False)
+        found = in_threads(4, lambda number, model=model, turn=turn: uses[(number + turn) % 4](model))
+        for each in found:
+            np.testing.assert_allclose(each, model.predict(X), atol=1e-6)
+
+
+@pytest.mark.usefixtures("_turns")
+def test_a_layer_that_is_called_on_a_symbol_computes_on_in_other_threads():
+    shared = layers.TorchModule(nn.Sequential(nn.Linear(6, 4), nn.BatchNorm1d(4)))
+    inputs, ended = Input((6,)), threading.Event()
+    model = Model(inputs, layers.Dense(2)(shared(inputs)))
+    expected = model.predict(X)
+
+    def predict() -> None:
+        try:
+            for _ in range(50):
+                np.testing.assert_array_equal(model.predict(X), expected)
+        finally:
+            ended.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        predicting = pool.submit(predict)
+        while not ended.is_set():
+            shared(Input((6,)))
+        predicting.result()
 
 
 def test_custom_objects_of_a_scope_are_those_of_its_thread():

@@ -14,6 +14,7 @@ from torchkeras.engine.graph.input import Input, InputLayer
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.state_dict_keys import Keys
 from torchkeras.engine.graph.trace import Untraced, check_names
+from torchkeras.engine.layer.building import building_alone
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list
 from torchkeras.layers.torch_module import as_layer
@@ -191,14 +192,15 @@ class Sequential(Model):
             >>> model.count_params()
             10
         """
-        if self._graph is not None:
-            return
-        if input_shape is None or not self._stack:
-            raise ValueError(f"Sequential {self.name!r}: build needs an input shape and at least one layer.")
-        first = output = _input_for(self._stack[0], input_shape)
-        for layer in self._stack:
-            output = self._called(layer, output)
-        self._connect(first, output)
+        with building_alone():
+            if self._graph is not None:
+                return
+            if input_shape is None or not self._stack:
+                raise ValueError(f"Sequential {self.name!r}: build needs an input shape and at least one layer.")
+            first = output = _input_for(self._stack[0], input_shape)
+            for layer in self._stack:
+                output = self._called(layer, output)
+            self._connect(first, output)
 
     def _build(self, input_shapes: list[Shape]) -> None:
         if not self.built:

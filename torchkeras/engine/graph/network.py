@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from functools import partial
 from itertools import chain, islice
 from typing import Any
@@ -30,6 +31,7 @@ from torchkeras.engine.graph.state_dict_keys import keys_of, renamed
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.graph.written import Written
 from torchkeras.engine.layer.added_losses import ADDED
+from torchkeras.engine.layer.building import building_alone
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.dtypes import taken
 from torchkeras.engine.layer.facts import Facts
@@ -84,12 +86,12 @@ class Network(Written, abstract=True):
         self._hold([layer for layer in taken.layers if not isinstance(layer, InputLayer)])
         self._set_graph(taken)
         self._function(self._plain)
+        self.built = True  # now other threads may use it
         if not self._trainable:
             self._follow_trainable(False)
 
     def _set_graph(self, taken: Graph) -> None:
         self._graph = taken
-        self.built = True
         self._functions, self._sources = {}, {}
         self._own_node()
 
@@ -103,12 +105,14 @@ class Network(Written, abstract=True):
 
         Not by add_module, which refuses the name of an attribute.
         """
-        for key in self._held_keys:
-            self._modules.pop(key, None)
-        others, keys = dict(self._modules), keys_of(layers)
-        self._modules.clear()
-        self._modules.update({key: layer for layer, key in keys.items()})
-        self._modules.update({key: module for key, module in others.items() if key not in self._modules})
+        held, keys = set(self._held_keys), keys_of(layers)
+        modules: dict[str, Any] = {key: layer for layer, key in keys.items()}
+        for key, module in self._modules.items():
+            if key not in held:
+                modules.setdefault(key, module)
+        if [*modules.items()] != [*self._modules.items()]:  # else another thread may be walking through them
+            self._modules.clear()
+            self._modules.update(modules)
         self.__dict__["_held_keys"] = list(keys.values())
         self._count_levels(layers)
 
@@ -233,7 +237,8 @@ class Network(Written, abstract=True):
     @property
     def _device(self) -> torch.device:
         """Where the weights are; the default device for a model without any."""
-        tensor = next(chain(parameters_of(self), self.buffers()), None)
+        with nullcontext() if self._is_settled else building_alone():  # another thread may be building it, on `meta`
+            tensor = next(chain(parameters_of(self), self.buffers()), None)
         return config.device() if tensor is None else tensor.device
 
     @property

@@ -28,8 +28,13 @@ class Structure(Layer, abstract=True):
 
     @property
     def _is_connected(self) -> bool:
-        """Whether the model knows its inputs and outputs."""
-        return self._graph is not None
+        """Whether the model knows its inputs and outputs, and no thread is still building it."""
+        return self._graph is not None and self.built
+
+    @property
+    def _is_settled(self) -> bool:
+        """Whether all that it computes with is built."""
+        return self.built
 
     @property
     def _graphed(self) -> Graph:

@@ -18,6 +18,7 @@ from torchkeras.engine.graph.call_forms import as_tensors, form_of, keys_of_form
 from torchkeras.engine.graph.input import Input
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.layer.building import building_alone
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import TENSORS, TensorSlot, leaves, put_together, taken_apart
 from torchkeras.engine.layer.symbolic import Shape, dtype_of
@@ -59,6 +60,7 @@ class Subclassed(Network, abstract=True):
 
     _has_own_code = False  # whether the class computes by a `call` or `forward` of its own, not by the generated one
     _in_own_build = False
+    _has_run = False  # whether a call has ended, so that the layers which the code calls are built
     _whole: Network | None = None  # the graph around the model's own code
     _specs: tuple[Any, list[tuple[Shape, torch.dtype]]] | None = None  # the form of the inputs; of each, shape and type
 
@@ -68,7 +70,11 @@ class Subclassed(Network, abstract=True):
 
     @property
     def _is_connected(self) -> bool:
-        return self._graph is not None or self._specs is not None
+        return (self._graph is not None and self.built) or self._specs is not None
+
+    @property
+    def _is_settled(self) -> bool:
+        return (self._has_run or self._whole is not None) if self._has_own_code else super()._is_settled
 
     @property
     def _computing(self) -> Network:
@@ -87,6 +93,11 @@ class Subclassed(Network, abstract=True):
 
     def _connect_code(self) -> None:
         """Make the graph around the model's own code, which builds what that calls. RuntimeError before any data."""
+        with building_alone():
+            if self._whole is None:
+                self._make_whole()
+
+    def _make_whole(self) -> None:
         if self._specs is None:
             inputs = self._graph.inputs if self._graph is not None else super()._graph_instead().inputs
             self.__dict__["_specs"] = (
@@ -102,8 +113,8 @@ class Subclassed(Network, abstract=True):
         outputs = Code(self, form)(inputs if len(inputs) > 1 else inputs[0])
         whole = Network(name=self.name)
         whole._connect(inputs, leaves(outputs))
-        self.__dict__.update(_whole=whole, _input_form=None if form == TensorSlot(0) else form, _compiled_model=None)
-        self.__dict__["_output_form"] = form_of(outputs)
+        self.__dict__.update(_input_form=None if form == TensorSlot(0) else form, _output_form=form_of(outputs))
+        self.__dict__.update(_whole=whole, _compiled_model=None)
 
     def _connect_to(self, x: Any) -> None:
         """Make the graph for inputs like these, arrays or tensors in any form, if there is none yet."""
@@ -161,7 +172,12 @@ class Subclassed(Network, abstract=True):
         if self._specs is None and self._graph is None and leaves((args, kwargs)) and not is_compiling():
             inputs = {name: value for name, value in kwargs.items() if name not in ("training", "mask")}
             self._connect_to(args[0] if len(args) == 1 and not inputs else args or inputs)
-        return Layer.__call__(self, *args, **kwargs)
+        if self._has_run or is_compiling():
+            return Layer.__call__(self, *args, **kwargs)
+        with building_alone():  # the layers that the code calls
+            outputs = Layer.__call__(self, *args, **kwargs)
+            self.__dict__["_has_run"] = True
+        return outputs
 
     def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         if self._has_own_code:

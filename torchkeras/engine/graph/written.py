@@ -32,13 +32,13 @@ class Written(Structure, abstract=True):
     def _function(self, variant: Variant) -> Any:
         self._renew_functions()
         if variant not in self._sources:
-            self._functions[variant] = self._written(variant)
+            self._functions[variant], self._sources[variant] = self._written(variant)
         return self._functions[variant]
 
-    def _written(self, variant: Variant) -> Any:
+    def _written(self, variant: Variant) -> tuple[Any, str]:
+        """A function and its text."""
         text = codegen.source(self._graphed, variant, self._layer_keys(), self._is_attribute)
-        self._sources[variant] = text
-        return codegen.compiled(text, self.name)
+        return codegen.compiled(text, self.name), text
 
     @property
     def _plain(self) -> Variant:
@@ -48,9 +48,11 @@ class Written(Structure, abstract=True):
     def _renew_functions(self) -> None:
         """Write functions anew where an option has changed since by which they are written."""
         if self._written_at != SETTLED.count:
-            variants = list(self._functions)
-            self.__dict__.update(_functions={}, _sources={}, _written_at=SETTLED.count)
-            self._functions.update({variant: self._written(variant) for variant in variants})
+            count = SETTLED.count
+            written = {variant: self._written(variant) for variant in list(self._functions)}
+            functions = {variant: function for variant, (function, _) in written.items()}
+            texts = {variant: text for variant, (_, text) in written.items()}
+            self.__dict__.update(_functions=functions, _sources=texts, _written_at=count)
 
     def _write_later(self) -> None:
         """Have the plain function written at the first call; torch.compile does not trace the writing."""
@@ -58,7 +60,8 @@ class Written(Structure, abstract=True):
 
         def write() -> None:
             if not written:
-                written.append(self._written(plain))
+                function, self._sources[plain] = self._written(plain)
+                written.append(function)
 
         # What torch.compiler.assume_constant_result does, after it has imported the compiler.
         write._dynamo_marked_constant = True  # type: ignore[attr-defined]

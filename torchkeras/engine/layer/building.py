@@ -31,7 +31,7 @@ from torchkeras.legacy.weights import modern
 from torchkeras.rules import read
 
 _deferred: ContextVar[bool] = ContextVar("deferred", default=False)
-_making = threading.RLock()  # threads that call one layer for the first time make its weights once
+_making = threading.RLock()  # threads that call one layer or model for the first time build it once
 _waiting: ContextVar[list[Building] | None] = ContextVar("waiting", default=None)  # a list in a first run
 
 
@@ -70,6 +70,11 @@ def first_run() -> Iterator[None]:
 def in_first_run() -> bool:
     """True inside `first_run()`."""
     return not (compiled_somewhere() and is_compiling()) and _waiting.get() is not None
+
+
+def building_alone() -> AbstractContextManager[Any]:
+    """Inside, no other thread builds; what one has built on `meta`, in a first run, no other may meet."""
+    return nullcontext() if compiled_somewhere() and is_compiling() else _making  # the compiler does not follow locks
 
 
 def for_training() -> AbstractContextManager[Any]:
@@ -117,7 +122,7 @@ class Building(WeightOwner):
         self._check_inputs(input_shapes)
         if self.built and (compiled_somewhere() and is_compiling()):  # which does not follow locks
             return
-        with _making:
+        with building_alone():
             if self.built:
                 return
             first = input_shapes[0] if len(input_shapes) == 1 else input_shapes

@@ -142,7 +142,8 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
     mask = of_first(inputs, arguments, given_masks) if has_mask else None
     if has_mask and "mask" in layer._call_parameters:
         kwargs["mask"] = mask
-    run = _run_ours if all(map(_is_ours, layer.modules())) else _run_theirs
+    in_use = layer._call_nodes or layer._taken_plainly  # maybe by another thread, which must not meet other tensors
+    run = _run_theirs if in_use or not all(map(_is_ours, layer.modules())) else _run_ours
     try:
         with whole_imports():  # of torch's compiler, by what torch does on `meta`
             return run(
@@ -172,7 +173,7 @@ def _is_ours(module: torch.nn.Module) -> bool:
 
 
 def _run_ours(layer: Layer, compute: Callable[[Callable[..., Any]], Any]) -> Any:
-    """A run of modules whose tensors are those that they have registered."""
+    """A run of modules whose tensors are those that they have registered; these stand aside for its time."""
     state = {name: _in_compute_type(layer, t) for name, t in (*layer.named_parameters(), *layer.named_buffers())}
 
     def call(*args: Any, **kwargs: Any) -> Any:
