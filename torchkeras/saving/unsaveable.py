@@ -97,7 +97,7 @@ def changed_by_hand(model: Any) -> Iterator[str]:
 def tied(model: Any) -> Iterator[str]:
     """Parameters that layers of a graph have in common: from its config, each layer makes its own."""
     owners: dict[int, tuple[Any, Any]] = {}
-    graphs = (each for each in model.modules() if isinstance(each, Network) and not each._has_own_code)
+    graphs = (each for each in model.modules() if isinstance(each, Network) and each._graph is not None)
     for layer in (layer for graph in graphs for layer in graph.layers if not isinstance(layer, Network)):
         for path, module in layer.named_modules():
             for name, parameter in module.named_parameters(path, recurse=False):
