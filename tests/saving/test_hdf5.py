@@ -14,6 +14,7 @@ import pytest
 from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
 from torchkeras.saving.containers import hdf5
+from torchkeras.saving.containers.hdf5_rules import Place, readable
 from torchkeras.saving.containers.places import filename, shown_as
 
 
@@ -290,3 +291,26 @@ def test_a_damaged_root_is_an_unreadable_file(tmp_path):
         hdf5.reading(path),
     ):
         pass
+
+
+@pytest.mark.parametrize("lacking", [True, False])
+def test_a_filter_that_fails_lacks_memory_or_meets_damage(lacking, tmp_path, monkeypatch):
+    """HDF5 says the same of both, so whether there is memory for a chunk is tried."""
+
+    def empty(*arguments):
+        raise MemoryError
+
+    said = "Can't synchronously read data (filter returned failure during read)"
+    with h5py.File(tmp_path / "m.h5", "w") as opened:
+        array = opened.create_dataset("a", (4, 4), "f4", chunks=(2, 2), compression="gzip")
+        expected, text = (
+            (FileLimitError, "more memory is asked for than there is.")
+            if lacking
+            else (UnreadableFileError, f"cannot be read ({said}).")
+        )
+        if lacking:
+            monkeypatch.setattr(np, "empty", empty)
+        with pytest.raises(expected) as error, readable(Place(array)):
+            raise OSError(said)
+    assert str(error.value).startswith(f"{tmp_path / 'm.h5'}: /a")
+    assert str(error.value).endswith(text)

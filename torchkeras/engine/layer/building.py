@@ -122,7 +122,7 @@ class Building(WeightOwner):
         self._check_inputs(input_shapes)
         if self.built and (compiled_somewhere() and is_compiling()):  # which does not follow locks
             return
-        with building_alone():
+        with _making:
             if self.built:
                 return
             first = input_shapes[0] if len(input_shapes) == 1 else input_shapes

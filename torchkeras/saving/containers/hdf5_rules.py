@@ -53,11 +53,16 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 BFLOAT16 = "bfloat16"  # HDF5 does not have it: Keras 3 writes opaque bytes and an attribute
 
 
+def tells_of_memory(error: BaseException) -> bool:
+    """Whether an error says that there is not enough memory."""
+    return isinstance(error, MemoryError) or NO_MEMORY(str(error)) is not None
+
+
 def check_memory(where: Any, error: BaseException) -> None:
     """Raise FileLimitError for an error that says that a file asks for more memory than there is."""
     if FILTER_FAILED in str(error) and isinstance(where, Place):
         error = where.lack_of_memory() or error
-    if isinstance(error, MemoryError) or NO_MEMORY(str(error)):
+    if tells_of_memory(error):
         raise FileLimitError(f"{where}: more memory is asked for than there is.") from error
 
 

@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 from torchkeras.atomic_file import NUMBER
 from torchkeras.errors import FileLimitError, ModelFileError
 from torchkeras.saving.containers.clean_copy import COPIES
-from torchkeras.saving.containers.hdf5_rules import NO_MEMORY
+from torchkeras.saving.containers.hdf5_rules import tells_of_memory
 from torchkeras.saving.containers.places import shown_as
 
 with contextlib.suppress(ImportError):  # Windows has no such module; `isolated` raises an error there
@@ -103,7 +103,7 @@ def _attempt(task: Mapping[str, Any]) -> dict[str, Any]:
             COPIES[task["kind"]](task["source"], task["target"])
     except (ModelFileError, MemoryError, OSError, RuntimeError) as error:
         causes = list(_causes(error))
-        if any(isinstance(each, MemoryError) or NO_MEMORY(str(each)) for each in causes):
+        if any(map(tells_of_memory, causes)):
             text = f"{task['shown']}: reading it takes more than {task['memory']} bytes of memory."
         elif any(map(_is_too_large, causes)):
             text = f"{task['shown']}: unpacked, it has more than {task['most']} bytes."
