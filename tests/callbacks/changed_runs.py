@@ -533,11 +533,6 @@ CHANGES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         also(lambda: given.OneCycle(0.1)),
         {**also(lambda: given.OneCycle(0.1)), **fitted(epochs=4)},
     ),
-    "a lambda as a callback": (
-        "callbacks",
-        also(lambda: given.LambdaCallback(on_epoch_end=lambda epoch, logs: None)),
-        also(lambda: given.LambdaCallback(on_epoch_end=lambda epoch, logs: logs.get("loss"))),
-    ),
     "a callback of one's own": ("callbacks", {}, also(Own)),
     "its option": ("callbacks", also(Own), also(lambda: Own(3))),
     "two callbacks in another order": (

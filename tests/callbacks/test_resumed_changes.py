@@ -1,8 +1,10 @@
 """A run that is not the one of its checkpoint is told by name, whatever is other; or goes on with it where accepted."""
 
 import hashlib
+import importlib.util
 import io
 import shutil
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -174,6 +176,140 @@ def test_a_checkpoint_of_an_older_version_goes_on_with_a_warning(tmp_path):
         )
     ]
     assert net.optimizer.iterations == 12
+
+
+CODE = """
+import datetime, logging, warnings
+import torch
+from torchkeras import layers
+from torchkeras.callbacks import Callback, LambdaCallback
+
+LOG = logging.getLogger("training")
+NOW = {{"epoch": {number}}}
+FACTOR = {factor}
+
+class Logger(Callback):
+    seen = {number}
+    def on_epoch_begin(self, epoch, logs=None):
+        NOW["at"] = epoch
+        {line}
+
+class Doubled(layers.Layer):
+    def forward(self, inputs):
+        {line}
+        return inputs * FACTOR
+
+class Rows(torch.utils.data.Dataset):
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+    def __len__(self):
+        return len(self.x)
+    def __getitem__(self, index):
+        {line}
+        return self.x[index], self.y[index]
+
+def batches(x, y):
+    while True:
+        {line}
+        for k in range(6):
+            yield x[4 * k:4 * k + 4], y[4 * k:4 * k + 4]
+
+def squared(y_true, y_pred):
+    {line}
+    return FACTOR * ((y_true - y_pred) ** 2).mean(-1)
+
+def hooked():
+    return LambdaCallback(on_epoch_begin=lambda epoch, logs: {value})
+"""
+
+
+def script(folder: Path, line: str = "pass", number: int = 3, factor: float = 2.0, value: str = "None") -> Any:
+    """A module of the user's own, with a line in all its functions."""
+    folder.mkdir(exist_ok=True)
+    path = folder / "user_script.py"
+    path.write_text(CODE.format(line=line, number=number, factor=factor, value=value))
+    spec = importlib.util.spec_from_file_location("user_script", path)
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules["user_script"] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+USES = {
+    "callback": lambda module: {"also": lambda: [module.Logger()]},
+    "hook": lambda module: {"also": lambda: [module.hooked()]},
+    "layer": lambda module: model(own=module.Doubled),
+    "dataset": lambda module: {**of(lambda: module.Rows(X, Y)), "fitted": {"batch_size": SIZE}},
+    "generator": lambda module: {**of(lambda: module.batches(X, Y)), "fitted": {"steps_per_epoch": 6}},
+    "loss": lambda module: {"compiled": {"loss": module.squared}},
+    "metric": lambda module: {"compiled": {"metrics": [module.squared]}},
+}
+OUTPUT = ("print('here')", "LOG.info('here')", "logging.info('here')", "print(NOW['epoch'])")
+
+
+@pytest.mark.parametrize(
+    ("use", "before", "now", "text"),
+    [
+        ("callback", {}, {"line": "self.other = 1"}, "callbacks: the code of Logger.on_epoch_begin has changed"),
+        ("callback", {}, {"line": "print(epoch)"}, "callbacks: the code of Logger.on_epoch_begin has changed"),
+        (
+            "callback",
+            {},
+            {"number": 4},
+            (
+                "callbacks: Logger.on_epoch_begin.NOW.epoch is 3 in the checkpoint, 4 here; "
+                "Logger.values.seen is 3 in the checkpoint, 4 here"
+            ),
+        ),
+        ("hook", {}, {"value": "print(epoch)"}, "callbacks: the code of LambdaCallback.on_epoch_begin has changed"),
+        *[
+            ("layer", {}, {"line": line}, "model: the code of layer 'own'.forward.function has changed")
+            for line in OUTPUT
+        ],
+        *[("loss", {}, {"line": line}, "loss: the code has changed") for line in OUTPUT],
+        ("metric", {}, {"line": "print('here')"}, "metrics: the code of [0] has changed"),
+        ("dataset", {}, {"line": "print('here')"}, "data: the code of dataset.__getitem__ has changed"),
+        ("generator", {"line": "print('one')"}, {"line": "print('two')"}, "data: the code of generator has changed"),
+    ],
+)
+def test_code_that_does_not_decide_is_a_warning(use, before, now, text, tmp_path):
+    stopped(tmp_path / "backup", **USES[use](script(tmp_path, **before)))
+    with pytest.warns(RuntimeWarning, match="BackupAndRestore: code has changed") as found:
+        net = run(tmp_path / "backup", **USES[use](script(tmp_path, **now)))
+    assert [str(each.message) for each in found] == [
+        f"BackupAndRestore: code has changed since the checkpoint; the run goes on with it. {text}."
+    ]
+    undisturbed = run(tmp_path / "other", **USES[use](script(tmp_path, **before)))
+    assert all(np.array_equal(a, b) for a, b in zip(net.get_weights(), undisturbed.get_weights(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("use", "now", "word"),
+    [
+        ("layer", {"line": "inputs = inputs + 1"}, "model"),
+        ("layer", {"line": "print('here'); inputs = inputs + 1"}, "model"),
+        ("layer", {"factor": 3.0}, "model"),
+        ("loss", {"line": "y_pred = print('here') or y_pred * 2"}, "loss"),
+        ("loss", {"factor": 3.0}, "loss"),
+        ("dataset", {"line": "index = 0"}, "data"),
+        ("generator", {"line": "x = x + 1"}, "data"),
+    ],
+)
+def test_code_that_decides_is_refused(use, now, word, tmp_path):
+    stopped(tmp_path / "backup", **USES[use](script(tmp_path)))
+    assert told(tmp_path / "backup", **USES[use](script(tmp_path, **now))) == [word]
+
+
+def test_an_accepted_word_needs_no_warning(tmp_path):
+    stopped(tmp_path / "backup", **USES["callback"](script(tmp_path)))
+    run(tmp_path / "backup", accept=["callbacks"], **USES["callback"](script(tmp_path, "self.other = 1")))
+
+
+def test_a_comment_is_no_change(tmp_path):
+    for use, options in USES.items():
+        stopped(tmp_path / use, **options(script(tmp_path)))
+        assert told(tmp_path / use, **options(script(tmp_path, "pass  # a comment"))) == []
 
 
 def test_sample_weight_mode_and_target_tensors(tmp_path):

@@ -1,5 +1,6 @@
 """Losses and metrics that use symbolic tensors of the model beside their arguments."""
 
+import logging
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -201,3 +202,27 @@ def test_what_uses_no_symbolic_tensor():
     assert not uses_symbolic(mean_squared_error)
     assert not uses_symbolic(torch.nn.MSELoss())
     assert not uses_symbolic("mse")
+
+
+LOG = logging.getLogger("training")
+
+
+def logged(y_true: Any, y_pred: Any) -> Any:
+    LOG.info("a batch")
+    return (y_true - y_pred) ** 2
+
+
+class Recursive:
+    """A loss that is computed by a method that calls itself."""
+
+    def __call__(self, y_true: Any, y_pred: Any) -> Any:
+        return self.power(y_true - y_pred, 2)
+
+    def power(self, value: Any, exponent: int) -> Any:
+        return value * self.power(value, exponent - 1) if exponent > 1 else value
+
+
+@pytest.mark.parametrize("loss", [logged, Recursive()])
+def test_methods_that_call_each_other_are_followed_once(loss):
+    """Each look at a method makes another object of it: what was seen is the function and what it is bound to."""
+    assert not uses_symbolic(loss)

@@ -40,7 +40,8 @@ class BackupAndRestore(Callback):
     `verbose`, `max_queue_size` and `distribute`. A checkpoint says what they were. A `fit` that differs is refused,
     with all that differs by name; where `accept` has the word for it, the `fit` goes on with what there is now. Known
     of the data are types, shapes and checksums of arrays (above 16 MB of some rows), and attributes and code of a
-    Dataset, Sequence or generator; not what these read from files.
+    Dataset, Sequence or generator; not what these read from files. The code of callbacks, and what code prints or logs,
+    may change: a RuntimeWarning says so, and the `fit` goes on.
 
     A generator is run through from its start to the place, and must begin with the same batch. Numbers that several
     threads draw at once have no order to go back to (workers over 1, or torch's numbers drawn by a Sequence or

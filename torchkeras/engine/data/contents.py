@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import ast
+import builtins
 import hashlib
+import inspect
+import logging
 import os
 import random
 import sys
+import textwrap
+import warnings
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Set as AnySet
 from functools import partial
@@ -124,26 +130,30 @@ class _Plain:
         if isinstance(value, GeneratorType):
             frame = value.gi_frame
             local = self.of(frame.f_locals, depth - 1) if frame else {}
-            return {"generator": value.__qualname__, "code": digest(value.gi_code), "names": local}
+            text = _without_output(value.gi_code, frame.f_globals if frame else {})
+            return {"generator": value.__qualname__, "code": digest(value.gi_code), **_digest(text), "names": local}
         if callable(value) and not hasattr(value, "__dict__"):
             return _name(value)
         return self._object(value, depth)
 
     def _function(self, function: FunctionType, depth: int) -> dict[str, Any]:
         code = function.__code__
-        named = {name: function.__globals__.get(name) for name in _names(code)}
+        text = _without_output(code, function.__globals__)
+        names = [*_names(code)] if text is None else [name for name in _names(code) if name in _names_of_text(text)]
+        named = {name: function.__globals__.get(name) for name in names}
         named |= dict(zip(code.co_freevars, map(_cell, function.__closure__ or ()), strict=True))
         named |= {f"argument {k}": each for k, each in enumerate(function.__defaults__ or ())}
         named |= function.__kwdefaults__ or {}
         for name, module in [*named.items()]:
             if isinstance(module, ModuleType) and _is_users(module.__name__):
-                named |= {f"{name}.{each}": vars(module)[each] for each in _names(code) if each in vars(module)}
+                named |= {f"{name}.{each}": vars(module)[each] for each in names if each in vars(module)}
         told = {
             name: self.of(value, depth - 1)
             for name, value in named.items()
             if _is_code(value) or isinstance(value, (*VALUES, *NAMESPACES))
         }
-        return {"function": function.__qualname__, "code": digest(code, function.__doc__), "names": told}
+        code_digest = digest(code, function.__doc__)
+        return {"function": function.__qualname__, "code": code_digest, **_digest(text), "names": told}
 
     def code(self, kind: type, depth: int) -> dict[str, Any]:
         """The functions of a user's class, and of its bases that are the user's too."""
@@ -185,6 +195,50 @@ def digest(code: CodeType, doc: str | None = None) -> str:
             known.update(repr(sorted(map(repr, each)) if isinstance(each, frozenset) else each).encode())
     known.update(repr((code.co_names, code.co_freevars)).encode())
     return known.hexdigest()[:16]
+
+
+def _digest(text: ast.AST | None) -> dict[str, str]:
+    return {} if text is None else {"text": hashlib.sha256(ast.dump(text).encode()).hexdigest()[:16]}
+
+
+def _without_output(code: CodeType, names: Mapping[str, Any]) -> ast.FunctionDef | None:
+    """A function's text without its docstring and what it prints and logs; None where no text can be had.
+
+    `names`: the function's globals.
+    """
+    try:
+        found = ast.parse(textwrap.dedent(inspect.getsource(code))).body[0]
+    except (OSError, SyntaxError, IndexError, TypeError):
+        return None
+    if not isinstance(found, ast.FunctionDef) or found.name != code.co_name:
+        return None  # the text of a lambda is the statement that it stands in
+    found.decorator_list = []  # its own functions; the digest of the code is of this one
+    return _WithoutOutput(names).visit(found)
+
+
+class _WithoutOutput(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, Any]):
+        self._names = names
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        return ast.Pass() if isinstance(node.value, ast.Constant) or self._is_output(node.value) else node
+
+    def _is_output(self, value: ast.expr) -> bool:
+        if not isinstance(value, ast.Call):
+            return False
+        root: ast.expr = value.func
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name):
+            return False
+        found = self._names.get(root.id, getattr(builtins, root.id, None))
+        return found in (print, logging, warnings) or isinstance(found, logging.Logger)
+
+
+def _names_of_text(text: ast.AST) -> frozenset[str]:
+    nodes = [*ast.walk(text)]
+    variables = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return frozenset(variables | {node.attr for node in nodes if isinstance(node, ast.Attribute)})
 
 
 def config_of(value: Any) -> Any:

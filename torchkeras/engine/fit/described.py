@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -32,6 +32,12 @@ PLACES = ("filepath", "filename", "log_dir", "path", "root")
 LONG = 200  # characters of a value in an error
 OPTIONS = (bool, int, float, str, tuple, list)  # what an attribute of a module of torch may tell
 SHOWN = 3  # differences of one kind in an error
+
+# The keys of a description that hold the code of a user's class (hooks: of a `LambdaCallback`), those that only group
+# others, and those that are not compared.
+OF_CODE = ("methods", "values", *HOOKS)
+GROUPS = ("methods", "names")
+NOT_COMPARED = ("name", "text")
 
 
 # --- what there is ---------------------------------------------------------------------------------------------------
@@ -156,24 +162,65 @@ def _number(value: Any) -> Any:
 # --- what differs ----------------------------------------------------------------------------------------------------
 
 
-def differences(one: Any, other: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Where two descriptions differ: the place, and the value of either there. Names of layers do not count."""
+class Difference(NamedTuple):
+    """A place where two descriptions differ. `decides`: whether the run may train otherwise for it."""
+
+    place: str
+    before: Any
+    now: Any
+    decides: bool
+
+    def __str__(self) -> str:
+        *above, name = self.place.split(".")
+        if name == "code" and isinstance(self.before, str) and isinstance(self.now, str):
+            return f"the code of {'.'.join(above)} has changed" if above else "the code has changed"
+        subject = f"{self.place} is " if self.place else ""
+        return f"{subject}{shown(self.before)} in the checkpoint, {shown(self.now)} here"
+
+
+def differences(
+    one: Any, other: Any, place: str = "", code_decides: bool = True, decides: bool = True
+) -> Iterator[Difference]:
+    """Where two descriptions differ. Names of layers do not count.
+
+    `code_decides`: whether the code of a user's class counts, and the globals that it reads. Whatever it is, code that
+    differs only in what it prints and logs does not decide.
+    """
     if one == other:
         return
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         if one.get("class") != other.get("class"):  # of which all else is other, too
-            yield f"{place}.class" if place else "class", one.get("class"), other.get("class")
+            yield Difference(f"{place}.class" if place else "class", one.get("class"), other.get("class"), decides)
             return
+        only_prints = "text" in one and one["text"] == other.get("text")
         for name in dict.fromkeys([*one, *other]):
-            if name != "name":
-                yield from differences(one.get(name), other.get(name), f"{place}.{name}" if place else str(name))
+            if name in NOT_COMPARED:
+                continue
+            counts = code_decides or name not in OF_CODE
+            inner = place if name in GROUPS else f"{place}.{name}" if place else str(name)
+            yield from differences(
+                one.get(name),
+                other.get(name),
+                inner,
+                code_decides,
+                decides and counts and not (only_prints and name == "code"),
+            )
         return
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for k, (mine, theirs) in enumerate(zip(one, other, strict=True)):
-            named = theirs.get("name") if isinstance(theirs, Mapping) else None
-            yield from differences(mine, theirs, f"layer {named!r}" if named else f"{place}[{k}]")
+            yield from differences(mine, theirs, _item(place, k, mine, theirs), code_decides, decides)
         return
-    yield place, one, other
+    yield Difference(place, one, other, decides)
+
+
+def _item(place: str, number: int, mine: Any, theirs: Any) -> str:
+    """The place of an item of a list: a layer by its name, a callback by its class."""
+    if isinstance(theirs, Mapping) and theirs.get("name"):
+        return f"layer {theirs['name']!r}"
+    kind = theirs.get("class") if isinstance(theirs, Mapping) and isinstance(mine, Mapping) else None
+    if not place and isinstance(kind, str) and mine.get("class") == kind:
+        return kind
+    return f"{place}[{number}]"
 
 
 def shown(value: Any) -> str:
@@ -184,15 +231,14 @@ def shown(value: Any) -> str:
     return text if len(text) <= LONG else f"{text[:LONG]}..."
 
 
-def told(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, str]:
-    """How a run differs from the one of a checkpoint: a line for each word of `ACCEPTED` that differs."""
-    lines = {}
+def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+    """How a run differs from the one of a checkpoint: lines for the words of `ACCEPTED` that decide, and for others."""
+    deciding, others = {}, {}
     for word in ACCEPTED:
-        found = [
-            f"{f'{place} is ' if place else ''}{shown(mine)} in the checkpoint, {shown(theirs)} here"
-            for place, mine, theirs in differences(before.get(word), now.get(word))
-        ]
-        if found:
-            more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
-            lines[word] = f"{word}: {'; '.join([*found[:SHOWN], *more])}"
-    return lines
+        found = [*differences(before.get(word), now.get(word), code_decides=word != "callbacks")]
+        for lines, decides in ((deciding, True), (others, False)):
+            listed = [str(each) for each in found if each.decides == decides]
+            if listed:
+                more = [f"and {len(listed) - SHOWN} more"] if len(listed) > SHOWN else []
+                lines[word] = f"{word}: {'; '.join([*listed[:SHOWN], *more])}"
+    return deciding, others

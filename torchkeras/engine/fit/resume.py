@@ -15,7 +15,7 @@ from torchkeras.engine.data import random_state
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.sources import Source
 from torchkeras.engine.data.sources.limited import Limited
-from torchkeras.engine.fit.described import of_fit, own_optimizers, told
+from torchkeras.engine.fit.described import changes, of_fit, own_optimizers
 from torchkeras.engine.fit.epoch import Sums
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.step.compiled_model import CompiledModel
@@ -176,11 +176,11 @@ class Run:
                 stacklevel=5,
             )
             before = self.described
-        found = told(before, self.described)
+        found, code = changes(before, self.described)
         if self._left_by(saved):
             found.pop("learning_rate", None)
         if self.processes is not None:
-            found = gathered(found, self.processes.group)[0]  # of the main one, so that all raise or none
+            found, code = gathered((found, code), self.processes.group)[0]  # of the main one, so that all raise or none
         weights, wrong = self._weights(saved), [line for word, line in found.items() if word not in accept]
         if weights or wrong:
             words = "" if weights else f", go on with the new ones by BackupAndRestore(..., accept={tuple(found)!r})"
@@ -188,8 +188,16 @@ class Run:
             raise ValueError(
                 "\n".join([*lines, f"Make them what they were{words}, or begin anew with another folder."])
             )
+        noted = [line for word, line in code.items() if word not in accept]
+        if noted:
+            listed = "; ".join(noted)
+            warnings.warn(
+                f"BackupAndRestore: code has changed since the checkpoint; the run goes on with it. {listed}.",
+                RuntimeWarning,
+                stacklevel=5,
+            )
         self._changed = frozenset(found)
-        self.described = {**before, **{word: self.described[word] for word in found}}
+        self.described = {**before, **{word: self.described[word] for word in (*found, *code)}}
 
     def _left_by(self, saved: Mapping[str, Any]) -> bool:
         """Whether the rate is the one at which the run of the checkpoint was: the same process goes on."""

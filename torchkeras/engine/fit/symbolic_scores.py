@@ -99,13 +99,15 @@ def as_computed(true: Tensor, scores: Tensor) -> Tensor:
 def uses_symbolic(function: Any) -> bool:
     """Whether a function, or one that it can call, finds a symbolic tensor beside its arguments."""
     pending: list[Any] = [function]
-    seen: dict[int, Any] = {}  # kept: a bound method that is no more leaves its `id` to another
+    seen: dict[Any, Any] = {}  # holds the values: an object that is gone leaves its `id` to another
     while pending:
         value = pending.pop()
         if isinstance(value, KerasTensor) or _asks_for_history(value):
             return True
-        if id(value) not in seen:
-            seen[id(value)] = value
+        # A bound method is made at each look at it.
+        key = (id(value.__func__), id(value.__self__)) if isinstance(value, MethodType) else id(value)
+        if key not in seen:
+            seen[key] = value
             pending += _reached_from(value)
     return False
 
