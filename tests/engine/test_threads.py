@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -361,3 +362,39 @@ def test_steps_that_torch_compiles_see_the_mode_of_their_call():
         assert model.evaluate(X, Y, batch_size=16, verbose=0) == pytest.approx(np.square(plain - Y).mean(), rel=1e-4)
         model.train_on_batch(X[:16] * 0, Y[:16] * 0)
         plain = model.predict(X, batch_size=16, callbacks=[callbacks.Callback()])
+
+
+FORKED = """
+import os, sys, threading
+import numpy as np, torch
+from torchkeras import Input, Model, layers
+
+torch.set_num_threads(1)
+inputs = Input((6,))
+model = Model(inputs, layers.Dense(2)(inputs))
+model.compile("sgd", "mse")
+x, y = np.ones((64, 6), "float32"), np.ones((64, 2), "float32")
+expected = model.evaluate(x, y, verbose=0)
+calls = []
+real = torch.set_num_threads
+torch.set_num_threads = lambda number: (calls.append(number), real(number))
+if os.fork():
+    model.evaluate(x, y, verbose=0)
+    sys.exit(os.waitstatus_to_exitcode(os.wait()[1]) or bool(calls))
+found, start = [], threading.Barrier(4)
+
+def evaluate():
+    start.wait()
+    found.append(model.evaluate(x, y, verbose=0))
+
+threads = [threading.Thread(target=evaluate) for _ in range(4)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+os._exit(not (found == [expected] * 4 and calls == [1]))
+"""
+
+
+def test_in_a_forked_process_one_thread_makes_torchs_pool():
+    """torch 2.13 ends with "Invalid thread pool!" in 1 of some 100 forked processes whose threads begin together."""
+    ran = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import torch
 
 from torchkeras.engine.layer.modes import in_mode, kept
+from torchkeras.engine.speed.forks import remake_thread_pool
 from torchkeras.engine.speed.malloc import keep_freed
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -69,6 +70,7 @@ class Turning:
         `device`: that of the weights, from a caller that knows it.
         """
         if (device or self._device).type == "cpu":
+            remake_thread_pool()
             keep_freed()
         if not training:
             return in_mode(False)
