@@ -22,6 +22,7 @@ from torchkeras.saving.containers.hdf5 import (
     members,
     reading,
 )
+from torchkeras.saving.containers.hdf5_folders import with_folders
 from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.containers.places import filename, shown
 from torchkeras.saving.frozen import KEY, read_names
@@ -80,7 +81,7 @@ def opened(path: str | os.PathLike[str], strict: bool = True) -> Iterator[ModelF
         is_archive = file.read(len(archive.BEGINNING)) == archive.BEGINNING
     if is_archive:
         with archive.opened(path, strict) as found, found.weights() as weights:
-            yield _archived(found, weights, shown(path))
+            yield _archived(found, with_folders(weights), shown(path))
     else:
         with reading(path, strict) as file:
             yield _hdf5(file)
@@ -137,9 +138,10 @@ def _hdf5(file: h5py.Group) -> ModelFile:
         return ModelFile(name, file, NUMBERS, version=version)
     if any(has_attribute(file, key) for key in ("layer_names", "layer_names0")):
         return ModelFile(name, file, GROUPS, version=version, backend=str(attribute(file, "backend", "")))
-    if {"layers", "_layer_checkpoint_dependencies", "vars"} & set(inside) or not (inside or attributes(file)):
+    paths = with_folders(file)
+    if {"layers", "_layer_checkpoint_dependencies", "vars"} & set(members(paths)) or not (inside or attributes(file)):
         # Keras 3 makes a group when it has a weight for it: an empty file is that of a model without weights.
-        return ModelFile(name, file, PATHS, version=version or version_by_names(file))
+        return ModelFile(name, paths, PATHS, version=version or version_by_names(paths))
     raise UnknownFormatError(
         f"{name}: an HDF5 file without weights of Keras: no 'layer_names', 'model_weights', 'nb_layers' or 'layers'."
     )

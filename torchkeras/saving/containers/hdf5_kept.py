@@ -32,6 +32,14 @@ class Group(h5py.Group):
     names = lazy_property(lambda self: list(self.id))
 
 
+class Folder(Group):
+    """A group that exists in the names of others alone, as `layers` in `layers\\dense`: `kept` has all inside."""
+
+    def __init__(self, root: Group, path: str):
+        super().__init__(root.id, root.part)
+        self.name, self.names = path, []
+
+
 class Dataset(h5py.Dataset):
     """A dataset: its type, its shape and how it is stored. `part`: as of a group."""
 

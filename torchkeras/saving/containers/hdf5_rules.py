@@ -25,7 +25,7 @@ from torchkeras.recursion import leave_room
 from torchkeras.saving.containers import hdf5_apart
 from torchkeras.saving.containers.doubts import doubt
 from torchkeras.saving.containers.hdf5_apart import bytes_at, file_size
-from torchkeras.saving.containers.hdf5_kept import Dataset, Group, part_of
+from torchkeras.saving.containers.hdf5_kept import Dataset, Folder, Group, part_of
 from torchkeras.saving.containers.limits import LIMITS, Limits
 from torchkeras.saving.containers.places import filename
 
@@ -152,7 +152,7 @@ def _step(group: h5py.Group, name: bytes, where: Place, limits: Limits) -> h5py.
     if not isinstance(group, Group):
         return _opened(group, name, where)
     if name not in group.kept:
-        found = _opened(group, name, where)
+        found = None if isinstance(group, Folder) else _opened(group, name, where)
         if found is None:
             return None
         group.kept[name] = found

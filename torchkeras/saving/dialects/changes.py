@@ -73,14 +73,28 @@ def batch_normalization(variance: str) -> Callable[[Config, str], Config]:
 
 def with_variance(config: Any, variance: str) -> Any:
     """A model's config of today's form in which every BatchNormalization that does not say it follows this variance."""
+    return _with_layers(config, "BatchNormalization", lambda options: {"variance": variance, **options})
+
+
+def without_integer_vectors(config: Any) -> Any:
+    """A model's config without the dtype int32 of an Embedding: in Keras 2.0.0 to 2.0.5 that of its inputs alone."""
+
+    def change(options: Mapping[str, Any]) -> Config:
+        return {key: value for key, value in options.items() if (key, value) != ("dtype", "int32")}
+
+    return _with_layers(config, "Embedding", change)
+
+
+def _with_layers(config: Any, name: str, change: Callable[[Mapping[str, Any]], Config]) -> Any:
+    """A model's config in which every layer of the class `name` has the options that `change` makes of its own."""
     if isinstance(config, (list, tuple)):
-        return type(config)(with_variance(item, variance) for item in config)
+        return type(config)(_with_layers(item, name, change) for item in config)
     if not isinstance(config, Mapping):
         return config
-    made = {key: with_variance(value, variance) for key, value in config.items()}
-    if made.get("class_name") != "BatchNormalization" or not isinstance(made.get("config"), Mapping):
+    made = {key: _with_layers(value, name, change) for key, value in config.items()}
+    if made.get("class_name") != name or not isinstance(made.get("config"), Mapping):
         return made
-    return {**made, "config": {"variance": variance, **made["config"]}}
+    return {**made, "config": change(made["config"])}
 
 
 def _half_pixel(made: Config, where: str) -> Config:

@@ -12,7 +12,7 @@ from torchkeras.errors import UnknownFormatError
 from torchkeras.saving.beside import taken_back
 from torchkeras.saving.config_checks import building, check_entry, check_model
 from torchkeras.saving.dialects import keras0, keras1, keras3, tf_keras
-from torchkeras.saving.dialects.changes import with_variance
+from torchkeras.saving.dialects.changes import with_variance, without_integer_vectors
 from torchkeras.saving.dialects.class_names import as_meant
 from torchkeras.saving.dialects.dialect import Dialect, Known, mappings
 from torchkeras.saving.model_file import ModelFile
@@ -26,7 +26,8 @@ BACKENDS = ("tensorflow", "theano", "cntk")  # of Keras 2
 def _of_keras2(config: Any, known: Known) -> Any:
     """A config of Keras 2, whose moving variances followed others on Theano."""
     backend = (known.source and known.source.backend) or config.get("backend") or known.backend
-    return with_variance(config, "sample+epsilon") if backend == "theano" else config
+    made = without_integer_vectors(config)
+    return with_variance(made, "sample+epsilon") if backend == "theano" else made
 
 
 # Keras 2.0 to 2.3, whose form is ours. It ended with 2.3.1; tf.keras calls itself `2.4.0` or `2.3.0-tf`.

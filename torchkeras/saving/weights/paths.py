@@ -2,7 +2,7 @@
 
 A layer of a model is at `layers/<class in snake case>`, with a number from the second layer of a class on. An inner
 layer is at the name of the attribute that holds it: `forward_layer/cell`. tf_keras and Keras 2.12 to 2.15 have the same
-layout, but count shared layers in another way. Groups are matched with layers by name if the file has the names and
+layout, but count layers in other ways. Groups are matched with layers by name if the file has the names and
 they are the model's, else by this structure. Every weight and every array needs a match.
 """
 
@@ -29,11 +29,15 @@ from torchkeras.saving.layer_facts import facts, inherited
 from torchkeras.saving.weights.matching import ADVICE
 
 # How many numbers a layer takes when the layers of its class are counted, by the attribute that holds a model's layers:
-# `(layer, whether it came before) -> number`. Keras 3 and 2.12 count each occurrence, 2.14 and tf_keras only the first.
+# `(layer, whether it came before) -> number`. Keras 3, 2.12 and 2.13 count each occurrence; 2.14, 2.15 and tf_keras the
+# first one. `_layer_checkpoint_dependencies` has layers with weights twice.
 Count = Callable[[WeightOwner, bool], int]
 COUNTS: Mapping[str, tuple[Count, ...]] = {
     "layers": (lambda layer, seen: 1, lambda layer, seen: int(not seen)),
-    "_layer_checkpoint_dependencies": (lambda layer, seen: 2 if layer.weights else 1,),
+    "_layer_checkpoint_dependencies": (
+        lambda layer, seen: 2 if layer.weights else 1,
+        lambda layer, seen: int(not seen),
+    ),
 }
 
 # Groups that are not weights: those of training, and the states of random numbers.
@@ -132,20 +136,35 @@ class _Pairing:
             return
         inside = group_in(group, attribute)
         stored = {name for name in groups(inside) if next(_datasets(group_in(inside, name)), None) is not None}
-        paths = [_by_class(layers, self.seen, count) for count in COUNTS.get(attribute, COUNTS["layers"])]
-        fitting = [_by_name([layer for layer in layers if self.weighted[layer]], self.seen, inside, stored), *paths]
-        weighted = [{layer: name for layer, name in path.items() if self.weighted[layer]} for path in fitting]
-        chosen = next((path for path in weighted if set(path.values()) == stored), None)
+        counts = COUNTS.get(attribute, COUNTS["layers"])
+        chosen = self._chosen(layers, self.seen, counts, inside, stored)
         if chosen is None:
+            chosen = self._chosen(layers, self.seen | _met_inside(layers), counts, inside, stored)
+        if chosen is None:
+            names = [name for layer, name in _by_class(layers, self.seen, counts[0]).items() if self.weighted[layer]]
             raise WeightMismatchError(
                 f"{filename(group)}: {inside.name} has {len(stored)} layers with weights "
                 f"({', '.join(sorted(stored))}); {type(owner).__name__} {owner.name!r} of the model has "
-                f"{len(weighted[1])} ({', '.join(weighted[1].values())})."
+                f"{len(names)} ({', '.join(names)})."
             )
         for layer in layers:
             if layer in chosen:
                 self.take(layer, group_in(inside, chosen[layer]))
             self.seen.add(layer)
+
+    def _chosen(
+        self,
+        layers: list[WeightOwner],
+        seen: set[WeightOwner],
+        counts: tuple[Count, ...],
+        group: h5py.Group,
+        stored: set[str],
+    ) -> dict[WeightOwner, str] | None:
+        """The names of the groups of layers with weights, by the first way that gives those stored; None without."""
+        ways = [_by_name([layer for layer in layers if self.weighted[layer]], seen, group, stored)]
+        ways += [_by_class(layers, seen, count) for count in counts]
+        weighted = [{layer: name for layer, name in way.items() if self.weighted[layer]} for way in ways]
+        return next((way for way in weighted if set(way.values()) == stored), None)
 
 
 class Weighted(dict[WeightOwner, bool]):
@@ -204,6 +223,21 @@ def layers_inside(module: nn.Module) -> list[WeightOwner]:
         elif inside is not None:
             found += layers_inside(inside)
     return [] if isinstance(module, WeightOwner) else found
+
+
+def _met_inside(layers: list[WeightOwner]) -> set[WeightOwner]:
+    """Those of some layers that are also inside an earlier one of them, where a file has their weights."""
+    found: set[WeightOwner] = set()
+    reached: set[WeightOwner] = set()
+    for layer in layers:
+        if layer in reached:
+            found.add(layer)
+        pending = [layer]
+        while pending:
+            new = [inside for inside in pending.pop()._sublayers() if inside not in reached]
+            reached.update(new)
+            pending += new
+    return found
 
 
 def _by_class(layers: list[WeightOwner], seen: set[WeightOwner], count: Count) -> dict[WeightOwner, str]:
