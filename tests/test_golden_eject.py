@@ -45,7 +45,7 @@ FOLDERS = {
     "keras-own-cases": 81,
     "mixed-precision": 14,
     "tf_keras-2.21": 26,
-    "training-goes-on": 90,
+    "training-goes-on": 105,
 }
 
 

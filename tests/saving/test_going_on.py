@@ -56,3 +56,62 @@ def test_a_loaded_model_goes_on_as_the_saved_one(name, options, suffix, tmp_path
                 each.optimizer.swap_ema()
         for one, other in zip(model.get_weights(), loaded.get_weights(), strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+KINDS = (
+    "SGD",
+    "RMSprop",
+    "Adagrad",
+    "Adadelta",
+    "Adam",
+    "Adamax",
+    "Nadam",
+    "AdamW",
+    "Lion",
+    "Lamb",
+    "Muon",
+    "Adafactor",
+)
+KINDS = (*KINDS, "Ftrl")
+OF_KERAS3 = {"RMSprop": {"epsilon_inside_root": True}, "Adagrad": {"epsilon_inside_root": True}}
+OF_KERAS3["Nadam"] = {"schedule_decay": 1.0}
+WITH_DECAY = ("SGD", "RMSprop", "Adagrad", "Adadelta", "Adam", "Adamax", "AdamW")
+RATES = {
+    "plain": {},
+    "decay": {"decay": 0.3},
+    "schedule": {"lr": optimizers.schedules.InverseTimeDecay(0.02, 2, 0.5)},
+    "clipnorm": {"clipnorm": 0.1},
+    "clipvalue": {"clipvalue": 0.01},
+    "each_clipnorm": {"each_clipnorm": 0.1},
+    "weight_decay": {"weight_decay": 0.1},
+}
+
+
+def rates(kind):
+    return [name for name in RATES if name != "decay" or kind in WITH_DECAY]
+
+
+@pytest.mark.parametrize("suffix", ["h5", "keras"])
+@pytest.mark.parametrize(("kind", "rate"), [(kind, rate) for kind in KINDS for rate in rates(kind)])
+def test_every_optimizer_goes_on(kind, rate, suffix, tmp_path):
+    clear_session()
+    dtype = "float64" if rate == "decay" else "float32"
+    torch.manual_seed(0)
+    inner = Model(inner_in := Input((4,), dtype=dtype), layers.Dense(5, activation="tanh", dtype=dtype)(inner_in))
+    x = layers.BatchNormalization(dtype=dtype)(inner(inputs := Input((4,), dtype=dtype)))
+    model = Model(inputs, layers.Dense(3, dtype=dtype)(x))
+    options = {"lr": 0.02, **(OF_KERAS3.get(kind, {}) if suffix == "keras" else {}), **RATES[rate]}
+    model.compile(getattr(optimizers, kind)(**options), "mse")
+    x, y = np.nan_to_num(X).astype(dtype), Y.astype(dtype)
+    y[np.isnan(y)] = 0
+    for k in range(4):
+        model.train_on_batch(x[k], y[k])
+    model.save(tmp_path / f"model.{suffix}")
+    loaded = load_model(tmp_path / f"model.{suffix}")
+    assert loaded.optimizer.iterations == 4
+    for k in range(4, 8):
+        model.train_on_batch(x[k], y[k])
+        loaded.train_on_batch(x[k], y[k])
+    for one, other in zip(model.get_weights(), loaded.get_weights(), strict=True):
+        assert one.dtype == dtype
+        np.testing.assert_array_equal(one, other)

@@ -2,8 +2,11 @@
 
 Made by Keras 1.2.2 and 2.2.4 on TensorFlow and Theano, tf_keras 2.21 and Keras 3.15: three steps, saved, four more that
 are recorded. What TensorFlow 1 updated in an order of its own (Adam's count of steps, RMSprop's mean in Keras 1) is
-left to Theano's record. `objective_*`: one step, saved, two more and an evaluation, with sample weights of 0 among
-them, losses and metrics that are names, functions and classes with options, all of whose numbers are recorded.
+left to Theano's record. `several_*`, `unequal_*` and `nested_*` are of versions with another order of the state, made
+by `scripts/golden_optimizer_states.py`: up to 2.0.5 that of the names, where `dense_10` is before `dense_2`; in 2.3
+Nadam has its product of momenta, and RMSprop and the like a count of steps. `objective_*`: one step, saved, two more
+and an evaluation, with sample weights of 0 among them, losses and metrics that are names, functions and classes with
+options, all of whose numbers are recorded.
 """
 
 from collections import Counter
@@ -28,8 +31,12 @@ def test_all_are_there():
     assert Counter(file.parents[1].name for file in FILES) == {
         "keras-1.2.2-tensorflow": 6,
         "keras-1.2.2-theano": 9,
+        "keras-2.0.0-tensorflow": 2,
+        "keras-2.0.5-tensorflow": 4,
+        "keras-2.0.6-tensorflow": 2,
         "keras-2.2.4-tensorflow": 5,
         "keras-2.2.4-theano": 12,
+        "keras-2.3.1-tensorflow": 2,
         "keras-3.15": 34,
         "tf_keras-2.21": 29,
     }

@@ -21,7 +21,7 @@ from torchkeras.saving.containers import archive, hdf5_rules
 from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, members, read_names, reading, values
 from torchkeras.saving.containers.hdf5_kept import Dataset
 from torchkeras.saving.containers.limits import MIB
-from torchkeras.saving.model_file import read_config, version_by_names
+from torchkeras.saving.model_file import OWN, read_config, version_by_names
 from torchkeras.saving.weights import orderings
 
 GROUPS, GROUPS_WHOLE = "HDF5, a group a layer: weights alone", "HDF5, a group a layer: a whole model"
@@ -83,8 +83,11 @@ def _of_hdf5(file: h5py.Group) -> Contents:
         _take_paths(contents, file)
     else:
         contents.find("layout", _path(group), "there is no list of layers, and there are no 'vars' of Keras 3")
-    if isinstance(inside.get("optimizer_weights"), h5py.Group):
-        contents.state = _listed(contents, inside["optimizer_weights"])
+    state = inside.get("optimizer_weights")
+    if isinstance(state, h5py.Group):
+        own = members(state).get(OWN)
+        has_own = isinstance(own, h5py.Group) and _has_list(own, "weight_names")
+        contents.state = [*_listed(contents, state), *(_listed(contents, own) if has_own else [])]
     _find_unlisted(contents, file)
     return contents
 

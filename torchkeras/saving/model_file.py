@@ -161,8 +161,14 @@ def version_by_names(file: h5py.Group) -> str:
 
 
 def _optimizer(file: h5py.Group) -> list[Named]:
-    """An optimizer's state in Keras 2's layout; empty if the file has none."""
-    return read_arrays(group_in(file, "optimizer_weights")) if "optimizer_weights" in file else []
+    """An optimizer's state in Keras 2's layout, and what only our files have; empty if the file has none."""
+    if "optimizer_weights" not in file:
+        return []
+    group = group_in(file, "optimizer_weights")
+    found = read_arrays(group)
+    if OWN in members(group) and not any(named.name.startswith(BESIDE) for named in found):
+        found += [Named(f"{BESIDE}{named.name}", named.data) for named in read_arrays(group_in(group, OWN))]
+    return found
 
 
 def read_config(file: h5py.Group, name: str) -> Any:

@@ -1,10 +1,11 @@
 """The state of an optimizer in files, in the forms of every version.
 
-Keras 1 stores the state in the order of the weights' names, Keras 2 in the order of the weights, both slot by slot (all
-first moments, then all second ones). Keras 3 and tf_keras have another order (`keras3_order`). The arrays have the
-layout of the weights of the same file, so they go through the same conversions.
+Keras up to 2.0.5 stores the state in the order of the weights' names, from 2.0.6 on in the order of the weights, both
+slot by slot (all first moments, then all second ones). Keras 3 and tf_keras have another order (`keras3_order`). The
+arrays have the layout of the weights of the same file, so they go through the same conversions.
 
-In our own files of Keras 2's form, what that has no place for (averages, accumulated gradients) comes last.
+In our own files of Keras 2's form, what that has no place for (averages, accumulated gradients, the steps of RMSprop)
+is in a group of its own, which Keras does not read.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ from torchkeras.saving.weights.matching import Match, Named
 from torchkeras.saving.weights.origin import Origin
 
 STEP, RATE = ("iteration", "iter", "iterations"), "learning_rate"
+PRODUCT = (
+    "m_schedule",
+    "momentum_cache",
+)  # of Nadam in Keras 2.3 and in tf.keras up to 2.10; it follows from the steps
 BESIDE = "torchkeras/"
 Values = dict[SlotPlace, np.ndarray]
 
@@ -47,10 +52,9 @@ def restore(
     rest = [named for named in arrays if not named.name.startswith(BESIDE) and _last(named) != RATE]
     has_step = bool(rest) and (optimizer.counts_steps or _last(rest[0]) in STEP)
     state = rest[int(has_step) :]
-    if origin.generation == 1:
-        sources = sorted((source for match in found for source in match.sources), key=lambda source: source.name)
-    else:
-        sources = [source for match in found for source in match.sources]
+    sources = [source for match in found for source in match.sources]
+    if origin.state_by_name:
+        sources.sort(key=lambda source: source.name)
     values = _placed(optimizer, rest, state, len(sources))
     if values is None:
         raise WeightMismatchError(
@@ -91,7 +95,7 @@ def _placed(optimizer: Any, arrays: Sequence[Named], state: Sequence[Named], cou
             if len(order) == len(state):
                 return {place: named.values() for place, named in zip(order, state, strict=True)}
         return None
-    if _last(state[0]) == "momentum_cache":  # tf.keras up to 2.10 stores it for Nadam; it follows from the steps
+    if _last(state[0]) in PRODUCT:
         state = state[1:]
     names = optimizer.moment_names
     # Keras 2 has no Ftrl. Files of tf.keras have it weight by weight; our own have another name for the step.
@@ -153,7 +157,7 @@ def scale_arrays(model: Any) -> list[tuple[str, np.ndarray]]:
     """The loss scale of a compiled model, and the steps since it changed; an empty list without a scale."""
     scaling = model._ready().scaling
     found = {} if scaling is None else scaling.state_dict()
-    return [(f"{BESIDE}{name}", to_numpy(value)) for name, value in found.items()]
+    return [(name, to_numpy(value)) for name, value in found.items()]
 
 
 def restore_scale(model: Any, arrays: Sequence[Named], file: str) -> None:
@@ -172,21 +176,20 @@ def restore_scale(model: Any, arrays: Sequence[Named], file: str) -> None:
 
 
 def state_arrays(optimizer: Any) -> list[tuple[str, np.ndarray]]:
-    """Names and arrays of the state in Keras 2's order, then what only we have."""
-    arrays = [(f"training/weight_{index}:0", array) for index, array in enumerate(optimizer.get_weights())]
+    """Names and arrays of the state in Keras 2's order."""
+    return [(f"training/weight_{index}:0", array) for index, array in enumerate(optimizer.get_weights())]
+
+
+def own_arrays(optimizer: Any) -> list[tuple[str, np.ndarray]]:
+    """Names and arrays of what is not in `state_arrays`."""
     averages, accumulated = optimizer.get_averages(), optimizer.get_accumulated()
     beside: dict[str, Any] = {f"average_{k}": array for k, array in enumerate(averages)}
     if optimizer.accumulated_batches:
         beside |= {f"accumulated_{k}": array for k, array in enumerate(accumulated)}
         beside |= {"batches": optimizer.accumulated_batches, "samples": optimizer.accumulated_samples or 0.0}
-    newer = set(optimizer.get_config()) & {field for field, its in _fields(optimizer) if its.metadata.get("newer")}
-    if not optimizer.counts_steps and (newer or not isinstance(optimizer.lr, float)) and arrays:
+    if not optimizer.counts_steps and optimizer.iterations:
         beside["iterations"] = optimizer.iterations
-    return arrays + [(f"{BESIDE}{name}", np.asarray(value)) for name, value in beside.items()]
-
-
-def _fields(optimizer: Any) -> list[tuple[str, Any]]:
-    return list(optimizer.__dataclass_fields__.items())
+    return [(name, np.asarray(value)) for name, value in beside.items()]
 
 
 def _set_own(optimizer: Any, beside: Mapping[str, np.ndarray]) -> None:

@@ -6,6 +6,7 @@ backend nor where the channels are. It is taken from names and shapes; what thes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,8 @@ from torchkeras.saving.layer_facts import facts
 
 BACKENDS = ("tensorflow", "theano", "cntk", "torch", "jax", "numpy", "openvino")
 
+WITHOUT_SORTING = (2, 0, 6)  # the first version that does not sort the weights that train by their names
+
 
 def _turn(kernel: torch.Tensor) -> torch.Tensor:
     return kernel.flip(tuple(range(kernel.ndim - 2)))
@@ -35,12 +38,14 @@ FLIPPED = Step("flipped along the spatial axes", _turn)
 class Origin:
     """The generation of Keras (1, 2 or 3) that wrote a file, whether it ran on Theano, and its data format if known.
 
+    `state_by_name`: whether the state of its optimizer is in the order of the weights' names, not of the weights.
     `moved`: if the data format is not the model's, the step that converts each weight, by its layer's id and paths.
     """
 
     generation: int
     theano: bool
     data_format: str | None = None
+    state_by_name: bool = False
     moved: Mapping[Any, Step] = field(default_factory=dict)
 
     @classmethod
@@ -65,7 +70,8 @@ class Origin:
             raise ValueError(f"{file}: written on {found}, and original_backend says {backend!r}.")
         if found is not None and found not in BACKENDS:
             raise UnknownFormatError(f"{file}: written on the backend {found!r}, which is not known.")
-        return cls(int(version[0]), (found or backend) == "theano")
+        numbers = tuple(map(int, re.findall(r"\d+", version)[:3]))
+        return cls(int(version[0]), (found or backend) == "theano", state_by_name=numbers < WITHOUT_SORTING)
 
     def steps(self, variable: Variable) -> tuple[Step, ...]:
         """The steps for a weight: flipped back if Theano wrote it, then converted to the model's data format."""

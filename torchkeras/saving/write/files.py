@@ -15,7 +15,7 @@ from torchkeras.saving.frozen import KEY, frozen_alone
 from torchkeras.saving.graph_config import layer_config
 from torchkeras.saving.model_file import OWN, STRUCTURE
 from torchkeras.saving.optimizer.keras3_order import write_optimizer
-from torchkeras.saving.optimizer.state import scale_arrays, state_arrays
+from torchkeras.saving.optimizer.state import own_arrays, scale_arrays, state_arrays
 from torchkeras.saving.weights import layer_groups, paths
 from torchkeras.saving.write import keras2
 from torchkeras.saving.write.keras2_training import training_for_keras2
@@ -45,9 +45,9 @@ def write_hdf5(model: Any, path: PathLike, include_optimizer: bool) -> None:
         frozen = frozen_alone(model)
         if frozen:
             file.attrs[KEY] = json_text.written(frozen, f"attribute {KEY!r}").encode("utf-8")
-        if training is not None:
-            arrays = [*state_arrays(model.optimizer), *scale_arrays(model)] if model._compiled_model is not None else []
-            keras2.write_optimizer(file, arrays)
+        if training is not None and model._compiled_model is not None:
+            own = [*own_arrays(model.optimizer), *scale_arrays(model)]
+            keras2.write_optimizer(file, state_arrays(model.optimizer), own)
 
 
 def _training_for_keras2(model: Any, path: PathLike) -> Any:

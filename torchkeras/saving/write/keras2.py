@@ -13,7 +13,10 @@ import numpy as np
 
 from torchkeras.engine.graph.network import Network
 from torchkeras.saving.containers import json_text
+from torchkeras.saving.model_file import OWN
 from torchkeras.saving.weights.layer_groups import write_arrays, write_origin, write_weights
+
+Arrays = list[tuple[str, np.ndarray]]
 
 
 def write_model(file: h5py.File, model: Network, config: Mapping[str, Any], training: Mapping[str, Any] | None) -> None:
@@ -25,7 +28,11 @@ def write_model(file: h5py.File, model: Network, config: Mapping[str, Any], trai
         file.attrs["training_config"] = json_text.written(training, "attribute 'training_config'").encode("utf-8")
 
 
-def write_optimizer(file: h5py.File, arrays: list[tuple[str, np.ndarray]]) -> None:
-    """Write an optimizer's state, in Keras's order, under these names."""
-    if arrays:
-        write_arrays(file.create_group("optimizer_weights"), arrays)
+def write_optimizer(file: h5py.File, arrays: Arrays, own: Arrays) -> None:
+    """Write an optimizer's state, in Keras's order, under these names, and `own`, which Keras does not look for."""
+    if not arrays and not own:
+        return
+    group = file.create_group("optimizer_weights")
+    write_arrays(group, arrays)
+    if own:
+        write_arrays(group.create_group(OWN), own)
