@@ -22,6 +22,7 @@ from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.step.by_sample import adds_up
 from torchkeras.engine.step.output_loss import Objective, Score, unwrapped
 from torchkeras.lazy import lazy_property
+from torchkeras.metrics.direction import rising
 from torchkeras.naming import snake_case
 
 
@@ -62,6 +63,7 @@ class TorchMetric(metric_functions.Metric, abstract=True):
         super().__init__(name=snake_case(type(metric).__name__))
         self.metric: Any = metric
         metric.sync_on_compute = False  # what several processes share is settled by the step
+        self.higher_is_better = getattr(metric, "higher_is_better", None)  # torchmetrics says so
         self._takes_classes = type(metric).__module__.startswith("torchmetrics.classification")
 
     def update_state(self, y_true: Tensor, y_pred: Tensor, sample_weight: Tensor | None = None) -> None:
@@ -194,11 +196,13 @@ def _kind(objective: Objective, output: KerasTensor) -> str:
     return "categorical" if objective.target_kind in (LIKE, BINARY, ONE_HOT) else "by shape"
 
 
+@rising
 def _binary_hits(y_true: Tensor, logits: Tensor) -> Tensor:
     """y_true == (logits > 0): a sigmoid over 0.5, as booleans"""
     return y_true == (logits > 0)
 
 
+@rising
 def _hits_by_shape(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """The highest score is that of the class number, or of the one-hot row, whichever y_true is."""
     sparse = y_true.dim() < y_pred.dim() or y_true.shape[-1] == 1
