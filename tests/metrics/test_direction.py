@@ -21,6 +21,7 @@ ONE_HOT = torch.eye(3)[[0, 1, 2, 1]]
 LABELS = torch.tensor([0, 1, 2, 1])
 SOFT = 0.9 * ONE_HOT + 0.05
 ROLLED = SOFT.roll(1, dims=0)
+PATHS = torch.eye(3)[torch.tensor([[1, 2, 0], [2, 1, 0]])]
 
 # y_true, the best y_pred, a bad one, options: where they are not one-hot rows.
 BY_LABEL = (LABELS, SOFT, ROLLED, {})
@@ -43,9 +44,8 @@ OTHER = {
     "SensitivityAtSpecificity": (ONE_HOT, SOFT, ROLLED, {"specificity": 0.5}),
     "SpecificityAtSensitivity": (ONE_HOT, SOFT, ROLLED, {"sensitivity": 0.5}),
     **{name: (LABELS, SOFT, SOFT.flip(0) * torch.tensor([1.0, -1.0, 1.0]), {}) for name in ("circle", "Circle")},
-    **{name: (torch.tensor([[1, 2]]), *(1e2 * torch.eye(3)[torch.tensor([rows])] for rows in ([1, 2, 0], [2, 1, 0])), {})
-       for name in ("ctc", "CTC")},
-}  # fmt: skip
+    **dict.fromkeys(("ctc", "CTC"), (torch.tensor([[1, 2]]), 1e2 * PATHS[:1], 1e2 * PATHS[1:], {})),
+}
 
 
 def value(found, true, predicted, options):
@@ -188,7 +188,7 @@ def test_an_own_metric_must_say_its_direction(kind, name, tmp_path):
 
 
 def test_a_number_that_nobody_knows_needs_a_mode():
-    with pytest.raises(ValueError, match="^EarlyStopping: whether more or less of 'val_bleu' is better is not known"):
+    with pytest.raises(ValueError, match=r"^EarlyStopping: whether more or less of 'val_bleu' is better is not known"):
         watched(EarlyStopping("val_bleu"))
 
 
