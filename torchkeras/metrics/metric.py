@@ -86,6 +86,7 @@ class Metric(Declared):
 
     adds_up: ClassVar[bool] = False
     higher_is_better: bool | None = None
+    _resets_by_batch = True  # where train_on_batch and test_on_batch are not told otherwise
 
     name: str
     dtype: str
