@@ -7,7 +7,7 @@ Where the output ends in a softmax or sigmoid that nothing but a crossentropy ne
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -134,22 +134,21 @@ def one_number(name: str, value: Any) -> Tensor:
     return value
 
 
-def measures(identifier: Any, objective: Objective, output: KerasTensor, weighted: bool) -> list[Measure]:
+def measures(
+    identifier: Any, objective: Objective, output: KerasTensor, weighted: bool, link: Callable[[Tensor], Tensor] | None
+) -> list[Measure]:
     """A metric, or each of those in a collection of torchmetrics, by the names that it gives them.
 
+    `link`: see `link_of`.
     Raises as `name_and_metric` does.
     """
     collected = is_collection(identifier)
-    found = identifier.items() if collected else [name_and_metric(identifier, objective, output)]
+    found = identifier.items() if collected else [name_and_metric(identifier, objective, output, link)]
     pairs = [(name, TorchMetric(metric) if collected else metric) for name, metric in found]
-    linked = link_of(objective, output) is not None
-    return [
-        Measure(
-            *(name, each, weighted, isinstance(each, metric_functions.Metric)),
-            of_probabilities=linked and expects_probabilities(each),
-        )
-        for name, each in pairs
-    ]
+    found = [Measure(name, each, weighted, isinstance(each, metric_functions.Metric)) for name, each in pairs]
+    if link is None:
+        return found
+    return [replace(each, of_probabilities=expects_probabilities(each.metric)) for each in found]
 
 
 def is_collection(metric: Any) -> bool:
@@ -157,13 +156,13 @@ def is_collection(metric: Any) -> bool:
     return _is_in_torchs_manner(metric) and all(hasattr(metric, method) for method in ("keys", "items"))
 
 
-def name_and_metric(identifier: Any, objective: Objective, output: KerasTensor) -> tuple[str, Any]:
+def name_and_metric(identifier: Any, objective: Objective, output: KerasTensor, link: Any = None) -> tuple[str, Any]:
     """Name and function or object of a metric. `accuracy` and `crossentropy` go by the output's shape and loss.
 
     Raises ValueError for an unknown name, TypeError for what is none.
     """
     if isinstance(identifier, str) and identifier in ("accuracy", "acc", "crossentropy", "ce"):
-        return _by_kind(identifier, _kind(objective, output))
+        return _by_kind(identifier, _kind(objective, output, link))
     found: Any = identifier if _is_in_torchs_manner(identifier) else metric_functions.get(identifier)
     if found is None:
         raise TypeError("compile: a metric must be a name, a function, a config or an object; found None.")
@@ -189,10 +188,10 @@ def _by_kind(identifier: str, kind: str) -> tuple[str, Score]:
     return "ce", _CROSSENTROPIES[kind]
 
 
-def _kind(objective: Objective, output: KerasTensor) -> str:
+def _kind(objective: Objective, output: KerasTensor, link: Any) -> str:
     """How the targets of an output name classes, as far as its loss tells."""
     given = objective.function
-    if link_of(objective, output) is _sigmoid:
+    if link is _sigmoid:
         return "binary logits"
     if output.shape[-1] == 1 or given in _BINARY or type(given) in _BINARY:
         return "binary"
@@ -286,11 +285,9 @@ _MODULES_OF_PROBABILITIES = ("torchmetrics.classification", "torcheval.metrics.c
 
 def link_of(objective: Objective, output: KerasTensor) -> Callable[[Tensor], Tensor] | None:
     """What makes probabilities of an output: None where its loss takes no logits, or where it has them already."""
-    if output._keras_history.layer._facts.ends_in is not None:
-        return None
     function, options = _options_of(objective.given)
-    found = _among(_LINKS_OF_TORCH, function)
-    return found if found is not None or not options.get("from_logits") else _among(_LINKS, function)
+    found = _among(_LINKS if options.get("from_logits") else _LINKS_OF_TORCH, function)
+    return None if found is None or output._keras_history.layer._facts.ends_in is not None else found
 
 
 def expects_probabilities(metric: Any) -> bool:
@@ -314,8 +311,9 @@ def _options_of(what: Any) -> tuple[Any, Mapping[str, Any]]:
     if isinstance(what, (loss_functions.LossFunctionWrapper, metric_functions.MeanMetricWrapper)):
         function = what.fn if isinstance(what, loss_functions.Loss) else what._function
         return function, what._options
-    options = vars(what) if isinstance(what, (loss_functions.Loss, metric_functions.Metric)) else {}
-    return function_of(what), options
+    if isinstance(what, loss_functions.Loss):
+        return function_of(what), vars(what)
+    return what, vars(what) if isinstance(what, metric_functions.Metric) else {}
 
 
 def _among(links: Mapping[Any, Any], loss: Any) -> Any:

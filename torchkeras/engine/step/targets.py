@@ -64,13 +64,14 @@ def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
             _tell_left_out(name, given)
             continue
         output = graph.outputs[k]
+        link = link_of(loss, output)
         prefix = f"{name}_" if len(names) > 1 else ""
         found = _unique(
             [
                 measure
                 for is_weighted, of_outputs in zip((False, True), wanted, strict=True)
                 for each in of_outputs[k]
-                for measure in measures(each, loss, output, is_weighted)
+                for measure in measures(each, loss, output, is_weighted, link)
             ],
             prefix,
             {"loss", *(f"{each}_loss" for each in names)},
@@ -79,7 +80,6 @@ def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
         if isinstance(weight, bool) or not (isinstance(weight, (int, float, np.number)) and np.isfinite(weight)):
             raise ValueError(f"compile: loss_weights must hold finite numbers; found {weight!r}.")
         logits = _logits(graph, output, loss, found)
-        link = link_of(loss, output)
         targets.append(Target(k, name, len(names) > 1, loss, float(weight), found, modes[k], logits, link=link))
     _check_apart(targets)
     if given.on_nonfinite is not None:
