@@ -135,6 +135,10 @@ class Family(Generic[T]):
         """The registered classes by their own names."""
         return {name: each for name, each in self._objects.items() if inspect.isclass(each) and each.__name__ == name}
 
+    def holds(self, value: Any) -> bool:
+        """Whether this very object is registered."""
+        return any(each is value for each in self._objects.values())
+
     def names(self) -> list[str]:
         """All registered names, sorted."""
         return sorted(self._objects)

@@ -77,7 +77,7 @@ def test_one_broken_weight_is_named(tmp_path):
 def test_best_is_what_was_saved(tmp_path):
     path = tmp_path / "m.h5"
     model = small()
-    checkpoint = ModelCheckpoint(path, "own", save_best_only=True)
+    checkpoint = ModelCheckpoint(path, "own", save_best_only=True, mode="min")
     losses = LambdaCallback(on_epoch_end=lambda epoch, logs: logs.update(own=[2.0, 1.0][epoch]))
     with pytest.warns(RuntimeWarning, match="epoch 2 is not saved"):
         fit(model, losses, spoil(1), checkpoint)

@@ -109,16 +109,14 @@ def test_a_number_in_an_array_is_one(value):
 @pytest.mark.parametrize(
     ("name", "up"),
     [
-        *[(name, True) for name in ("acc", "val_acc", "val_binary_accuracy", "fmeasure", "val_auc_1", "val_r2", "f1")],
+        *[(name, True) for name in ("acc", "val_acc", "val_binary_accuracy", "fmeasure", "val_auc_1", "precision")],
         *[(name, True) for name in ("val_mean_io_u", "one_hot_io_u_1", "val_true_positives", "cosine_similarity")],
-        *[(name, False) for name in ("val_false_positives", "cosine_similarity_loss")],
-        *[
-            (name, False)
-            for name in ("loss", "val_loss", "mse", "auction", "precision_loss", "hinge", "val_false_rate")
-        ],
+        *[(name, False) for name in ("val_false_positives", "cosine_similarity_loss", "acc_loss")],
+        *[(name, False) for name in ("loss", "val_loss", "mse", "precision_loss", "val_my_error")],
+        *[(name, None) for name in ("val_dice", "val_psnr", "bleu", "val_map", "score", "auction", "f1", "val_lr")],
     ],
 )
-def test_what_rises_by_its_name(name, up):
+def test_what_rises_by_its_name_where_no_model_reports_it(name, up):
     assert rises(name) is up
     assert EarlyStopping(name).rises is up
     assert EarlyStopping(name, mode="min").rises is False

@@ -14,6 +14,7 @@ from torchkeras import Input, Model, metrics
 from torchkeras.callbacks import Callback
 from torchkeras.engine.fit.epoch import Sums, floats
 from torchkeras.layers import Dense, Masking, TimeDistributed
+from torchkeras.models import Sequential
 from torchkeras.optimizers import SGD
 
 RANDOM = np.random.default_rng(7)
@@ -168,16 +169,65 @@ def test_numbers_of_a_batch_are_those_so_far():
         assert {name: logs[name] for name in expected} == pytest.approx(expected, rel=1e-6)
 
 
-def test_train_on_batch_counts_on_until_reset():
+@pytest.mark.parametrize("method", ["train_on_batch", "test_on_batch"])
+def test_one_batch_counts_alone(method):
+    """As in tf.keras and Keras 3: neither earlier batches nor an evaluation are mixed in."""
+    model = made(metrics=objects())
+    model.optimizer.lr = 0.0
+    model.evaluate(X, BITS, verbose=0)
+    for part in (slice(0, 8), slice(8, 16), slice(16, 20)):
+        found = getattr(model, method)(X[part], BITS[part], return_dict=True)
+        expected = numbers(model, X[part], BITS[part])
+        assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-6)
+        listed = getattr(model, method)(X[part], BITS[part])
+        assert listed[1:] == pytest.approx(list(expected.values()), rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["train_on_batch", "test_on_batch"])
+def test_one_batch_counts_on_where_it_is_asked_to(method):
     model = made(metrics=objects())
     model.optimizer.lr = 0.0
     for end in (8, 16):
-        found = model.train_on_batch(X[end - 8 : end], BITS[end - 8 : end], return_dict=True)
+        given = (X[end - 8 : end], BITS[end - 8 : end])
+        found = getattr(model, method)(*given, return_dict=True, reset_metrics=False)
         expected = numbers(model, X[:end], BITS[:end])
         assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-6)
     model.reset_metrics()
-    found = model.test_on_batch(X[16:], BITS[16:])
+    found = getattr(model, method)(X[16:], BITS[16:], reset_metrics=False)
     assert found[1:] == pytest.approx(list(numbers(model, X[16:], BITS[16:]).values()), rel=1e-6)
+
+
+def test_one_batch_in_an_epoch_leaves_its_count_alone():
+    found: list[Any] = []
+
+    class Between(Callback):
+        def on_batch_end(self, batch, logs=None):
+            for method in (self.model.train_on_batch, self.model.test_on_batch):
+                found.append(method(X[:5], BITS[:5]))
+                with pytest.raises(ValueError, match=rf"^{method.__name__}: reset_metrics=False would go on with what"):
+                    method(X[:5], BITS[:5], reset_metrics=False)
+
+    model = made(metrics=objects())
+    model.optimizer.lr = 0.0
+    history = model.fit(X, BITS, batch_size=8, callbacks=[Between()], verbose=0).history
+    for name, value in numbers(model, X, BITS).items():
+        assert history[name] == pytest.approx([value], rel=1e-6)
+    for each in found:
+        assert each[1:] == pytest.approx(list(numbers(model, X[:5], BITS[:5]).values()), rel=1e-6)
+
+
+def test_an_auc_of_one_batch_is_that_of_keras_3():
+    random = np.random.RandomState(0)
+    x, y = random.rand(12, 3).astype("float32"), (random.rand(12, 1) > 0.5).astype("float32")
+    kernel = (random.rand(3, 1) - 0.5).astype("float32")
+    model = Sequential([Dense(1, activation="sigmoid", use_bias=False, input_shape=(3,))])
+    model.set_weights([kernel])
+    model.compile(SGD(0.0), "mse", metrics=[metrics.AUC(name="auc"), metrics.Precision(name="p")])
+    first, second = (x[:6], y[:6]), (x[6:], y[6:])
+    assert model.evaluate(x, y, verbose=0)[1:] == pytest.approx([0.357142835855484, 0.0])
+    assert model.train_on_batch(*first)[1:] == pytest.approx([0.5, 0.0])
+    assert model.test_on_batch(*second)[1:] == pytest.approx([0.2222222238779068, 0.0])
+    assert model.train_on_batch(*second)[1:] == pytest.approx([0.2222222238779068, 0.0])
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

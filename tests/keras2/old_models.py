@@ -186,6 +186,8 @@ def a_layer_is_a_metric_with_a_state():
     assert history["seen"] == [10.0, 10.0]
     assert history["val_seen"] == [4.0, 4.0]
     assert model.evaluate(x, y, batch_size=4, verbose=0)[2] == 10.0
+    assert [model.train_on_batch(x, y)[2] for _ in range(2)] == [20.0, 30.0]  # Keras 2 counts on
+    assert model.test_on_batch(x, y)[2] == 40.0
 
 
 def sparse_matrices_and_inputs_are_dense():

@@ -1,5 +1,6 @@
 """`ModelCheckpoint`: the model, or its weights, after an epoch."""
 
+import math
 import os
 import warnings
 from collections import ChainMap
@@ -64,6 +65,14 @@ class ModelCheckpoint(Monitored):
         self.period = read("ModelCheckpoint", "period", integer(0), period)
         self.epochs_since_last_save = 0
         self.best = self.worst
+
+    @property
+    def _compares(self) -> bool:
+        return bool(self.save_best_only)
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        if math.isinf(self.best):  # nothing was saved yet, and the model may have said in which direction to look
+            self.best = self.worst
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         self.epochs_since_last_save += 1

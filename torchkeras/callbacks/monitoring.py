@@ -1,10 +1,14 @@
 """What callbacks that watch one number share: its name, whether it should fall or rise, and what counts as better."""
 
 import math
+import re
 import warnings
+from collections.abc import Mapping
 from numbers import Real
+from types import MappingProxyType
 from typing import Any
 
+from torchkeras import registry
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logs import named
 from torchkeras.rules import STRING, VERBOSE, read, rule
@@ -12,13 +16,9 @@ from torchkeras.rules import STRING, VERBOSE, read, rule
 MODES = ("auto", "min", "max")
 # Keras goes on, with a warning, when there is another word, or None.
 MODE = rule("must be 'auto', 'min' or 'max'", lambda v: v is None or isinstance(v, str))
-# Words of names for which more is better. Keras 2.2.4 knew `acc` (anywhere) and, at times, `fmeasure`. It had
-# none of the others, and took them for errors.
-RISING = frozenset(
-    ("fmeasure", "auc", "precision", "recall", "f1", "fbeta", "iou", "miou", "r2", "dice", "sensitivity", "specificity")
-)
-# Parts of names of further metrics of this package.
-RISING_PARTS = ("io_u", "true_positives", "true_negatives", "cosine_similarity", "correlation")
+# Words of names for which less is better, whatever they name. Keras 2.2.4 took less for better wherever there was no
+# `acc` in the name, nor `fmeasure` in front.
+FALLING = frozenset(("loss", "error", "mse", "mae", "rmse", "mape", "msle", "rmsle", "crossentropy"))
 
 
 class Monitored(Callback):
@@ -27,12 +27,15 @@ class Monitored(Callback):
     Options:
         monitor (text, default "val_loss"): the name of the number in the logs; either Keras's name will do.
         verbose (integer of at least 0 or bool, default 0): 1 prints what is done.
-        mode (text, default "auto"): "min" when less is better, "max" when more is better, "auto" to go by the name. By
-            the name, what has `acc` in it should rise, and so should `auc`, `precision`, `recall`, `f1`, `fbeta`,
-            `fmeasure`, `iou`, `miou`, `r2`, `dice`, `sensitivity` and `specificity` as a word of their own, and what
-            has `io_u`, `true_positives`, `true_negatives`, `cosine_similarity` or `correlation` in it, unless `loss` is
-            a word of the name too. All else should fall. Another word, and None, is read as "auto", with a
-            RuntimeWarning.
+        mode (text, default "auto"): "min" when less is better, "max" when more is better. "auto" goes by the metric
+            itself, see `higher_is_better` of `Metric`; less of a loss is better. Of a number whose metric does not say
+            so, or that is none of the model's, the name may tell: less is better with `loss`, `error`, `mse`, `mae`,
+            `rmse`, `mape`, `msle`, `rmsle` or `crossentropy` as a word, more with `acc` in it, with `fmeasure` in
+            front, or as the metric of this package that has the name. Another word, and None, is read as "auto", with
+            a RuntimeWarning.
+
+    Errors:
+        ValueError: when training begins, where "auto" finds no direction.
     """
 
     def __init__(self, monitor: str, mode: str, verbose: int):
@@ -44,6 +47,22 @@ class Monitored(Callback):
             mode = "auto"
         self.mode = mode
         self.rises = rises(monitor) if mode == "auto" else mode == "max"
+
+    def set_model(self, model: Any) -> None:
+        super().set_model(model)
+        if self.mode != "auto" or not self._compares:
+            return
+        self.rises = rises(self.monitor, getattr(model, "_directions", {}))
+        if self.rises is None:
+            raise ValueError(
+                f"{type(self).__name__}: whether more or less of {self.monitor!r} is better is not known: give "
+                "mode='max' or mode='min', or the metric an attribute `higher_is_better`."
+            )
+
+    @property
+    def _compares(self) -> bool:
+        """Whether it looks for the best of its numbers."""
+        return True
 
     @property
     def worst(self) -> float:
@@ -75,11 +94,23 @@ class Monitored(Callback):
         return value
 
 
-def rises(name: str) -> bool:
-    """Whether more is better for a number of this name."""
-    words = set(name.split("_"))
-    known = bool(words & RISING) or any(part in name for part in RISING_PARTS)
-    return "acc" in name or (known and "loss" not in words)
+def rises(name: str, directions: Mapping[str, bool | None] = MappingProxyType({})) -> bool | None:
+    """Whether more is better for a number of this name; None where nothing says so.
+
+    `directions`: what metrics of a model say for themselves, None for those that say nothing.
+    """
+    name = name.removeprefix("val_")
+    declared = directions.get(name)
+    if declared is not None:
+        return declared
+    if FALLING.intersection(name.split("_")):
+        return False
+    if "acc" in name or name.startswith("fmeasure"):
+        return True
+    kind = re.sub(r"_\d+$", "", name)  # a second metric of its name is auc_1
+    if name in directions or kind not in registry.metrics:
+        return None
+    return getattr(registry.metrics.find(kind), "higher_is_better", None)
 
 
 def _warn(message: str) -> None:

@@ -18,6 +18,8 @@ from torchkeras.metrics import Metric
 class LayerMetric(Metric, abstract=True):
     """A layer as a `Metric`: its result is what its last call gave, and its updates are made after each call."""
 
+    _resets_by_batch = False  # Keras 2 counted on
+
     def __init__(self, layer: Any):
         super().__init__(name=layer.name)
         self.layer, self._last = layer, torch.zeros(())

@@ -55,6 +55,7 @@ class AUC(Metric):
     Source: https://keras.io/api/metrics/classification_metrics/
     """
 
+    higher_is_better = True
     rules: ClassVar[Mapping[str, Rule]] = {
         "num_thresholds": integer(2),
         "thresholds": optional(Rule(_thresholds)),

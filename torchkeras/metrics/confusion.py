@@ -19,6 +19,7 @@ class Confusion(Metric, abstract=True):
         class_id (integer or None, default None): the only class that counts; None counts all.
     """
 
+    higher_is_better = True
     kept: ClassVar[tuple[str, ...]] = Counts._fields
     top_k: int | None = None
     class_id: int | None = None
@@ -96,6 +97,7 @@ class FalsePositives(_Count):
     """
 
     kept = ("false_positives",)
+    higher_is_better = False
 
 
 class TrueNegatives(_Count):
@@ -122,6 +124,7 @@ class FalseNegatives(_Count):
     """
 
     kept = ("false_negatives",)
+    higher_is_better = False
 
 
 class _Rate(Confusion, abstract=True):

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import registry
+from torchkeras.metrics.direction import rising
 
 
 def _check_alike(metric: str, y_true: Tensor, y_pred: Tensor) -> None:
@@ -19,6 +20,7 @@ def _check_alike(metric: str, y_true: Tensor, y_pred: Tensor) -> None:
 
 
 @registry.metrics.own
+@rising
 def binary_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """mean(y_true == round(y_pred)).
 
@@ -40,6 +42,7 @@ def binary_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 @registry.metrics.own
+@rising
 def categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """argmax(y_true) == argmax(y_pred), as 1.0 or 0.0.
 
@@ -61,6 +64,7 @@ def categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 @registry.metrics.own
+@rising
 def sparse_categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """y_true == argmax(y_pred), as 1.0 or 0.0.
 
@@ -80,6 +84,7 @@ def sparse_categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return sparse_categorical_hits(y_true, y_pred).float()
 
 
+@rising
 def categorical_hits(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """argmax(y_true) == argmax(y_pred), as booleans: a mean counts them without making them numbers first.
 
@@ -97,6 +102,7 @@ def categorical_hits(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return y_true.argmax(-1) == y_pred.argmax(-1)
 
 
+@rising
 def sparse_categorical_hits(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """y_true == argmax(y_pred), as booleans.
 
@@ -116,6 +122,7 @@ def sparse_categorical_hits(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 @registry.metrics.own
+@rising
 def top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Tensor:
     """The share of samples for which fewer than `k` classes score above argmax(y_true).
 
@@ -140,6 +147,7 @@ def top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Te
 
 
 @registry.metrics.own
+@rising
 def sparse_top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Tensor:
     """The share of samples for which fewer than `k` classes score above class y_true.
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from torchkeras import config
 from torchkeras.losses.shared import like, same_rank
+from torchkeras.metrics.direction import rising
 
 
 def fitting(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -101,6 +102,7 @@ def cosine_similarity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
     return (true * predicted).sum(axis)
 
 
+@rising
 @fitting
 def pearson_correlation(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
     """mean((y_true - mean) / std * (y_pred - mean) / std) along `axis`; not a number where one of them is constant.
@@ -121,6 +123,7 @@ def pearson_correlation(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tenso
     return (true * predicted).mean(axis) / deviations
 
 
+@rising
 @fitting
 def concordance_correlation(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
     """2 * covariance / (variance of y_true + variance of y_pred + (difference of means)**2 + epsilon) along `axis`.

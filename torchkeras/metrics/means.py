@@ -26,6 +26,7 @@ class Accuracy(FunctionMetric, by_class=True):  # a model chooses what "accuracy
     """
 
     function = keras3.accuracy
+    higher_is_better = True
 
 
 class BinaryAccuracy(FunctionMetric):
@@ -39,6 +40,7 @@ class BinaryAccuracy(FunctionMetric):
     """
 
     function = keras3.binary_accuracy
+    higher_is_better = True
 
 
 class CategoricalAccuracy(FunctionMetric):
@@ -52,6 +54,7 @@ class CategoricalAccuracy(FunctionMetric):
     """
 
     function = keras3.categorical_accuracy
+    higher_is_better = True
 
 
 class SparseCategoricalAccuracy(FunctionMetric):
@@ -65,6 +68,7 @@ class SparseCategoricalAccuracy(FunctionMetric):
     """
 
     function = keras3.sparse_categorical_accuracy
+    higher_is_better = True
 
 
 class TopKCategoricalAccuracy(FunctionMetric):
@@ -78,6 +82,7 @@ class TopKCategoricalAccuracy(FunctionMetric):
     """
 
     function = keras3.top_k_categorical_accuracy
+    higher_is_better = True
     first = ("k",)
 
 
@@ -92,6 +97,7 @@ class SparseTopKCategoricalAccuracy(FunctionMetric):
     """
 
     function = keras3.sparse_top_k_categorical_accuracy
+    higher_is_better = True
     first = ("k",)
 
 
@@ -106,6 +112,7 @@ class MeanSquaredError(FunctionMetric):
     """
 
     function = fitting(losses.mean_squared_error)
+    higher_is_better = False
 
 
 class MeanAbsoluteError(FunctionMetric):
@@ -119,6 +126,7 @@ class MeanAbsoluteError(FunctionMetric):
     """
 
     function = fitting(losses.mean_absolute_error)
+    higher_is_better = False
 
 
 class MeanAbsolutePercentageError(FunctionMetric):
@@ -132,6 +140,7 @@ class MeanAbsolutePercentageError(FunctionMetric):
     """
 
     function = fitting(losses.mean_absolute_percentage_error)
+    higher_is_better = False
 
 
 class MeanSquaredLogarithmicError(FunctionMetric):
@@ -145,6 +154,7 @@ class MeanSquaredLogarithmicError(FunctionMetric):
     """
 
     function = fitting(losses.mean_squared_logarithmic_error)
+    higher_is_better = False
 
 
 class RootMeanSquaredError(FunctionMetric):
@@ -158,6 +168,7 @@ class RootMeanSquaredError(FunctionMetric):
     """
 
     function = keras3.squared_error
+    higher_is_better = False
 
     def result(self) -> Tensor:
         """The root so far."""
@@ -175,6 +186,7 @@ class CosineSimilarity(FunctionMetric):
     """
 
     function = keras3.cosine_similarity
+    higher_is_better = True
 
 
 class LogCoshError(FunctionMetric):
@@ -188,6 +200,7 @@ class LogCoshError(FunctionMetric):
     """
 
     function = fitting(losses.logcosh)
+    higher_is_better = False
     default_name = "logcosh"
 
 
@@ -200,6 +213,7 @@ class PearsonCorrelation(FunctionMetric):
     """
 
     function = keras3.pearson_correlation
+    higher_is_better = True
 
 
 class ConcordanceCorrelation(FunctionMetric):
@@ -213,6 +227,7 @@ class ConcordanceCorrelation(FunctionMetric):
     """
 
     function = keras3.concordance_correlation
+    higher_is_better = True
 
 
 class Hinge(FunctionMetric):
@@ -226,6 +241,7 @@ class Hinge(FunctionMetric):
     """
 
     function = fitting(keras3_losses.hinge)
+    higher_is_better = False
 
 
 class SquaredHinge(FunctionMetric):
@@ -239,6 +255,7 @@ class SquaredHinge(FunctionMetric):
     """
 
     function = fitting(keras3_losses.squared_hinge)
+    higher_is_better = False
 
 
 class CategoricalHinge(FunctionMetric):
@@ -252,6 +269,7 @@ class CategoricalHinge(FunctionMetric):
     """
 
     function = fitting(losses.categorical_hinge)
+    higher_is_better = False
 
 
 class KLDivergence(FunctionMetric):
@@ -265,6 +283,7 @@ class KLDivergence(FunctionMetric):
     """
 
     function = fitting(losses.kullback_leibler_divergence)
+    higher_is_better = False
 
 
 class Poisson(FunctionMetric):
@@ -278,6 +297,7 @@ class Poisson(FunctionMetric):
     """
 
     function = fitting(losses.poisson)
+    higher_is_better = False
 
 
 class BinaryCrossentropy(FunctionMetric):
@@ -291,6 +311,7 @@ class BinaryCrossentropy(FunctionMetric):
     """
 
     function = fitting(losses.binary_crossentropy)
+    higher_is_better = False
 
 
 class CategoricalCrossentropy(FunctionMetric):
@@ -304,6 +325,7 @@ class CategoricalCrossentropy(FunctionMetric):
     """
 
     function = fitting(losses.categorical_crossentropy)
+    higher_is_better = False
 
 
 class SparseCategoricalCrossentropy(FunctionMetric):
@@ -321,6 +343,7 @@ class SparseCategoricalCrossentropy(FunctionMetric):
     """
 
     function = keras3_losses.sparse_categorical_crossentropy
+    higher_is_better = False
     ignore_class: int | None
     axis: int
 

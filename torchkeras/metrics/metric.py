@@ -57,6 +57,9 @@ class Metric(Declared):
     its update only adds sums over samples to its states: each process then counts its own samples, and the states are
     added up when the number is read.
 
+    A class, or an object, says by `higher_is_better` (True, False; None, the default, says nothing) whether more is
+    better. Callbacks that watch its number go by it.
+
     Options:
         dtype (text, torch.dtype or None, default None): the type of the states; None is the default float type. float32
             counts up to 2**24 without error.
@@ -82,6 +85,8 @@ class Metric(Declared):
     """
 
     adds_up: ClassVar[bool] = False
+    higher_is_better: bool | None = None
+    _resets_by_batch = True  # where train_on_batch and test_on_batch are not told otherwise
 
     name: str
     dtype: str

@@ -47,6 +47,7 @@ class IoU(Metric):
     Source: https://keras.io/api/metrics/segmentation_metrics/
     """
 
+    higher_is_better = True
     rules: ClassVar[Mapping[str, Rule]] = {"target_class_ids": Rule(_class_ids)}
 
     num_classes: int

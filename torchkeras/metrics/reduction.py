@@ -13,6 +13,7 @@ from torch import Tensor
 from torchkeras import registry
 from torchkeras.declared import check_options, function_named, options_of
 from torchkeras.losses.shared import HALF_TYPES, carried, divide_no_nan, same_rank
+from torchkeras.metrics.direction import higher_is_better
 from torchkeras.metrics.metric import Metric
 from torchkeras.naming import snake_case
 
@@ -145,6 +146,7 @@ class MeanMetricWrapper(MeanOfFunction, by_class=True):
         super().__init__(name or getattr(fn, "__name__", type(fn).__name__), dtype)
         check_options(type(self).__name__, fn, options)
         self._function, self._options = fn, options
+        self.higher_is_better = higher_is_better(fn)
 
     def values(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """The values of the function."""

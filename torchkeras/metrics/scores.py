@@ -34,6 +34,7 @@ class FBetaScore(Metric):
     Source: https://keras.io/api/metrics/classification_metrics/
     """
 
+    higher_is_better = True
     rules: ClassVar[Mapping[str, Rule]] = {
         "average": one_of(None, "micro", "macro", "weighted"),
         "beta": ABOVE_0,
@@ -127,6 +128,7 @@ class R2Score(Metric):
     Source: https://keras.io/api/metrics/regression_metrics/
     """
 
+    higher_is_better = True
     rules: ClassVar[Mapping[str, Rule]] = {
         "class_aggregation": one_of(None, "uniform_average", "variance_weighted_average"),
         "num_regressors": integer(0),

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from torchkeras import optimizers
+from torchkeras.callbacks.logs import Named
 from torchkeras.engine.fit.activities import hook_activities, may_add_losses, with_activity_regularizer
 from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
 from torchkeras.engine.fit.custom_steps import Extending, own_step
@@ -34,6 +35,7 @@ from torchkeras.engine.step.step import learn, train_step
 from torchkeras.engine.step.targets import reported_names, resolve
 from torchkeras.interrupts import imported
 from torchkeras.losses.shared import HALF_TYPES
+from torchkeras.metrics.direction import higher_is_better
 from torchkeras.processes import has_group
 from torchkeras.shards import refuse as refuse_shared
 
@@ -325,6 +327,21 @@ class Compiling(Together, Turning, Extending, abstract=True):
             return []
         compiled = self._ready()
         return reported_names(list(compiled.targets)) + list(compiled.added_metrics)
+
+    @property
+    def _directions(self) -> Named:
+        """Whether more is better, for each number that the model reports; None where the metric does not say so."""
+        if not (self._is_compiled and self._is_connected):
+            return Named()
+        compiled = self._ready()
+        measures = [each for target in compiled.targets for each in target.measures]
+        return Named(
+            {
+                **dict.fromkeys(self.metrics_names, False),  # losses
+                **{each.name: higher_is_better(each.metric) for each in measures},
+                **dict.fromkeys(compiled.added_metrics),
+            }
+        )
 
     def _check_compiled(self) -> None:
         if not self._is_compiled:

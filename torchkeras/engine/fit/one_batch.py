@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -18,6 +18,7 @@ from torchkeras.engine.fit.epoch import Executions, Sums, floats, ordered, resul
 from torchkeras.engine.fit.opening import Opening
 from torchkeras.engine.fit.turns import one_trains
 from torchkeras.engine.layer.symbolic import unpacked
+from torchkeras.engine.step.step import AS_IT_IS
 
 
 class OneBatch(Opening, abstract=True):
@@ -27,11 +28,15 @@ class OneBatch(Opening, abstract=True):
 
     @one_trains
     def train_on_batch(
-        self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, return_dict: bool = False
+        self,
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        return_dict: bool = False,
+        reset_metrics: bool = True,
     ) -> Any:
         """One update on one batch.
-
-        Metrics with a state count all batches since `reset_metrics`.
 
         Arguments:
             x (array, list or dict): the inputs.
@@ -39,6 +44,8 @@ class OneBatch(Opening, abstract=True):
             sample_weight (array or None, default None): a weight for each sample.
             class_weight (dict or None, default None): a weight for each class number.
             return_dict (bool, default False): whether to return the numbers by name.
+            reset_metrics (bool, default True): whether metrics with a state count this batch alone; False counts what
+                they counted before as well, since `reset_metrics()`, `fit` or `evaluate`.
 
         Returns:
             The loss as a float; with metrics a list in the order of `metrics_names`, or with `return_dict` a dict.
@@ -60,12 +67,15 @@ class OneBatch(Opening, abstract=True):
         if compiled.guard is not None:
             compiled.guard.begin()
         together = self._together("train_on_batch", once=compiled, samples=batch.samples)
-        with together, self._collected(compiled), self._mode(True):
+        counting = self._counting("train_on_batch", reset_metrics)
+        with together, self._collected(compiled), self._mode(True), counting:
             numbers = self._numbers("train", batch, return_dict)
         runs.look_at(compiled, self, "train_on_batch")
         return numbers
 
-    def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
+    def test_on_batch(
+        self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False, reset_metrics: bool = True
+    ) -> Any:
         """The loss and metrics on one batch, in evaluation mode.
 
         Arguments:
@@ -73,6 +83,8 @@ class OneBatch(Opening, abstract=True):
             y (array, list or dict, default None): the targets.
             sample_weight (array or None, default None): a weight for each sample.
             return_dict (bool, default False): whether to return the numbers by name.
+            reset_metrics (bool, default True): whether metrics with a state count this batch alone; False counts what
+                they counted before as well, since `reset_metrics()`, `fit` or `evaluate`.
 
         Returns:
             The loss as a float; with metrics a list in the order of `metrics_names`, or with `return_dict` a dict.
@@ -85,7 +97,7 @@ class OneBatch(Opening, abstract=True):
         """
         batch = self._one_batch("test_on_batch", x, y, sample_weight)
         together = self._together("test_on_batch", once=self._ready(), samples=batch.samples)
-        with together, self._mode(False), torch.no_grad(), self._counted_apart("test_on_batch"):
+        with together, self._mode(False), torch.no_grad(), self._counting("test_on_batch", reset_metrics):
             return self._numbers("test", batch, return_dict)
 
     def _one_batch(self, method: str, x: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> Batch:
@@ -109,9 +121,25 @@ class OneBatch(Opening, abstract=True):
         return Named(numbers) if by_name else unpacked(list(numbers.values()))
 
     def reset_metrics(self) -> None:
-        """Set the metrics with a state to zero; `fit` and `evaluate` do so when they begin."""
+        """Set the metrics with a state to zero; `fit`, `evaluate` and each single batch do so when they begin."""
         for metric in self._ready().kept.values():
             metric.reset_state()
+
+    def _counting(self, method: str, reset: bool) -> AbstractContextManager[None]:
+        """Metrics with a state count what is inside the block, by itself if they are `reset`."""
+        kept = self._ready().kept
+        if not kept:
+            return AS_IT_IS
+        if self._counts and not reset:
+            raise ValueError(
+                f"{method}: reset_metrics=False would go on with what the metrics have counted of the epoch of `fit` "
+                "that is under way: leave it away."
+            )
+        if reset and not self._counts:
+            for metric in kept.values():
+                if metric._resets_by_batch:
+                    metric.reset_state()
+        return self._counted_apart(method)
 
     @contextmanager
     def _counted_apart(self, method: str) -> Iterator[None]:

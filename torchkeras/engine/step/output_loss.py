@@ -86,10 +86,7 @@ class FunctionObjective(Objective):
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
         if weight is None and mask is None:
             return mean_of(self.given, true, predicted)
-        scores = scores_of(self.given, true, predicted)
-        if not scores.dim():
-            _check_unweighted(self.given, weight, mask, "return one a sample")
-        return weighted_mean(scores, weight, mask)
+        return weighted_mean(scores_of(self.given, true, predicted), weight, mask)
 
 
 class LossObjective(Objective):
@@ -119,7 +116,12 @@ class TorchObjective(Objective):
         check_scores(self.given, loss)
         if loss.dim():
             return weighted_mean(loss, weight, mask)
-        _check_unweighted(self.given, weight, mask, "make it with reduction='none'")
+        if weight is not None or mask is not None:
+            what = "sample or class weights" if weight is not None else "a mask"
+            raise ValueError(
+                f"The loss {name_of(self.given)} gives one number a batch, so {what} cannot enter it: make it with "
+                "reduction='none'."
+            )
         return loss
 
     @property
@@ -160,13 +162,6 @@ def unwrapped(function: Any) -> Any:
 def name_of(loss: Any) -> str:
     """The name of a function, or of an object's class."""
     return getattr(loss, "__name__", type(loss).__name__)
-
-
-def _check_unweighted(loss: Any, weight: Tensor | None, mask: Tensor | None, remedy: str) -> None:
-    """A loss that is one number already can be neither weighted nor masked: raise ValueError."""
-    if weight is not None or mask is not None:
-        what = "sample or class weights" if weight is not None else "a mask"
-        raise ValueError(f"The loss {name_of(loss)} gives one number a batch, so {what} cannot enter it: {remedy}.")
 
 
 def _kind(function: Any) -> str:
@@ -221,8 +216,9 @@ def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None) ->
     """Keras's mean over samples: masked scores count 0 in a mean over the unmasked, weights of 0 are left out of it.
 
     It is 0 where all are masked or left out: such a batch teaches nothing, where Keras 2.2.4 would set weights to NaN.
-    scores: (batch, ...), True counted as 1; weight: (batch,) or (batch, time); mask: (batch, time). Raises ValueError
-    for scores of samples where steps are weighted or masked.
+    One number for the whole batch counts as that of every sample, and step: weights multiply it by their mean over the
+    samples that they do not leave out. scores: () or (batch, ...), True counted as 1; weight: (batch,) or (batch,
+    time); mask: (batch, time). Raises ValueError for scores of samples where steps are weighted or masked.
     """
     if weight is None and mask is None:
         return scores.mean(dtype=None if scores.is_floating_point() else torch.float32)

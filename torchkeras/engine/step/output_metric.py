@@ -6,9 +6,9 @@ Where the output ends in a softmax or sigmoid that nothing but a crossentropy ne
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -22,6 +22,9 @@ from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.step.by_sample import adds_up
 from torchkeras.engine.step.output_loss import Objective, Score, unwrapped
 from torchkeras.lazy import lazy_property
+from torchkeras.losses.loss import function_of
+from torchkeras.metrics.confusion import Confusion
+from torchkeras.metrics.direction import rising
 from torchkeras.naming import snake_case
 
 
@@ -30,7 +33,8 @@ class Measure:
     """A metric of one output: its reported name, a function or a `Metric`, and whether sample weights count.
 
     `keeps_state`: whether it is an object with `update_state` and `result`. `scores`: which output of the trained
-    network holds its numbers, where the graph computes it.
+    network holds its numbers, where the graph computes it. `of_probabilities`: whether it gets what `Target.link` makes
+    of the output's logits.
     """
 
     name: str
@@ -38,6 +42,7 @@ class Measure:
     weighted: bool
     keeps_state: bool
     scores: int | None = None
+    of_probabilities: bool = False
 
     @lazy_property
     def adds_up(self) -> bool:
@@ -62,6 +67,7 @@ class TorchMetric(metric_functions.Metric, abstract=True):
         super().__init__(name=snake_case(type(metric).__name__))
         self.metric: Any = metric
         metric.sync_on_compute = False  # what several processes share is settled by the step
+        self.higher_is_better = getattr(metric, "higher_is_better", None)  # torchmetrics says so
         self._takes_classes = type(metric).__module__.startswith("torchmetrics.classification")
 
     def update_state(self, y_true: Tensor, y_pred: Tensor, sample_weight: Tensor | None = None) -> None:
@@ -128,15 +134,21 @@ def one_number(name: str, value: Any) -> Tensor:
     return value
 
 
-def measures(identifier: Any, objective: Objective, output: KerasTensor, weighted: bool) -> list[Measure]:
+def measures(
+    identifier: Any, objective: Objective, output: KerasTensor, weighted: bool, link: Callable[[Tensor], Tensor] | None
+) -> list[Measure]:
     """A metric, or each of those in a collection of torchmetrics, by the names that it gives them.
 
+    `link`: see `link_of`.
     Raises as `name_and_metric` does.
     """
     collected = is_collection(identifier)
-    found = identifier.items() if collected else [name_and_metric(identifier, objective, output)]
+    found = identifier.items() if collected else [name_and_metric(identifier, objective, output, link)]
     pairs = [(name, TorchMetric(metric) if collected else metric) for name, metric in found]
-    return [Measure(name, each, weighted, isinstance(each, metric_functions.Metric)) for name, each in pairs]
+    found = [Measure(name, each, weighted, isinstance(each, metric_functions.Metric)) for name, each in pairs]
+    if link is None:
+        return found
+    return [replace(each, of_probabilities=expects_probabilities(each.metric)) for each in found]
 
 
 def is_collection(metric: Any) -> bool:
@@ -144,13 +156,13 @@ def is_collection(metric: Any) -> bool:
     return _is_in_torchs_manner(metric) and all(hasattr(metric, method) for method in ("keys", "items"))
 
 
-def name_and_metric(identifier: Any, objective: Objective, output: KerasTensor) -> tuple[str, Any]:
+def name_and_metric(identifier: Any, objective: Objective, output: KerasTensor, link: Any = None) -> tuple[str, Any]:
     """Name and function or object of a metric. `accuracy` and `crossentropy` go by the output's shape and loss.
 
     Raises ValueError for an unknown name, TypeError for what is none.
     """
     if isinstance(identifier, str) and identifier in ("accuracy", "acc", "crossentropy", "ce"):
-        return _by_kind(identifier, _kind(objective, output), getattr(objective.given, "from_logits", False))
+        return _by_kind(identifier, _kind(objective, output, link))
     found: Any = identifier if _is_in_torchs_manner(identifier) else metric_functions.get(identifier)
     if found is None:
         raise TypeError("compile: a metric must be a name, a function, a config or an object; found None.")
@@ -165,27 +177,21 @@ def _is_in_torchs_manner(metric: Any) -> bool:
     return not isinstance(metric, type) and all(hasattr(metric, method) for method in methods)
 
 
-def _by_kind(identifier: str, kind: str, from_logits: bool) -> tuple[str, Score]:
+def _by_kind(identifier: str, kind: str) -> tuple[str, Score]:
     if identifier in ("accuracy", "acc"):
-        if from_logits and kind == "binary":
-            warnings.warn(
-                f"compile: {identifier!r} counts scores over 0.5, as in Keras, while the loss takes logits: "
-                "BinaryAccuracy(threshold=0.0) counts these.",
-                stacklevel=2,
-            )
         return "acc", _ACCURACIES[kind]
-    if from_logits or kind not in _CROSSENTROPIES:
+    if kind not in _CROSSENTROPIES:
         raise ValueError(
-            f"compile: the metric {identifier!r} is that of probabilities, and the loss takes logits or is of torch: "
+            f"compile: the metric {identifier!r} goes by the loss, and the loss does not say what targets it takes: "
             "give an object such as metrics.SparseCategoricalCrossentropy(from_logits=True)."
         )
     return "ce", _CROSSENTROPIES[kind]
 
 
-def _kind(objective: Objective, output: KerasTensor) -> str:
+def _kind(objective: Objective, output: KerasTensor, link: Any) -> str:
     """How the targets of an output name classes, as far as its loss tells."""
     given = objective.function
-    if given in _BINARY_LOGITS or type(given) in _BINARY_LOGITS:
+    if link is _sigmoid:
         return "binary logits"
     if output.shape[-1] == 1 or given in _BINARY or type(given) in _BINARY:
         return "binary"
@@ -194,11 +200,13 @@ def _kind(objective: Objective, output: KerasTensor) -> str:
     return "categorical" if objective.target_kind in (LIKE, BINARY, ONE_HOT) else "by shape"
 
 
+@rising
 def _binary_hits(y_true: Tensor, logits: Tensor) -> Tensor:
     """y_true == (logits > 0): a sigmoid over 0.5, as booleans"""
     return y_true == (logits > 0)
 
 
+@rising
 def _hits_by_shape(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """The highest score is that of the class number, or of the one-hot row, whichever y_true is."""
     sparse = y_true.dim() < y_pred.dim() or y_true.shape[-1] == 1
@@ -209,8 +217,6 @@ _BINARY = (
     *(loss_functions.binary_crossentropy, loss_functions.BinaryCrossentropy),
     *(nn.BCELoss, nn.functional.binary_cross_entropy),
 )
-_BINARY_LOGITS = (nn.BCEWithLogitsLoss, nn.functional.binary_cross_entropy_with_logits)
-
 _ACCURACIES: Mapping[str, Score] = {
     "binary": metric_functions.binary_accuracy,
     "binary logits": _binary_hits,
@@ -220,9 +226,102 @@ _ACCURACIES: Mapping[str, Score] = {
 }
 _CROSSENTROPIES: Mapping[str, Score] = {
     "binary": loss_functions.binary_crossentropy,
+    "binary logits": loss_functions.binary_crossentropy,
     "sparse": loss_functions.sparse_categorical_crossentropy,
     "categorical": loss_functions.categorical_crossentropy,
 }
+
+
+# --- probabilities of an output whose loss takes logits --------------------------------------------------------------
+
+
+def _sigmoid(logits: Tensor) -> Tensor:
+    return _carrying(torch.sigmoid(logits), logits, "sigmoid")
+
+
+def _softmax(logits: Tensor) -> Tensor:
+    return _carrying(torch.softmax(logits, -1), logits, "softmax")
+
+
+def _softmax_over_channels(logits: Tensor) -> Tensor:
+    """As torch's losses have the classes of (batch, classes, ...)."""
+    return torch.softmax(logits, 1) if logits.dim() > 2 else _softmax(logits)
+
+
+def _carrying(probabilities: Tensor, logits: Tensor, activation: str) -> Tensor:
+    """Probabilities with their logits, of which a crossentropy is exact."""
+    probabilities._keras_logits, probabilities._keras_activation = logits, activation  # type: ignore[attr-defined]
+    return probabilities
+
+
+# What makes probabilities of what a loss takes: of Keras's if it was made with from_logits=True, of torch's always.
+_LINKS: Mapping[Any, Callable[[Tensor], Tensor]] = {
+    **dict.fromkeys((loss_functions.binary_crossentropy, loss_functions.binary_focal_crossentropy), _sigmoid),
+    loss_functions.categorical_crossentropy: _softmax,
+    loss_functions.sparse_categorical_crossentropy: _softmax,
+    loss_functions.categorical_focal_crossentropy: _softmax,
+}
+_LINKS_OF_TORCH: Mapping[Any, Callable[[Tensor], Tensor]] = {
+    **dict.fromkeys((nn.BCEWithLogitsLoss, nn.functional.binary_cross_entropy_with_logits), _sigmoid),
+    **dict.fromkeys((nn.MultiLabelSoftMarginLoss, nn.functional.multilabel_soft_margin_loss), _sigmoid),
+    **dict.fromkeys((nn.CrossEntropyLoss, nn.functional.cross_entropy), _softmax_over_channels),
+    **dict.fromkeys((nn.NLLLoss, nn.functional.nll_loss, nn.KLDivLoss, nn.functional.kl_div), torch.exp),
+}
+# What compares with a threshold of probabilities, or takes their logarithm. All else sees what the model gives.
+_OF_PROBABILITIES = (
+    *(metric_functions.BinaryAccuracy, metric_functions.AUC, Confusion, metric_functions.FBetaScore),
+    *(metric_functions.BinaryIoU, metric_functions.BinaryCrossentropy, metric_functions.CategoricalCrossentropy),
+    *(metric_functions.SparseCategoricalCrossentropy, metric_functions.KLDivergence, nn.BCELoss),
+)
+_FUNCTIONS_OF_PROBABILITIES: tuple[Callable[..., Tensor], ...] = (
+    *(metric_functions.binary_accuracy, loss_functions.binary_crossentropy, loss_functions.binary_focal_crossentropy),
+    *(loss_functions.categorical_crossentropy, loss_functions.sparse_categorical_crossentropy),
+    *(loss_functions.categorical_focal_crossentropy, loss_functions.categorical_generalized_cross_entropy),
+    *(loss_functions.kullback_leibler_divergence, loss_functions.dice, loss_functions.tversky),
+    nn.functional.binary_cross_entropy,
+)
+_MODULES_OF_PROBABILITIES = ("torchmetrics.classification", "torcheval.metrics.classification")
+
+
+def link_of(objective: Objective, output: KerasTensor) -> Callable[[Tensor], Tensor] | None:
+    """What makes probabilities of an output: None where its loss takes no logits, or where it has them already."""
+    function, options = _options_of(objective.given)
+    found = _among(_LINKS if options.get("from_logits") else _LINKS_OF_TORCH, function)
+    return None if found is None or output._keras_history.layer._facts.ends_in is not None else found
+
+
+def expects_probabilities(metric: Any) -> bool:
+    """Whether a metric expects probabilities; `from_logits` and thresholds that it was made with decide."""
+    if isinstance(metric, TorchMetric):
+        return type(metric.metric).__module__.startswith(_MODULES_OF_PROBABILITIES)
+    function, options = _options_of(metric)
+    if not (isinstance(metric, _OF_PROBABILITIES) or any(function is each for each in _FUNCTIONS_OF_PROBABILITIES)):
+        return False
+    given = options.get("thresholds", options.get("threshold"))
+    thresholds = [] if given is None else given if isinstance(given, (list, tuple)) else [given]
+    of_logits = options.get("from_logits") or (thresholds and not any(0 < each < 1 for each in thresholds))
+    return not of_logits
+
+
+def _options_of(what: Any) -> tuple[Any, Mapping[str, Any]]:
+    """The function of a loss or metric, or itself, and the options that it was made with."""
+    if isinstance(what, partial):
+        function, options = _options_of(what.func)
+        return function, {**options, **what.keywords}
+    if isinstance(what, (loss_functions.LossFunctionWrapper, metric_functions.MeanMetricWrapper)):
+        function = what.fn if isinstance(what, loss_functions.Loss) else what._function
+        return function, what._options
+    if isinstance(what, loss_functions.Loss):
+        return function_of(what), vars(what)
+    return what, vars(what) if isinstance(what, metric_functions.Metric) else {}
+
+
+def _among(links: Mapping[Any, Any], loss: Any) -> Any:
+    """The entry of a function, or of the class of a module."""
+    return next((link for known, link in links.items() if loss is known or type(loss) is known), None)
+
+
+# --- metrics of an output of which a step has the logits alone -------------------------------------------------------
 
 _ORDER_ALONE: tuple[Callable[..., Tensor], ...] = (  # which score is larger, the logits tell as well
     *(metric_functions.categorical_hits, metric_functions.sparse_categorical_hits),

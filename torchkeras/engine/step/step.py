@@ -319,14 +319,17 @@ def measured(
     left_out = getattr(predicted, "_keras_logits", None) is ITSELF
     predicted = predicted if left_out else carried(predicted, torch.Tensor.detach)
     shared = SHARING.batch is not None
+    linked = None
     for measure in target.measures:
         used = weight if measure.weighted else None
+        seen = predicted if measure.scores is None else outputs[measure.scores]
+        if measure.of_probabilities and target.link is not None:
+            linked = seen = target.link(predicted) if linked is None else linked
         if measure.keeps_state:
             count = partial(_count, measure.metric)
-            _on_whole(measure, count, true, predicted, used, mask) if shared else count(true, predicted, used, mask)
+            _on_whole(measure, count, true, seen, used, mask) if shared else count(true, seen, used, mask)
             continue
-        function = LOGITS[target.logits or ""][measure.metric] if left_out else measure.metric
-        seen = predicted if measure.scores is None else outputs[measure.scores]
+        function = LOGITS[target.logits or ""].get(measure.metric, measure.metric) if left_out else measure.metric
         mean, given = partial(_mean, function), (true, seen, used, mask)
         values[measure.name] = _on_whole(measure, mean, *given) if shared else mean(*given)
 

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.engine.step.output_loss import Objective, objective
-from torchkeras.engine.step.output_metric import LOGITS, Measure, TorchMetric, is_collection, measures, takes_logits
+from torchkeras.engine.step.output_metric import (
+    LOGITS,
+    Measure,
+    TorchMetric,
+    is_collection,
+    link_of,
+    measures,
+    takes_logits,
+)
 
 
 @dataclass(frozen=True)
@@ -22,6 +31,7 @@ class Target:
     `reports_loss`: whether the loss is reported by itself, as it is when the model has several outputs.
     `logits`: the activation ("softmax", "sigmoid") that a step leaves out, since loss and metrics need its input alone.
     `scores`: which output of the trained network holds the loss of each sample, where the graph computes it.
+    `link`: what makes probabilities of the output where the loss takes logits, for the measures `of_probabilities`.
     """
 
     index: int
@@ -33,6 +43,7 @@ class Target:
     weight_mode: str | None
     logits: str | None = None
     scores: int | None = None
+    link: Callable[[Tensor], Tensor] | None = None
 
 
 def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
@@ -53,13 +64,14 @@ def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
             _tell_left_out(name, given)
             continue
         output = graph.outputs[k]
+        link = link_of(loss, output)
         prefix = f"{name}_" if len(names) > 1 else ""
         found = _unique(
             [
                 measure
                 for is_weighted, of_outputs in zip((False, True), wanted, strict=True)
                 for each in of_outputs[k]
-                for measure in measures(each, loss, output, is_weighted)
+                for measure in measures(each, loss, output, is_weighted, link)
             ],
             prefix,
             {"loss", *(f"{each}_loss" for each in names)},
@@ -68,7 +80,7 @@ def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
         if isinstance(weight, bool) or not (isinstance(weight, (int, float, np.number)) and np.isfinite(weight)):
             raise ValueError(f"compile: loss_weights must hold finite numbers; found {weight!r}.")
         logits = _logits(graph, output, loss, found)
-        targets.append(Target(k, name, len(names) > 1, loss, float(weight), found, modes[k], logits))
+        targets.append(Target(k, name, len(names) > 1, loss, float(weight), found, modes[k], logits, link=link))
     _check_apart(targets)
     if given.on_nonfinite is not None:
         _check_taken_back(targets, given.on_nonfinite)
