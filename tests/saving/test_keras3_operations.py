@@ -1,4 +1,4 @@
-"""Operations of `keras.ops` in graphs: a model of Keras 3.15 gives its outputs, or is refused by the operation's name."""
+"""`keras.ops` in graphs: a model of Keras 3.15 gives its outputs, or is refused by the name of the operation."""
 
 import gzip
 import json

@@ -275,6 +275,7 @@ def bound(
     name, *parameters = spec.split()
     given = {**options, **call.kwargs}
     order = [parameter.partition("=")[0] for parameter in parameters if not parameter.startswith("~")]
+    order = [name for name in order if name not in options]
     given.update(zip(order, call.args, strict=False))
     values = []
     for parameter in parameters:
