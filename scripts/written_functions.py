@@ -29,18 +29,25 @@ _REDUCED = ["sum", "mean", "amax", "amin", "logsumexp", "any", "all", "argmax", 
 _TO_ONE = ["sum", "mean", "amax", "amin", "max", "min", "prod", "any", "all"]
 
 
+def _bound(make: Callable[[Any], Call], function: Any) -> Call:
+    return make(function)
+
+
 def _called(name: str) -> Any:
     return getattr(torch, name)
 
 
 SAME: dict[str, Call] = {
-    **{name: lambda x, y, m, p, f=_called(name): f(x) for name in _OF_X},
-    **{name: lambda x, y, m, p, f=_called(name): f(p) for name in _OF_P},
-    **{name: lambda x, y, m, p, f=_called(name): f(x, y) for name in _OF_XY},
-    **{name: lambda x, y, m, p, f=getattr(F, name): f(x) for name in _IN_F},
-    **{f"{name}_axis": lambda x, y, m, p, f=_called(name): f(x, 1) for name in _REDUCED},
-    **{f"{name}_kept": lambda x, y, m, p, f=_called(name): f(x, dim=2, keepdim=True) for name in _REDUCED},
-    **{f"{name}_all": lambda x, y, m, p, f=_called(name): x + f(x) for name in _TO_ONE},
+    **{name: _bound(lambda f: lambda x, y, m, p: f(x), _called(name)) for name in _OF_X},
+    **{name: _bound(lambda f: lambda x, y, m, p: f(p), _called(name)) for name in _OF_P},
+    **{name: _bound(lambda f: lambda x, y, m, p: f(x, y), _called(name)) for name in _OF_XY},
+    **{name: _bound(lambda f: lambda x, y, m, p: f(x), getattr(F, name)) for name in _IN_F},
+    **{f"{name}_axis": _bound(lambda f: lambda x, y, m, p: f(x, 1), _called(name)) for name in _REDUCED},
+    **{
+        f"{name}_kept": _bound(lambda f: lambda x, y, m, p: f(x, dim=2, keepdim=True), _called(name))
+        for name in _REDUCED
+    },
+    **{f"{name}_all": _bound(lambda f: lambda x, y, m, p: x + f(x), _called(name)) for name in _TO_ONE},
     "acosh": lambda x, y, m, p: torch.acosh(p + 1),
     "add_number": lambda x, y, m, p: 2 + x * 3 - 1.5,
     "argsort": lambda x, y, m, p: x.argsort(-1),

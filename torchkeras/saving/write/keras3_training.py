@@ -47,7 +47,7 @@ CHOSEN: Mapping[Any, str] = {
 def compile_config(training: Mapping[str, Any], model: Any, unread: list[str]) -> Plain:
     """How a model was compiled. What Keras 3 lacks or computes differently goes to `unread`, and into a form of ours.
 
-    Of losses and metrics that is a name that Keras 3 refuses: this package reads its own list of them from the metadata.
+    Of losses and metrics that is a name that Keras 3 refuses: this package reads its own list from the metadata.
     """
 
     def own(form: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:

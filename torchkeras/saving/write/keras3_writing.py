@@ -82,7 +82,11 @@ def keras3_form(model: Any, compiled: bool = True) -> tuple[Plain, list[str]]:
     return {**config, "compile_config": compiled_as}, writing.unread
 
 
-class _CallsDifferError(ValueError):
+class _GraphError(ValueError):
+    """What is wrong with a whole model."""
+
+
+class _CallsDifferError(_GraphError):
     """A graph that Keras 3 would compute differently."""
 
 
@@ -120,11 +124,9 @@ class _Writing:
             if keras3 is None:
                 raise ValueError(f"{name} {layer.name!r} has no form in Keras 3.")
             options = self.options(layer)
-        except _CallsDifferError:
+        except _GraphError:
             raise
         except ValueError as error:
-            if not own:
-                raise
             self.unread.append(str(error))
             return _foreign(layer)
         entry = _entry("keras.layers" if own else None, keras3 or name, options)
@@ -166,7 +168,7 @@ class _Writing:
         if isinstance(layer, TimeDistributed) and layer.activity_regularizer is not None:
             raise ValueError(
                 f"TimeDistributed {layer.name!r}: Keras 3 does not count the activity_regularizer of its layer. Put an "
-                "ActivityRegularization(per_sample=True) after it, or save as .h5."
+                "ActivityRegularization(per_sample=True) after it."
             )
         if option in ("layer", "cell"):
             return self.layer(getattr(layer, option))
@@ -197,9 +199,9 @@ class _Writing:
             return _entry(None, model._class_name, model.get_config())
         twice = [layer for layer in model.layers if layer in self.of_models]
         if twice:
-            raise _CallsDifferError(
+            raise _GraphError(
                 f"{type(twice[0]).__name__} {twice[0].name!r}: a layer of two models, one inside the other, "
-                "has no form in Keras 3."
+                "has no form in a .keras file, which would have its weights once. Save as .h5."
             )
         self.of_models.update(model.layers)
         config: Plain = {"name": model.name, "trainable": model.trainable}
@@ -296,7 +298,7 @@ def _of_each_sample(layer: Layer, value: Any) -> Any:
     if not isinstance(value, Mapping) or value["class_name"] != "PerSample":
         raise ValueError(
             f"{type(layer).__name__} {layer.name!r}: Keras 3 divides its activity_regularizer by the samples of a "
-            "batch. Use regularizers.PerSample, or save as .h5."
+            "batch. Use regularizers.PerSample."
         )
     return value["config"]["regularizer"]
 
