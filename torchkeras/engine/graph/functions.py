@@ -144,7 +144,13 @@ def _clip(x: Tensor, low: Any, high: Any) -> Tensor:
 
 
 def _tensor(value: Any, like: Tensor) -> Tensor:
-    return value if isinstance(value, Tensor) else torch.full((), value, dtype=like.dtype, device=like.device)
+    """A number as a tensor, in the type that both have together; nested lists of numbers in the same way."""
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, (list, tuple)):
+        given = torch.tensor(value, device=like.device)
+        return given.to(like.dtype) if like.is_floating_point() else given
+    return torch.full((), value, dtype=torch.result_type(like, value), device=like.device)
 
 
 def _pair(function: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Any, Any], Tensor]:

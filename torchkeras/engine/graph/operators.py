@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from torchkeras.engine.graph import call_text, function_arguments, function_shapes
 from torchkeras.engine.graph.functions import BY_AXES, FUNCTIONS
+from torchkeras.engine.graph.keras3_functions import KERAS3
 from torchkeras.engine.layer import torch_functions
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
@@ -35,7 +36,7 @@ def _read_function(value: Any) -> Any:
 
 
 def _function(name: str) -> Callable[..., Any] | None:
-    found = OPERATORS.get(name) or FUNCTIONS.get(name)
+    found = OPERATORS.get(name) or FUNCTIONS.get(name) or KERAS3.get(name)
     return found or torch_functions.named(name)
 
 
@@ -57,8 +58,8 @@ def _read_keywords(value: Any) -> dict[str, Any]:
 class Operation(Layer):
     """`function(*arguments, **keywords)`, the symbolic tensors among them being the layer's inputs.
 
-    `function`: the name of an operator (`"add"`), of a function that Keras has as a layer
-    (`engine/graph/functions.py`), of one of torch's own (`"torch.cat"`) or of the backend
+    `function`: the name of an operator (`"add"`), of a function that Keras has as a layer (`engine/graph/functions.py`,
+    `engine/graph/keras3_functions.py`), of one of torch's own (`"torch.cat"`) or of the backend
     (`"torchkeras.backend.dot"`). `arguments`, `keywords`: as `engine/graph/function_arguments.py` says; constants
     become buffers, an `nn.Parameter` a weight. `keeps_mask`: whether the mask of the inputs goes on. Raises ValueError
     for an unknown function or an argument of another form.

@@ -12,7 +12,11 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple
 
+import torch
+
+from torchkeras.engine.graph import function_arguments
 from torchkeras.engine.layer.nested import POSITIONAL, TENSOR, TensorSlot, encoded
+from torchkeras.engine.layer.symbolic import dtype_of
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects.translation import Config, is_object, plain
 from torchkeras.saving.layer_facts import facts
@@ -226,7 +230,7 @@ def as_arguments(values: list[Any]) -> tuple[list[Any], list[CallPlace]]:
             inputs.append(value)
             return {"input": len(inputs) - 1}
         if is_object(value) and value["class_name"] in ("__ellipsis__", *ARRAYS):
-            return {"ellipsis": True} if value["class_name"] == "__ellipsis__" else {"array": value["config"]["value"]}
+            return {"ellipsis": True} if value["class_name"] == "__ellipsis__" else _array(value["config"])
         if is_object(value) and value["class_name"] == "__slice__":
             return encoded(value["config"])
         if isinstance(value, Mapping) and set(value) <= {"start", "stop", "step"}:
@@ -236,23 +240,51 @@ def as_arguments(values: list[Any]) -> tuple[list[Any], list[CallPlace]]:
     return [encoded(value) for value in values], inputs
 
 
-def bound(spec: str, call: NodeCall, options: Mapping[str, Any], where: str) -> tuple[str, list[Any]]:
+def _array(config: Mapping[str, Any]) -> Any:
+    """A constant: of the type that the file says or, if it says none, of that of the first input."""
+    if "dtype" not in config:
+        return {"array": config["value"]}
+    kind = dtype_of(str(config["dtype"]))
+    try:
+        tensor = torch.tensor(config["value"], dtype=kind)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ArchitectureError(f"An array of {config['dtype']} has other values: {error}.") from error
+    return {"constant": 0, **function_arguments.written(tensor)}
+
+
+def as_indices(value: Any) -> Any:
+    """What stands in `x[...]`, with arrays of small whole numbers as indices: torch reads uint8 as a mask."""
+    if is_object(value) and value["class_name"] in ARRAYS and "int" in str(value["config"].get("dtype")):
+        return {**value, "config": {**value["config"], "dtype": "int64"}}
+    return (
+        [as_indices(item) for item in value]
+        if isinstance(value, (list, tuple)) and not isinstance(value, CallPlace)
+        else value
+    )
+
+
+def bound(
+    spec: str, call: NodeCall, options: Mapping[str, Any], where: str, none_counts: bool = False
+) -> tuple[str, list[Any]]:
     """Function and arguments by a row of a table of functions: `mean x axis=None keepdims=False ~dtype=None`.
 
     A row has today's name, then the parameters in today's order, some with a default. A parameter after `~` must have
-    the value given there. Raises ArchitectureError for a missing or unknown argument.
+    the value given there. A None in the call means the default, unless `none_counts`. Raises ArchitectureError for a
+    missing or unknown argument.
     """
     name, *parameters = spec.split()
     given = {**options, **call.kwargs}
     order = [parameter.partition("=")[0] for parameter in parameters if not parameter.startswith("~")]
+    order = [name for name in order if name not in options]
     given.update(zip(order, call.args, strict=False))
     values = []
     for parameter in parameters:
         key, has_default, default = parameter.lstrip("~").partition("=")
         if key not in given and not has_default:
             raise ArchitectureError(f"{where}: its call lacks the argument {key!r}.")
+        is_given = key in given
         value = given.pop(key, None)
-        if value is None:
+        if value is None and not (none_counts and is_given):
             value = LITERALS.get(default, default) if has_default else None
         if not parameter.startswith("~"):
             values.append(value)
@@ -275,6 +307,8 @@ LITERALS: Mapping[str, Any] = {
     "0.5": 0.5,
     "4": 4,
     "1e-12": 1e-12,
+    "1e-05": 1e-5,
+    "1e-08": 1e-8,
     "1.0": 1.0,
     "2": 2,
 }

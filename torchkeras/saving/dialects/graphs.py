@@ -10,7 +10,7 @@ from torchkeras import registry
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls, masking
 from torchkeras.saving.dialects.calls import CallPlace, NodeCall
-from torchkeras.saving.dialects.translation import Config, Words, class_name, is_object, layer
+from torchkeras.saving.dialects.translation import Config, Words, class_name, is_object, layer, own_form
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,9 @@ class Forms:
 
 def modern(config: Mapping[str, Any], forms: Forms) -> Config:
     """Today's `{"class_name", "config"}` of a model. Raises ArchitectureError, ForbiddenContentError."""
+    own = own_form(config)
+    if own is not None:
+        return own
     entry = _entry(config, forms)
     if masking.is_model(entry):
         count = len(entry["config"]["input_layers"]) if "input_layers" in entry["config"] else 1
@@ -45,6 +48,9 @@ def _entry(entry: Any, forms: Forms) -> Config:
     """The entry of a layer or model, translated."""
     if not is_object(entry):
         raise ArchitectureError(f"A layer's config needs a 'class_name' and a 'config'; found {_short(entry)}.")
+    own = own_form(entry)
+    if own is not None:
+        return own
     given = entry.get("config")
     if isinstance(given, list) and class_name(entry) == "Sequential":
         given = {"layers": given}

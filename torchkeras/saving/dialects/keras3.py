@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from torchkeras.engine.graph.keras3_functions import PAIRS_OF_FLOATS
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls
 from torchkeras.saving.dialects.calls import CallPlace, NodeCall
@@ -65,11 +66,19 @@ _UNARY = {
     "Erfc": "torch.erfc",
     "Erfinv": "torch.erfinv",
     "Ravel": "torch.ravel",
+    "BitwiseInvert": "torch.bitwise_not",
+    "BitwiseNot": "torch.bitwise_not",
+    "Cbrt": "keras3.cbrt",
+    "Fliplr": "keras3.fliplr",
+    "Flipud": "keras3.flipud",
+    "Det": "torch.linalg.det",
+    "Inv": "torch.linalg.inv",
+    "Logdet": "torch.logdet",
     **{
         name.capitalize(): f"torch.{name}"
         for name in (
-            *("deg2rad", "exp2", "isfinite", "isinf", "isneginf", "isposinf", "log10", "log2", "rad2deg", "signbit"),
-            *("sinc", "trunc"),
+            *("deg2rad", "exp2", "i0", "isfinite", "isinf", "isneginf", "isposinf", "isreal", "log10", "log2"),
+            *("rad2deg", "signbit", "sinc", "trunc"),
         )
     },
 }
@@ -97,12 +106,20 @@ _PAIRS = {
 # Both must be tensors in torch.
 _TENSOR_PAIRS = {
     "Arctan2": "torch.atan2",
+    "BitwiseAnd": "torch.bitwise_and",
+    "BitwiseLeftShift": "torch.bitwise_left_shift",
+    "BitwiseOr": "torch.bitwise_or",
+    "BitwiseRightShift": "torch.bitwise_right_shift",
+    "BitwiseXor": "torch.bitwise_xor",
     "Dot": "dot",
+    "Kron": "torch.kron",
+    "LeftShift": "torch.bitwise_left_shift",
     "LogicalXor": "torch.logical_xor",
-    **{
-        name.capitalize(): f"torch.{name}"
-        for name in ("fmax", "fmin", "fmod", "heaviside", "hypot", "inner", "logaddexp", "logaddexp2")
-    },
+    "Outer": "keras3.outer",
+    "RightShift": "torch.bitwise_right_shift",
+    "Solve": "keras3.solve",
+    **{name.capitalize(): f"torch.{name}" for name in ("fmax", "fmin", "fmod", "gcd", "inner", "lcm")},
+    **{name.capitalize(): f"keras3.{name}" for name in PAIRS_OF_FLOATS},
 }
 _REDUCED = {
     "Mean": "mean",
@@ -132,24 +149,28 @@ FUNCTIONS: Mapping[str, str] = {
     "Celu": "celu x alpha=1.0",
     "Cast": "cast x dtype",
     "Clip": "clip x x_min x_max",
+    "Append": "keras3.append x1 x2 axis=None",
+    "Cholesky": "torch.linalg.cholesky x ~upper=False",
     "Concatenate": "concatenate xs axis=-1",
     "ConvertToTensor": "identity x ~dtype=None ~sparse=None ~ragged=None",
-    "CountNonzero": "torch.count_nonzero x axis=None",
-    "Cumprod": "torch.cumprod x axis ~dtype=None",
+    "CountNonzero": "keras3.count_nonzero x axis=None",
+    "Cumprod": "keras3.cumprod x axis=None dtype=None",
     "Diagonal": "torch.diagonal x offset=0 axis1=0 axis2=1",
     "Diff": "torch.diff a n=1 axis=-1",
     "Digitize": "digitize x bins",
+    "Dstack": "keras3.dstack xs",
     "DivideNoNan": "divide_no_nan x1 x2",
     "Elu": "elu x alpha=1.0",
     "ExpandDims": "expand_dims x axis",
     "Flip": "flip x axis=None",
-    "FullLike": "torch.full_like x fill_value ~dtype=None",
+    "FullLike": "keras3.full_like x fill_value dtype=None",
     "Gelu": "gelu x approximate=True",
     "GetItem": "getitem x key",
     "Glu": "torch.nn.functional.glu x axis=-1",
     "HardShrink": "hard_shrink x threshold=0.5",
     "Hstack": "torch.hstack xs",
     "Identity": "identity x",
+    "Isclose": "keras3.isclose x1 x2 rtol=1e-05 atol=1e-08 equal_nan=False",
     "LeakyRelu": "leaky_relu x negative_slope=0.2",
     "LogSoftmax": "log_softmax x axis=-1",
     "Median": "median x axis=None keepdims=False",
@@ -158,14 +179,16 @@ FUNCTIONS: Mapping[str, str] = {
     "Nanmean": "torch.nanmean x axis=None keepdims=False",
     "Nansum": "torch.nansum x axis=None keepdims=False",
     "Norm": "norm x axis=None keepdims=False ~ord=None",
-    "Normalize": "unit x axis=-1 epsilon=1e-12 ~order=2",
+    "Normalize": "keras3.normalize x axis=-1 order=2 epsilon=None",
     "OneHot": "one_hot x num_classes axis=-1 dtype=float32 ~sparse=False",
-    "OnesLike": "torch.ones_like x ~dtype=None",
+    "OnesLike": "keras3.ones_like x dtype=None",
     "Pad": "pad x pad_width mode=constant constant_values=None",
+    "Ptp": "keras3.ptp x axis=None keepdims=False",
     "Quantile": "quantile x q axis=None keepdims=False ~method=linear",
     "Repeat": "repeat x repeats axis",
     "Reshape": "reshape x newshape",
-    "Roll": "torch.roll x shift axis",
+    "Roll": "keras3.roll x shift axis=None",
+    "Rot90": "keras3.rot90 array k=1 axes=None",
     "Round": "round x ~decimals=0",
     "Select": "select condlist choicelist default=0",
     "SoftShrink": "soft_shrink x threshold=0.5",
@@ -176,12 +199,13 @@ FUNCTIONS: Mapping[str, str] = {
     "Squareplus": "squareplus x b=4",
     "Stack": "stack x axis=0",
     "Swapaxes": "swapaxes x axis1 axis2",
-    "Take": "take x indices axis=None",
-    "TakeAlongAxis": "torch.take_along_dim x indices axis=None",
+    "Take": "keras3.take x indices axis=None",
+    "TakeAlongAxis": "keras3.take_along_axis x indices axis=None",
     "Tensordot": "tensordot x1 x2 axes=2",
     "Threshold": "torch.threshold x threshold default_value",
     "Tile": "tile x repeats",
     "TopK": "torch.topk x k ~sorted=True",
+    "Trace": "keras3.trace x offset=0 axis1=0 axis2=1",
     "Transpose": "transpose x axes=None",
     "Tril": "torch.tril x k=0",
     "Triu": "torch.triu x k=0",
@@ -189,8 +213,46 @@ FUNCTIONS: Mapping[str, str] = {
     "Vstack": "torch.vstack xs",
     "Where": "where condition x1 x2",
     "Cumsum": "cumsum x axis ~dtype=None",
-    "ZerosLike": "torch.zeros_like x ~dtype=None",
+    "ZerosLike": "keras3.zeros_like x dtype=None",
 }
+
+# The same in full: for inputs of whole numbers, and for arguments that are no single numbers where the row above has
+# those alone.
+IN_FULL: Mapping[str, str] = {
+    **{name: f"keras3.{name.lower()} x axis=None keepdims=False" for name in ("Mean", "Var", "Std", "Logsumexp")},
+    **{name: f"keras3.{name.lower()} x axis=None keepdims=False" for name in ("Argmax", "Argmin", "Median")},
+    **{name: f"keras3.a{name[-3:].lower()} x axis=None keepdims=False initial=None" for name in ("Amax", "Amin")},
+    **{name: f"keras3.a{name.lower()} x axis=None keepdims=False initial=None" for name in ("Max", "Min")},
+    **{name: f"keras3.{name.lower()} x" for name in ("Ceil", "Floor")},
+    "Argsort": "keras3.argsort x axis=-1",
+    "Average": "keras3.average x axis=None weights=None",
+    "Clip": "keras3.clip x x_min x_max",
+    "Cumsum": "keras3.cumsum x axis=None dtype=None",
+    "Digitize": "keras3.digitize x bins",
+    "ExpandDims": "keras3.expand_dims x axis",
+    "LogSoftmax": "keras3.log_softmax x axis=-1",
+    "Norm": "keras3.norm x ord=None axis=None keepdims=False",
+    "OneHot": "keras3.one_hot x num_classes axis=-1 dtype=None ~sparse=False",
+    "Pad": "keras3.pad x pad_width mode=constant constant_values=None",
+    **{name: f"keras3.{name.lower()} x axis=None keepdims=False dtype=None" for name in ("Prod", "Sum")},
+    "Quantile": "keras3.quantile x q axis=None keepdims=False ~method=linear",
+    "Repeat": "keras3.repeat x repeats axis=None",
+    "Round": "keras3.round x decimals=0",
+    "Softmax": "keras3.softmax x axis=-1",
+    "Split": "keras3.split x indices_or_sections axis=0",
+    "Tile": "keras3.tile x repeats",
+    "TopK": "keras3.top_k x k sorted=True",
+    "Unstack": "keras3.unstack x num=None axis=0",
+    "Where": "keras3.where condition x1 x2",
+}
+# Parameters that the rows of `FUNCTIONS` take as lists.
+_LISTS = dict.fromkeys(("Mean", "Var", "Std", "Logsumexp", "Median", "Amax", "Amin", "Max", "Min"), ("axis",))
+_LISTS |= dict.fromkeys(("Norm", "Prod", "Sum", "Average"), ("axis",)) | {
+    "Quantile": ("axis", "q"),
+    "Tile": ("repeats",),
+}
+# Those whose None is no default.
+_NONE = ("Argsort", "Cumsum", "LogSoftmax", "Repeat", "Softmax")
 
 
 def _is_function(entry: Mapping[str, Any]) -> bool:
@@ -213,10 +275,46 @@ def _function(entry: Mapping[str, Any], call: NodeCall, where: str) -> tuple[str
     if name not in FUNCTIONS:
         raise ArchitectureError(f"{where}: the operation {name!r} of Keras 3 is not one that is read.")
     options = {key: value for key, value in entry["config"].items() if key != "name"}
-    function, arguments = calls.bound(FUNCTIONS[name], call, options, where)
-    if name in _TENSOR_PAIRS:
-        arguments = [calls.constant(argument, numbers=True) for argument in arguments]
+    row = FUNCTIONS[name] if _fits_short(entry, call, options) else IN_FULL[name]
+    function, arguments = calls.bound(row, call, options, where, none_counts=row is IN_FULL.get(name))
+    if name in _PAIRS or name in _TENSOR_PAIRS:
+        arguments = [calls.constant(argument, numbers=name in _TENSOR_PAIRS) for argument in arguments]
+    if name == "GetItem":
+        arguments[1] = calls.as_indices(arguments[1])
     return function, arguments
+
+
+def _fits_short(entry: Mapping[str, Any], call: NodeCall, options: Mapping[str, Any]) -> bool:
+    """Whether a call is one that the row of `FUNCTIONS` computes as Keras 3 does."""
+    name = entry["class_name"]
+    if name not in IN_FULL:
+        return True
+    short, full = (
+        {part.lstrip("~").partition("=")[0]: part for part in t[name].split()[1:]} for t in (FUNCTIONS, IN_FULL)
+    )
+    given = {**options, **call.kwargs, **dict(zip(full, call.args, strict=False))}
+    if not _computes_on_floats(entry["inbound_nodes"]):
+        return False
+    for key, value in given.items():
+        part = short.get(key, "~")
+        default = part.partition("=")[2]
+        if part.startswith("~") and "=" in part and value not in (None, calls.LITERALS.get(default, default)):
+            return False
+        if value is None and name in _NONE:
+            return False
+        is_list = isinstance(value, (list, tuple)) or is_object(value)
+        nested = is_list and not is_object(value) and all(isinstance(item, (list, tuple)) for item in value)
+        if is_list and not (key in _LISTS.get(name, ()) or (name == "Pad" and nested)):
+            return False
+    return True
+
+
+def _computes_on_floats(value: Any) -> bool:
+    """Whether all tensors of a call are of floating-point numbers."""
+    if is_object(value) and value["class_name"] == "__keras_tensor__":
+        return "float" in str(value["config"].get("dtype", "float"))
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
+    return all(map(_computes_on_floats, parts))
 
 
 # --- masks -----------------------------------------------------------------------------------------------------------

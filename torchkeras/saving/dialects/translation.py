@@ -55,6 +55,9 @@ DISTRIBUTIONS: Mapping[Any, str] = {"truncated_normal": "normal"}
 LAYERS = ("layer", "cell", "backward_layer")  # options that are layers
 
 
+# The package under which this one writes what Keras 3 does not have: Keras 3 refuses it by this name.
+FOREIGN = "torchkeras>"
+
 # --- objects in options ----------------------------------------------------------------------------------------------
 
 
@@ -100,7 +103,17 @@ def function_name(value: Mapping[str, Any]) -> Any:
     found, registered = value.get("config"), value.get("registered_name")
     if value["class_name"] != "function" or not isinstance(found, str):
         return []
+    if found.startswith(FOREIGN):
+        return found.removeprefix(FOREIGN)
     return registered if isinstance(registered, str) and ">" in registered else found
+
+
+def own_form(entry: Mapping[str, Any]) -> Config | None:
+    """A layer or model that this package wrote in its own form; None for another."""
+    name, given = str(entry.get("class_name")), entry.get("config")
+    if not name.startswith(FOREIGN) or not isinstance(given, Mapping):
+        return None
+    return {"class_name": name.removeprefix(FOREIGN), "config": dict(given)}
 
 
 def named_object(value: Any, where: str) -> Any:

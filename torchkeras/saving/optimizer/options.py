@@ -9,6 +9,7 @@ from typing import Any
 from torchkeras.engine.step import loss_scale
 from torchkeras.optimizers import schedules
 from torchkeras.optimizers.base import Optimizer
+from torchkeras.saving.dialects.translation import FOREIGN
 
 Options = dict[str, Any]
 
@@ -49,6 +50,9 @@ def from_keras3(config: Mapping[str, Any], later: bool) -> Options:
     The optimizers of tf.keras up to 2.10 have an option `decay`. They compute as in Keras 2, except RMSprop with a
     momentum. Raises ValueError for what we do not have.
     """
+    own = str(config.get("class_name"))
+    if later and own.startswith(FOREIGN) and isinstance(config.get("config"), Mapping):
+        return {"class_name": own.removeprefix(FOREIGN), "config": dict(config["config"])}
     name, options = _unscaled(str(config.get("class_name")).rpartition(">")[2], config.get("config"))
     if not isinstance(options, Mapping):
         raise ValueError(f"the optimizer {name} has no options")

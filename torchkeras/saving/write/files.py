@@ -11,6 +11,7 @@ from torchkeras.engine.fit.compile_options import own_training_config, training_
 from torchkeras.saving.beside import moved_beside
 from torchkeras.saving.containers import archive, json_text
 from torchkeras.saving.containers.hdf5 import writing
+from torchkeras.saving.dialects.translation import own_form
 from torchkeras.saving.frozen import KEY, frozen_alone
 from torchkeras.saving.graph_config import layer_config
 from torchkeras.saving.model_file import OWN, STRUCTURE
@@ -19,7 +20,7 @@ from torchkeras.saving.optimizer.state import own_arrays, scale_arrays, state_ar
 from torchkeras.saving.weights import layer_groups, paths
 from torchkeras.saving.write import keras2
 from torchkeras.saving.write.keras2_training import training_for_keras2
-from torchkeras.saving.write.keras3_writing import KERAS3_VERSION, keras3_config
+from torchkeras.saving.write.keras3_writing import KERAS3_VERSION, keras3_form
 
 PathLike = str | os.PathLike[str]
 
@@ -62,7 +63,7 @@ def _training_for_keras2(model: Any, path: PathLike) -> Any:
 
 
 def write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:
-    """A model as the `.keras` archive of Keras 3. Raises ValueError for what Keras 3 does not have."""
+    """A model as the `.keras` archive of Keras 3. Warns of what Keras 3 does not have, and refuses to read."""
 
     def write(file: Any) -> None:
         paths.write(file, model)
@@ -72,11 +73,16 @@ def write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:
     metadata: dict[str, Any] = {"keras_version": KERAS3_VERSION, "date_saved": f"{_now():%Y-%m-%d@%H:%M:%S}"}
     if include_optimizer:
         metadata[OWN] = own_training_config(model)  # Keras does not read it
-    if (model._input_form, model._output_form) != (None, None):
+    config, unread = keras3_form(model, include_optimizer)
+    if unread:
+        warnings.warn(
+            f"{path}: torchkeras reads the file, Keras 3 refuses it: {' '.join(dict.fromkeys(unread))}", stacklevel=4
+        )
+    if (model._input_form, model._output_form) != (None, None) and own_form(config) is None:
         metadata[STRUCTURE] = True
     frozen = frozen_alone(model)
     metadata |= {KEY: frozen} if frozen else {}
-    archive.write(path, keras3_config(model, include_optimizer), metadata, write)
+    archive.write(path, config, metadata, write)
 
 
 def _now() -> datetime:

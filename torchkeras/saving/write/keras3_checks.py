@@ -38,7 +38,7 @@ def check_modes(graph: Graph) -> None:
         if training is not None:
             raise ValueError(
                 f"{type(node.layer).__name__} {node.layer.name!r} is called with training={training}, which has no "
-                "form in Keras 3: there fit and predict say otherwise. Save as .h5, which keeps it."
+                "form in Keras 3: there fit and predict say otherwise."
             )
 
 

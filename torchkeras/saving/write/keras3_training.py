@@ -9,6 +9,7 @@ from torchkeras import metrics, registry
 from torchkeras.engine.step.output_loss import objective
 from torchkeras.engine.step.output_metric import name_and_metric
 from torchkeras.engine.step.targets import for_outputs, metrics_for_outputs
+from torchkeras.saving.dialects.translation import FOREIGN
 from torchkeras.saving.optimizer.options import to_keras3
 
 Plain = dict[str, Any]
@@ -43,25 +44,52 @@ CHOSEN: Mapping[Any, str] = {
 }
 
 
-def compile_config(training: Mapping[str, Any], model: Any) -> Plain:
-    """How a model was compiled. Raises ValueError for an option that Keras 3 lacks or computes differently."""
-    if training["sample_weight_mode"] is not None:
-        raise ValueError(f"compile: sample_weight_mode {training['sample_weight_mode']!r} has no form in Keras 3.")
-    return {
-        "optimizer": _optimizer(model.optimizer),
-        "loss": _mapped(training["loss"], _loss),
+def compile_config(training: Mapping[str, Any], model: Any, unread: list[str]) -> Plain:
+    """How a model was compiled. What Keras 3 lacks or computes differently goes to `unread`, and into a form of ours.
+
+    Of losses and metrics that is a name that Keras 3 refuses: this package reads its own list from the metadata.
+    """
+
+    def own(form: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+        try:
+            return form()
+        except ValueError as error:
+            unread.append(str(error))
+            return otherwise()
+
+    def named(option: str) -> Plain:
+        return function_entry(option, FOREIGN)
+
+    optimizer, loss = model.optimizer, training["loss"]
+    found = {
+        "optimizer": own(lambda: _optimizer(optimizer), lambda: _own_optimizer(optimizer)),
+        "loss": own(lambda: _mapped(loss, _loss), lambda: named("loss")),
         "loss_weights": training["loss_weights"],
-        "metrics": _metrics(training["metrics"], training["loss"], model),
-        "weighted_metrics": _metrics(training["weighted_metrics"], training["loss"], model),
+        "metrics": own(lambda: _metrics(training["metrics"], loss, model), lambda: named("metrics")),
+        "weighted_metrics": own(
+            lambda: _metrics(training["weighted_metrics"], loss, model),
+            lambda: named("weighted_metrics"),
+        ),
         "run_eagerly": False,
         "steps_per_execution": 1,
         "jit_compile": False,
     }
+    mode = training["sample_weight_mode"]
+    if mode is not None:
+        unread.append(f"compile: sample_weight_mode {mode!r} has no form in Keras 3.")
+        found["sample_weight_mode"] = mode  # an argument that its `compile` refuses
+    return found
 
 
 def _optimizer(optimizer: Any) -> Plain:
     kind, options = to_keras3(optimizer)
     return _object("keras.optimizers", kind, options)
+
+
+def _own_optimizer(optimizer: Any) -> Plain:
+    """An optimizer in this package's own form."""
+    name = f"{FOREIGN}{type(optimizer).__name__}"
+    return {"module": None, "class_name": name, "config": optimizer.get_config(), "registered_name": name}
 
 
 def _mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
@@ -133,8 +161,11 @@ def _class(kind: str, item: Mapping[str, Any], module: str, family: registry.Fam
     return _object(module, name, options)
 
 
-def function_entry(name: str) -> Plain:
-    """A function, which Keras finds among its own and `custom_objects`."""
+def function_entry(name: str, package: str = "") -> Plain:
+    """A function, which Keras finds among its own and `custom_objects`; one of a `package` among the latter alone."""
+    if package:
+        name = f"{package}{name}"
+        return {"module": None, "class_name": "function", "config": name, "registered_name": name}
     return {"module": "builtins", "class_name": "function", "config": name, "registered_name": "function"}
 
 

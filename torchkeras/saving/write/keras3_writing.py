@@ -1,6 +1,6 @@
 """A model's architecture as Keras 3.15 writes it into `config.json` of a `.keras` file, translated from ours by tables.
 
-What Keras 3 does not have, or computes differently under the same name, is refused.
+What Keras 3 does not have, or computes differently under the same name, is written under a name that it refuses.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from torchkeras.engine.layer.facts import is_own
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import POSITIONAL, bound, put_together
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, dtype_name, node_of
-from torchkeras.engine.layer.torch_functions import BACKEND
 from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.functions import Lambda
@@ -26,7 +25,8 @@ from torchkeras.layers.wrappers import TimeDistributed
 from torchkeras.saving.layer_facts import ANY, facts, inherited
 from torchkeras.saving.model_file import OWN
 from torchkeras.saving.write.keras3_checks import check_masks, check_modes, check_outputs
-from torchkeras.saving.write.keras3_training import compile_config, function_entry
+from torchkeras.saving.write.keras3_operations import MODULES, operation_form
+from torchkeras.saving.write.keras3_training import FOREIGN, compile_config, function_entry
 
 KERAS3_VERSION = "3.15.0"  # whose form we write
 
@@ -59,44 +59,47 @@ TRAINS: Mapping[str, Plain] = {
     "TimeDistributed": {"by_steps": True},
 }
 
-# Keras 3's classes for our operators.
-OPERATIONS: Mapping[str, str] = {
-    "add": "Add",
-    "sub": "Subtract",
-    "mul": "Multiply",
-    "truediv": "TrueDivide",
-    "floordiv": "FloorDivide",
-    "mod": "Mod",
-    "pow": "Power",
-    "matmul": "Matmul",
-    "neg": "Negative",
-    "abs": "Absolute",
-    "lt": "Less",
-    "le": "LessEqual",
-    "gt": "Greater",
-    "ge": "GreaterEqual",
-    "getitem": "GetItem",
-}
-
 
 def keras3_config(model: Any, compiled: bool = True) -> Plain:
-    """`config.json` of a built model; with `compiled` also how it was compiled.
+    """`config.json` of a built model; with `compiled` also how it was compiled."""
+    return keras3_form(model, compiled)[0]
 
-    Raises ValueError, with layer and option, for what Keras 3 lacks or computes differently.
+
+def keras3_form(model: Any, compiled: bool = True) -> tuple[Plain, list[str]]:
+    """`config.json`, and what Keras 3 lacks or computes differently, for which it refuses the file.
+
+    That stands there in this package's own form, under names that Keras 3 does not know: an activation, an operation, a
+    layer, an optimizer or, where calls differ, the whole model.
     """
     writing = _Writing()
-    config = writing.layer(model)
-    writing.mark_shared()
+    try:
+        config = writing.layer(model)
+        writing.mark_shared()
+    except _CallsDifferError as difference:
+        config, writing.unread = _foreign(model), [str(difference)]
     training = training_config(model) if compiled and model.optimizer is not None else None
-    return {**config, "compile_config": {} if training is None else compile_config(training, model)}
+    compiled_as = {} if training is None else compile_config(training, model, writing.unread)
+    return {**config, "compile_config": compiled_as}, writing.unread
+
+
+class _GraphError(ValueError):
+    """What is wrong with a whole model."""
+
+
+class _CallsDifferError(_GraphError):
+    """A graph that Keras 3 would compute differently."""
 
 
 class _Writing:
-    """The layers written so far. A layer that occurs in several places is marked as the same in each."""
+    """The layers written so far. A layer that occurs in several places is marked as the same in each.
+
+    `unread`: what Keras 3 cannot read, in the words of an error.
+    """
 
     def __init__(self) -> None:
         self.written: dict[Layer, list[Plain]] = {}
         self.of_models: set[Layer] = set()
+        self.unread: list[str] = []
 
     def mark_shared(self) -> None:
         """Number the layers that occur in several places."""
@@ -109,16 +112,27 @@ class _Writing:
         if isinstance(layer, Network):
             entry = self.model(layer)
         else:
-            name = type(layer).__name__
-            own = is_own(type(layer))
-            keras3 = facts(name).keras3
+            entry = self.single(layer)
+        self.written.setdefault(layer, []).append(entry)
+        return entry
+
+    def single(self, layer: Layer) -> Plain:
+        """The entry of a layer that is no model."""
+        name = type(layer).__name__
+        keras3, own = facts(name).keras3, is_own(type(layer))
+        try:
             if keras3 is None:
                 raise ValueError(f"{name} {layer.name!r} has no form in Keras 3.")
-            entry = _entry("keras.layers" if own else None, keras3 or name, self.options(layer))
-            trains = {option: getattr(layer, option) for option in TRAINS.get(name, ())}
-            if trains != TRAINS.get(name, {}):
-                entry[OWN] = trains
-        self.written.setdefault(layer, []).append(entry)
+            options = self.options(layer)
+        except _GraphError:
+            raise
+        except ValueError as error:
+            self.unread.append(str(error))
+            return _foreign(layer)
+        entry = _entry("keras.layers" if own else None, keras3 or name, options)
+        trains = {option: getattr(layer, option) for option in TRAINS.get(name, ())}
+        if trains != TRAINS.get(name, {}):
+            entry[OWN] = trains
         return entry
 
     def options(self, layer: Layer) -> Plain:
@@ -135,6 +149,10 @@ class _Writing:
         for option, value in given.items():
             allowed = ANY if option in renamed else left_out.get(option)
             problem = value not in allowed if allowed else isinstance(value, str) and value in refused.get(option, ())
+            if problem and _is_activation(option) and not allowed:
+                self.unread.append(f"{type(layer).__name__} {layer.name!r}: {option} {value!r} has no form in Keras 3.")
+                config[renamed.get(option, option)] = function_entry(value, FOREIGN)
+                continue
             if problem:
                 raise ValueError(f"{type(layer).__name__} {layer.name!r}: {option} {value!r} has no form in Keras 3.")
             if allowed is None or option in renamed:
@@ -150,13 +168,13 @@ class _Writing:
         if isinstance(layer, TimeDistributed) and layer.activity_regularizer is not None:
             raise ValueError(
                 f"TimeDistributed {layer.name!r}: Keras 3 does not count the activity_regularizer of its layer. Put an "
-                "ActivityRegularization(per_sample=True) after it, or save as .h5."
+                "ActivityRegularization(per_sample=True) after it."
             )
         if option in ("layer", "cell"):
             return self.layer(getattr(layer, option))
         if option == "cells":
             return [self.layer(cell) for cell in getattr(layer, option)]
-        if option.endswith("activation") and value is not None:
+        if _is_activation(option) and value is not None:
             return self.activation(getattr(layer, option), value)
         if isinstance(layer, Lambda) and callable(getattr(layer, LAMBDA.get(option, ""), None)):
             return value if bytecode.is_formula(getattr(layer, LAMBDA[option])) else function_entry(str(value))
@@ -181,9 +199,9 @@ class _Writing:
             return _entry(None, model._class_name, model.get_config())
         twice = [layer for layer in model.layers if layer in self.of_models]
         if twice:
-            raise ValueError(
+            raise _GraphError(
                 f"{type(twice[0]).__name__} {twice[0].name!r}: a layer of two models, one inside the other, "
-                "has no form in Keras 3."
+                "has no form in a .keras file, which would have its weights once. Save as .h5."
             )
         self.of_models.update(model.layers)
         config: Plain = {"name": model.name, "trainable": model.trainable}
@@ -201,9 +219,12 @@ class _Writing:
         def place(tensor: KerasTensor) -> list[Any]:
             return [*places[node_of(tensor)], tensor._keras_history.tensor_index]
 
-        check_outputs(graph)
-        check_masks(graph)
-        check_modes(graph)
+        try:
+            check_outputs(graph)
+            check_masks(graph)
+            check_modes(graph)
+        except ValueError as error:
+            raise _CallsDifferError(str(error)) from error
         layers = [self.called(layer, graph, place) for layer in graph.layers]
         inputs, outputs = [place(t) for t in graph.inputs], [place(t) for t in graph.outputs]
         config |= {"layers": layers}
@@ -224,19 +245,24 @@ class _Writing:
             return {"class_name": "__keras_tensor__", "config": config}
 
         nodes = [node for node in graph.nodes_of(layer) if node.input_tensors]
-        if isinstance(layer, Operation) and str(layer.function).startswith(f"{BACKEND}."):
-            # As a layer of the user's own: Keras 3 says that it does not know the class.
-            entry = _entry(None, type(layer).__name__, layer.get_config())
-            calls = [_call(layer, node, [tensor(t) for t in node.input_tensors]) for node in nodes]
+        given = [[tensor(t) for t in node.input_tensors] for node in nodes]
+        forms = (
+            [operation_form(layer, node, g) for node, g in zip(nodes, given, strict=True)]
+            if isinstance(layer, Operation)
+            else []
+        )
+        if forms and None not in forms:
+            kind, options, _ = forms[0]
+            module = f"keras.src.ops.{MODULES.get(kind, 'numpy')}"
+            entry = {**_entry(module, kind, {"name": layer.name, **options}), "registered_name": kind}
+            calls = [{"args": arguments, "kwargs": {}} for _, _, arguments in forms]
         elif isinstance(layer, Operation):
-            kind = OPERATIONS.get(layer.function)
-            if kind is None:
-                raise ValueError(f"Operation {layer.name!r}: {layer.function!r} has no form in Keras 3 here.")
-            entry = {**_entry("keras.src.ops.numpy", kind, {"name": layer.name}), "registered_name": kind}
-            calls = [_operator_call(layer, [tensor(t) for t in node.input_tensors]) for node in nodes]
+            self.unread.append(f"Operation {layer.name!r}: {layer.function!r} has no form in Keras 3.")
+            entry = _foreign(layer)
+            calls = [_call(layer, node, g) for node, g in zip(nodes, given, strict=True)]
         else:
             entry = self.layer(layer)
-            calls = [_call(layer, node, [tensor(t) for t in node.input_tensors]) for node in nodes]
+            calls = [_call(layer, node, g) for node, g in zip(nodes, given, strict=True)]
         entry.update(name=layer.name, inbound_nodes=calls)  # in place: it may be marked as shared
         return entry
 
@@ -247,6 +273,15 @@ class _Writing:
 def _entry(module: str | None, class_name: str, config: Plain) -> Plain:
     registered = class_name if module is None else None
     return {"module": module, "class_name": class_name, "config": config, "registered_name": registered}
+
+
+def _foreign(layer: Layer) -> Plain:
+    """The entry of a layer or model in this package's own form."""
+    return _entry(None, f"{FOREIGN}{layer._class_name}", layer.get_config())
+
+
+def _is_activation(option: str) -> bool:
+    return option.endswith("activation")
 
 
 def _object(module: str, value: Mapping[str, Any]) -> Plain:
@@ -263,7 +298,7 @@ def _of_each_sample(layer: Layer, value: Any) -> Any:
     if not isinstance(value, Mapping) or value["class_name"] != "PerSample":
         raise ValueError(
             f"{type(layer).__name__} {layer.name!r}: Keras 3 divides its activity_regularizer by the samples of a "
-            "batch. Use regularizers.PerSample, or save as .h5."
+            "batch. Use regularizers.PerSample."
         )
     return value["config"]["regularizer"]
 
@@ -295,23 +330,3 @@ def _call(layer: Layer, node: Node, tensors: list[Plain]) -> Plain:
         return {"args": list(args), "kwargs": kwargs}
     several = isinstance(node.inputs, (list, tuple))
     return {"args": [tensors if several else tensors[0]], "kwargs": given}
-
-
-def _operator_call(layer: Operation, tensors: list[Plain]) -> Plain:
-    return {"args": [_argument(argument, tensors) for argument in layer.arguments], "kwargs": {}}
-
-
-def _argument(argument: Any, tensors: list[Plain]) -> Any:
-    """An argument of an operator. Ours are plain data, with slices as mappings."""
-    if isinstance(argument, (list, tuple)):
-        return [_argument(part, tensors) for part in argument]
-    if not isinstance(argument, Mapping):
-        return argument
-    if "input" in argument:
-        return tensors[argument["input"]]
-    if "ellipsis" in argument:
-        return {"class_name": "__ellipsis__", "config": {}}
-    if "slice" not in argument:
-        raise ValueError("An operator with an array among its arguments is not written to Keras 3.")
-    parts = zip(("start", "stop", "step"), argument["slice"], strict=True)
-    return {"class_name": "__slice__", "config": {name: _argument(part, tensors) for name, part in parts}}
