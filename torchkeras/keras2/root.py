@@ -9,6 +9,7 @@ from torchkeras.keras2 import (
     old_backend,
     old_calls,
     old_ends,
+    old_functions,
     old_generators,
     old_graphs,
     old_initializers,
@@ -38,6 +39,7 @@ old_tensors.extend()
 old_layers.extend()
 old_arguments.extend()
 old_calls.extend()
+old_functions.extend()
 old_initializers.extend()
 old_lambdas.extend()
 old_numpy.extend()
