@@ -7,6 +7,7 @@ from torchkeras.backend import settings
 from torchkeras.keras2 import (
     old_arguments,
     old_backend,
+    old_batch_norms,
     old_calls,
     old_ends,
     old_functions,
@@ -35,6 +36,7 @@ from torchkeras.models import Model, Sequential
 __all__ = ["Input", "Model", "Sequential"]
 
 old_backend.extend()
+old_batch_norms.extend()
 old_tensors.extend()
 old_layers.extend()
 old_arguments.extend()
