@@ -6,8 +6,8 @@
 
 The sources are fetched by pip into `.keras-suite/`, checked by their SHA-256, and never copied into the project. What
 passes under the genuine version, on TensorFlow, is recorded in `scripts/keras_suite_<version>.txt`; `--genuine PYTHON`
-runs the suite under that Python's own Keras and writes the record anew. Where a test cannot pass here,
-`scripts/keras_suite_reasons.txt` says why.
+runs the suite under that Python's own Keras and writes the record again. `scripts/keras_suite_reasons.txt` has what is
+different here, and why: see `Record`. The run fails on any result that these two files do not say.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ import sys
 import tarfile
 import tempfile
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / ".keras-suite"
@@ -46,10 +49,11 @@ REPOSITORY = "https://github.com/keras-team/keras"  # for versions whose source 
 TREES = {"1.2.2": "7e5b45f5aa321f3c52cbaa3f619ac33df8d6be62"}  # what git calls their contents
 # In place of the suite's own conftest: the answer to `import keras`, a process that forgets after each test, and what
 # NumPy, SciPy, h5py and pytest had when the tests were written.
-CONFTEST = """
+CONFTEST = '''
 import builtins
 import importlib.util
 import inspect
+import random
 import sys
 import types
 import warnings
@@ -59,9 +63,11 @@ import numpy as np
 import scipy
 import scipy.special
 import six.moves
+import torch
 import torchkeras.as_keras  # noqa: F401
 import pytest
 from keras import backend as K
+from keras.utils.generic_utils import get_custom_objects
 
 np.alltrue = np.all
 inspect.getargspec = lambda function: inspect.getfullargspec(function)[:4]  # gone since Python 3.11
@@ -82,15 +88,23 @@ spec.loader.exec_module(module)
 
 
 @pytest.fixture(autouse=True)
-def clear_session_after_test():
+def alone():
+    """A test finds the process as the first one does, wherever another ended."""
+    for seed in (random.seed, np.random.seed, torch.manual_seed):
+        seed(1337)
+    objects = dict(get_custom_objects())
     yield
-    K.clear_session()
-    K.set_floatx("float32")  # a test that fails in between leaves another
-"""
+    K.set_floatx("float32")
+    K.set_epsilon(1e-7)
+    K.set_image_data_format("channels_last")
+    get_custom_objects().clear()
+    get_custom_objects().update(objects)
+    K.clear_session()  # the learning phase, and the numbers in names
+'''
 
 
 def main() -> int:
-    """Run the suite; the exit code is 0 when every test that passes under the genuine version passes here."""
+    """Run the suite; the exit code is 0 when every result is as recorded."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--version", choices=SHA256, default="2.2.4")
     parser.add_argument("--genuine", metavar="PYTHON", help="a Python with that version of Keras and pytest")
@@ -102,27 +116,55 @@ def main() -> int:
         record.write_text("".join(f"{name}\n" for name in sorted(genuine(source, given.version, given.genuine))))
         print(f"{record.name}: what passes under the genuine version")
         return 0
-    expected = set(record.read_text().split("\n")) - {""}
     results = alias(source, given.version, given.pytest)
-    passed = {name for name, result in results.items() if result == "passed"}
-    if given.pytest:
-        expected &= set(results)
-    lacking = sorted(expected - passed)
-    why = reasons(given.version)
-    for name in lacking:
-        print(f"{results.get(name, 'not run'):8} {name}: {why.get(name, 'NO REASON IS GIVEN')}")
-    print(
-        f"Keras {given.version}: {len(expected)} tests pass under the genuine version; here {len(expected & passed)}."
-    )
-    print(f"Beside these {len(passed - expected)} pass here.")
-    return 0 if not lacking else 1
+    print(f"Keras {given.version}:")
+    return Record.of("keras_suite", given.version).compare(results, partly=bool(given.pytest))
 
 
-def reasons(version: str) -> dict[str, str]:
-    """Why a test cannot pass here, by its name: the lines "version name: reason" of a file."""
-    lines = (ROOT / "scripts" / "keras_suite_reasons.txt").read_text().splitlines()
-    pairs = [line.removeprefix(f"{version} ").partition(": ") for line in lines if line.startswith(f"{version} ")]
-    return {name: reason for name, _, reason in pairs}
+@dataclass(frozen=True)
+class Record:
+    """What passes under a genuine version, and what is different here.
+
+    `<what>_reasons.txt` has a line for each difference, "VERSION MARK NAME: REASON". The mark is "-" for what passes
+    under the genuine version and not here, "+" for the opposite, "?" for what machine or chance decides.
+    """
+
+    genuine: frozenset[str]
+    marks: Mapping[str, Literal["-", "+", "?"]]
+    reasons: Mapping[str, str]
+
+    @classmethod
+    def of(cls, what: str, version: str) -> Record:
+        """The record in files: of "keras_suite" or "keras_examples"."""
+        folder, marks, reasons = ROOT / "scripts", {}, {}
+        for line in (folder / f"{what}_reasons.txt").read_text().splitlines():
+            of_version, mark, text = line.split(" ", 2)
+            name, _, reason = text.partition(": ")
+            if mark not in "-+?" or not reason:
+                raise SystemExit(f"{what}_reasons.txt: not a line VERSION MARK NAME: REASON: {line!r}")
+            if of_version == version:
+                marks[name], reasons[name] = mark, reason
+        return cls(frozenset((folder / f"{what}_{version}.txt").read_text().split("\n")) - {""}, marks, reasons)
+
+    def compare(self, results: Mapping[str, str], partly: bool = False) -> int:
+        """Say where results are not as recorded; 0 where all are. `partly`: what was not run is no difference."""
+        asked = self.genuine | self.marks.keys() | results.keys()
+        passed, others = set(), []
+        for name in sorted(asked & results.keys() if partly else asked):
+            result, mark = results.get(name, "not run"), self.marks.get(name, "")
+            if result == "passed":
+                passed.add(name)
+            if mark == "?":
+                continue
+            expected = mark == "+" or (name in self.genuine and mark != "-")
+            if (result == "passed") is not expected:
+                others.append(f"{result:8} {name}: {self.reasons.get(name, 'NO REASON IS GIVEN')}")
+        print(*others, sep="\n", end="\n" if others else "")
+        alike = self.genuine & passed
+        print(f"{len(self.genuine)} pass under the genuine version, {len(alike)} of these here, with them", end=" ")
+        print(f"{len(passed - alike)} that do not there. {len(others)} results are not as recorded.")
+        print(f"{len(passed)} passed, {len(others)} failed")
+        return 1 if others else 0
 
 
 def fetched(version: str) -> Path:
@@ -167,7 +209,8 @@ def alias(source: Path, version: str, options: list[str]) -> dict[str, str]:
     (tests / "conftest.py").write_text(CONFTEST.format(utils=str(source / "keras" / "utils" / "test_utils.py")))
     command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-n", "2", *options]
     # The suite asks PYTHONWARNINGS whether warnings are shown; `results` turns them off.
-    return results(folder, [*command, *TESTS[version]], {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"})
+    environment = {"PYTHONPATH": os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))}
+    return results(folder, [*command, *TESTS[version]], {**environment, "PYTHONWARNINGS": "ignore"})
 
 
 def genuine(source: Path, version: str, python: str) -> set[str]:

@@ -23,7 +23,8 @@ FORMULA = "formula"  # the key, and the type, under which a formula is in a conf
 READ, REFUSE = "read", "refuse"  # what is done with bytecode
 SCALARS = (str, int, float, type(None))  # most of a config; whether a value is a Mapping takes longer to find out
 
-# Functions of this process that its own configs have as bytecode, by that: such a one is known, and needs no reading.
+# What gives the functions of this process that its own configs have as bytecode, by that: such a one is known, and
+# needs no reading. It is called with the user's custom objects, which may have values for the function's globals.
 WRITTEN: dict[str, Any] = {}
 
 _NAME = re.compile(r"[\w.\- <>]{1,100}")  # bytecode does not match it

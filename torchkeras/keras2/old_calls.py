@@ -21,7 +21,7 @@ from torchkeras.engine.layer.output_shapes import overrides
 from torchkeras.engine.layer.symbolic import as_list, unpacked
 from torchkeras.engine.layer.tracing import is_compiling
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.keras2 import old_phase, old_seeds
+from torchkeras.keras2 import old_functions, old_phase, old_seeds
 from torchkeras.keras2.utils.generic_utils import object_list_uid
 from torchkeras.layers.recurrence import Recurrent
 from torchkeras.layers.wrappers import TimeDistributed
@@ -72,6 +72,8 @@ def called(self: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _on_symbols(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if layer.built:
+        old_functions.check_variables(layer)
     phase = old_phase.settled(layer, kwargs.get("training"))
     if kwargs.get("training", phase) in (None, True):
         old_seeds.seed_noise(layer)

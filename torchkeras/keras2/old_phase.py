@@ -25,7 +25,7 @@ RATES = (
     "stddev",
     "maxval",
 )  # a layer that knows the phase acts if one is not 0
-_get_config, _moving_of = Model.get_config, BatchNormalization._moving
+_get_config = Model.get_config
 _told: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 _settled: WeakSet[Node] = WeakSet()
 
@@ -99,15 +99,9 @@ def set_learning_phase(value: int) -> None:
     phase.settle(value)
 
 
-def _moving(self: Any, by_batch: bool) -> Any:
-    """The moving statistics, which follow the batch in training only, whatever a call says."""
-    return (None, None) if by_batch and not self.training else _moving_of(self, by_batch)
-
-
 def extend() -> None:
     """Add the names; scripts may set whether something uses the phase."""
     K.__dict__.update(set_learning_phase=set_learning_phase)
-    BatchNormalization._moving = _moving  # type: ignore[method-assign]
     Model.get_config = wraps(_get_config)(get_config)  # type: ignore[method-assign]
     KerasTensor._uses_learning_phase = property(of_tensor, _told.__setitem__)  # type: ignore[attr-defined]
     Layer.uses_learning_phase = property(of_layer, _told.__setitem__)  # type: ignore[attr-defined]

@@ -7,8 +7,10 @@ from torchkeras.backend import settings
 from torchkeras.keras2 import (
     old_arguments,
     old_backend,
+    old_batch_norms,
     old_calls,
     old_ends,
+    old_functions,
     old_generators,
     old_graphs,
     old_initializers,
@@ -34,10 +36,12 @@ from torchkeras.models import Model, Sequential
 __all__ = ["Input", "Model", "Sequential"]
 
 old_backend.extend()
+old_batch_norms.extend()
 old_tensors.extend()
 old_layers.extend()
 old_arguments.extend()
 old_calls.extend()
+old_functions.extend()
 old_initializers.extend()
 old_lambdas.extend()
 old_numpy.extend()

@@ -201,7 +201,7 @@ def _function_of(kind: str, option: str, how: str, config: Mapping[str, Any], kn
         if key in known:  # one module may be passed for several layers and models
             return copy.deepcopy(known[key]) if isinstance(known[key], nn.Module) else known[key]
     if how == "known":
-        return bytecode.WRITTEN[str(bytecode.key_of(config[option]))]
+        return bytecode.WRITTEN[str(bytecode.key_of(config[option]))](known)
     if how == "bytecode":
         return bytecode.formula(kind, option, config, known)
     if how == bytecode.FORMULA:

@@ -191,9 +191,7 @@ class BatchNormalization(Channelwise):
         return self.training and (self.norm.training or self._frozen or MODE.training is not None)
 
     def _normalize(self, inputs: Tensor, training: bool | None = None, mask: Tensor | None = None) -> Tensor:
-        training = self._in_training if training is None else training
-        trains = training and not (self.frozen_is_fixed and self._frozen)
-        by_batch = self.mode == 2 or trains or self.norm.running_mean is None
+        by_batch = self._takes_batch(training)
         if self.mode == 1:
             variance, mean = torch.var_mean(inputs, -1, correction=0, keepdim=True)
             normalized = (inputs - mean) / ((variance + self.epsilon).sqrt() + self.epsilon)
@@ -206,6 +204,12 @@ class BatchNormalization(Channelwise):
         moved = inputs.movedim(self._channel_axis, 1)
         found = self._by_statistics(moved.unsqueeze(-1).flatten(2), by_batch)
         return found.reshape(moved.shape).movedim(1, self._channel_axis)
+
+    def _takes_batch(self, training: bool | None) -> bool:
+        """Whether a call normalizes by the statistics of the batch."""
+        training = self._in_training if training is None else training
+        trains = training and not (self.frozen_is_fixed and self._frozen)
+        return self.mode == 2 or trains or self.norm.running_mean is None
 
     class _Facts(Facts):
         @property

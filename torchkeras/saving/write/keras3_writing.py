@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from torchkeras import bytecode, registry
+from torchkeras import registry
 from torchkeras.engine.fit.compile_options import training_config
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.operators import Operation
@@ -176,8 +176,9 @@ class _Writing:
             return [self.layer(cell) for cell in getattr(layer, option)]
         if _is_activation(option) and value is not None:
             return self.activation(getattr(layer, option), value)
-        if isinstance(layer, Lambda) and callable(getattr(layer, LAMBDA.get(option, ""), None)):
-            return value if bytecode.is_formula(getattr(layer, LAMBDA[option])) else function_entry(str(value))
+        if isinstance(layer, Lambda) and callable(function := getattr(layer, LAMBDA.get(option, ""), None)):
+            written = layer._written(option, function)
+            return function_entry(written) if isinstance(written, str) else written
         if option == "activity_regularizer":
             value = _of_each_sample(layer, value)
         if isinstance(value, Mapping) and "class_name" in value:
