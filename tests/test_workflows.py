@@ -49,9 +49,26 @@ def test_the_matrix_has_the_rows_of_the_script():
     assert matrix == {"python": re.findall(r"[\d.]+", pythons), "which": ["oldest", "newest"]}
 
 
+CHECKS = ["scripts/check", "scripts/check_outside"]
+# What stands outside of tests/, was shown once, and would come apart if nothing ran it.
+OUTSIDE = ["scripts/keras_suite", "scripts/keras_examples", "scripts/docs", "scripts/ecosystem"]
+
+
+def lines(path: Path) -> list[str]:
+    """The commands of a shell script that ends at the first one that fails."""
+    found = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    assert found[:2] == ["set -euo pipefail", 'cd "$(dirname "${BASH_SOURCE[0]}")/.."']
+    return found[2:]
+
+
 def test_ci_runs_what_the_workflow_runs():
-    assert commands(read(ROOT / ".github" / "workflows" / "tests.yml")["jobs"]) == ["scripts/check"]
-    assert (ROOT / ".ci" / "run").read_text().endswith("exec scripts/check\n")
+    assert commands(read(ROOT / ".github" / "workflows" / "tests.yml")["jobs"]) == CHECKS
+    assert lines(ROOT / ".ci" / "run") == CHECKS
+
+
+def test_ci_runs_what_others_wrote():
+    """A part that is left out of the second stage, or whose failure does not end it, is found here."""
+    assert lines(ROOT / "scripts" / "check_outside") == OUTSIDE
 
 
 @pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
