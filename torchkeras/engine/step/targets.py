@@ -64,7 +64,7 @@ def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
             _tell_left_out(name, given)
             continue
         output = graph.outputs[k]
-        link = link_of(loss, output)
+        link = link_of(loss, output) if given.numbers is None else None
         prefix = f"{name}_" if len(names) > 1 else ""
         found = _unique(
             [
