@@ -64,9 +64,9 @@ class BackupAndRestore(Callback):
             their shapes), "optimizer" (its options; one of another class begins without state), "learning_rate",
             "loss", "metrics", "data", "batch_size", "shuffle", "workers", "callbacks", "validation_data", and the
             names of other arguments of `compile` and `fit`: "loss_weights", "sample_weight_mode", "weighted_metrics",
-            "target_tensors", "on_nonfinite", "jit_compile", "cuda_graph", "steps_per_execution", "sync_batch_norm", "numbers",
-            "steps_per_epoch", "sample_weight", "class_weight", "validation_freq", "initial_epoch". And "lock": a run on
-            another machine that was killed left its lock.
+            "target_tensors", "on_nonfinite", "jit_compile", "cuda_graph", "steps_per_execution", "sync_batch_norm",
+            "numbers", "steps_per_epoch", "sample_weight", "class_weight", "validation_freq", "initial_epoch". And
+            "lock": a run on another machine that was killed left its lock.
 
     Errors:
         OSError: a checkpoint cannot be written or read; the error names the folder, and earlier checkpoints stay whole.
