@@ -359,7 +359,7 @@ MISTAKES = [
         "a misspelled argument",
         lambda: compiled().predict(X, batchsize=2),
         TypeError,
-        "Predicting.predict() got an unexpected keyword argument 'batchsize'",
+        "Model.predict() got an unexpected keyword argument 'batchsize'",
     ),
     (
         "a sample as a list of lists",
@@ -518,7 +518,7 @@ MISTAKES = [
         (
             "Error when checking target: expected out to have shape (3,) but got array with shape "
             "(1,). categorical_crossentropy takes one-hot rows, of shape (samples, classes): make "
-            "them with keras.utils.to_categorical, or use the loss sparse_categorical_crossentropy, "
+            "them with torchkeras.utils.to_categorical, or use the loss sparse_categorical_crossentropy, "
             "which takes the class numbers themselves."
         ),
     ),

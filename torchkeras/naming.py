@@ -5,6 +5,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
+from types import FunctionType
 
 _used: Counter[str] = Counter()
 _counting = threading.Lock()
@@ -22,6 +23,25 @@ def snake_case(class_name: str) -> str:
     """`max_pooling2d` for `MaxPooling2D`, as Keras spells it."""
     parts = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", class_name)
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", parts).lower().lstrip("_")
+
+
+def name_methods(cls: type, known: type = object) -> None:
+    """Name the public methods that a class inherits as its own: `Model.fit`.
+
+    Python's errors about arguments then name what the user called, and no base that only this package knows.
+
+    Arguments:
+        cls (class): the class that users know.
+        known (class): a base whose methods keep their names.
+    """
+    for base in cls.__mro__[1 : cls.__mro__.index(known)]:
+        if base.__module__.partition(".")[0] != __name__.partition(".")[0]:
+            continue
+        for name, value in vars(base).items():
+            function = getattr(value, "__func__", value)  # of a class method
+            while isinstance(function, FunctionType) and not name.startswith("_"):
+                function.__qualname__ = f"{cls.__name__}.{name}"
+                function = getattr(function, "__wrapped__", None)  # what a decorator calls
 
 
 class Unused:

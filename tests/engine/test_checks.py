@@ -142,7 +142,7 @@ def test_targets_that_fit(target, loss):
         (np.zeros(5), MSE, "expected out to have shape (10,) but got array with shape (1,)"),
         (np.zeros((5, 2, 2)), MSE, "expected out to have 2 dimensions, but got array with shape (5, 2, 2)"),
         (np.zeros(5), ONE_HOT, ("expected out to have shape (10,) but got array with shape (1,). categorical_"
-         "crossentropy takes one-hot rows, of shape (samples, classes): make them with keras.utils.to_categorical")),
+         "crossentropy takes one-hot rows, of shape (samples, classes): make them with torchkeras.utils.to_cat")),
         (np.zeros((5, 3)), ONE_HOT, "expected out to have shape (10,) but got array with shape (3,)"),
         (None, MSE, "Error when checking model target: expected data for 'out', but got None."),
     ],

@@ -1,6 +1,7 @@
 """Metrics of an output whose loss takes logits see probabilities where they expect them; their own options decide."""
 
 import functools
+import warnings
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from torchmetrics import classification
 
 from torchkeras import Input, losses, metrics
 from torchkeras.layers import Activation, Dense
-from torchkeras.models import Model, Sequential
+from torchkeras.models import Model, Sequential, load_model
 
 RANDOM = np.random.default_rng(3)
 X = RANDOM.standard_normal((40, 4)).astype("float32")
@@ -255,3 +256,38 @@ def test_a_fit_and_its_validation():
     auc = metrics.AUC()(torch.from_numpy(BIT), torch.sigmoid(logits)).item()
     assert history["val_binary_accuracy"][-1] == history["val_acc"][-1] == pytest.approx(right)
     assert history["val_auc"][-1] == pytest.approx(auc, rel=1e-5)
+
+
+# --- as Keras does ---------------------------------------------------------------------------------------------------
+
+
+def compiled(**options):
+    model = Sequential([Dense(3, input_shape=(4,))])
+    given = [metrics.BinaryAccuracy(), metrics.AUC(), "accuracy"]
+    model.compile("sgd", losses.BinaryCrossentropy(from_logits=True), metrics=given, **options)
+    return model
+
+
+def test_numbers_as_in_keras():
+    model = compiled(numbers="keras")
+    logits, true = torch.from_numpy(model.predict(X)), torch.from_numpy(BITS)
+    over = ((logits > 0.5) == true).float().mean().item()
+    expected = [over, metrics.AUC()(true, logits).item(), over]
+    assert model.evaluate(X, BITS, verbose=0)[1:] == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".keras", ".pt"])
+@pytest.mark.parametrize("option", [None, "keras"])
+def test_own_files_keep_what_the_metrics_see(option, suffix, tmp_path):
+    model = compiled(numbers=option)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Keras 2.2.4 has none of these metrics
+        model.save(tmp_path / f"m{suffix}")
+    again = load_model(tmp_path / f"m{suffix}")
+    assert again.evaluate(X, BITS, verbose=0) == model.evaluate(X, BITS, verbose=0)
+    assert compiled(numbers=None).evaluate(X, BITS, verbose=0)[2] != compiled(numbers="keras").evaluate(X, BITS)[2]
+
+
+def test_numbers_must_be_known():
+    with pytest.raises(ValueError, match=r"^compile: numbers must be None or 'keras'; found 'tf'\.$"):
+        compiled(numbers="tf")

@@ -219,7 +219,7 @@ COUNT = "Count the classes from 0, and give the last layer a unit for each."
 LENGTHS = "Input arrays should have the same number of samples as target arrays."
 ONE_HOT = (
     "categorical_crossentropy takes one-hot rows, of shape (samples, classes): make them with "
-    "keras.utils.to_categorical, or use the loss sparse_categorical_crossentropy, which takes the class numbers "
+    "torchkeras.utils.to_categorical, or use the loss sparse_categorical_crossentropy, which takes the class numbers "
     "themselves."
 )
 TARGETS = [

@@ -37,6 +37,7 @@ def accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return (like(y_true, y_pred) == y_pred).float()
 
 
+@rising
 @fitting
 def binary_accuracy(y_true: Tensor, y_pred: Tensor, threshold: float = 0.5) -> Tensor:
     """y_true == (y_pred > threshold), as 1.0 or 0.0, for each number.

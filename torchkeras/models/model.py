@@ -20,6 +20,7 @@ from torchkeras.engine.layer.nested import put_together
 from torchkeras.engine.layer.symbolic import unpacked
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.legacy.arguments import old_names
+from torchkeras.naming import name_methods
 from torchkeras.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.saving import load, save
 from torchkeras.saving.containers import yaml_text
@@ -328,3 +329,6 @@ class Model(Trainer, Network):
         """
         refuse(self.parameters(), "eject")
         return importlib.import_module("torchkeras.export.plain.eject").eject(self, folder, overwrite, weights)
+
+
+name_methods(Model, known=Layer)

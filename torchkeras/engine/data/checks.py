@@ -100,11 +100,16 @@ def standardize_targets(
             _check_shape(target, name, output, kind)  # numbers that would be spread over those of other samples
         if kind != ONE_HOT:
             continue
+        if target.shape[-1] == 1 == output[-1]:
+            raise ValueError(
+                f"Error when checking target: categorical_crossentropy compares classes, and {name} has one unit, "
+                "which is no choice. Use binary_crossentropy with activation='sigmoid', or a unit for each class."
+            )
         if target.shape[-1] == 1:
             raise ValueError(
                 f"Error when checking target: expected {name} to have shape {tuple(shape or ())[1:]} but got array "
                 f"with shape {tuple(target.shape[1:])}. categorical_crossentropy takes one-hot rows, of shape "
-                "(samples, classes): make them with keras.utils.to_categorical, or use the loss "
+                "(samples, classes): make them with torchkeras.utils.to_categorical, or use the loss "
                 "sparse_categorical_crossentropy, which takes the class numbers themselves."
             )
         _check_shape(target, name, shape, kind)

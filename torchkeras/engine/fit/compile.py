@@ -102,6 +102,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
         steps_per_execution: int = 1,
         distribute: Any = "auto",
         sync_batch_norm: bool = True,
+        numbers: str | None = None,
     ) -> None:
         """Settle how the model is trained.
 
@@ -137,6 +138,9 @@ class Compiling(Together, Turning, Extending, abstract=True):
                 several exists; else one process trains alone, as with None.
             sync_batch_norm (bool, default True): whether several processes normalize by the statistics of the whole
                 batch, as one process does. False is faster: each takes those of its own part.
+            numbers (text or None, default None): "keras" gives metrics the outputs as they are where the loss takes
+                logits, as Keras does. With None, those that expect probabilities get probabilities. Models from files
+                of tf.keras and Keras 3 are compiled with "keras".
 
         Errors:
             ValueError: an unknown name, a list of another length than the outputs, no loss, or an option with a bad
@@ -165,6 +169,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
             steps_per_execution,
             distribute,
             sync_batch_norm,
+            numbers,
         )
         # Not by setattr: torch would make a loss or a metric that is a module a part of the model.
         self.__dict__.update(_given=given, _is_compiled=True, _compiled_model=None, _joined=None)

@@ -13,6 +13,8 @@ from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.engine.speed.choose import check as check_speed
 from torchkeras.engine.step.nonfinite import POLICIES
 
+NUMBERS = (None, "keras")
+
 
 @dataclass(frozen=True, eq=False)
 class CompileOptions:
@@ -34,6 +36,7 @@ class CompileOptions:
     steps_per_execution: int = 1
     distribute: Any = "auto"
     sync_batch_norm: bool = True
+    numbers: str | None = None
 
     def __post_init__(self) -> None:
         check_speed(self.jit_compile, self.cuda_graph)
@@ -44,6 +47,8 @@ class CompileOptions:
             raise ValueError(
                 f"compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found {self.on_nonfinite!r}."
             )
+        if self.numbers not in NUMBERS:
+            raise ValueError(f"compile: numbers must be None or 'keras'; found {self.numbers!r}.")
         given = self.target_tensors
         if any(isinstance(each, KerasTensor) for each in (given if isinstance(given, (list, tuple)) else (given,))):
             raise ValueError("compile: target_tensors must be arrays or tensors; found a symbolic tensor.")
@@ -80,7 +85,7 @@ def own_training_config(model: Any) -> dict[str, Any]:
     """What of it a file of Keras may say otherwise, or has no words for."""
     told = training_config(model)
     names = ("loss", "metrics", "weighted_metrics")
-    return {**{name: told[name] for name in names}, "on_nonfinite": model.on_nonfinite}
+    return {**{name: told[name] for name in names}, "on_nonfinite": model.on_nonfinite, "numbers": model._given.numbers}
 
 
 def compile_arguments(training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -93,6 +98,7 @@ def compile_arguments(training: Mapping[str, Any], custom_objects: Mapping[str, 
         "sample_weight_mode": training.get("sample_weight_mode"),
         "weighted_metrics": _known(training.get("weighted_metrics"), metric_functions.deserialize, custom_objects),
         "on_nonfinite": training.get("on_nonfinite"),
+        "numbers": training.get("numbers"),
     }
 
 

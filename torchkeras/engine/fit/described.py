@@ -21,7 +21,7 @@ from torchkeras.optimizers.torch_optimizer import OWN_OPTIONS
 
 COMPILED = (
     *("loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics", "target_tensors", "on_nonfinite"),
-    *("jit_compile", "cuda_graph", "steps_per_execution", "sync_batch_norm"),
+    *("jit_compile", "cuda_graph", "steps_per_execution", "sync_batch_norm", "numbers"),
 )
 # What a user's own train_step may have of torch beside the model's optimizer.
 OWN = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.amp.GradScaler)
@@ -75,7 +75,7 @@ def of_compile(model: Any, deep: bool = False) -> dict[str, Any]:
     return {
         "optimizer": {**{name: value for name, value in options.items() if name != "lr"}, **own},
         "learning_rate": options.get("lr"),
-        **{name: plain(getattr(model, name), deep) for name in COMPILED},
+        **{name: plain(getattr(model._given, name), deep) for name in COMPILED},
     }
 
 

@@ -46,7 +46,8 @@ class GeneratorMethods:
             max_queue_size (positive integer, default 10): how many batches are made ahead.
             workers (integer of at least 0, default 1): how many threads or processes make the batches.
             use_multiprocessing (bool, default False): whether they are processes, not threads.
-            shuffle (bool, default True): whether the batches of a `Sequence` are shuffled.
+            shuffle (bool, default True): whether the batches of a `Sequence` are shuffled; a generator has its own
+                order.
             initial_epoch (integer, default 0): the number of the first epoch.
 
         Returns:
@@ -54,7 +55,8 @@ class GeneratorMethods:
         """
         return self.fit(
             generator, epochs=epochs, verbose=verbose, callbacks=callbacks, validation_data=validation_data,
-            shuffle=shuffle, class_weight=class_weight, initial_epoch=initial_epoch, steps_per_epoch=steps_per_epoch,
+            shuffle=None if shuffle is True else shuffle, class_weight=class_weight, initial_epoch=initial_epoch,
+            steps_per_epoch=steps_per_epoch,
             validation_steps=validation_steps, max_queue_size=max_queue_size, workers=workers,
             use_multiprocessing=use_multiprocessing,
         )  # fmt: skip

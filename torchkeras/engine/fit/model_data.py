@@ -108,7 +108,15 @@ class Intake:
         return Batch(inputs, targets, weights, size)
 
     def raw(self, item: Any) -> Batch:
-        """An item of a loader as it is, for a step of the user's own; NumPy's arrays become tensors."""
+        """An item of a loader as it is, for a step of the user's own; NumPy's arrays become tensors.
+
+        Raises ValueError for class weights, which would have to enter it.
+        """
+        if self.class_weight is not None:
+            raise ValueError(
+                f"fit: class_weight cannot be given: {describe(self.network)} has a train_step of its own, which gets "
+                "the batches as they are made. Let them bring sample weights: (x, y, sample_weight)."
+            )
         item = mapped(item, lambda tensor: tensor, None)
         return Batch([], [], [], samples_in(item), item)
 

@@ -70,7 +70,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         callbacks: Any = None,
         validation_split: float = 0.0,
         validation_data: Any = None,
-        shuffle: Any = True,
+        shuffle: Any = None,
         class_weight: Any = None,
         sample_weight: Any = None,
         initial_epoch: int = 0,
@@ -100,8 +100,9 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
                 validation.
             validation_data (data, default None): (x, y) or (x, y, sample_weight), or what makes its own batches; used
                 in place of `validation_split`.
-            shuffle (bool or "batch", default True): True shuffles samples, "batch" shuffles whole batches, False keeps
-                the order. HDF5 data needs "batch" or False. A generator or DataLoader has its own order.
+            shuffle (bool, "batch" or None, default None): True shuffles samples, "batch" shuffles whole batches, False
+                keeps the order; of a `Sequence` either shuffles the batches. None is True, but for a generator, a
+                DataLoader and the like, which have their own order and refuse True. HDF5 data needs "batch" or False.
             class_weight (dict or None, default None): a weight for each class number; for several outputs a list or a
                 dict.
             sample_weight (array or None, default None): a weight for each sample, or for each time step where `compile`
@@ -150,6 +151,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
             intake, x, y, sample_weight, batch_size=batch_size, shuffle=shuffle, steps=steps_per_epoch, method="fit",
             raw=own_step(self, "train") is not None, **made,
         )  # fmt: skip
+        shuffle = True if shuffle is None else shuffle
         size = source.batch_size if validation_batch_size is None else validation_batch_size
         if validation_data is None and not validation_split:
             for name, value, default in (

@@ -28,7 +28,7 @@ from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list, dtype_
 from torchkeras.engine.layer.tracked import KINDS
 from torchkeras.engine.layer.weight import Weight
 from torchkeras.legacy.arguments import layer_arguments
-from torchkeras.naming import snake_case, unique_name
+from torchkeras.naming import name_methods, snake_case, unique_name
 from torchkeras.rules import refuse_unknown
 
 _signature = lru_cache(inspect.signature)  # of a `forward`: that of a base counts for many classes
@@ -397,3 +397,6 @@ class Layer(HasOptions, Calling):
             and option.rule.write(getattr(self, option.field)) != option.default
         ]
         return ", ".join([repr(self.name), *changed])
+
+
+name_methods(Layer)

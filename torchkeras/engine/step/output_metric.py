@@ -25,6 +25,7 @@ from torchkeras.lazy import lazy_property
 from torchkeras.losses.loss import function_of
 from torchkeras.metrics.confusion import Confusion
 from torchkeras.metrics.direction import rising
+from torchkeras.metrics.keras3 import binary_accuracy
 from torchkeras.naming import snake_case
 
 
@@ -194,7 +195,7 @@ def _kind(objective: Objective, output: KerasTensor, link: Any) -> str:
     if link is _sigmoid:
         return "binary logits"
     if output.shape[-1] == 1 or given in _BINARY or type(given) in _BINARY:
-        return "binary"
+        return "binary scores" if _options_of(objective.given)[1].get("from_logits") else "binary"
     if objective.target_kind in (CLASSES, SOME_CLASSES):
         return "sparse"
     return "categorical" if objective.target_kind in (LIKE, BINARY, ONE_HOT) else "by shape"
@@ -220,6 +221,7 @@ _BINARY = (
 _ACCURACIES: Mapping[str, Score] = {
     "binary": metric_functions.binary_accuracy,
     "binary logits": _binary_hits,
+    "binary scores": binary_accuracy,  # logits, of which Keras 3 counts those over 0.5; rounded, 1.7 would be no 1
     "sparse": metric_functions.sparse_categorical_hits,
     "categorical": metric_functions.categorical_hits,
     "by shape": _hits_by_shape,

@@ -64,7 +64,7 @@ def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
             _tell_left_out(name, given)
             continue
         output = graph.outputs[k]
-        link = link_of(loss, output)
+        link = link_of(loss, output) if given.numbers is None else None
         prefix = f"{name}_" if len(names) > 1 else ""
         found = _unique(
             [
@@ -81,6 +81,8 @@ def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
             raise ValueError(f"compile: loss_weights must hold finite numbers; found {weight!r}.")
         logits = _logits(graph, output, loss, found)
         targets.append(Target(k, name, len(names) > 1, loss, float(weight), found, modes[k], logits, link=link))
+    if not targets:
+        _tell_unused(given)
     _check_apart(targets)
     if given.on_nonfinite is not None:
         _check_taken_back(targets, given.on_nonfinite)
@@ -94,6 +96,16 @@ def _tell_left_out(name: str, given: Any) -> None:
         if isinstance(value, Mapping) and value.get(name) not in (None, [], ()):
             warnings.warn(
                 f"compile: {option} names the output {name!r}, which has no loss; it is left out.", stacklevel=4
+            )
+
+
+def _tell_unused(given: Any) -> None:
+    """Warn of options for outputs where none has a loss: they change nothing."""
+    for option in ("metrics", "weighted_metrics", "loss_weights", "sample_weight_mode"):
+        value = getattr(given, option)
+        if value not in (None, [], ()) and not isinstance(value, Mapping):
+            warnings.warn(
+                f"compile: {option} is for outputs that have a loss, and none has: it is left out.", stacklevel=4
             )
 
 

@@ -22,7 +22,7 @@ LATER_COMPILE = (
     "auto_scale_loss",
 )  # they do not change what is computed
 # What may be under `OWN`; it overrides the rest.
-OWN_OPTIONS = ("loss", "metrics", "weighted_metrics", "on_nonfinite")
+OWN_OPTIONS = ("loss", "metrics", "weighted_metrics", "on_nonfinite", "numbers")
 # Losses and metrics of Keras 1 that have another meaning today, or none.
 _MEAN = "is a mean over batches, today's counts all samples"
 _COSINE: Mapping[str, str] = dict.fromkeys(
@@ -63,6 +63,7 @@ def modern_training(
             "loss_weights": training.get("loss_weights"),
             "sample_weight_mode": training.get("sample_weight_mode"),
             "on_nonfinite": given.get("on_nonfinite"),
+            "numbers": given.get("numbers") if own or not later else "keras",
         }
         unknown = set(training) - set(found) - {*LATER_COMPILE, OWN} | set(own) - set(OWN_OPTIONS)
         if unknown:

@@ -147,7 +147,7 @@ def _iterable(request: Request) -> Source:
 
 def _sliced(request: Request) -> Source:
     data = (request.x, request.y, request.sample_weight)
-    if request.shuffle not in (None, False, "batch"):
+    if request.shuffle is True or (request.shuffle is None and request.method == "fit"):
         slices.check_can_shuffle(data)
     return SlicedSource(data, request.size, request.prepare, request.device, request.part)
 
@@ -196,7 +196,8 @@ TARGETS = ("y", "sample_weight")
 ITSELF = (*TARGETS, "batch_size")
 NO_PROCESSES = "use_multiprocessing"
 NO_WORKERS = ("workers", NO_PROCESSES, "max_queue_size")
-IN_ITS_ORDER = (*TARGETS, "shuffle='batch'", *NO_WORKERS)
+NO_SHUFFLING = ("shuffle=True", "shuffle='batch'")
+IN_ITS_ORDER = (*TARGETS, *NO_SHUFFLING, *NO_WORKERS)
 
 
 def _is_tensor_dataset(x: Any) -> bool:
@@ -210,7 +211,7 @@ KINDS = (
     Kind("a torch IterableDataset", lambda x: isinstance(x, IterableDataset), _iterable_dataset, IN_ITS_ORDER),
     Kind("a TensorDataset", _is_tensor_dataset, _tensors, (*TARGETS, *NO_WORKERS)),
     Kind("a torch Dataset", lambda x: isinstance(x, Dataset), _dataset, TARGETS),
-    Kind("a generator", _is_generator, _iterator, (*ITSELF, "shuffle='batch'", NO_PROCESSES)),
+    Kind("a generator", _is_generator, _iterator, (*ITSELF, *NO_SHUFFLING, NO_PROCESSES)),
     Kind("a Sequence", _is_sequence, _sequence, ITSELF),
     Kind("an iterable of batches", _is_iterable, _iterable, (*ITSELF, "shuffle", *NO_WORKERS)),
 )

@@ -29,6 +29,7 @@ REASONS = {
     "sample_weight": "Its batches bring their weights: (x, y, sample_weight).",
     "batch_size": "It makes its own batches.",
     "shuffle": "It has its own order.",
+    "shuffle=True": "It has its own order.",
     "shuffle='batch'": "It has its own order.",
     "workers": "Threads make the batches of a Sequence only.",
     "max_queue_size": "Nothing makes its batches ahead of the step.",
@@ -91,7 +92,8 @@ def _refuse_options(request: Request, kind: Kind) -> None:
         "y": request.y is not None,
         "sample_weight": request.sample_weight is not None,
         "batch_size": request.batch_size is not None,
-        "shuffle": request.shuffle in (False, "batch"),  # True is the default of `fit`
+        "shuffle": request.shuffle is not None,
+        "shuffle=True": request.shuffle is True,
         "shuffle='batch'": request.shuffle == "batch",
         "workers": request.workers.count not in (0, 1),
         "use_multiprocessing": request.workers.processes,
