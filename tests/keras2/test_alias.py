@@ -1,5 +1,6 @@
 """`import keras` answered by this package. Each test runs a process of its own, as a script does."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -99,6 +100,35 @@ def test_tensorflow_is_left_alone_unless_it_is_asked_for():
     assert passed(asked + code) == "tensor(3, dtype=torch.int32)"
     kept = "from keras import backend as K\nimport sys\nprint(K.tf.reduce_sum([1, 2]), 'tensorflow' in sys.modules)"
     assert passed(PRELUDE + kept) == "tensor(3, dtype=torch.int32) False"
+
+
+@pytest.mark.parametrize(
+    ("code", "missing", "answers"),
+    [
+        ("import tensorflow.keras", "tensorflow", "tensorflow.keras"),
+        ("from tensorflow.keras.layers import Dense", "tensorflow", "tensorflow.keras"),
+        ("import tensorflow as tf\ntf.keras.layers.Dense", "tensorflow", "tensorflow.keras"),
+        ("import tf_keras\ntf_keras.layers.Dense", "tf_keras", "tf_keras"),
+    ],
+)
+def test_what_an_error_says_to_write_runs(code: str, missing: str, answers: str, tmp_path: Path):
+    error = script(tmp_path, code).stderr.strip().splitlines()[-1]
+    assert error.startswith(f"ModuleNotFoundError: No module named {missing!r}: ")
+    option = re.search(r"`torchkeras run (--as \S+) SCRIPT`", error)
+    install = re.search(r"`(alias\.install\(.*\))` of torchkeras\.keras2", error)
+    assert option, error
+    assert install, error
+    assert option[1] == f"--as {answers}"
+    assert script(tmp_path, code, *option[1].split()).stderr == ""
+    assert passed(f"from torchkeras.keras2 import alias\n{install[1]}\n{code}") == ""
+
+
+def test_tensorflow_alone_says_how_its_keras_is_answered():
+    asked = "from torchkeras.keras2 import alias\nalias.install(['keras', 'tensorflow'])\n"
+    text = "`torchkeras run --as tensorflow.keras SCRIPT`, or first `alias.install(['keras', 'tensorflow.keras'])` of "
+    text += "torchkeras.keras2, answers it."
+    for code in ("import tensorflow.keras", "import tensorflow as tf\ntf.keras.layers"):
+        assert text in run(asked + code).stderr
 
 
 def test_tensorflow_keras_is_answered_when_it_is_asked_for():

@@ -6,6 +6,7 @@ import marshal
 import re
 import sys
 import time
+import warnings
 from codecs import encode
 from pathlib import Path
 from typing import Any
@@ -368,3 +369,28 @@ def test_names_begin_anew_after_a_keras_test():
 
     named()
     assert named() == "dense_1"
+
+
+@pytest.mark.parametrize(
+    ("y", "classes", "rows", "deeds"),
+    [
+        ([-1, 1], None, [[0, 1], [0, 1]], ["-1 is no class number; it counts from the end, so it is class 1 of 2"]),
+        ([-3, 2], 3, [[1, 0, 0], [0, 0, 1]], ["-3 is no class number; it counts from the end, so it is class 0 of 3"]),
+        ([1.7, 0.2], None, [[0, 1], [1, 0]], ["1.7 is no class number; it is cut to an integer"]),
+        ([-0.5, 2.0], None, [[1, 0, 0], [0, 0, 1]], ["-0.5 is no class number; it is cut to an integer"]),
+        ([[0], [1]], None, [[1, 0], [0, 1]], []),
+    ],
+)
+def test_class_numbers_as_keras_2_took_them(y: list[Any], classes: int | None, rows: list[Any], deeds: list[str]):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert np_utils.to_categorical(y, classes).tolist() == rows
+    end = ", as in Keras 2. Count classes from 0: np.unique(y, return_inverse=True)[1] does."
+    assert [str(each.message) for each in caught] == [f"to_categorical: {deed}{end}" for deed in deeds]
+    assert all(each.filename == __file__ for each in caught)
+
+
+def test_class_numbers_that_keras_2_refused():
+    for y, number in (([-4, 1], 3), ([-1], None), ([3], 2)):
+        with pytest.raises(ValueError, match=r"^to_categorical: class numbers must "):
+            np_utils.to_categorical(y, number)

@@ -117,6 +117,12 @@ def test_other_tags_are_refused(tag: str):
         parse(f"a: [{tag} {{x: 1}}]", "m.yaml")
 
 
+def test_of_a_key_that_stands_twice_the_last_value_counts_as_in_pyyaml():
+    text = "m.yaml has the key 'units' twice in one mapping; the last value counts."
+    with pytest.warns(UserWarning, match=f"^{re.escape(text)}$"):
+        assert parse("{units: 1, b: {c: 2}, units: 3}", "m.yaml") == {"units": 3, "b": {"c": 2}}
+
+
 def test_a_merge_is_refused():
     with refuses(ForbiddenContentError, "m.yaml holds the tag 'tag:yaml.org,2002:merge', which is not read."):
         parse("a: &x {b: 1}\nc: {<<: *x}", "m.yaml")
@@ -156,7 +162,6 @@ def test_aliases_cannot_nest_deeper_than_brackets():
         (FileLimitError, "[" * 1025, "m.yaml is nested deeper than 1024 levels."),
         (FileLimitError, " " * (8 * 2**20 + 1), "m.yaml has 8388609 bytes; at most 8388608 are read."),
         (FileLimitError, "a: " + "1" * 65, "m.yaml holds a number of 65 characters."),
-        (UnreadableFileError, "{a: 1, a: 2}", "m.yaml has the key 'a' twice in one mapping."),
         (UnreadableFileError, "{[a]: 1}", "m.yaml has a key that is no string: ['a']."),
         (UnreadableFileError, "!!int abc", "m.yaml holds 'abc', which is no int."),
         (UnreadableFileError, "!!bool abc", "m.yaml holds 'abc', which is no bool."),

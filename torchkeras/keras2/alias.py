@@ -22,9 +22,12 @@ from torchkeras.keras2.modules import MODULES, SAME, VERSION
 from torchkeras.keras2.tf.modules import TensorFlow
 
 ANSWERED = ("keras", "tensorflow", "tensorflow.keras", "tf_keras")
+ANSWER = "`torchkeras run --as {0} SCRIPT`, or first `alias.install(['keras', '{0}'])` of torchkeras.keras2"
 ELSEWHERE = {
-    "tensorflow": "what `keras.backend` has of it stands in torchkeras.backend; `torchkeras run --as tensorflow`, or "
-    "`alias.install(['keras', 'tensorflow'])`, answers what scripts of Keras take from it",
+    "tensorflow": "what `keras.backend` has of it stands in torchkeras.backend; "
+    f"{ANSWER.format('tensorflow.keras')}, answers tensorflow.keras and what scripts of Keras take from the rest",
+    "tensorflow.keras": f"{ANSWER.format('tensorflow.keras')}, answers it",
+    "tf_keras": f"{ANSWER.format('tf_keras')}, answers it",
     "theano": "what `keras.backend` has of it stands in torchkeras.backend",
 }
 
@@ -86,7 +89,7 @@ class Elsewhere(MetaPathFinder):
     """The last to be asked: says of a framework that is not installed which of its uses have a name here."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
-        """Raise ModuleNotFoundError for TensorFlow and Theano in an import; None for all else and outside of one."""
+        """Raise ModuleNotFoundError for a name in `ELSEWHERE` in an import; None for all else and outside of one."""
         importing = sys._getframe(2).f_code.co_name.startswith("_find_and_load")
         if fullname in ELSEWHERE and importing:
             raise ModuleNotFoundError(f"No module named {fullname!r}: {ELSEWHERE[fullname]}.", name=fullname)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.abc import Loader, MetaPathFinder
@@ -160,8 +159,11 @@ def _further(module: str, prefix: str, name: str) -> Any:
     inside = f"{prefix}.{name}" if prefix else name
     if name.startswith("__"):
         raise AttributeError(name)
-    if inside == "keras" and any(getattr(finder, "name", None) == f"{NAME}.keras" for finder in sys.meta_path):
-        return importlib.import_module(f"{NAME}.keras")
+    if inside == "keras":  # which the alias answers, or says how it would
+        try:
+            return importlib.import_module(f"{NAME}.keras")
+        except ModuleNotFoundError as error:
+            raise AttributeError(str(error)) from error
     if _is_module(inside) and prefix.partition(".")[0] not in DEEP:
         return made(f"{NAME}.{inside}")
     if prefix.partition(".")[0] in DEEP:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,35 @@ __all__ = [
 
 SMALLEST = 1e-15  # a probability in `binary_logloss`
 
-to_categorical = renamed(nb_classes="num_classes")(utils.to_categorical)
+
+@renamed(nb_classes="num_classes")
+@wraps(utils.to_categorical)
+def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32") -> np.ndarray:
+    """`torchkeras.utils.to_categorical`, of any numbers as in Keras 2, with a warning.
+
+    Others than integers are cut; those below 0 count from the end.
+    """
+    given = np.asarray(y)
+    if given.dtype.kind not in "if" or not given.size or not np.isfinite(given).all():
+        return utils.to_categorical(y, num_classes, dtype)
+    classes = given.astype("int64")
+    if not np.array_equal(classes, given):
+        _warn_of(given[classes != given].flat[0], "is cut to an integer")
+    number = num_classes or int(classes.max()) + 1
+    if isinstance(number, int) and -number <= classes.min() < 0:
+        _warn_of(classes.min(), f"counts from the end, so it is class {classes.min() + number} of {number}")
+        classes = np.where(classes < 0, classes + number, classes)
+    return utils.to_categorical(classes, num_classes, dtype)
+
+
+def _warn_of(number: Any, deed: str) -> None:
+    warnings.warn(
+        f"to_categorical: {number} is no class number; it {deed}, as in Keras 2. Count classes from 0: "
+        "np.unique(y, return_inverse=True)[1] does.",
+        stacklevel=4,
+    )
+
+
 normalize = renamed(a="x")(utils.normalize)
 
 

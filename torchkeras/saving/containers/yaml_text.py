@@ -7,6 +7,7 @@ plain lists and numbers; nothing is called. Any other Python tag is refused.
 from __future__ import annotations
 
 import struct
+import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
@@ -126,8 +127,10 @@ class _Reader:
             key = self.value(key_node)
             if not isinstance(key, (str, int, float, bool, type(None))):
                 raise UnreadableFileError(f"{self.where} has a key that is no string: {key!r:.100}.")
-            if key in found:
-                raise UnreadableFileError(f"{self.where} has the key {key!r:.100} twice in one mapping.")
+            if key in found:  # PyYAML says nothing
+                warnings.warn(
+                    f"{self.where} has the key {key!r:.100} twice in one mapping; the last value counts.", stacklevel=2
+                )
             found[key] = self.value(value_node)
         return found
 
