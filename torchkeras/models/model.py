@@ -123,7 +123,7 @@ class Model(Trainer, Network):
                 "that calls build."
             )
         self._warn_of_added()
-        return graph_config(self.name, self._graphed, (self._input_form, self._output_form))
+        return self._said_frozen(graph_config(self.name, self._graphed, (self._input_form, self._output_form)))
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Model:
@@ -151,7 +151,18 @@ class Model(Trainer, Network):
                 "of what its get_config returned and calls build."
             )
         inputs, outputs = in_structure(config, *connect(config, custom_objects))
-        return cls(inputs, outputs, name=config.get("name"))
+        return cls(inputs, outputs, name=config.get("name"))._frozen_as(config)
+
+    def _said_frozen(self, config: dict[str, Any]) -> dict[str, Any]:
+        """A config that says it where the model is not `trainable`; Keras 2.2.4 writes nothing of it."""
+        return config if self.trainable else {**config, "trainable": False}
+
+    def _frozen_as(self, config: Mapping[str, Any]) -> Any:
+        """The model, `trainable` as a config says."""
+        trainable = config.get("trainable", True)
+        if trainable is not True:  # else all layers inside would be visited, at each level of models in models
+            self.trainable = trainable
+        return self
 
     def to_json(self, **options: Any) -> str:
         """The architecture as JSON.

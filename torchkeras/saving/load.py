@@ -16,6 +16,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.building import materialize, on_meta
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import decoded
+from torchkeras.engine.layer.weight_lists import Order
 from torchkeras.engine.speed.malloc import large_pages
 from torchkeras.errors import (
     ArchitectureError,
@@ -36,7 +37,6 @@ from torchkeras.saving.dialects import modern
 from torchkeras.saving.dialects.calls import read_form
 from torchkeras.saving.dialects.compile_config import modern_training
 from torchkeras.saving.formats import named
-from torchkeras.saving.frozen import freeze
 from torchkeras.saving.graph_config import in_structure, model_from_config
 from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, described, opened
 from torchkeras.saving.optimizer.state import restore, restore_scale
@@ -127,7 +127,7 @@ def _of_keras(
         # The caller's data format is already part of the architecture; the weights belong to that.
         own = replace(taking, original_data_format=None)
         matches, origin, report = _take(source, model, own, None, memory=partial(memory, model))
-        freeze(model, source.frozen, source.name)
+        source.frozen.freeze_parameters(model, source.name)
         if source.in_form:
             _take_forms(source, model)
         if compiled and source.training is not None:
@@ -178,7 +178,7 @@ def _of_tensors(
         model = _built(source, _modern(source, Taking(), custom_objects, lambdas), custom_objects)
         memory(model)
         state.fill(model, stored, shown(path))
-        freeze(model, source.frozen, source.name)
+        source.frozen.freeze_parameters(model, source.name)
     if compiled and source.training is not None:
         _compile(source, model, custom_objects)
     model.eval()
@@ -232,6 +232,7 @@ def _built(source: ModelFile, config: Any, custom_objects: Mapping[str, Any] | N
             f"{source.name}: {type(model).__name__} {model.name!r}, as its from_config made it, has no weights yet: "
             "let from_config call build(input_shape)."
         )
+    source.frozen.freeze_layers(model, source.name)
     return model
 
 
@@ -279,7 +280,8 @@ def _by_groups(source: ModelFile, model: Network, taking: Taking, config: Any) -
     def attempt(made: Origin) -> list[Match]:
         if taking.by_name:
             return layer_groups.match_by_name(source.weights, model, made, taking.skip_mismatch, taking.reshape)
-        return layer_groups.match_in_order(source.weights, model, made, taking.reshape)
+        order = Order.CONFIG if source.frozen.layers else None  # a file of ours
+        return layer_groups.match_in_order(source.weights, model, made, taking.reshape, order)
 
     origin = Origin.of(source.weights, taking.original_backend)
     return _settled(source, model, taking, config, origin, attempt)

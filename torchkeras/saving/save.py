@@ -16,7 +16,7 @@ from torchkeras.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.saving.containers import json_text
 from torchkeras.saving.containers.places import shown
 from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, Format, check_name, named
-from torchkeras.saving.frozen import KEY, frozen_alone
+from torchkeras.saving.frozen import Frozen
 from torchkeras.saving.graph_config import KERAS_VERSION, layer_config
 from torchkeras.saving.unsaveable import changed_by_hand, check_names, check_size, left_out, tied, unloadable, unwritten
 from torchkeras.saving.write.keras2_training import training_for_keras2
@@ -90,8 +90,7 @@ def _told(model: Any, path: PathLike) -> bool:
 
 def _write_tensors(write: Callable[..., None], model: Any, path: PathLike, include_optimizer: bool) -> None:
     about: dict[str, Any] = {"keras_version": KERAS_VERSION, "model_config": layer_config(model)}
-    frozen = frozen_alone(model)
-    about |= {KEY: frozen} if frozen else {}
+    about |= Frozen.of(model).written()
     if include_optimizer:
         about["training_config"], _ = training_for_keras2(training_config(model), own_training_config(model))
         if model.optimizer.iterations:

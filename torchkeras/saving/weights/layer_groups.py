@@ -16,6 +16,7 @@ import numpy as np
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.layer.weight_lists import Order
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import dataset_in, group_in, members, read_names, write_names
 from torchkeras.saving.containers.places import filename
@@ -34,9 +35,9 @@ def write_origin(group: h5py.Group) -> None:
     group.attrs["keras_version"] = KERAS_VERSION.encode("utf-8")
 
 
-def write_weights(group: h5py.Group, model: Network) -> None:
+def write_weights(group: h5py.Group, model: Network, order: Order = Order.NOW) -> None:
     """Write the weights of a model's layers, and those that belong to no layer."""
-    weighted = [(layer, layer.weights) for layer in model.layers]
+    weighted = [(layer, layer._weights_in(order)) for layer in model.layers]
     if beside := _beside_layers(model, weighted):
         write_arrays(group.require_group(BESIDE_LAYERS), [(v.full_name, v.numpy()) for v in beside])
     write_names(group, "layer_names", [layer.name for layer, _ in weighted])
@@ -119,12 +120,17 @@ def paths(group: h5py.Group) -> list[str]:
     return found
 
 
-def match_in_order(group: h5py.Group, model: Network, origin: Origin, reshape: bool = False) -> list[Match]:
-    """Every weight of the model with its arrays, with layers matched in order. Raises WeightMismatchError."""
+def match_in_order(
+    group: h5py.Group, model: Network, origin: Origin, reshape: bool = False, order: Order | None = None
+) -> list[Match]:
+    """Every weight of the model with its arrays, with layers matched in order. Raises WeightMismatchError.
+
+    `order`: that of the weights of a layer; None is the order of the Keras that wrote the file.
+    """
     stored = {name: arrays for name, arrays in stored_layers(group).items() if arrays}
     beside = stored.pop(BESIDE_LAYERS, [])
     layers = model.layers if origin.generation > 1 else model._layers_of_keras1
-    weighted = [(layer, variables) for layer in layers if (variables := _weights(layer, origin))]
+    weighted = [(layer, variables) for layer in layers if (variables := layer._weights_in(order or origin.order))]
     file = filename(group)
     if len(stored) != len(weighted):
         raise WeightMismatchError(
@@ -156,18 +162,13 @@ def match_by_name(
         )
     for layer in named:
         try:
-            found += match(_weights(layer, origin), stored[layer.name], origin, _place(layer, file), reshape)
+            found += match(layer._weights_in(origin.order), stored[layer.name], origin, _place(layer, file), reshape)
         except WeightMismatchError as error:
             if not skip_mismatch:
                 raise
             text = f"Skipping loading of weights for layer {layer.name!r} due to mismatch of its weights: {error}"
             warnings.warn(text, stacklevel=2)
     return found
-
-
-def _weights(layer: Layer, origin: Origin) -> list[Variable]:
-    """A layer's weights in the order of the Keras that wrote the file."""
-    return layer._weights_of_keras1 if origin.generation == 1 else layer.weights
 
 
 def _place(layer: Layer, file: str) -> str:
