@@ -61,6 +61,7 @@ class WeightOwner(Moded, Typed, OwnWeights):
     _trainable: bool
     _frozen_above: bool  # part of something that is not trainable
     _held: set[str]  # the parameters, by their paths, that `trainable=False` has frozen
+    _frozen_at_compile: set[str]  # the parameters, by their paths, that the last `compile` around them found so
     _named: set[str]  # the attributes that weights of `add_weight` are registered under
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -243,10 +244,13 @@ class WeightOwner(Moded, Typed, OwnWeights):
 
     @property
     def trainable(self) -> bool:
-        """Whether training changes the weights. A model keeps to what held when it was compiled.
+        """Whether training changes the weights.
 
-        Set to False it turns off `requires_grad` of all parameters inside; set to True it turns on again those that it
-        turned off. A parameter that `requires_grad_(False)` froze stays so.
+        Set to False it turns off `requires_grad` of all parameters inside, which stay as they are from the next batch
+        on; set to True it turns on again those that it turned off. A parameter that `requires_grad_(False)` froze stays
+        so. A model that is compiled trains what trained then: thaw before `compile`, or compile it again. What another
+        model is compiled with as frozen, such as the discriminator in an adversarial pair, still trains in a model
+        that was compiled before it was frozen.
         """
         return self._trainable
 
@@ -303,10 +307,21 @@ class WeightOwner(Moded, Typed, OwnWeights):
                 module._held.clear()
         return self
 
-    def _held_tensors(self) -> list[torch.Tensor]:
-        """The parameters that `trainable=False` has frozen."""
-        found = (owned(self, path) for path in self._held)
+    def _held_tensors(self, for_another: bool = False) -> list[torch.Tensor]:
+        """The parameters that `trainable=False` has frozen; `for_another`: those that a later `compile` found so."""
+        found = (owned(self, path) for path in (self._held & self._frozen_at_compile if for_another else self._held))
         return [tensor for tensor in found if tensor is not None]
+
+    def _note_compile(self, collected: set[int]) -> None:
+        """Note which parameters a `compile` has left out since `trainable=False` has frozen them.
+
+        `collected`: the ids of those that it trains. What it trains in part or in another model goes on as it was.
+        """
+        for path in {path for variable in self._own_variables() if variable.trainable for path in variable.paths}:
+            if path in self._held:
+                self._frozen_at_compile.add(path)
+            elif id(owned(self, path)) in collected:
+                self._frozen_at_compile.discard(path)
 
     def _hold_statistics(self) -> None:
         """Let torch modules with buffers, such as the statistics of `nn.BatchNorm2d`, be in training as the layer is
