@@ -8,12 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from torchkeras.saving.model_file import OWN
+from torchkeras.registry import OWN
+from torchkeras.saving.frozen import Frozen
+from torchkeras.saving.types import KEY, WRITTEN, types_of
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "BatchNormalization": ("variance", "frozen_is_fixed"),
     "TimeDistributed": ("by_steps",),
 }
+
+
+def facts_beside(model: Any) -> dict[str, Any]:
+    """What no config says of a model, by the keys of a file: what is frozen, and weights of another type."""
+    types = types_of(model) if WRITTEN.get() else {}
+    return {**Frozen.of(model).written(), **({KEY: types} if types else {})}
 
 
 def moved_beside(config: Any) -> Any:

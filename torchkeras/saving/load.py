@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from torchkeras import bytecode, registry
@@ -40,6 +39,7 @@ from torchkeras.saving.formats import named
 from torchkeras.saving.graph_config import in_structure, model_from_config
 from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, described, opened
 from torchkeras.saving.optimizer.state import restore, restore_scale
+from torchkeras.saving.types import give_types
 from torchkeras.saving.weights import later_defaults, layer_groups, numbered_layers, orderings, paths, state
 from torchkeras.saving.weights.matching import Match, Report, match_one, take
 from torchkeras.saving.weights.origin import BACKENDS, Origin
@@ -126,7 +126,12 @@ def _of_keras(
         model = _built(source, config, custom_objects)
         # The caller's data format is already part of the architecture; the weights belong to that.
         own = replace(taking, original_data_format=None)
-        matches, origin, report = _take(source, model, own, None, memory=partial(memory, model))
+
+        def allocate() -> None:
+            memory(model)
+            give_types(model, source.types, source.name)
+
+        matches, origin, report = _take(source, model, own, None, memory=allocate)
         source.frozen.freeze_parameters(model, source.name)
         if source.in_form:
             _take_forms(source, model)
@@ -177,6 +182,7 @@ def _of_tensors(
         source = described(stored.about, shown(path))
         model = _built(source, _modern(source, Taking(), custom_objects, lambdas), custom_objects)
         memory(model)
+        give_types(model, source.types, source.name)
         state.fill(model, stored, shown(path))
         source.frozen.freeze_parameters(model, source.name)
     if compiled and source.training is not None:

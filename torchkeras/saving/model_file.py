@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from torchkeras.saving.containers.places import filename, shown
 from torchkeras.saving.frozen import NOTHING_FROZEN, Frozen
 from torchkeras.saving.optimizer.keras3_order import SCALE
 from torchkeras.saving.optimizer.state import BESIDE
+from torchkeras.saving.types import KEY, read_types
 from torchkeras.saving.weights.layer_groups import read_arrays
 from torchkeras.saving.weights.matching import Named
 from torchkeras.saving.weights.numbered_layers import has_old_layout
@@ -50,7 +51,8 @@ class ModelFile:
     `name`: the file's name in errors. `layout`: of the weights in the group `weights`: GROUPS (Keras 1, 2, 3), PATHS
     (`.weights.h5`) or NUMBERS (Keras 0); NAMES has no group. `config`, `training`: the architecture and how the model
     was compiled, None if missing. `version`, `backend`: of the Keras that wrote it, "" if the file does not say.
-    `in_form`: whether inputs and outputs have the form that the config shows. `frozen`: what does not train.
+    `in_form`: whether inputs and outputs have the form that the config shows. `frozen`: what does not train. `types`:
+    of weights whose policy says another.
     """
 
     name: str
@@ -62,6 +64,7 @@ class ModelFile:
     backend: str = ""
     in_form: bool = False
     frozen: Frozen = NOTHING_FROZEN
+    types: Mapping[str, str] = field(default_factory=dict)
 
     def optimizer(self) -> list[Named]:
         """The arrays of the optimizer's state, with names; empty if the file has none."""
@@ -94,7 +97,10 @@ def described(about: str, name: str) -> ModelFile:
         raise UnreadableFileError(f"{name}: its architecture must be a JSON object with 'model_config'.")
     version = str(found.get("keras_version", ""))
     frozen = Frozen.read(found.get, name)
-    return ModelFile(name, None, NAMES, found["model_config"], found.get("training_config"), version, frozen=frozen)
+    types = read_types(found.get(KEY), name)
+    return ModelFile(
+        name, None, NAMES, found["model_config"], found.get("training_config"), version, frozen=frozen, types=types
+    )
 
 
 def _archived(found: archive.Archive, weights: h5py.Group, name: str) -> ModelFile:
@@ -105,7 +111,8 @@ def _archived(found: archive.Archive, weights: h5py.Group, name: str) -> ModelFi
     if training is not None and own is not None:
         training = {**training, OWN: own}
     in_form, frozen = metadata.get(STRUCTURE) is True, Frozen.read(metadata.get, name)
-    return ModelFile(name, weights, PATHS, found.config, training, version, "", in_form, frozen)
+    types = read_types(metadata.get(KEY), name)
+    return ModelFile(name, weights, PATHS, found.config, training, version, "", in_form, frozen, types)
 
 
 def _with_optimizer(training: Any) -> Any:
@@ -133,6 +140,7 @@ def _hdf5(file: h5py.Group) -> ModelFile:
             told,
             str(attribute(file, "backend", attribute(group, "backend", ""))),
             frozen=Frozen.read(partial(read_config, file), name),
+            types=read_types(read_config(file, KEY), name),
         )
     if has_old_layout(file):
         return ModelFile(name, file, NUMBERS, version=version)

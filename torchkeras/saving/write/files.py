@@ -8,10 +8,9 @@ from datetime import datetime, timezone
 from typing import Any
 
 from torchkeras.engine.fit.compile_options import own_training_config, training_config
-from torchkeras.saving.beside import moved_beside
+from torchkeras.saving.beside import facts_beside, moved_beside
 from torchkeras.saving.containers import archive, json_text
 from torchkeras.saving.containers.hdf5 import writing
-from torchkeras.saving.frozen import Frozen
 from torchkeras.saving.graph_config import layer_config
 from torchkeras.saving.model_file import OWN, STRUCTURE
 from torchkeras.saving.optimizer.keras3_order import write_optimizer
@@ -42,8 +41,8 @@ def write_hdf5(model: Any, path: PathLike, include_optimizer: bool) -> None:
     training = _training_for_keras2(model, path) if include_optimizer else None
     with writing(path) as file:
         keras2.write_model(file, model, moved_beside(layer_config(model)), training)
-        for key, names in Frozen.of(model).written().items():
-            file.attrs[key] = json_text.written(names, f"attribute {key!r}").encode("utf-8")
+        for key, value in facts_beside(model).items():
+            file.attrs[key] = json_text.written(value, f"attribute {key!r}").encode("utf-8")
         if training is not None:
             arrays = [*state_arrays(model.optimizer), *scale_arrays(model)] if model._compiled_model is not None else []
             keras2.write_optimizer(file, arrays)
@@ -73,7 +72,7 @@ def write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:
         metadata[OWN] = own_training_config(model)  # Keras does not read it
     if (model._input_form, model._output_form) != (None, None):
         metadata[STRUCTURE] = True
-    metadata |= Frozen.of(model).written()
+    metadata |= facts_beside(model)
     archive.write(path, keras3_config(model, include_optimizer), metadata, write)
 
 
