@@ -223,9 +223,10 @@ class Model(Trainer, Network):
 
         Arguments:
             filepath (path): the file, written by any Keras or by torchkeras.
-            by_name (bool, default False): whether layers are paired by their names; otherwise they are paired in order.
-            skip_mismatch (bool, default False): with `by_name`, whether layers whose weights have other shapes are left
-                alone.
+            by_name (bool, default False): whether layers are paired by their names, and others left alone; otherwise
+                they are paired in order, in `.weights.h5` within each class, in `.safetensors` and `.pt` by names.
+            skip_mismatch (bool, default False): whether layers whose weights have other shapes, or are not in the file,
+                are left alone, with a warning for each: to go on from a model with another head.
             reshape (bool, default False): whether an array with as many values takes the shape of the weight.
             original_backend (text or None, default None): the backend on which a model of Keras 1 was trained, such
                 as "theano", where its file does not say so.

@@ -60,8 +60,6 @@ class Taking:
     report: bool = False  # whether to say what was done with each weight
 
     def __post_init__(self) -> None:
-        if self.skip_mismatch and not self.by_name:
-            raise ValueError("load_weights: skip_mismatch goes with by_name=True.")
         for option, value, known in (
             ("original_backend", self.original_backend, BACKENDS),
             ("original_data_format", self.original_data_format, DATA_FORMATS),
@@ -82,8 +80,8 @@ def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool 
         layout = _layout_of_tensors(file, taking)
         if layout is not None:
             with layout.opened(file) as stored:
-                state.fill(model, stored, shown(file))
-            return Report.of_state(shown(file), model) if taking.report else None
+                left = state.fill(model, stored, shown(file), taking.by_name, taking.skip_mismatch)
+            return Report.of_state(shown(file), model, *left) if taking.report else None
         with opened(file, taking.strict) as source:
             matches, _, report = _take(source, model, taking, source.config)
         if source.config is None:
@@ -196,7 +194,7 @@ def _layout_of_tensors(path: PathLike, taking: Taking) -> Any:
     kind = first_bytes.of_tensors(path)
     if kind is None:
         return None
-    taking.only(kind.suffixes[0])
+    taking.only(kind.suffixes[0], "by_name", "skip_mismatch")
     return named(kind.tensors)
 
 
@@ -278,7 +276,7 @@ def _take(
     take(matches)
     if not taking.report:
         return matches, origin, None
-    left = layer_groups.untaken(source.weights, matches) if taking.by_name else ()
+    left = _UNTAKEN[source.layout](source.weights, matches) if taking.by_name or taking.skip_mismatch else ()
     return matches, origin, Report.of(source.name, matches, model, left)
 
 
@@ -287,17 +285,18 @@ def _by_groups(source: ModelFile, model: Network, taking: Taking, config: Any) -
         if taking.by_name:
             return layer_groups.match_by_name(source.weights, model, made, taking.skip_mismatch, taking.reshape)
         order = Order.CONFIG if source.frozen.layers else None  # a file of ours
-        return layer_groups.match_in_order(source.weights, model, made, taking.reshape, order)
+        return layer_groups.match_in_order(source.weights, model, made, taking.skip_mismatch, taking.reshape, order)
 
     origin = Origin.of(source.weights, taking.original_backend)
     return _settled(source, model, taking, config, origin, attempt)
 
 
 def _by_paths(source: ModelFile, model: Network, taking: Taking, config: Any) -> Matched:
-    taking.only("Keras 3's paths", "original_data_format")
+    taking.only("Keras 3's paths", "by_name", "skip_mismatch", "original_data_format")
 
     def attempt(made: Origin) -> list[Match]:
-        return [match_one(variable, array, made) for variable, array in paths.pairs(source.weights, model)]
+        found = paths.pairs(source.weights, model, taking.by_name, taking.skip_mismatch)
+        return [match_one(variable, array, made) for variable, array in found]
 
     return _settled(source, model, taking, config, Origin(3, False), attempt)
 
@@ -312,6 +311,7 @@ def _by_numbers(source: ModelFile, model: Network, taking: Taking, config: Any) 
     return _settled(source, model, taking, config, Origin(1, backend == "theano"), attempt)
 
 
+_UNTAKEN: Mapping[str, Callable[..., list[str]]] = {GROUPS: layer_groups.untaken, PATHS: paths.untaken}
 _MATCHED: Mapping[str, Callable[..., Matched]] = {GROUPS: _by_groups, PATHS: _by_paths, NUMBERS: _by_numbers}
 
 
