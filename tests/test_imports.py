@@ -21,7 +21,7 @@ ROOMS = [
     *("engine/step", "engine/speed", "engine/fit"),
     "layers",
     *("saving/containers", "saving/config_checks", "saving/graph_config", "saving/layer_facts"),
-    *("saving/weights", "saving/optimizer", "saving/frozen"),
+    *("saving/weights", "saving/optimizer", "saving/frozen", "saving/types"),
     *("saving/model_file", "saving/beside", "saving/data_format", "saving/dialects"),
     *("saving/write", "saving/unsaveable"),
     *("saving/load", "saving/save"),

@@ -15,6 +15,8 @@ from typing import Any, Generic, TypeVar
 from torchkeras.legacy import arguments
 
 LONGEST_NAME = 200  # that is compared with the known names, for a hint
+# The key next to a config, or in a file, of what other Kerases do not have, and do not read.
+OWN = "torchkeras"
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -231,6 +233,37 @@ def _function_name(value: Callable[..., Any], kind: str) -> str:
     return name
 
 
+class Layers(Family[type]):
+    """The layers. What `get_config` of a layer leaves out of its name and its `trainable` stands next to its config."""
+
+    def serialize(self, value: Any) -> Any:
+        """As `Family.serialize`, with the layer's name and whether it is frozen, which its class may leave out."""
+        made = super().serialize(value)
+        if not isinstance(made, dict):
+            return made
+        left = left_out(value, made["config"])
+        return {**made, "class_name": value._class_name, **({OWN: left} if left else {})}
+
+    def from_config(self, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
+        """As `Family.from_config`."""
+        made, own = super().from_config(config, custom_objects), config.get(OWN)
+        for fact, kind in FACTS.items() if isinstance(own, Mapping) else ():
+            if isinstance(own.get(fact), kind):
+                setattr(made, fact, own[fact])
+        return made
+
+
+FACTS = {"name": str, "trainable": bool}
+
+
+def left_out(layer: Any, config: Mapping[str, Any]) -> dict[str, Any]:
+    """The name of a layer of a user's class, and that it is frozen, where its config does not say so."""
+    if not layer._is_users:
+        return {}
+    found = {} if "name" in config else {"name": layer.name}
+    return found if layer.trainable or config.get("trainable") is False else {**found, "trainable": False}
+
+
 activations: Family[Callable[..., Any]] = Family("activation function")
 initializers: Family[Any] = Family("initializer")
 regularizers: Family[Any] = Family("regularizer")
@@ -238,4 +271,4 @@ constraints: Family[Any] = Family("constraint")
 losses: Family[Callable[..., Any]] = Family("loss function")
 metrics: Family[Callable[..., Any]] = Family("metric function", beside=("accuracy",))
 optimizers: Family[Any] = Family("optimizer")
-layers: Family[type] = Family("layer", arguments.LAYERS)
+layers = Layers("layer", arguments.LAYERS)

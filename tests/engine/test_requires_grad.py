@@ -296,6 +296,7 @@ def test_a_frozen_weight_within_a_discriminator_stays_so():
     discriminator.compile("adam", "mse")
     first.weight.requires_grad_(False)
     discriminator.trainable = False
+    Model(sample, discriminator(sample)).compile("adam", "mse")  # the model for which it is frozen
     before = [parameter.detach().clone() for parameter in discriminator.parameters()]
     with pytest.warns(UserWarning, match="^Discrepancy between"):
         discriminator.train_on_batch(Y, torch.zeros(12, 1))

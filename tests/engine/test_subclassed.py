@@ -197,7 +197,7 @@ def test_a_config_alone_does_not_load(tmp_path, monkeypatch):
     with pytest.raises(ArchitectureError) as error:
         load_model("model.keras", custom_objects={"Told": Told})
     assert str(error.value) == (
-        "model.keras: Told 'told_2', as its from_config made it, has no weights yet: let from_config call "
+        "model.keras: Told 'told_1', as its from_config made it, has no weights yet: let from_config call "
         "build(input_shape)."
     )
     monkeypatch.delattr(Told, "from_config")

@@ -1,17 +1,20 @@
-"""What `trainable` does, on layers and models, before and after compile: Keras's rule."""
+"""What `trainable` does, on layers and models, before and after compile."""
 
 import numpy as np
 import pytest
 import torch
 
 import torchkeras
+from torchkeras.callbacks import Callback
 from torchkeras.layers import BatchNormalization, Dense, Input
 from torchkeras.models import Model, Sequential
+from torchkeras.optimizers import SGD
 
 DISCREPANCY = (
     "Discrepancy between trainable weights and collected trainable weights, did you set `model.trainable` without "
     "calling `model.compile` after?"
 )
+ALL = "first/kernel:0, first/bias:0, last/kernel:0, last/bias:0"
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(16, 3)).astype("float32"), RNG.normal(size=(16, 2)).astype("float32")
 
@@ -90,18 +93,78 @@ def test_thawing_a_model_leaves_a_frozen_layer_frozen():
 
 
 @pytest.mark.parametrize("freeze", ["layer", "model"])
-def test_what_trained_at_compile_still_trains_after_freezing(freeze):
+@pytest.mark.parametrize("optimizer", [SGD(momentum=0.9), "adam"])
+def test_what_is_frozen_after_compile_does_not_train(freeze, optimizer):
+    """`requires_grad` is obeyed: neither gradients nor what is left of earlier ones move it."""
     model = two()
-    model.compile("sgd", "mse")
+    model.compile(optimizer, "mse")
+    assert trained(model) == {"first", "last"}
     (model if freeze == "model" else model.get_layer("first")).trainable = False
+    left, names = (set(), ALL) if freeze == "model" else ({"last"}, "first/kernel:0, first/bias:0")
     with pytest.warns(UserWarning, match="Discrepancy") as caught:
-        assert trained(model) == {"first", "last"}
-    assert [str(warning.message) for warning in caught] == [DISCREPANCY]
+        assert trained(model) == left
+    frozen = f"{DISCREPANCY} These are frozen since, and do not train: {names}."
+    assert [str(warning.message) for warning in caught] == [frozen]
     with pytest.warns(UserWarning, match="Discrepancy") as caught:
         model.fit(X, Y, epochs=3, verbose=0)
-    assert [str(warning.message) for warning in caught] == [DISCREPANCY]
+    assert [str(warning.message) for warning in caught] == [frozen]
     model.compile("sgd", "mse")
-    assert trained(model) == (set() if freeze == "model" else {"last"})
+    assert trained(model) == left
+
+
+def test_what_is_thawed_again_without_compile_trains_on():
+    model = two()
+    model.compile("sgd", "mse")
+    model.get_layer("first").trainable = False
+    model.get_layer("first").trainable = True
+    assert trained(model) == {"first", "last"}
+
+
+def test_a_loop_by_hand_and_a_run_agree_on_what_is_frozen():
+    model, loop = two(), two()
+    loop.set_weights(model.get_weights())
+    model.compile(SGD(0.1), "mse")
+    model.get_layer("first").trainable = loop.get_layer("first").trainable = False
+    with pytest.warns(UserWarning, match="Discrepancy"):
+        model.train_on_batch(X, Y)
+    torch.nn.functional.mse_loss(loop(torch.from_numpy(X)), torch.from_numpy(Y)).backward()
+    assert [parameter.grad is None for parameter in loop.parameters()] == [True, True, False, False]
+    with torch.no_grad():
+        for parameter in loop.get_layer("last").parameters():
+            parameter -= 0.1 * parameter.grad
+    for one, other in zip(model.get_weights(), loop.get_weights(), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+class FreezingAfter(Callback):
+    def __init__(self, batch):
+        self.batch, self.seen = batch, []
+
+    def on_batch_end(self, batch, logs=None):
+        self.seen.append(self.model.get_layer("first").get_weights()[0])
+        if batch == self.batch:
+            self.model.get_layer("first").trainable = False
+
+
+def test_what_a_callback_freezes_stays_from_the_next_batch_on():
+    model = two()
+    model.compile("adam", "mse")
+    callback = FreezingAfter(1)
+    model.fit(X, Y, batch_size=4, verbose=0, callbacks=[callback])
+    moved = [(a != b).any() for a, b in zip(callback.seen, callback.seen[1:], strict=False)]
+    assert moved == [True, False, False]
+
+
+def test_a_layer_frozen_in_a_pair_that_is_no_longer_compiled_so():
+    """Once another `compile` trains it, a later freeze is one for every model."""
+    model = two()
+    model.get_layer("first").trainable = False
+    model.compile("sgd", "mse")
+    model.get_layer("first").trainable = True
+    model.compile("sgd", "mse")
+    model.get_layer("first").trainable = False
+    with pytest.warns(UserWarning, match="These are frozen since, and do not train: first/kernel:0, first/bias:0.$"):
+        assert trained(model) == {"last"}
 
 
 def test_what_was_frozen_at_compile_stays_so_after_thawing():
@@ -158,11 +221,38 @@ def test_generator_and_discriminator():
         np.testing.assert_array_equal(before, now)
     assert (generator.get_weights()[0] != moving[0]).any()
     moving = generator.get_weights()
-    with pytest.warns(UserWarning, match="Discrepancy"):
+    with pytest.warns(UserWarning, match="Discrepancy") as caught:
         discriminator.train_on_batch(generator.predict(noise), ones)
+    assert str(caught[0].message) == (
+        f"{DISCREPANCY} These are frozen in a model that was compiled after this one, and train on in this one: "
+        "dense_1/kernel:0, dense_1/bias:0, dense_2/kernel:0, dense_2/bias:0."
+    )
     assert (discriminator.get_weights()[0] != frozen[0]).any()
     for before, now in zip(moving, generator.get_weights(), strict=True):
         np.testing.assert_array_equal(before, now)
+
+
+@pytest.mark.filterwarnings("ignore:Discrepancy")
+def test_a_critic_that_other_models_train():
+    """As people write WGAN-GP: the critic is compiled inside two models, never alone; and flags change in the loop."""
+    critic, generator = two(), Sequential([Dense(3, input_shape=(2,))])
+    of_critic = Model(x := Input((3,)), critic(x))
+    generator.trainable = False
+    of_critic.compile("sgd", "mse")
+    critic.trainable, generator.trainable = False, True
+    pair = Model(z := Input((2,)), critic(generator(z)))
+    pair.compile("sgd", "mse")
+    for flags in ((), (True, False)):
+        for flag in flags:
+            critic.trainable = flag
+        before = critic.get_weights(), generator.get_weights()
+        of_critic.train_on_batch(X, Y)
+        assert (before[0][0] != critic.get_weights()[0]).any()
+        between = critic.get_weights()
+        pair.train_on_batch(X[:, :2], Y)
+        assert (before[1][0] != generator.get_weights()[0]).any()
+        for one, other in zip(between, critic.get_weights(), strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 def test_frozen_batch_normalization_keeps_its_statistics_and_normalizes_by_the_batch():

@@ -213,7 +213,6 @@ def test_an_unknown_layer_in_a_file():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"skip_mismatch": True}, "load_weights: skip_mismatch goes with by_name=True."),
         (
             {"original_backend": "Theano"},
             (

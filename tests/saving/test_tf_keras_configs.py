@@ -109,9 +109,15 @@ def test_inputs_of_a_dictionary_are_in_the_order_of_its_keys():
     assert made["input_layers"] == made["output_layers"] == [["a", 0, 0], ["b", 0, 0]]
 
 
-def test_a_model_that_does_not_train_has_layers_that_do_not():
-    inner = {"class_name": "Sequential", "config": {"name": "inner", "trainable": False, "layers": [lstm()]}}
-    assert modern_config(inner)["config"]["layers"][0]["config"]["trainable"] is False
+@pytest.mark.parametrize("told", [{"trainable": False}, {}])
+def test_a_model_that_has_frozen_all_its_layers_is_frozen_itself(told):
+    """So it thaws them, as there; tf.keras does not write of a Sequential whether it is frozen."""
+    layer = lstm()
+    layer["config"]["trainable"] = False
+    inner = {"class_name": "Sequential", "config": {"name": "inner", **told, "layers": [layer]}}
+    found = modern_config(inner)["config"]
+    assert found["trainable"] is False
+    assert "trainable" not in found["layers"][0]["config"]
 
 
 def test_the_shape_that_a_sequential_was_built_for():

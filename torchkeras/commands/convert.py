@@ -6,7 +6,7 @@ import argparse
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import zip_longest
 from math import prod
@@ -28,6 +28,7 @@ from torchkeras.saving.containers.places import shown_as
 from torchkeras.saving.data_format.convert import convert_data_format
 from torchkeras.saving.formats import FORMATS, WEIGHTS, Format, suffix_of
 from torchkeras.saving.load import is_whole
+from torchkeras.saving.types import stored_alone
 from torchkeras.saving.weights.matching import Report
 
 PASSES = 4  # of a file: the clean copy, the model, the new file, the comparison
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
             model, left_out = _changed(read.model, arguments, made, whole)
         with faults_of(out), replacing(out) as part, _beside(part, out.name) as fresh:
             shown.doing("writing")
-            _write(model, fresh, whole)
+            _write(model, fresh, whole, arguments.dtype)
             shown.advance(size)
             shown.doing("comparing")
             with shown_as(fresh, out):
@@ -170,9 +171,10 @@ def _beside(part: Path, name: str) -> Iterator[Path]:
         yield Path(folder) / name
 
 
-def _write(model: Any, path: Path, whole: bool) -> None:
+def _write(model: Any, path: Path, whole: bool, dtype: str | None) -> None:
     if whole:
-        model.save(path)
+        with stored_alone() if dtype else nullcontext():  # layers compute as before
+            model.save(path)
     else:
         model.save_weights(path)
 

@@ -12,6 +12,8 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER, Called, OptionalPositive
 from torchkeras.engine.layer.symbolic import as_list, unpacked
 from torchkeras.engine.layer.tracing import is_compiling
+from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.layer.weight_lists import Order
 from torchkeras.layers.recurrence import Recurrent, shapes_of
 from torchkeras.layers.torch_module import TorchModule
 from torchkeras.layers.torch_recurrence import TorchRecurrent
@@ -107,6 +109,16 @@ class Bidirectional(Wrapper):
     def inner_layers(self) -> list[Layer]:
         """The forward and the backward layer."""
         return [self.forward_layer, self.backward_layer] if "backward_layer" in self._modules else []
+
+    def _list_by_kind(
+        self, training: list[Variable], others: list[Variable], order: Order, frozen: bool = False
+    ) -> None:
+        if order is not Order.CONFIG:
+            super()._list_by_kind(training, others, order, frozen)
+            return
+        # The config says of both layers alike whether they train.
+        listed = training if self.trainable and not frozen else others
+        listed += [variable for layer in self.inner_layers for variable in layer.weights]
 
     def build(self, input_shape: Any) -> None:
         for layer, given in zip(self.inner_layers, self._shared(shapes_of(input_shape)), strict=True):

@@ -52,7 +52,7 @@ class Wrapper(Layer, abstract=True):
     def __init__(self, *args: Any, **given: Any):
         trainable = given.get("trainable")
         super().__init__(*args, **given)
-        if trainable is not None:
+        if trainable is False:  # True, as configs have it, says nothing of a layer that is frozen itself
             self.trainable = trainable
 
     @classmethod
@@ -66,8 +66,8 @@ class Wrapper(Layer, abstract=True):
 
     @property
     def trainable(self) -> bool:
-        """Whether training changes the weights of the inner layer."""
-        return self._trainable and all(layer.trainable for layer in self.inner_layers)
+        """Whether training changes weights of the inner layers."""
+        return self._trainable and (not self.inner_layers or any(layer.trainable for layer in self.inner_layers))
 
     @trainable.setter
     def trainable(self, value: bool) -> None:

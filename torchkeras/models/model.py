@@ -124,7 +124,7 @@ class Model(Trainer, Network):
                 "that calls build."
             )
         self._warn_of_added()
-        return graph_config(self.name, self._graphed, (self._input_form, self._output_form))
+        return self._said_frozen(graph_config(self.name, self._graphed, (self._input_form, self._output_form)))
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Model:
@@ -152,7 +152,18 @@ class Model(Trainer, Network):
                 "of what its get_config returned and calls build."
             )
         inputs, outputs = in_structure(config, *connect(config, custom_objects))
-        return cls(inputs, outputs, name=config.get("name"))
+        return cls(inputs, outputs, name=config.get("name"))._frozen_as(config)
+
+    def _said_frozen(self, config: dict[str, Any]) -> dict[str, Any]:
+        """A config that says it where the model is not `trainable`; Keras 2.2.4 writes nothing of it."""
+        return config if self.trainable else {**config, "trainable": False}
+
+    def _frozen_as(self, config: Mapping[str, Any]) -> Any:
+        """The model, `trainable` as a config says."""
+        trainable = config.get("trainable", True)
+        if trainable is not True:  # else all layers inside would be visited, at each level of models in models
+            self.trainable = trainable
+        return self
 
     def to_json(self, **options: Any) -> str:
         """The architecture as JSON.
@@ -213,9 +224,10 @@ class Model(Trainer, Network):
 
         Arguments:
             filepath (path): the file, written by any Keras or by torchkeras.
-            by_name (bool, default False): whether layers are paired by their names; otherwise they are paired in order.
-            skip_mismatch (bool, default False): with `by_name`, whether layers whose weights have other shapes are left
-                alone.
+            by_name (bool, default False): whether layers are paired by their names, and others left alone; otherwise
+                they are paired in order, in `.weights.h5` within each class, in `.safetensors` and `.pt` by names.
+            skip_mismatch (bool, default False): whether layers whose weights have other shapes, or are not in the file,
+                are left alone, with a warning for each: to go on from a model with another head.
             reshape (bool, default False): whether an array with as many values takes the shape of the weight.
             original_backend (text or None, default None): the backend on which a model of Keras 1 was trained, such
                 as "theano", where its file does not say so.

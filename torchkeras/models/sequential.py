@@ -228,7 +228,7 @@ class Sequential(Model):
         if self._branches:
             return super().get_config()
         self._warn_of_added()
-        return {"name": self.name, "layers": [layer_config(layer) for layer in self._listed()]}
+        return self._said_frozen({"name": self.name, "layers": [layer_config(layer) for layer in self._listed()]})
 
     def _listed(self) -> list[Layer]:
         if not self._stack or self._graph is None:
@@ -252,8 +252,9 @@ class Sequential(Model):
         """
         if "input_layers" in config:
             return Model.from_config(config, custom_objects)
-        name, layers = (None, config) if isinstance(config, (list, tuple)) else (config.get("name"), config["layers"])
-        return cls([registry.layers.from_config(entry, custom_objects) for entry in layers], name=name)
+        given = {"layers": config} if isinstance(config, (list, tuple)) else config
+        layers = [registry.layers.from_config(entry, custom_objects) for entry in given["layers"]]
+        return cls(layers, name=given.get("name"))._frozen_as(given)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_keys": None}

@@ -8,12 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from torchkeras.saving.model_file import OWN
+from torchkeras.registry import OWN
+from torchkeras.saving.frozen import Frozen
+from torchkeras.saving.types import KEY, WRITTEN, types_of
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "BatchNormalization": ("variance", "frozen_is_fixed"),
     "TimeDistributed": ("by_steps",),
 }
+
+
+def facts_beside(model: Any) -> dict[str, Any]:
+    """What no config says of a model, by the keys of a file: what is frozen, and weights of another type."""
+    types = types_of(model) if WRITTEN.get() else {}
+    return {**Frozen.of(model).written(), **({KEY: types} if types else {})}
 
 
 def moved_beside(config: Any) -> Any:
@@ -38,12 +46,16 @@ def _everywhere(config: Any, change: Callable[[dict[str, Any]], dict[str, Any]])
 def _moved(made: dict[str, Any]) -> dict[str, Any]:
     names, options = OPTIONS.get(str(made.get("class_name")), ()), made.get("config")
     found = {name: options.pop(name) for name in names if name in options} if isinstance(options, dict) else {}
-    return {**made, OWN: found} if found else made
+    if isinstance(options, dict) and isinstance(options.get("layers"), list):
+        # Keras 2.2.4 knows no `trainable` of a model, and Keras 3 would expect the weights in another order: a file has
+        # it elsewhere (`frozen`).
+        options.pop("trainable", None)
+    return {**made, OWN: {**made.get(OWN, {}), **found}} if found else made
 
 
 def _taken(made: dict[str, Any]) -> dict[str, Any]:
     names, options = OPTIONS.get(str(made.get("class_name")), ()), made.get("config")
     if not isinstance(made.get(OWN), Mapping) or not isinstance(options, Mapping) or not names:
         return made
-    given = made.pop(OWN)
+    given = made[OWN]
     return {**made, "config": {**options, **{name: given[name] for name in names if name in given}}}

@@ -42,8 +42,8 @@ Call = tuple[str, int, list[Any]]  # a layer's name, the number of the call, its
 
 
 def layer_config(layer: Layer) -> dict[str, Any]:
-    """`{"class_name", "config"}` of a layer or model."""
-    return {"class_name": layer._class_name, "config": layer.get_config()}
+    """`{"class_name", "config"}` of a layer or model, and what its config leaves out."""
+    return registry.layers.serialize(layer)
 
 
 def graph_config(name: str, graph: Graph, forms: tuple[Any, Any] = (None, None)) -> dict[str, Any]:
@@ -131,6 +131,8 @@ def connect(
             made[name, 0] = [given[name]]
             continue
         layers[name] = layer = make_layer(entry, custom_objects)
+        if "name" not in entry["config"]:
+            layer.name = name
         first = int(isinstance(layer, Network))
         if not entry["inbound_nodes"]:
             made[name, 0] = _output_of(layer)

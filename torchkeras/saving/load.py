@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from torchkeras import bytecode, registry
@@ -16,6 +15,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.building import materialize, on_meta
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import decoded
+from torchkeras.engine.layer.weight_lists import Order
 from torchkeras.engine.speed.malloc import large_pages
 from torchkeras.errors import (
     ArchitectureError,
@@ -36,10 +36,10 @@ from torchkeras.saving.dialects import modern
 from torchkeras.saving.dialects.calls import read_form
 from torchkeras.saving.dialects.compile_config import modern_training
 from torchkeras.saving.formats import named
-from torchkeras.saving.frozen import freeze
 from torchkeras.saving.graph_config import in_structure, model_from_config
 from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, described, opened
 from torchkeras.saving.optimizer.state import restore, restore_scale
+from torchkeras.saving.types import give_types
 from torchkeras.saving.weights import later_defaults, layer_groups, numbered_layers, orderings, paths, state
 from torchkeras.saving.weights.matching import Match, Report, match_one, take
 from torchkeras.saving.weights.origin import BACKENDS, Origin
@@ -60,8 +60,6 @@ class Taking:
     report: bool = False  # whether to say what was done with each weight
 
     def __post_init__(self) -> None:
-        if self.skip_mismatch and not self.by_name:
-            raise ValueError("load_weights: skip_mismatch goes with by_name=True.")
         for option, value, known in (
             ("original_backend", self.original_backend, BACKENDS),
             ("original_data_format", self.original_data_format, DATA_FORMATS),
@@ -82,8 +80,8 @@ def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool 
         layout = _layout_of_tensors(file, taking)
         if layout is not None:
             with layout.opened(file) as stored:
-                state.fill(model, stored, shown(file))
-            return Report.of_state(shown(file), model) if taking.report else None
+                left = state.fill(model, stored, shown(file), taking.by_name, taking.skip_mismatch)
+            return Report.of_state(shown(file), model, *left) if taking.report else None
         with opened(file, taking.strict) as source:
             matches, _, report = _take(source, model, taking, source.config)
         if source.config is None:
@@ -126,8 +124,13 @@ def _of_keras(
         model = _built(source, config, custom_objects)
         # The caller's data format is already part of the architecture; the weights belong to that.
         own = replace(taking, original_data_format=None)
-        matches, origin, report = _take(source, model, own, None, memory=partial(memory, model))
-        freeze(model, source.frozen, source.name)
+
+        def allocate() -> None:
+            memory(model)
+            give_types(model, source.types, source.name)
+
+        matches, origin, report = _take(source, model, own, None, memory=allocate)
+        source.frozen.freeze_parameters(model, source.name)
         if source.in_form:
             _take_forms(source, model)
         if compiled and source.training is not None:
@@ -177,8 +180,9 @@ def _of_tensors(
         source = described(stored.about, shown(path))
         model = _built(source, _modern(source, Taking(), custom_objects, lambdas), custom_objects)
         memory(model)
+        give_types(model, source.types, source.name)
         state.fill(model, stored, shown(path))
-        freeze(model, source.frozen, source.name)
+        source.frozen.freeze_parameters(model, source.name)
     if compiled and source.training is not None:
         _compile(source, model, custom_objects)
     model.eval()
@@ -190,7 +194,7 @@ def _layout_of_tensors(path: PathLike, taking: Taking) -> Any:
     kind = first_bytes.of_tensors(path)
     if kind is None:
         return None
-    taking.only(kind.suffixes[0])
+    taking.only(kind.suffixes[0], "by_name", "skip_mismatch")
     return named(kind.tensors)
 
 
@@ -232,6 +236,7 @@ def _built(source: ModelFile, config: Any, custom_objects: Mapping[str, Any] | N
             f"{source.name}: {type(model).__name__} {model.name!r}, as its from_config made it, has no weights yet: "
             "let from_config call build(input_shape)."
         )
+    source.frozen.freeze_layers(model, source.name)
     return model
 
 
@@ -271,7 +276,7 @@ def _take(
     take(matches)
     if not taking.report:
         return matches, origin, None
-    left = layer_groups.untaken(source.weights, matches) if taking.by_name else ()
+    left = _UNTAKEN[source.layout](source.weights, matches) if taking.by_name or taking.skip_mismatch else ()
     return matches, origin, Report.of(source.name, matches, model, left)
 
 
@@ -279,17 +284,19 @@ def _by_groups(source: ModelFile, model: Network, taking: Taking, config: Any) -
     def attempt(made: Origin) -> list[Match]:
         if taking.by_name:
             return layer_groups.match_by_name(source.weights, model, made, taking.skip_mismatch, taking.reshape)
-        return layer_groups.match_in_order(source.weights, model, made, taking.reshape)
+        order = Order.CONFIG if source.frozen.layers else None  # a file of ours
+        return layer_groups.match_in_order(source.weights, model, made, taking.skip_mismatch, taking.reshape, order)
 
     origin = Origin.of(source.weights, taking.original_backend)
     return _settled(source, model, taking, config, origin, attempt)
 
 
 def _by_paths(source: ModelFile, model: Network, taking: Taking, config: Any) -> Matched:
-    taking.only("Keras 3's paths", "original_data_format")
+    taking.only("Keras 3's paths", "by_name", "skip_mismatch", "original_data_format")
 
     def attempt(made: Origin) -> list[Match]:
-        return [match_one(variable, array, made) for variable, array in paths.pairs(source.weights, model)]
+        found = paths.pairs(source.weights, model, taking.by_name, taking.skip_mismatch)
+        return [match_one(variable, array, made) for variable, array in found]
 
     return _settled(source, model, taking, config, Origin(3, False), attempt)
 
@@ -304,6 +311,7 @@ def _by_numbers(source: ModelFile, model: Network, taking: Taking, config: Any) 
     return _settled(source, model, taking, config, Origin(1, backend == "theano"), attempt)
 
 
+_UNTAKEN: Mapping[str, Callable[..., list[str]]] = {GROUPS: layer_groups.untaken, PATHS: paths.untaken}
 _MATCHED: Mapping[str, Callable[..., Matched]] = {GROUPS: _by_groups, PATHS: _by_paths, NUMBERS: _by_numbers}
 
 

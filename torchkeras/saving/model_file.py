@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import h5py
 
+from torchkeras import registry
 from torchkeras.errors import UnknownFormatError, UnreadableFileError
 from torchkeras.saving.containers import archive, hdf5, json_text
 from torchkeras.saving.containers.hdf5 import (
@@ -25,16 +27,17 @@ from torchkeras.saving.containers.hdf5 import (
 from torchkeras.saving.containers.hdf5_folders import with_folders
 from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.containers.places import filename, shown
-from torchkeras.saving.frozen import KEY, read_names
+from torchkeras.saving.frozen import NOTHING_FROZEN, Frozen
 from torchkeras.saving.optimizer.keras3_order import SCALE
 from torchkeras.saving.optimizer.state import BESIDE
+from torchkeras.saving.types import KEY, read_types
 from torchkeras.saving.weights.layer_groups import read_arrays
 from torchkeras.saving.weights.matching import Named
 from torchkeras.saving.weights.numbered_layers import has_old_layout
 from torchkeras.saving.weights.paths import numbered
 
 # The key of what Keras cannot express about compiling, in metadata or the training configuration of our files.
-OWN = "torchkeras"
+OWN = registry.OWN
 # The key by which our `.keras` files say that inputs and outputs have the form that the config shows. In other files
 # they are flat lists.
 STRUCTURE = "torchkeras_structure"
@@ -49,8 +52,8 @@ class ModelFile:
     `name`: the file's name in errors. `layout`: of the weights in the group `weights`: GROUPS (Keras 1, 2, 3), PATHS
     (`.weights.h5`) or NUMBERS (Keras 0); NAMES has no group. `config`, `training`: the architecture and how the model
     was compiled, None if missing. `version`, `backend`: of the Keras that wrote it, "" if the file does not say.
-    `in_form`: whether inputs and outputs have the form that the config shows. `frozen`: parameters that do not train
-    although their layers do.
+    `in_form`: whether inputs and outputs have the form that the config shows. `frozen`: what does not train. `types`:
+    of weights whose policy says another.
     """
 
     name: str
@@ -61,7 +64,8 @@ class ModelFile:
     version: str = ""
     backend: str = ""
     in_form: bool = False
-    frozen: Sequence[str] = ()
+    frozen: Frozen = NOTHING_FROZEN
+    types: Mapping[str, str] = field(default_factory=dict)
 
     def optimizer(self) -> list[Named]:
         """The arrays of the optimizer's state, with names; empty if the file has none."""
@@ -93,8 +97,11 @@ def described(about: str, name: str) -> ModelFile:
     if not isinstance(found, Mapping) or not isinstance(found.get("model_config"), Mapping):
         raise UnreadableFileError(f"{name}: its architecture must be a JSON object with 'model_config'.")
     version = str(found.get("keras_version", ""))
-    frozen = read_names(found.get(KEY), name)
-    return ModelFile(name, None, NAMES, found["model_config"], found.get("training_config"), version, frozen=frozen)
+    frozen = Frozen.read(found.get, name)
+    types = read_types(found.get(KEY), name)
+    return ModelFile(
+        name, None, NAMES, found["model_config"], found.get("training_config"), version, frozen=frozen, types=types
+    )
 
 
 def _archived(found: archive.Archive, weights: h5py.Group, name: str) -> ModelFile:
@@ -104,8 +111,9 @@ def _archived(found: archive.Archive, weights: h5py.Group, name: str) -> ModelFi
     training = _with_optimizer(training)
     if training is not None and own is not None:
         training = {**training, OWN: own}
-    in_form, frozen = metadata.get(STRUCTURE) is True, read_names(metadata.get(KEY), name)
-    return ModelFile(name, weights, PATHS, found.config, training, version, "", in_form, frozen)
+    in_form, frozen = metadata.get(STRUCTURE) is True, Frozen.read(metadata.get, name)
+    types = read_types(metadata.get(KEY), name)
+    return ModelFile(name, weights, PATHS, found.config, training, version, "", in_form, frozen, types)
 
 
 def _with_optimizer(training: Any) -> Any:
@@ -132,7 +140,8 @@ def _hdf5(file: h5py.Group) -> ModelFile:
             read_config(file, "training_config"),
             told,
             str(attribute(file, "backend", attribute(group, "backend", ""))),
-            frozen=read_names(read_config(file, KEY), name),
+            frozen=Frozen.read(partial(read_config, file), name),
+            types=read_types(read_config(file, KEY), name),
         )
     if has_old_layout(file):
         return ModelFile(name, file, NUMBERS, version=version)

@@ -13,10 +13,10 @@ from torchkeras.engine.layer.unseen import warn_of_unseen
 from torchkeras.engine.layer.weight import is_wrapper
 from torchkeras.processes import is_main
 from torchkeras.rules import FLAG_OR_DIGIT, check, read_path
+from torchkeras.saving.beside import facts_beside
 from torchkeras.saving.containers import json_text
 from torchkeras.saving.containers.places import shown
 from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, Format, check_name, named
-from torchkeras.saving.frozen import KEY, frozen_alone
 from torchkeras.saving.graph_config import KERAS_VERSION, layer_config
 from torchkeras.saving.unsaveable import changed_by_hand, check_names, check_size, left_out, tied, unloadable, unwritten
 from torchkeras.saving.write.keras2_training import training_for_keras2
@@ -90,8 +90,7 @@ def _told(model: Any, path: PathLike) -> bool:
 
 def _write_tensors(write: Callable[..., None], model: Any, path: PathLike, include_optimizer: bool) -> None:
     about: dict[str, Any] = {"keras_version": KERAS_VERSION, "model_config": layer_config(model)}
-    frozen = frozen_alone(model)
-    about |= {KEY: frozen} if frozen else {}
+    about |= facts_beside(model)
     if include_optimizer:
         about["training_config"], _ = training_for_keras2(training_config(model), own_training_config(model))
         if model.optimizer.iterations:

@@ -232,6 +232,12 @@ class Compiling(Together, Turning, Extending, abstract=True):
                 names=[variable.name for variable in variables],
             )
         warn_of_unseen(self, "compile", stacklevel=4, losses=losses)
+        collected = set(map(id, parameters))
+        for owner in self._weight_owners():
+            owner._note_compile(collected)
+
+    def _weight_owners(self) -> Iterator[WeightOwner]:
+        return (module for module in self.modules() if isinstance(module, WeightOwner))
 
     def _constrained(self, variables: list[Any]) -> list[Any]:
         """Those with a constraint that the optimizer trains; where there is none, the user's own do."""
@@ -393,8 +399,9 @@ class Compiling(Together, Turning, Extending, abstract=True):
 
     @contextmanager
     def _collected(self, compiled: CompiledModel) -> Iterator[None]:
-        """Gradients for the weights that trained when the model was compiled, whatever `trainable` says since, but not
-        for a parameter that `requires_grad_(False)` froze since then.
+        """Gradients for the weights that trained when the model was compiled, but not for what was frozen since then.
+
+        What `trainable=False` has frozen for another model, which was compiled after it, trains in this one still.
         """
         imported("torch.fx.experimental.symbolic_shapes")  # torch does so for its first gradients
         placed = [(parameter.device, parameter.dtype) for parameter in compiled.parameters]
@@ -404,13 +411,14 @@ class Compiling(Together, Turning, Extending, abstract=True):
             compiled.placed = placed
         trainable = self.trainable_weights
         now = {id(tensor) for variable in trainable for tensor in variable.tensors}
-        owners = (module for module in self.modules() if isinstance(module, WeightOwner))
-        held = {id(tensor) for owner in owners for tensor in owner._held_tensors()}
+        held = {id(tensor) for owner in self._weight_owners() for tensor in owner._held_tensors()}
+        lent = {id(tensor) for owner in self._weight_owners() for tensor in owner._held_tensors(for_another=True)}
         if now != {id(each) for each in compiled.parameters if each.requires_grad or id(each) in held}:
-            warnings.warn(discrepancy(trainable, compiled.parameters), stacklevel=3)
+            frozen = {id(each) for each in compiled.parameters if not each.requires_grad and id(each) in held}
+            warnings.warn(discrepancy(self.weights, compiled.parameters, frozen, lent), stacklevel=3)
         if own_step(self, "train") is None and self._processes is None:
             warn_of_hooks(self, compiled.parameters)
-        frozen = [each for each in compiled.parameters if not each.requires_grad and id(each) in held]
+        frozen = [each for each in compiled.parameters if not each.requires_grad and id(each) in lent]
         for parameter in frozen:
             parameter.requires_grad_(True)
         try:

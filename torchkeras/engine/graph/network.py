@@ -51,6 +51,7 @@ class Network(Written, abstract=True):
     """
 
     supports_masking = True
+    _is_network = True
     _levels = 0  # of models in models, this one included
     _input_form: Any = None  # as `_output_form`
 

@@ -131,6 +131,7 @@ class Layer(HasOptions, Calling):
             _trainable=True,
             _frozen_above=False,
             _held=set(),
+            _frozen_at_compile=set(),
             _named=set(),
             _taken_plainly=set(),
             _call_nodes=[],

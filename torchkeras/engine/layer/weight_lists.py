@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from enum import Enum
 from math import prod
 from typing import Any, ClassVar
 
@@ -36,15 +37,31 @@ class _Changes:
 CHANGES = _Changes()
 
 
+class Order(Enum):
+    """The orders in which the weights of layers in layers are listed: first those that train, then the others.
+
+    NOW: by what is frozen now, as Keras 2 lists them. KERAS1: the same, branch by branch where a model inside begins
+    with several. CONFIG: as Keras 2 lists them after it has read a config, which does not say that a model is frozen.
+    LATER: as tf.keras and Keras 3 do, where a model that is frozen has frozen each of its layers.
+    """
+
+    NOW = "now"
+    KERAS1 = "Keras 1"
+    CONFIG = "config"
+    LATER = "later"
+
+
 class WeightOwner(Moded, Typed, OwnWeights):
     """The part of `Layer` that lists, reads, sets and freezes weights."""
 
     _is_users: ClassVar[bool] = False  # a class that is not the package's own
+    _is_network: ClassVar[bool] = False  # a model, or the graph of one
     _changeable: ClassVar[Mapping[str, Any]] = {}  # the options, by the attributes that have their values
     stateful: Any = False  # whether something is carried from batch to batch
     _trainable: bool
     _frozen_above: bool  # part of something that is not trainable
     _held: set[str]  # the parameters, by their paths, that `trainable=False` has frozen
+    _frozen_at_compile: set[str]  # the parameters, by their paths, that the last `compile` around them found so
     _named: set[str]  # the attributes that weights of `add_weight` are registered under
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -114,23 +131,31 @@ class WeightOwner(Moded, Typed, OwnWeights):
         """The same in the order of Keras 1."""
         return self._sublayers()
 
-    def _by_kind(self, of_keras1: bool = False) -> tuple[list[Variable], list[Variable]]:
-        """The weights that train, and the others; all are others, the former first, when the layer is not trainable."""
+    def _list_by_kind(
+        self, training: list[Variable], others: list[Variable], order: Order, frozen: bool = False
+    ) -> None:
+        """Put the weights that train, and the others, at the ends of these lists; of what is frozen all are others.
+
+        So no list is copied at each level of layers in layers. `frozen`: whether a model around it freezes its layers.
+        """
+        trains = self._trainable and not frozen
+        if self._is_network and order in (Order.CONFIG, Order.LATER):
+            trains, frozen = True, order is Order.LATER and not trains
+        found: tuple[list[Variable], list[Variable]] = (training, others) if trains else ([], [])
+        variables = self._own_variables()
+        for kind, listed in zip((True, False), found if trains else (others, others), strict=True):
+            listed += [variable for variable in variables if variable.trainable is kind]
+        for layer in self._sublayers_of_keras1() if order is Order.KERAS1 else self._sublayers():
+            layer._list_by_kind(*found, order, frozen)
+        if not trains:
+            others += [*found[0], *found[1]]
+
+    def _weights_in(self, order: Order) -> list[Variable]:
+        """All weights, in the order of a file."""
         training: list[Variable] = []
         others: list[Variable] = []
-        self._list_by_kind(training, others, of_keras1)
-        return training, others
-
-    def _list_by_kind(self, training: list[Variable], others: list[Variable], of_keras1: bool) -> None:
-        """Put them at the ends of these lists: no list is copied at each level of layers in layers."""
-        found: tuple[list[Variable], list[Variable]] = (training, others) if self._trainable else ([], [])
-        variables = self._own_variables()
-        for kind, listed in zip((True, False), found if self._trainable else (others, others), strict=True):
-            listed += [variable for variable in variables if variable.trainable is kind]
-        for layer in self._sublayers_of_keras1() if of_keras1 else self._sublayers():
-            layer._list_by_kind(*found, of_keras1)
-        if not self._trainable:
-            others += [*found[0], *found[1]]
+        self._list_by_kind(training, others, order, order is Order.LATER and self._frozen_above)
+        return distinct(training, others)
 
     @property
     def trainable_weights(self) -> list[Variable]:
@@ -145,17 +170,12 @@ class WeightOwner(Moded, Typed, OwnWeights):
     @property
     def weights(self) -> list[Variable]:
         """All weights, those of layers that train first; empty before the first call."""
-        return distinct(*self._by_kind())
+        return self._weights_in(Order.NOW)
 
     # Keras 3's names of the same.
     trainable_variables = property(lambda self: self.trainable_weights, doc="`trainable_weights`.")
     non_trainable_variables = property(lambda self: self.non_trainable_weights, doc="`non_trainable_weights`.")
     variables = property(lambda self: self.weights, doc="`weights`.")
-
-    @property
-    def _weights_of_keras1(self) -> list[Variable]:
-        """All weights in the order of Keras 1's files: branch by branch, where a model inside begins with several."""
-        return distinct(*self._by_kind(of_keras1=True))
 
     def get_weights(self) -> list[Any]:
         """The values of all weights as NumPy arrays, in Keras's order of axes.
@@ -224,10 +244,13 @@ class WeightOwner(Moded, Typed, OwnWeights):
 
     @property
     def trainable(self) -> bool:
-        """Whether training changes the weights. A model keeps to what held when it was compiled.
+        """Whether training changes the weights.
 
-        Set to False it turns off `requires_grad` of all parameters inside; set to True it turns on again those that it
-        turned off. A parameter that `requires_grad_(False)` froze stays so.
+        Set to False it turns off `requires_grad` of all parameters inside, which stay as they are from the next batch
+        on; set to True it turns on again those that it turned off. A parameter that `requires_grad_(False)` froze stays
+        so. A model that is compiled trains what trained then: thaw before `compile`, or compile it again. What another
+        model is compiled with as frozen, such as the discriminator in an adversarial pair, still trains in a model
+        that was compiled before it was frozen.
         """
         return self._trainable
 
@@ -284,10 +307,21 @@ class WeightOwner(Moded, Typed, OwnWeights):
                 module._held.clear()
         return self
 
-    def _held_tensors(self) -> list[torch.Tensor]:
-        """The parameters that `trainable=False` has frozen."""
-        found = (owned(self, path) for path in self._held)
+    def _held_tensors(self, for_another: bool = False) -> list[torch.Tensor]:
+        """The parameters that `trainable=False` has frozen; `for_another`: those that a later `compile` found so."""
+        found = (owned(self, path) for path in (self._held & self._frozen_at_compile if for_another else self._held))
         return [tensor for tensor in found if tensor is not None]
+
+    def _note_compile(self, collected: set[int]) -> None:
+        """Note which parameters a `compile` has left out since `trainable=False` has frozen them.
+
+        `collected`: the ids of those that it trains. What it trains in part or in another model goes on as it was.
+        """
+        for path in {path for variable in self._own_variables() if variable.trainable for path in variable.paths}:
+            if path in self._held:
+                self._frozen_at_compile.add(path)
+            elif id(owned(self, path)) in collected:
+                self._frozen_at_compile.discard(path)
 
     def _hold_statistics(self) -> None:
         """Let torch modules with buffers, such as the statistics of `nn.BatchNorm2d`, be in training as the layer is

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from typing import Any
 
 import torch
@@ -42,15 +42,35 @@ def check_reach(model: Any, parameters: Iterable[torch.Tensor], losses: Iterable
             )
 
 
-def discrepancy(trainable: Iterable[Any], parameters: Iterable[torch.Tensor]) -> str:
-    """What is said where other weights would train now than `compile` has collected; the first in Keras's words."""
+def discrepancy(
+    weights: Iterable[Any],
+    parameters: Iterable[torch.Tensor],
+    frozen: Set[int] = frozenset(),
+    lent: Set[int] = frozenset(),
+) -> str:
+    """What is said where other weights would train now than `compile` has collected; the first in Keras's words.
+
+    `frozen`: the ids of those collected that `trainable=False` has frozen since; `lent`: those of which another model's
+    `compile` knows it, and which train in this one.
+    """
     collected = set(map(id, parameters))
-    new = [variable.full_name for variable in trainable if not collected.issuperset(variable.identity)]
-    stay = f" Until then these stay as they are: {', '.join(new[:5])}{', ...' * (len(new) > 5)}." if new else ""
+    cases: dict[str, list[str]] = {THAWED: [], FROZEN: [], LENT: []}
+    for each in weights:
+        ids = set(each.identity)
+        if each.trains and not ids <= collected:
+            cases[THAWED].append(each.full_name)
+        elif ids & frozen:
+            cases[LENT if ids & lent else FROZEN].append(each.full_name)
+    said = (f" {text} {', '.join(names[:5])}{', ...' * (len(names) > 5)}." for text, names in cases.items() if names)
     return (
         "Discrepancy between trainable weights and collected trainable weights, did you set `model.trainable` without "
-        f"calling `model.compile` after?{stay}"
+        f"calling `model.compile` after?{''.join(said)}"
     )
+
+
+THAWED = "Until then these stay as they are:"
+FROZEN = "These are frozen since, and do not train:"
+LENT = "These are frozen in a model that was compiled after this one, and train on in this one:"
 
 
 def warn_of_hooks(model: nn.Module, parameters: Iterable[torch.Tensor]) -> None:

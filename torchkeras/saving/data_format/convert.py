@@ -106,9 +106,6 @@ def convert_data_format(model: Any, data_format: str, custom_objects: Mapping[st
     """
     made = counterpart(model, data_format, custom_objects, allocated=True)
     transfer_weights(model, made)
-    for layer, other in pairs_of(model, made):
-        if isinstance(layer, Network):  # whose config does not have `trainable`
-            other.trainable = layer.trainable
     return made.train(model.training)
 
 

@@ -57,26 +57,38 @@ def _entry(entry: Any, forms: Forms) -> Config:
     if not isinstance(given, Mapping):
         raise ArchitectureError(f"The config of {class_name(entry)} must be a dictionary; found {_short(given)}.")
     if "layers" not in given:
-        return layer({**entry, "config": given}, forms.words, lambda inner: _entry(inner, forms))
+        made = layer({**entry, "config": given}, forms.words, lambda inner: _entry(inner, forms))
+        return {**made, registry.OWN: entry[registry.OWN]} if registry.OWN in entry else made
     if not isinstance(given["layers"], list) or not all(map(is_object, given["layers"])):
         raise ArchitectureError(f"The layers of {class_name(entry)} {given.get('name')!r} must be a list of configs.")
     made = _functional(given, forms) if "input_layers" in given else _sequential(given, forms)
-    if given.get("trainable") is False:
+    frozen = _is_frozen(given, made["layers"])
+    if frozen:
         for found in made["layers"]:
-            _freeze(found)
-    return {"class_name": class_name(entry), "config": {"name": given.get("name"), **made}}
+            _thaw(found)
+    config = {"name": given.get("name"), **({"trainable": False} if frozen else {}), **made}
+    return {"class_name": class_name(entry), "config": config}
+
+
+def _is_frozen(given: Mapping[str, Any], layers: list[Config]) -> bool:
+    """Whether a model is frozen. tf.keras does not write it of a Sequential, which has frozen all layers inside."""
+    said = [found["config"].get("trainable") for found in layers if found["class_name"] != "InputLayer"]
+    return given["trainable"] is False if "trainable" in given else bool(said) and not any(said)
+
+
+def _thaw(entry: Config) -> None:
+    """Let the layers of a frozen model train with it. There, `trainable` of a model sets that of all layers inside."""
+    for key in ("layer", "backward_layer", "cell"):
+        if is_object(entry["config"].get(key)):
+            _thaw(entry["config"][key])
+    for inner in entry["config"].get("layers", ()):
+        _thaw(inner)
+    entry["config"].pop("trainable", None)
 
 
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) < 200 else f"{text[:200]}..."
-
-
-def _freeze(entry: Config) -> None:
-    for inner in entry["config"].get("layers", ()):
-        _freeze(inner)
-    if "layers" not in entry["config"] and entry["class_name"] != "InputLayer":
-        entry["config"]["trainable"] = False
 
 
 # --- Sequential ------------------------------------------------------------------------------------------------------

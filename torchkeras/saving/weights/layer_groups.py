@@ -6,7 +6,6 @@ This order also holds across all layers of an inner model.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,15 +15,17 @@ import numpy as np
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.layer.weight_lists import Order
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import dataset_in, group_in, members, read_names, write_names
 from torchkeras.saving.containers.places import filename
 from torchkeras.saving.graph_config import KERAS_VERSION
-from torchkeras.saving.weights.matching import ADVICE, Match, Named, match
+from torchkeras.saving.weights.matching import ADVICE, Match, Named, match, warn_of_skipped
 from torchkeras.saving.weights.origin import Origin
 
 # Keras 3 and tf.keras list a model's own weights in this group, next to the layers. Functional models have none.
 BESIDE_LAYERS = "top_level_model_weights"
+BY_NAME = " With by_name=True, layers are paired by their names, and others are left as they are."
 
 
 def write_origin(group: h5py.Group) -> None:
@@ -34,9 +35,9 @@ def write_origin(group: h5py.Group) -> None:
     group.attrs["keras_version"] = KERAS_VERSION.encode("utf-8")
 
 
-def write_weights(group: h5py.Group, model: Network) -> None:
+def write_weights(group: h5py.Group, model: Network, order: Order = Order.NOW) -> None:
     """Write the weights of a model's layers, and those that belong to no layer."""
-    weighted = [(layer, layer.weights) for layer in model.layers]
+    weighted = [(layer, layer._weights_in(order)) for layer in model.layers]
     if beside := _beside_layers(model, weighted):
         write_arrays(group.require_group(BESIDE_LAYERS), [(v.full_name, v.numpy()) for v in beside])
     write_names(group, "layer_names", [layer.name for layer, _ in weighted])
@@ -119,23 +120,34 @@ def paths(group: h5py.Group) -> list[str]:
     return found
 
 
-def match_in_order(group: h5py.Group, model: Network, origin: Origin, reshape: bool = False) -> list[Match]:
-    """Every weight of the model with its arrays, with layers matched in order. Raises WeightMismatchError."""
+def match_in_order(
+    group: h5py.Group,
+    model: Network,
+    origin: Origin,
+    skip_mismatch: bool = False,
+    reshape: bool = False,
+    order: Order | None = None,
+) -> list[Match]:
+    """Every weight of the model with its arrays, with layers matched in order. Raises WeightMismatchError.
+
+    `skip_mismatch` leaves out layers with other shapes. `order`: that of the weights of a layer; None is the order of
+    the Keras that wrote the file.
+    """
     stored = {name: arrays for name, arrays in stored_layers(group).items() if arrays}
     beside = stored.pop(BESIDE_LAYERS, [])
     layers = model.layers if origin.generation > 1 else model._layers_of_keras1
-    weighted = [(layer, variables) for layer in layers if (variables := _weights(layer, origin))]
+    weighted = [(layer, variables) for layer in layers if (variables := layer._weights_in(order or origin.order))]
     file = filename(group)
     if len(stored) != len(weighted):
         raise WeightMismatchError(
             f"{file}: cannot load the weights of {len(stored)} layers into a model with {len(weighted)} layers that "
             f"have weights: the file has {', '.join(stored)}; the model "
-            f"{', '.join(layer.name for layer, _ in weighted)}. {ADVICE}"
+            f"{', '.join(layer.name for layer, _ in weighted)}. {ADVICE}{BY_NAME if skip_mismatch else ''}"
         )
     where = f"{file}: {BESIDE_LAYERS}, the weights of {type(model).__name__} {model.name!r} beside its layers"
     matched: list[Match] = []
     for (layer, variables), arrays in zip(weighted, stored.values(), strict=True):
-        matched += match(variables, arrays, origin, _place(layer, file), reshape)
+        matched += _of_layer(layer, variables, arrays, origin, file, skip_mismatch, reshape)
     return [*matched, *match(_beside_layers(model, weighted), beside, origin, where, reshape)]
 
 
@@ -155,19 +167,28 @@ def match_by_name(
             f"{', '.join(layer.name for layer in model.layers if layer.weights) or 'none'} with weights."
         )
     for layer in named:
-        try:
-            found += match(_weights(layer, origin), stored[layer.name], origin, _place(layer, file), reshape)
-        except WeightMismatchError as error:
-            if not skip_mismatch:
-                raise
-            text = f"Skipping loading of weights for layer {layer.name!r} due to mismatch of its weights: {error}"
-            warnings.warn(text, stacklevel=2)
+        variables = layer._weights_in(origin.order)
+        found += _of_layer(layer, variables, stored[layer.name], origin, file, skip_mismatch, reshape)
     return found
 
 
-def _weights(layer: Layer, origin: Origin) -> list[Variable]:
-    """A layer's weights in the order of the Keras that wrote the file."""
-    return layer._weights_of_keras1 if origin.generation == 1 else layer.weights
+def _of_layer(
+    layer: Layer,
+    variables: list[Variable],
+    arrays: list[Named],
+    origin: Origin,
+    file: str,
+    skip_mismatch: bool,
+    reshape: bool,
+) -> list[Match]:
+    """The weights of a layer with their arrays; with `skip_mismatch` none, and a warning, if they do not fit."""
+    try:
+        return match(variables, arrays, origin, _place(layer, file), reshape)
+    except WeightMismatchError as error:
+        if not skip_mismatch:
+            raise
+        warn_of_skipped(layer.name, error)
+        return []
 
 
 def _place(layer: Layer, file: str) -> str:

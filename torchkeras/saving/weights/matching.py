@@ -7,6 +7,7 @@ print(Report(...))
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -212,6 +213,12 @@ def _by_owner(variables: Sequence[Variable]) -> list[list[Variable]]:
     return [list(group) for _, group in groupby(variables, key=lambda v: (id(v.layer), v.trainable))]
 
 
+def warn_of_skipped(layer: str, error: Exception | str) -> None:
+    """Say that `skip_mismatch` leaves a layer as it is, and why."""
+    text = f"Skipping loading of weights for layer {layer!r} due to mismatch of its weights: {error}"
+    warnings.warn(text, stacklevel=2)
+
+
 # --- the report ------------------------------------------------------------------------------------------------------
 
 
@@ -240,14 +247,15 @@ class Report:
     left_in_file: tuple[str, ...] = ()
 
     @classmethod
-    def of_state(cls, file: str, model: Any) -> Report:
-        """The report of a file with the model's tensors under torch's names."""
+    def of_state(cls, file: str, model: Any, left: Sequence[str] = (), left_in_file: Sequence[str] = ()) -> Report:
+        """The report of a file with the model's tensors under torch's names; `left`: the names of those not set."""
         names = {id(tensor): name for name, tensor in model.state_dict(keep_vars=True).items()}
+        sources = [(v, tuple(names[id(tensor)] for tensor in v.tensors)) for v in model.weights]
         rows = [
-            Loaded(v.layer.name, v.full_name, v.shape, tuple(names[id(tensor)] for tensor in v.tensors), ())
-            for v in model.weights
+            Loaded(v.layer.name, v.full_name, v.shape, found, ()) for v, found in sources if not set(found) & set(left)
         ]
-        return cls(file, tuple(rows))
+        in_model = [v.full_name for v, found in sources if set(found) & set(left)]
+        return cls(file, tuple(rows), tuple(in_model), tuple(left_in_file))
 
     @classmethod
     def of(cls, file: str, matches: Sequence[Match], model: Any, left_in_file: Sequence[str] = ()) -> Report:

@@ -15,6 +15,7 @@ import h5py
 import torch
 
 from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.layer.weight_lists import Order
 from torchkeras.errors import UnknownFormatError
 from torchkeras.legacy.weights import Step
 from torchkeras.saving.containers.hdf5 import attribute, has_attribute, read_names
@@ -22,6 +23,7 @@ from torchkeras.saving.containers.hdf5_rules import member
 from torchkeras.saving.containers.places import filename
 from torchkeras.saving.layer_facts import facts
 
+LATER = re.compile(r"3\.|2\.[4-9]|2\.\d\d|2\..*-tf")  # tf.keras, which calls itself 2.4.0 or 2.3.0-tf, and Keras 3
 BACKENDS = ("tensorflow", "theano", "cntk", "torch", "jax", "numpy", "openvino")
 
 WITHOUT_SORTING = (2, 0, 6)  # the first version that does not sort the weights that train by their names
@@ -40,6 +42,7 @@ class Origin:
 
     `state_by_name`: whether the state of its optimizer is in the order of the weights' names, not of the weights.
     `moved`: if the data format is not the model's, the step that converts each weight, by its layer's id and paths.
+    `later`: whether tf.keras or Keras 3 wrote it.
     """
 
     generation: int
@@ -47,6 +50,7 @@ class Origin:
     data_format: str | None = None
     state_by_name: bool = False
     moved: Mapping[Any, Step] = field(default_factory=dict)
+    later: bool = False
 
     @classmethod
     def of(cls, group: h5py.Group, backend: str | None = None) -> Origin:
@@ -70,8 +74,18 @@ class Origin:
             raise ValueError(f"{file}: written on {found}, and original_backend says {backend!r}.")
         if found is not None and found not in BACKENDS:
             raise UnknownFormatError(f"{file}: written on the backend {found!r}, which is not known.")
-        numbers = tuple(map(int, re.findall(r"\d+", version)[:3]))
-        return cls(int(version[0]), (found or backend) == "theano", state_by_name=numbers < WITHOUT_SORTING)
+numbers = tuple(map(int, re.findall(r"\d+", version)[:3]))
+        return cls(
+            int(version[0]),
+            (found or backend) == "theano",
+            state_by_name=numbers < WITHOUT_SORTING,
+            later=bool(LATER.match(version)),
+        )
+
+    @property
+    def order(self) -> Order:
+        """The order of the weights of layers in layers."""
+        return Order.KERAS1 if self.generation == 1 else Order.LATER if self.later else Order.NOW
 
     def steps(self, variable: Variable) -> tuple[Step, ...]:
         """The steps for a weight: flipped back if Theano wrote it, then converted to the model's data format."""

@@ -9,7 +9,8 @@ they are the model's, else by this structure. Every weight and every array needs
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import h5py
@@ -20,13 +21,13 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.operators import Operation
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.engine.layer.weight_lists import WeightOwner
-from torchkeras.errors import WeightMismatchError
+from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import attribute as attribute_of, group_in, groups, members, values
 from torchkeras.saving.containers.hdf5_kept import Dataset
 from torchkeras.saving.containers.hdf5_rules import is_bfloat16
 from torchkeras.saving.containers.places import filename
 from torchkeras.saving.layer_facts import facts, inherited
-from torchkeras.saving.weights.matching import ADVICE
+from torchkeras.saving.weights.matching import ADVICE, Match, warn_of_skipped
 
 # How many numbers a layer takes when the layers of its class are counted, by the attribute that holds a model's layers:
 # `(layer, whether it came before) -> number`. Keras 3, 2.12 and 2.13 count each occurrence; 2.14, 2.15 and tf_keras the
@@ -45,14 +46,19 @@ BESIDE = ("optimizer", "metrics")
 GENERATORS = ("seed_generator", "random_generator", "_random_generator")
 
 
-def pairs(group: h5py.Group, model: Network) -> list[tuple[Variable, Dataset]]:
+def pairs(
+    group: h5py.Group, model: Network, by_name: bool = False, skip_mismatch: bool = False
+) -> list[tuple[Variable, Dataset]]:
     """Every weight of a built model with its array in the file; nothing is read or set.
 
-    Raises WeightMismatchError for a weight without an array, an array without a weight, and another shape;
-    ModelFileError for a file of another layout.
+    `by_name` leaves alone the layers of the model whose names the file does not have; `skip_mismatch`, with a warning,
+    those that do not fit. Raises WeightMismatchError for a weight without an array, an array without a weight, and
+    another shape; ModelFileError for a file of another layout.
     """
-    pairing = _Pairing()
+    pairing = _Pairing(by_name, skip_mismatch)
     pairing.take(model, group)
+    if by_name or skip_mismatch:
+        return list(pairing.found.values())
     lacking = [variable for variable in model.weights if _key(variable) not in pairing.found]
     if lacking:
         names = ", ".join(variable.full_name for variable in lacking)
@@ -73,7 +79,8 @@ def write(group: h5py.Group, model: Network) -> None:
 class _Pairing:
     """The pairs found on a walk through a model and a file."""
 
-    def __init__(self) -> None:
+    def __init__(self, by_name: bool = False, skip_mismatch: bool = False) -> None:
+        self.by_name, self.skip_mismatch = by_name, skip_mismatch
         self.found: dict[Any, tuple[Variable, Dataset]] = {}
         self.taken: set[str] = set()
         self.seen: set[WeightOwner] = set()
@@ -84,14 +91,29 @@ class _Pairing:
         if layer in self.seen:
             return
         self.seen.add(layer)
-        self._take_own(layer, group)
+        self._or_skip(layer, lambda: self._take_own(layer, group))
         for attributes, inside in _children(layer):
             if isinstance(inside, list):
-                self._take_several(layer, inside, group, attributes)
+                self._or_skip(layer, partial(self._take_several, layer, inside, group, attributes))
             elif self.weighted[inside] and inside not in self.seen:
-                self.take(inside, group_in(group, _present(group, attributes)))
+                self._or_skip(inside, partial(self._take_named, inside, group, attributes))
             else:
                 self.seen.add(inside)
+
+    def _take_named(self, layer: WeightOwner, group: h5py.Group, attributes: tuple[str, ...]) -> None:
+        self.take(layer, group_in(group, _present(group, attributes)))
+
+    def _or_skip(self, layer: WeightOwner, take: Callable[[], None]) -> None:
+        """Pair what `take` pairs; with `skip_mismatch` none of it, and a warning, where it does not fit."""
+        if not self.skip_mismatch:
+            take()
+            return
+        found, taken = dict(self.found), set(self.taken)
+        try:
+            take()
+        except ModelFileError as error:
+            self.found, self.taken = found, taken
+            warn_of_skipped(layer.name, error)
 
     def _take_own(self, layer: WeightOwner, group: h5py.Group) -> None:
         variables = _own(layer)
@@ -137,9 +159,16 @@ class _Pairing:
         inside = group_in(group, attribute)
         stored = {name for name in groups(inside) if next(_datasets(group_in(inside, name)), None) is not None}
         counts = COUNTS.get(attribute, COUNTS["layers"])
-        chosen = self._chosen(layers, self.seen, counts, inside, stored)
+        if self.by_name and group.name == group.file.name:
+            chosen = self._named(owner, layers, inside, stored)
+        else:
+            chosen = self._chosen(layers, self.seen, counts, inside, stored)
         if chosen is None:
             chosen = self._chosen(layers, self.seen | _met_inside(layers), counts, inside, stored)
+        if chosen is None and self.skip_mismatch:
+            by_class = _by_class(layers, self.seen, counts[0])
+            weighted = {layer: name for layer, name in by_class.items() if self.weighted[layer]}
+            chosen = self._without_the_missing(weighted, inside, stored)
         if chosen is None:
             names = [name for layer, name in _by_class(layers, self.seen, counts[0]).items() if self.weighted[layer]]
             raise WeightMismatchError(
@@ -165,6 +194,28 @@ class _Pairing:
         ways += [_by_class(layers, seen, count) for count in counts]
         weighted = [{layer: name for layer, name in way.items() if self.weighted[layer]} for way in ways]
         return next((way for way in weighted if set(way.values()) == stored), None)
+
+    def _without_the_missing(
+        self, path: dict[WeightOwner, str], inside: h5py.Group, stored: set[str]
+    ) -> dict[WeightOwner, str]:
+        """The layers that the file has; the others are skipped, each with a warning."""
+        for layer, name in path.items():
+            if name not in stored:
+                warn_of_skipped(layer.name, f"{filename(inside)}: {inside.name} has no group {name!r}.")
+        return {layer: name for layer, name in path.items() if name in stored}
+
+    def _named(
+        self, owner: WeightOwner, layers: list[WeightOwner], inside: h5py.Group, stored: set[str]
+    ) -> dict[WeightOwner, str]:
+        """The layers whose names the file has. Raises WeightMismatchError for none."""
+        told, weighted = _names(inside, stored), {layer.name: layer for layer in layers if self.weighted[layer]}
+        found = {layer: told[name] for name, layer in weighted.items() if name in told}
+        if not found:
+            raise WeightMismatchError(
+                f"{filename(inside)}: by_name finds no layer: the file has {', '.join(sorted(told)) or 'no names'}; "
+                f"the model has {', '.join(weighted) or 'none'} with weights."
+            )
+        return found
 
 
 class Weighted(dict[WeightOwner, bool]):
@@ -257,14 +308,26 @@ def _by_name(
     layers: list[WeightOwner], seen: set[WeightOwner], group: h5py.Group, stored: set[str]
 ) -> dict[WeightOwner, str]:
     """The same, of layers with weights, by the names of layers in a file; empty if they are not the model's."""
-    told: dict[str, str] = {}
-    for name in stored:
-        inside = group_in(group, name)
-        told[str(attribute_of(group_in(inside, "vars"), "name", "")) if "vars" in groups(inside) else ""] = name
+    told = _names(group, stored)
     wanted = {layer.name: layer for layer in layers if layer not in seen}
     if len(told) != len(stored) or set(told) != set(wanted):
         return {}
     return {layer: told[name] for name, layer in wanted.items()}
+
+
+def _names(group: h5py.Group, stored: set[str]) -> dict[str, str]:
+    """The groups of layers by the names of layers that they tell; tf_keras writes no names."""
+    told: dict[str, str] = {}
+    for name in stored:
+        inside = group_in(group, name)
+        told[str(attribute_of(group_in(inside, "vars"), "name", "")) if "vars" in groups(inside) else ""] = name
+    return told
+
+
+def untaken(group: h5py.Group, matches: Iterable[Match]) -> list[str]:
+    """The paths of the arrays that no weight took."""
+    taken = {source.path for found in matches for source in found.sources}
+    return [str(found.name) for found in _datasets(group, BESIDE) if str(found.name) not in taken]
 
 
 def _present(group: h5py.Group, attributes: tuple[str, ...]) -> str:

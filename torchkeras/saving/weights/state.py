@@ -23,12 +23,14 @@ from torch import Tensor, nn
 from torchkeras.atomic_file import replacing
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.state_dict_keys import renamed
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.weight import is_wrapper
 from torchkeras.errors import ForbiddenContentError, UnreadableFileError, WeightMismatchError
 from torchkeras.saving.containers import pickled
 from torchkeras.saving.containers.held import held
 from torchkeras.saving.containers.parts import Stretch
 from torchkeras.saving.containers.places import shown
+from torchkeras.saving.weights.matching import warn_of_skipped
 from torchkeras.saving.weights.placing import put
 from torchkeras.shards import is_sharded, part, rows
 
@@ -81,14 +83,29 @@ def tensors_of(model: nn.Module) -> dict[tuple[str, ...], Tensor]:
     return {tuple(names): tensor for names, tensor in found.values()}
 
 
-def fill(model: nn.Module, found: StoredTensors, where: str | os.PathLike[str]) -> None:
+def fill(
+    model: nn.Module,
+    found: StoredTensors,
+    where: str | os.PathLike[str],
+    by_name: bool = False,
+    skip_mismatch: bool = False,
+) -> tuple[list[str], list[str]]:
     """Set a model's tensors to those stored under its names, after all names and shapes were checked.
 
-    Floating-point numbers of another size are converted. Raises WeightMismatchError.
+    Floating-point numbers of another size are converted. `by_name` leaves alone the layers of which the file has
+    nothing; `skip_mismatch`, with a warning, those that do not fit. Returns the names that are left, in the model and
+    in the file. Raises WeightMismatchError.
     """
     expected, told = tensors_of(model), {new: old for old, new in _renamed(model, found.tensors).items()}
     stored = {new: found.tensors[old] for new, old in told.items()}
     value_of = found.value_of
+    left: tuple[list[str], list[str]] = [], []
+    if by_name or skip_mismatch:
+        every, expected = expected, _fitting(model, expected, stored, where, by_name, skip_mismatch)
+        left = [name for names in every.keys() - expected.keys() for name in names], []
+        names = {name for group in expected for name in group}
+        left[1].extend(sorted(stored.keys() - names))
+        stored = {name: each for name, each in stored.items() if name in names}
     _check_names(expected, stored, where)
     for names, tensor in expected.items():
         for name in stored.keys() & set(names):
@@ -102,6 +119,41 @@ def fill(model: nn.Module, found: StoredTensors, where: str | os.PathLike[str]) 
     first = {told[next(name for name in names if name in stored)]: tensor for names, tensor in expected.items()}
     with torch.no_grad():
         found.set(first)
+    return left
+
+
+Tensors = dict[tuple[str, ...], Tensor]
+
+
+def _fitting(
+    model: nn.Module, expected: Tensors, stored: Mapping[str, Description], where: Any, by_name: bool, skip: bool
+) -> Tensors:
+    """The tensors of those layers that the options do not leave alone."""
+    layers = {name: each for name, each in model.named_modules() if isinstance(each, Layer)}
+    owned: dict[str, Tensors] = {}
+    for names, tensor in expected.items():
+        owner = names[0].rpartition(".")[0]
+        while owner not in layers:
+            owner = owner.rpartition(".")[0]
+        owned.setdefault(owner, {})[names] = tensor
+    found: Tensors = {}
+    for owner, tensors in owned.items():
+        own = {name: stored[name] for names in tensors for name in names if name in stored}
+        if by_name and not own:
+            continue
+        try:
+            _check_names(tensors, own, where)
+            for name, description in own.items():
+                _check(name, next(each for names, each in tensors.items() if name in names), *description, where)
+        except WeightMismatchError as error:
+            if not skip:
+                raise
+            warn_of_skipped(layers[owner].name, error)
+            continue
+        found |= tensors
+    if by_name and not found and not skip:
+        raise WeightMismatchError(f"{where}: by_name finds no layer: none of the names in it is one of the model.")
+    return found
 
 
 def _renamed(model: nn.Module, names: Iterable[str]) -> dict[str, str]:

@@ -8,11 +8,10 @@ from datetime import datetime, timezone
 from typing import Any
 
 from torchkeras.engine.fit.compile_options import own_training_config, training_config
-from torchkeras.saving.beside import moved_beside
+from torchkeras.saving.beside import facts_beside, moved_beside
 from torchkeras.saving.containers import archive, json_text
 from torchkeras.saving.containers.hdf5 import writing
 from torchkeras.saving.dialects.translation import own_form
-from torchkeras.saving.frozen import KEY, frozen_alone
 from torchkeras.saving.graph_config import layer_config
 from torchkeras.saving.model_file import OWN, STRUCTURE
 from torchkeras.saving.optimizer.keras3_order import write_optimizer
@@ -43,9 +42,8 @@ def write_hdf5(model: Any, path: PathLike, include_optimizer: bool) -> None:
     training = _training_for_keras2(model, path) if include_optimizer else None
     with writing(path) as file:
         keras2.write_model(file, model, moved_beside(layer_config(model)), training)
-        frozen = frozen_alone(model)
-        if frozen:
-            file.attrs[KEY] = json_text.written(frozen, f"attribute {KEY!r}").encode("utf-8")
+        for key, value in facts_beside(model).items():
+            file.attrs[key] = json_text.written(value, f"attribute {key!r}").encode("utf-8")
         if training is not None and model._compiled_model is not None:
             own = [*own_arrays(model.optimizer), *scale_arrays(model)]
             keras2.write_optimizer(file, state_arrays(model.optimizer), own)
@@ -80,8 +78,7 @@ def write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:
         )
     if (model._input_form, model._output_form) != (None, None) and own_form(config) is None:
         metadata[STRUCTURE] = True
-    frozen = frozen_alone(model)
-    metadata |= {KEY: frozen} if frozen else {}
+    metadata |= facts_beside(model)
     archive.write(path, config, metadata, write)
 
 

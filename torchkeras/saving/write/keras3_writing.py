@@ -133,6 +133,8 @@ class _Writing:
         trains = {option: getattr(layer, option) for option in TRAINS.get(name, ())}
         if trains != TRAINS.get(name, {}):
             entry[OWN] = trains
+        if left := registry.left_out(layer, entry["config"]):
+            entry[OWN] = {**entry.get(OWN, {}), **left}
         return entry
 
     def options(self, layer: Layer) -> Plain:
@@ -158,6 +160,8 @@ class _Writing:
             if allowed is None or option in renamed:
                 config[renamed.get(option, option)] = self.value(layer, option, value)
         # A get_config without that of `Layer` returns all that its __init__ takes.
+        if "trainable" in config:  # there, a model that is frozen has frozen each layer inside
+            config["trainable"] = layer.trainable and not layer._frozen
         told = is_own(type(layer)) or "name" in given
         return {**config, "dtype": layer.dtype_policy.name} if told else config
 
@@ -170,6 +174,10 @@ class _Writing:
                 f"TimeDistributed {layer.name!r}: Keras 3 does not count the activity_regularizer of its layer. Put an "
                 "ActivityRegularization(per_sample=True) after it."
             )
+        if isinstance(layer, Bidirectional) and option == "layer":
+            entry = self.layer(layer.layer)  # the forward layer, under the name that it was given with
+            entry["config"]["trainable"] = not layer.forward_layer._frozen
+            return entry
         if option in ("layer", "cell"):
             return self.layer(getattr(layer, option))
         if option == "cells":
@@ -205,7 +213,7 @@ class _Writing:
                 "has no form in a .keras file, which would have its weights once. Save as .h5."
             )
         self.of_models.update(model.layers)
-        config: Plain = {"name": model.name, "trainable": model.trainable}
+        config: Plain = {"name": model.name, "trainable": not model._frozen}
         own_class = model._class_name not in ("Model", "Sequential")
         if model._class_name != "Model" and any(kind.__name__ == "Sequential" for kind in type(model).__mro__):
             first = [layer for layer in (model.inputs[0]._keras_history.layer,) if layer not in model.layers]
