@@ -15,7 +15,7 @@ from torchkeras.saving.frozen import KEY, frozen_alone
 from torchkeras.saving.graph_config import layer_config
 from torchkeras.saving.model_file import OWN, STRUCTURE
 from torchkeras.saving.optimizer.keras3_order import write_optimizer
-from torchkeras.saving.optimizer.state import own_arrays, scale_arrays, state_arrays
+from torchkeras.saving.optimizer.state import bound_for_file, own_arrays, scale_arrays, state_arrays
 from torchkeras.saving.weights import layer_groups, paths
 from torchkeras.saving.write import keras2
 from torchkeras.saving.write.keras2_training import training_for_keras2
@@ -45,9 +45,9 @@ def write_hdf5(model: Any, path: PathLike, include_optimizer: bool) -> None:
         frozen = frozen_alone(model)
         if frozen:
             file.attrs[KEY] = json_text.written(frozen, f"attribute {KEY!r}").encode("utf-8")
-        if training is not None and model._compiled_model is not None:
-            own = [*own_arrays(model.optimizer), *scale_arrays(model)]
-            keras2.write_optimizer(file, state_arrays(model.optimizer), own)
+        if training is not None:
+            optimizer = bound_for_file(model, path)
+            keras2.write_optimizer(file, state_arrays(optimizer), [*own_arrays(optimizer), *scale_arrays(model)])
 
 
 def _training_for_keras2(model: Any, path: PathLike) -> Any:
@@ -63,12 +63,7 @@ def _training_for_keras2(model: Any, path: PathLike) -> Any:
 
 def write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:
     """A model as the `.keras` archive of Keras 3. Raises ValueError for what Keras 3 does not have."""
-
-    def write(file: Any) -> None:
-        paths.write(file, model)
-        if include_optimizer:
-            write_optimizer(file, model)
-
+    config = keras3_config(model, include_optimizer)
     metadata: dict[str, Any] = {"keras_version": KERAS3_VERSION, "date_saved": f"{_now():%Y-%m-%d@%H:%M:%S}"}
     if include_optimizer:
         metadata[OWN] = own_training_config(model)  # Keras does not read it
@@ -76,7 +71,14 @@ def write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:
         metadata[STRUCTURE] = True
     frozen = frozen_alone(model)
     metadata |= {KEY: frozen} if frozen else {}
-    archive.write(path, keras3_config(model, include_optimizer), metadata, write)
+    optimizer = bound_for_file(model, path) if include_optimizer else None
+
+    def write(file: Any) -> None:
+        paths.write(file, model)
+        if optimizer is not None:
+            write_optimizer(file, model, optimizer)
+
+    archive.write(path, config, metadata, write)
 
 
 def _now() -> datetime:
