@@ -73,7 +73,7 @@ def with_a_scaler(model: Any, loss: torch.Tensor) -> None:
 
 WAYS = [
     *(backward_and_step, module_s_zero_grad, apply_to_parameters, apply_pairs),
-    *(as_keras_3_writes_it, own_parameters_gradients, with_a_closure),
+    *(as_keras_3_writes_it, own_parameters_gradients, with_a_closure, with_a_scaler),
 ]
 OPTIMIZERS: dict[str, tuple[Any, Any]] = {
     "of Keras": (lambda model: optimizers.SGD(0.1, momentum=0.9), plain_momentum),
@@ -109,13 +109,34 @@ def test_gradients_by_hand_train_as_in_plain_pytorch(way: Any, kind: str):
     assert model.optimizer.iterations == 6
 
 
-def test_a_scaler_of_torch_takes_an_optimizer_of_torch():
-    model = network(stepping_by(with_a_scaler))
-    plain = by_hand(model)
-    model.compile(plain_momentum(model))
-    model.fit(Batches(ROWS), verbose=0)
-    train_plainly(plain, plain_momentum(plain))
-    assert_same(model, plain)
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_a_scaler_of_torch_skips_a_step_that_is_not_finite(kind: str):
+    model = network(Model)
+    model.compile(OPTIMIZERS[kind][0](model), "mse")
+    scaler, before = torch.amp.GradScaler("cpu", init_scale=8.0), model.get_weights()
+    for factor, scale in ((torch.inf, 4.0), (1.0, 4.0)):
+        model.optimizer.zero_grad()
+        scaler.scale(model(ROWS[0][0]).mean() * factor).backward()
+        scaler.step(model.optimizer)
+        scaler.update()
+        assert scaler.get_scale() == scale
+        same = [np.array_equal(one, other) for one, other in zip(before, model.get_weights(), strict=True)]
+        assert all(same) is (factor == torch.inf)
+
+
+def test_groups_of_parameters_are_read():
+    model = network(Model)
+    model.compile(optimizers.SGD(0.1), "mse")
+    (group,) = model.optimizer.param_groups
+    assert (group["lr"], len(group["params"]), sorted(group)) == (0.1, len(list(model.parameters())), ["lr", "params"])
+    with pytest.raises(TypeError) as caught:
+        group["lr"] = 0.01
+    assert str(caught.value) == (
+        "SGD: its param_groups are read; set lr on the optimizer itself, as model.optimizer.lr = 0.01."
+    )
+    with pytest.raises(ValueError) as missing:  # noqa: PT011
+        _ = optimizers.SGD(0.1).param_groups
+    assert str(missing.value) == "SGD.param_groups: it has no parameters yet: compile a model with it first."
 
 
 @pytest.mark.parametrize("kind", OPTIMIZERS)

@@ -243,3 +243,21 @@ class Unbound(torch.optim.SGD):
 def test_errors(act: Any, error: type[Exception], message: str):
     with pytest.raises(error, match=re.escape(message)):
         act()
+
+
+@pytest.mark.parametrize("kind", [torch.optim.Adam, torch.optim.NAdam])
+def test_counts_of_a_weight_that_is_a_number_keep_their_type(kind: Any):
+    """In bfloat16 a count ends at 256."""
+    weight = torch.nn.Parameter(torch.zeros((), dtype=torch.bfloat16))
+    torch_optimizer = kind([weight], lr=0.01)
+    for _ in range(2):
+        optimizer = TorchOptimizer(torch_optimizer)
+        optimizer.bind([weight])
+        for _ in range(200):
+            optimizer.update([weight], [torch.ones((), dtype=torch.bfloat16)])
+    state = torch_optimizer.state[weight]
+    assert state["step"].item() == 400
+    assert {name: value.dtype for name, value in state.items() if name in ("step", "mu_product")} == dict.fromkeys(
+        state.keys() & {"step", "mu_product"}, torch.float32
+    )
+    assert state["exp_avg"].dtype == torch.bfloat16

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
+from torch.nn.utils import parametrizations, parametrize, prune
 
 from torchkeras import Input, Model, clear_session, layers, optimizers
 from torchkeras.models import load_model
@@ -115,3 +116,109 @@ def test_every_optimizer_goes_on(kind, rate, suffix, tmp_path):
     for one, other in zip(model.get_weights(), loaded.get_weights(), strict=True):
         assert one.dtype == dtype
         np.testing.assert_array_equal(one, other)
+
+
+class Twice(torch.nn.Module):
+    def forward(self, weight):
+        return 2 * weight
+
+    def right_inverse(self, weight):
+        return weight / 2
+
+
+def half(module):
+    prune.l1_unstructured(module, "weight", 0.5)
+
+
+def spectral(module):
+    parametrizations.spectral_norm(module, "weight")
+
+
+def twice(module):
+    parametrize.register_parametrization(module, "weight", Twice())
+
+
+def plain(module):
+    if parametrize.is_parametrized(module):
+        parametrize.remove_parametrizations(module, "weight")
+    else:
+        prune.remove(module, "weight")
+
+
+@pytest.mark.parametrize("suffix", ["h5", "keras"])
+@pytest.mark.parametrize(("path", "put"), [("dense.linear", half), ("dense.linear", spectral), ("dense.linear", twice)])
+def test_what_is_removed_after_compile_does_not_exchange_states(path, put, suffix, tmp_path):
+    removed_after_compile(path, put, suffix, tmp_path)
+
+
+@pytest.mark.parametrize("suffix", ["h5", "keras"])
+@pytest.mark.parametrize("put", [half, twice])
+def test_gamma_and_beta_have_equal_shapes(put, suffix, tmp_path):
+    removed_after_compile("norm.norm", put, suffix, tmp_path)
+
+
+def removed_after_compile(path, put, suffix, tmp_path):
+    clear_session()
+    torch.manual_seed(0)
+    model = Model(
+        inputs := Input((4,)),
+        layers.Dense(3)(layers.BatchNormalization(name="norm")(layers.Dense(5, name="dense")(inputs))),
+    )
+    put(model.get_submodule(path))
+    model.compile(optimizers.Adam(0.02, use_ema=True), "mse")
+    for k in (0, 2, 3):
+        model.train_on_batch(X[k], Y[k])
+    plain(model.get_submodule(path))
+    model.save(tmp_path / f"model.{suffix}")
+    loaded = load_model(tmp_path / f"model.{suffix}")
+    for k in (4, 5):
+        model.train_on_batch(X[k], Y[k])
+        loaded.train_on_batch(X[k], Y[k])
+    for one, other in zip(model.get_weights(), loaded.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    averages = zip(model.trainable_weights, loaded.trainable_weights, strict=True)
+    model.optimizer.swap_ema(), loaded.optimizer.swap_ema()
+    for one, other in averages:
+        np.testing.assert_array_equal(one.numpy(), other.numpy())
+
+
+@pytest.mark.parametrize("suffix", ["h5", "keras"])
+def test_another_parameter_in_a_place_has_no_state(suffix, tmp_path):
+    """weight_norm trains two parameters, and leaves a third."""
+    clear_session()
+    model = Model(inputs := Input((4,)), layers.Dense(3, name="dense")(inputs))
+    parametrizations.weight_norm(model.dense.linear, "weight")
+    model.compile("adam", "mse")
+    model.train_on_batch(X[0], Y[0])
+    plain(model.dense.linear)
+    with pytest.warns(UserWarning, match="since compile other") as caught:
+        model.save(tmp_path / f"model.{suffix}")
+    assert [str(warning.message).replace(f"{tmp_path}/", "") for warning in caught] == [
+        (
+            f"model.{suffix}: since compile other parameters are in the place of dense/kernel:0: the file has no state "
+            "of the optimizer for them, and they begin to train without."
+        )
+    ]
+    assert caught[0].filename == __file__
+    _, *moments = load_model(tmp_path / f"model.{suffix}").optimizer.get_weights()
+    assert [bool(moment.any()) for moment in moments[:4]] == [False, True, False, True]
+
+
+def test_a_model_whose_loss_was_set_keeps_its_state(tmp_path):
+    model = made(optimizers.Adam(0.02))
+    model.train_on_batch(X[0], Y[0])
+    model.loss = "mae"
+    model.save(tmp_path / "model.h5")
+    assert load_model(tmp_path / "model.h5").optimizer.iterations == 1
+
+
+def test_a_model_frozen_since_compile_is_saved_as_it_is(tmp_path):
+    model = made(optimizers.Adam(0.02))
+    model.train_on_batch(X[0], Y[0])
+    model.layers[1].trainable = False
+    for suffix in ("h5", "keras"):
+        model.save(tmp_path / f"model.{suffix}")
+        loaded = load_model(tmp_path / f"model.{suffix}")
+        assert len(loaded.trainable_weights) == 4
+        state = loaded.optimizer.get_weights()[: 1 + 2 * 4]
+        assert all(array.any() for array in state)

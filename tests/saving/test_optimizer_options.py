@@ -1,6 +1,8 @@
 """Options of optimizers between our words and those of tf.keras and Keras 3; what only our own files have room for."""
 
+import io
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,6 @@ import numpy as np
 import pytest
 
 from torchkeras import clear_session, optimizers
-from torchkeras.errors import WeightMismatchError
 from torchkeras.layers import Dense
 from torchkeras.models import Sequential, load_model
 from torchkeras.optimizers import SGD, Adagrad, Adam, AdamW, Nadam, RMSprop, schedules
@@ -141,6 +142,8 @@ def test_what_keras_3_has_not_is_refused(optimizer: Any, text: str):
     assert str(caught.value) == text
 
 
+IF_FROZEN = "If weights were frozen after compile, or train again, a file has the state of those that trained before."
+
 # --- our own files ---------------------------------------------------------------------------------------------------
 
 OPTIMIZERS: dict[str, Any] = {
@@ -186,19 +189,23 @@ def test_keras_2_reads_what_it_has():
     assert [name for name, _ in state_arrays(trained(RMSprop(decay=0.1)).optimizer)] == names[:4]
 
 
-def test_a_state_of_another_number_is_refused(tmp_path: Path):
+def test_a_state_of_another_number_is_warned_of(tmp_path: Path):
     model = trained(optimizers.Lamb())
     model.save(tmp_path / "model.h5")
     with h5py.File(tmp_path / "model.h5", "r+") as file:
         attributes = file["optimizer_weights"].attrs
         attributes["weight_names"] = np.asarray(attributes["weight_names"])[:-1]
-    with pytest.raises(WeightMismatchError) as caught:
-        load_model(tmp_path / "model.h5")
-    assert str(caught.value).replace(f"{tmp_path}/", "") == (
-        "model.h5: its optimizer has 8 arrays of state; Lamb of 4 weights takes 1 and 2 for each. "
-        "A model inside that was frozen is not written as such; load it with compile=False, freeze it and compile it "
-        "yourself."
-    )
+    with pytest.warns(UserWarning, match="begins without") as caught:
+        loaded = load_model(tmp_path / "model.h5")
+    assert [str(warning.message).replace(f"{tmp_path}/", "") for warning in caught] == [
+        (
+            "model.h5: the state of its optimizer is not taken, and Lamb begins without: the file has 8 arrays, which "
+            f"are not those of the 4 weights that train. {IF_FROZEN}"
+        )
+    ]
+    assert caught[0].filename == __file__
+    assert loaded.optimizer.iterations == 0
+    assert not any(array.any() for array in loaded.optimizer.get_weights())
 
 
 @pytest.mark.parametrize("kind", [RMSprop, Adagrad, optimizers.Adadelta])
@@ -223,3 +230,74 @@ def test_own_arrays_among_those_of_keras_2_are_read(tmp_path: Path):
         del group["torchkeras"].attrs["weight_names"]
         group.attrs["weight_names"] = [*group.attrs["weight_names"], b"torchkeras/iterations"]
     assert load_model(tmp_path / "model.h5").optimizer.iterations == 3
+
+
+FROZEN = Path(__file__).parents[1] / "golden" / "frozen-after-compile"
+
+
+@pytest.mark.parametrize("name", ["tf.h5", "tf.keras", "k3.h5"])
+def test_a_model_frozen_after_compile(name: str):
+    """Genuine Keras loads these too, and its optimizer has no state of the weights."""
+    clear_session()
+    record = np.load(FROZEN / f"{name[:2]}_io.npz")
+    with pytest.warns(UserWarning, match="begins without") as caught:
+        model = load_model(FROZEN / name)
+    assert [str(warning.message).replace(f"{FROZEN}/", "") for warning in caught] == [
+        (
+            f"{name}: the state of its optimizer is not taken, and Adam begins without: the file has 9 arrays, which "
+            "are not those of the 0 weights that train, all but dense/kernel:0, dense/bias:0, dense_1/kernel:0, "
+            f"dense_1/bias:0. {IF_FROZEN}"
+        )
+    ]
+    np.testing.assert_allclose(model.predict(record["x0"], verbose=0), record["y0"], atol=1e-6)
+    assert (model.trainable_weights, model.optimizer.iterations) == ([], 0)
+
+
+def test_keras_2_2_4_writes_that_all_weights_train():
+    """It writes `trainable` of layers, not of the model: all train, in genuine 2.2.4 too, and have their state."""
+    clear_session()
+    model = load_model(FROZEN / "k2.h5")
+    assert (len(model.trainable_weights), model.optimizer.iterations) == (4, 1)
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".keras"])
+@pytest.mark.parametrize(("at_compile", "afterwards"), [((0,), ()), ((), (0,)), ((0,), (2,))])
+def test_some_weights_are_frozen_and_others_train_again(at_compile: Any, afterwards: Any, suffix: str, tmp_path: Path):
+    """Numbers of weights, and shapes where the numbers are equal, say that the state is of others."""
+    clear_session()
+    model = Sequential([Dense(4, input_shape=(3,)), Dense(5), Dense(3)])
+    for k in at_compile:
+        model.layers[k].trainable = False
+    model.compile(optimizers.Adam(0.05), "mse")
+    model.train_on_batch(X, Y)
+    model.save(tmp_path / f"then{suffix}")
+    for k, layer in enumerate(model.layers):
+        layer.trainable = k not in afterwards
+    model.compile(optimizers.Adam(0.05), "mse")
+    model.save(tmp_path / f"now{suffix}")
+    exchange_state(tmp_path / f"then{suffix}", tmp_path / f"now{suffix}")
+    with pytest.warns(UserWarning, match="the state of its optimizer is not taken, and Adam begins without"):
+        loaded = load_model(tmp_path / f"now{suffix}")
+    assert loaded.optimizer.iterations == 0
+    assert not any(array.any() for array in loaded.optimizer.get_weights())
+    loaded.train_on_batch(X, Y)
+
+
+def exchange_state(of: Path, to: Path) -> None:
+    """Put the optimizer's state of one file into another, as Keras would have written it."""
+    if to.suffix == ".h5":
+        with h5py.File(of) as source, h5py.File(to, "r+") as target:
+            target.pop("optimizer_weights", None)
+            source.copy("optimizer_weights", target)
+        return
+    parts: dict[str, dict[str, bytes]] = {}
+    for path in (of, to):
+        with zipfile.ZipFile(path) as archive:
+            parts[path.name] = {name: archive.read(name) for name in archive.namelist()}
+    weights = io.BytesIO(parts[to.name]["model.weights.h5"])
+    with h5py.File(io.BytesIO(parts[of.name]["model.weights.h5"])) as source, h5py.File(weights, "r+") as target:
+        del target["optimizer"]
+        source.copy("optimizer", target)
+    with zipfile.ZipFile(to, "w") as archive:
+        for name, content in {**parts[to.name], "model.weights.h5": weights.getvalue()}.items():
+            archive.writestr(name, content)

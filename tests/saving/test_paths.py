@@ -347,7 +347,8 @@ def test_without_its_optimizer_a_model_is_not_compiled(tmp_path: Path):
     trained(optimizers.Adam()).save(tmp_path / "model.keras", include_optimizer=False)
     assert models.load_model(tmp_path / "model.keras").optimizer is None
     with opened(tmp_path / "state.weights.h5", "w") as file:
-        write_optimizer(file, trained(optimizers.Adam()))
+        model = trained(optimizers.Adam())
+        write_optimizer(file, model, model.optimizer)
         assert len(file["optimizer/vars"]) == 2 + 2 * 6
 
 
@@ -382,17 +383,15 @@ def test_rmsprop_is_another_in_keras_3(tmp_path: Path):
         np.testing.assert_array_equal(ours, theirs)
 
 
-def test_another_optimizers_state_is_refused(tmp_path: Path):
+def test_another_optimizers_state_is_not_taken(tmp_path: Path):
     model = trained(optimizers.Adam())
     model.save(tmp_path / "model.h5")
     with opened(tmp_path / "model.h5", "r+") as file:
         file.attrs["training_config"] = file.attrs["training_config"].replace("Adam", "RMSprop").replace(
             '"beta_1": 0.9, "beta_2": 0.999, ', '"rho": 0.9, '
         ).replace(', "amsgrad": false', "")  # fmt: skip
-    with pytest.raises(WeightMismatchError) as caught:
-        models.load_model(tmp_path / "model.h5")
-    assert str(caught.value).replace(f"{tmp_path}/", "") == (
-        "model.h5: its optimizer has 19 arrays of state; RMSprop of 6 weights takes 0 and 1 for each. "
-        "A model inside that was frozen is not written as such; load it with compile=False, freeze it and compile it "
-        "yourself."
-    )
+    with pytest.warns(
+        UserWarning, match="its optimizer is not taken, and RMSprop begins without: the file has 19 arrays"
+    ):
+        loaded = models.load_model(tmp_path / "model.h5")
+    assert loaded.optimizer.iterations == 0

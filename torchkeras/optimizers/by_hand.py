@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import torch
@@ -24,6 +24,28 @@ class Stepping(Protocol):
         ...
 
 
+class ReadGroup(Mapping[str, Any]):
+    """A group of parameters as torch has it, to be read: the options are attributes of the optimizer."""
+
+    def __init__(self, name: str, values: Mapping[str, Any]):
+        self._name, self._values = name, dict(values)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        raise TypeError(
+            f"{self._name}: its param_groups are read; set {key} on the optimizer itself, as model.optimizer.{key} = "
+            f"{value!r:.100}."
+        )
+
+
 class ByHand:
     """Steps on the parameters that `bind` was given, by gradients of the user's own.
 
@@ -35,6 +57,13 @@ class ByHand:
     _given: Any  # the parameters, as `bind` was given them
     update: Callable[..., bool]  # (parameters, gradients, samples), one step
     stepping: Stepping | None = None  # the train step that is under way
+
+    @property
+    def param_groups(self) -> list[Any]:
+        """The parameters that it trains, as torch's GradScaler looks for them: one group, to be read, with the rate."""
+        parameters = tuple(self._bound_parameters("param_groups"))
+        rate = self.current_lr  # type: ignore[attr-defined]  # each optimizer has it
+        return [ReadGroup(type(self).__name__, {"params": parameters, "lr": rate})]
 
     def drop_accumulated(self) -> None:
         """Forget the gradients that wait for more batches."""

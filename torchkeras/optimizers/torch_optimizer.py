@@ -23,6 +23,8 @@ from torchkeras.shards import is_sharded, parts, sharded_as
 
 # What a group of torch's has for the sake of its parameters, rather than as an option.
 OF_PARAMETERS = ("params", "fused", "foreach")
+# What torch's optimizers count in numbers, which have the shape of a weight that is a number, and a type of their own.
+COUNTS = ("step", "mu_product", "eta", "mu")
 OWN_OPTIONS = ("clipnorm", "clipvalue", "each_clipnorm", "gradient_accumulation_steps")
 
 
@@ -197,10 +199,14 @@ class TorchOptimizer(ByHand):
         )
 
     def _move_state(self) -> None:
-        """Bring the state of an instance to the device and type that its weights have now."""
+        """Bring the state of an instance to the device and type that its weights have now; counts stay as they are."""
         for parameter, values in self.state.items():
-            moved = {name: value for name, value in values.items() if getattr(value, "shape", None) == parameter.shape}
-            values.update({name: value.to(parameter) for name, value in moved.items()})
+            moved = {
+                name: value.to(parameter)
+                for name, value in values.items()
+                if name not in COUNTS and getattr(value, "shape", None) == parameter.shape
+            }
+            values.update(moved)
 
     def _check_owned(self) -> None:
         owned = {id(p): p for group in self.param_groups for p in group["params"]}

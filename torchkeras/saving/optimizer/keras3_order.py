@@ -20,6 +20,9 @@ from torchkeras.optimizers.schedules import LearningRateSchedule
 AVERAGE, ACCUMULATED, PRODUCT, NOTHING = "average", "accumulated", "product", "nothing"
 VARIANCE = "variance"  # of a full weight, which Adafactor stores besides its rows and columns
 
+# What does not have the shape of its weight.
+OF_OTHER_SHAPES = (PRODUCT, NOTHING, VARIANCE, "rows", "columns")
+
 # If layers train in float16, the optimizer is wrapped in another one, which has this state and no rate of its own.
 SCALE = ("good_in_a_row", "scale")
 
@@ -80,9 +83,9 @@ def _adafactor(optimizer: Any, count: int, zeros: bool) -> list[SlotPlace]:
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def write_optimizer(group: h5py.Group, model: Any) -> None:
-    """Write a compiled model's optimizer state as Keras 3.15 does."""
-    optimizer, count = model.optimizer, len(model.trainable_weights)
+def write_optimizer(group: h5py.Group, model: Any, optimizer: Any) -> None:
+    """Write the state of a compiled model's optimizer, bound to the weights that train now, as Keras 3.15 does."""
+    count = len(model.trainable_weights)
     values = _values(optimizer)
     every, pending = optimizer.gradient_accumulation_steps or 1, optimizer.accumulated_batches
     arrays: list[np.ndarray] = [np.array(optimizer.iterations * every + pending, np.int32)]

@@ -10,6 +10,7 @@ is in a group of its own, which Keras does not read.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ from torchkeras.engine.layer.weight import Variable
 from torchkeras.errors import WeightMismatchError
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.state import Slot
-from torchkeras.saving.optimizer.keras3_order import ACCUMULATED, AVERAGE, SlotPlace, orders
+from torchkeras.saving.optimizer.keras3_order import ACCUMULATED, AVERAGE, OF_OTHER_SHAPES, SlotPlace, orders
 from torchkeras.saving.weights.matching import Match, Named
 from torchkeras.saving.weights.origin import Origin
 
@@ -34,6 +35,41 @@ BESIDE = "torchkeras/"
 Values = dict[SlotPlace, np.ndarray]
 
 
+def bound_for_file(model: Any, path: Any) -> Any:
+    """The optimizer of a compiled model, bound to the weights that train now, in the order that a file has them.
+
+    A parametrization or a mask that was removed since `compile` leaves the same parameters in another order. The next
+    step binds those of `compile` again. Warns of weights that have no state, since `compile` saw others in their place.
+    """
+    variables, parameters = model.trainable_weights, model._ready().parameters
+    optimizer, tensors = model.optimizer, [tensor for variable in variables for tensor in variable.tensors]
+    if [*map(id, tensors)] == [*map(id, parameters)]:
+        return optimizer
+    collected = set(map(id, parameters))
+    new = [variable.full_name for variable in variables if not collected.issuperset(variable.identity)]
+    if new and optimizer.iterations:
+        warnings.warn(
+            f"{path}: since compile other parameters are in the place of {listed(new)}: the file has no state of the "
+            "optimizer for them, and they begin to train without.",
+            stacklevel=5,
+        )
+    if optimizer.accumulated_batches:
+        warnings.warn(
+            f"{path}: other weights train than at compile: the file has no gradients of the "
+            f"{optimizer.accumulated_batches} batches since the last step.",
+            stacklevel=5,
+        )
+    arrangements = [variable.arrangement for variable in variables]
+    layers = [variable.layer.name for variable in variables]
+    optimizer.bind(tensors, arrangements, layers, [variable.name for variable in variables])
+    return optimizer
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first of some names."""
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
 def restore(
     optimizer: Optimizer,
     arrays: Sequence[Named],
@@ -44,7 +80,9 @@ def restore(
 ) -> None:
     """Give an optimizer the state of a file. `variables`: the weights that train, in the optimizer's order.
 
-    Raises WeightMismatchError if the arrays do not fit the weights.
+    Warns of a state of other weights: if some were frozen after `compile`, or train again, the file has the state of
+    those that trained before. The optimizer then has none, as in Keras. Raises WeightMismatchError for a state that
+    cannot be converted.
     """
     taken = {(id(match.variable.layer), match.variable.name): match for match in matches}
     found = [taken[id(variable.layer), variable.name] for variable in variables]
@@ -55,14 +93,17 @@ def restore(
     sources = [source for match in found for source in match.sources]
     if origin.state_by_name:
         sources.sort(key=lambda source: source.name)
-    values = _placed(optimizer, rest, state, len(sources))
+    values = _placed(optimizer, rest, state, [source.shape for source in sources])
     if values is None:
-        raise WeightMismatchError(
-            f"{file}: its optimizer has {len(arrays)} arrays of state; {type(optimizer).__name__} of "
-            f"{len(sources)} weights takes {int(optimizer.counts_steps)} and {len(optimizer.moment_names)} for each. "
-            "A model inside that was frozen is not written as such; load it with compile=False, freeze it and "
-            "compile it yourself."
+        frozen = [match.variable.full_name for match in matches if match not in found]
+        but = f", all but {listed(frozen)}" if frozen else ""
+        warnings.warn(
+            f"{file}: the state of its optimizer is not taken, and {type(optimizer).__name__} begins without: the file "
+            f"has {len(rest)} arrays, which are not those of the {len(found)} weights that train{but}. If weights were "
+            "frozen after compile, or train again, a file has the state of those that trained before.",
+            stacklevel=5,
         )
+        return
     try:
         paths = [source.path for source in sources]
         _set_moments(optimizer, values, found, paths)
@@ -86,14 +127,17 @@ def _is_modern(arrays: Sequence[Named]) -> bool:
     return bool(arrays) and _last(arrays[0]) == "iteration"
 
 
-def _placed(optimizer: Any, arrays: Sequence[Named], state: Sequence[Named], count: int) -> Values | None:
-    """The arrays by their places; {} for an optimizer without state, None if their number does not fit."""
+def _placed(
+    optimizer: Any, arrays: Sequence[Named], state: Sequence[Named], shapes: Sequence[tuple[int, ...]]
+) -> Values | None:
+    """The arrays by their places; {} for an optimizer without state, None if they are of other weights."""
     if not state:
         return {}
+    count = len(shapes)
     if _is_modern(arrays):
         for order in orders(optimizer, count):
             if len(order) == len(state):
-                return {place: named.values() for place, named in zip(order, state, strict=True)}
+                return _of_weights(order, state, shapes)
         return None
     if _last(state[0]) in PRODUCT:
         state = state[1:]
@@ -108,7 +152,15 @@ def _placed(optimizer: Any, arrays: Sequence[Named], state: Sequence[Named], cou
     rest = state[len(order) :]  # Keras 2.2.4 writes a zero for each weight without amsgrad's maximum
     if len(state) < len(order) or any(named.shape != (1,) for named in rest):
         return None
-    return {place: named.values() for place, named in zip(order, state, strict=False)}
+    return _of_weights(order, state, shapes)
+
+
+def _of_weights(order: Sequence[SlotPlace], state: Sequence[Named], shapes: Sequence[tuple[int, ...]]) -> Values | None:
+    """The arrays by their places; None if one that has the shape of its weight has another."""
+    pairs = list(zip(order, state, strict=False))
+    if any(place.what not in OF_OTHER_SHAPES and named.shape != shapes[place.weight] for place, named in pairs):
+        return None
+    return {place: named.values() for place, named in pairs}
 
 
 def _made(what: str, array: int, values: Values, found: Sequence[Match], paths: Sequence[str]) -> np.ndarray:

@@ -74,7 +74,7 @@ class Origin:
             raise ValueError(f"{file}: written on {found}, and original_backend says {backend!r}.")
         if found is not None and found not in BACKENDS:
             raise UnknownFormatError(f"{file}: written on the backend {found!r}, which is not known.")
-numbers = tuple(map(int, re.findall(r"\d+", version)[:3]))
+        numbers = tuple(map(int, re.findall(r"\d+", version)[:3]))
         return cls(
             int(version[0]),
             (found or backend) == "theano",

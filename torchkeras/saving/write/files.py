@@ -15,7 +15,7 @@ from torchkeras.saving.dialects.translation import own_form
 from torchkeras.saving.graph_config import layer_config
 from torchkeras.saving.model_file import OWN, STRUCTURE
 from torchkeras.saving.optimizer.keras3_order import write_optimizer
-from torchkeras.saving.optimizer.state import own_arrays, scale_arrays, state_arrays
+from torchkeras.saving.optimizer.state import bound_for_file, own_arrays, scale_arrays, state_arrays
 from torchkeras.saving.weights import layer_groups, paths
 from torchkeras.saving.write import keras2
 from torchkeras.saving.write.keras2_training import training_for_keras2
@@ -44,9 +44,9 @@ def write_hdf5(model: Any, path: PathLike, include_optimizer: bool) -> None:
         keras2.write_model(file, model, moved_beside(layer_config(model)), training)
         for key, value in facts_beside(model).items():
             file.attrs[key] = json_text.written(value, f"attribute {key!r}").encode("utf-8")
-        if training is not None and model._compiled_model is not None:
-            own = [*own_arrays(model.optimizer), *scale_arrays(model)]
-            keras2.write_optimizer(file, state_arrays(model.optimizer), own)
+        if training is not None:
+            optimizer = bound_for_file(model, path)
+            keras2.write_optimizer(file, state_arrays(optimizer), [*own_arrays(optimizer), *scale_arrays(model)])
 
 
 def _training_for_keras2(model: Any, path: PathLike) -> Any:
@@ -62,12 +62,6 @@ def _training_for_keras2(model: Any, path: PathLike) -> Any:
 
 def write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:
     """A model as the `.keras` archive of Keras 3. Warns of what Keras 3 does not have, and refuses to read."""
-
-    def write(file: Any) -> None:
-        paths.write(file, model)
-        if include_optimizer:
-            write_optimizer(file, model)
-
     metadata: dict[str, Any] = {"keras_version": KERAS3_VERSION, "date_saved": f"{_now():%Y-%m-%d@%H:%M:%S}"}
     if include_optimizer:
         metadata[OWN] = own_training_config(model)  # Keras does not read it
@@ -79,6 +73,13 @@ def write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:
     if (model._input_form, model._output_form) != (None, None) and own_form(config) is None:
         metadata[STRUCTURE] = True
     metadata |= facts_beside(model)
+    optimizer = bound_for_file(model, path) if include_optimizer else None
+
+    def write(file: Any) -> None:
+        paths.write(file, model)
+        if optimizer is not None:
+            write_optimizer(file, model, optimizer)
+
     archive.write(path, config, metadata, write)
 
 
