@@ -10,7 +10,9 @@ import torch
 
 from torchkeras.callbacks.logs import named
 from torchkeras.callbacks.monitoring import Monitored
+from torchkeras.callbacks.places import check_place
 from torchkeras.callbacks.progress import say
+from torchkeras.engine.layer.facts import is_own
 from torchkeras.rules import FLAG_OR_DIGIT, integer, read, read_path
 from torchkeras.saving.formats import WEIGHTS, WHOLE, check_name
 from torchkeras.shards import in_all, part
@@ -33,8 +35,9 @@ class ModelCheckpoint(Monitored):
     Errors:
         TypeError: `filepath` is no path.
         OSError: the file cannot be written; the error names it, and the file before stays whole.
-        ValueError: an option has a bad value, the logs do not have a name of `filepath`, or `save` or `save_weights`
-            does not write its suffix.
+        ValueError: an option has a bad value, the logs do not have a name of `filepath`, `save` or `save_weights` does
+            not write its suffix, or the model has no form in that format. `fit` raises it, as what is wrong with the
+            place of the file, before the first epoch.
 
     Example:
         >>> best = ModelCheckpoint("best.weights.h5", "val_acc", save_best_only=True, save_weights_only=True)
@@ -71,8 +74,13 @@ class ModelCheckpoint(Monitored):
         return bool(self.save_best_only)
 
     def on_train_begin(self, logs: Any = None) -> None:
+        """Raises what the first save would, without writing anything: for the place, the format or the model."""
         if math.isinf(self.best):  # nothing was saved yet, and the model may have said in which direction to look
             self.best = self.worst
+        path = _filled(self.filepath, _Unknown(epoch=1))
+        check_place(path)
+        if hasattr(self.model, "_check_saving") and is_own(type(self.model).save):
+            self.model._check_saving(path, self.save_weights_only, "ModelCheckpoint")
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         self.epochs_since_last_save += 1

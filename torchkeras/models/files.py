@@ -31,7 +31,7 @@ def save_model(
     Errors:
         FileExistsError: the file is there, and `overwrite` is False.
         TypeError: `model` is no model, or `filepath` no path.
-        ValueError: Keras 3 does not have a layer or option, for a `.keras` file.
+        ValueError: the format has no form for the model; the error says which has.
 
     Example:
         >>> save_model(Sequential([Dense(2, input_shape=(4,))]), "model.h5")

@@ -273,19 +273,24 @@ class Model(Trainer, Network):
 
         Arguments:
             filepath (path): the file. Its suffix says how it is written: `.keras` as Keras 3 does, `.safetensors` and
-                `.pt` for torch, `.h5` and other names as Keras 2.2.4 does; docs/files.md has a table of all.
+                `.pt` for torch, `.h5` and other names as Keras 2.2.4 does; docs/files.md has a table of all. What the
+                Keras of the form does not have is written under names of this package, with a warning.
             overwrite (bool, default True): whether a file that is there is replaced.
             include_optimizer (bool, default True): whether optimizer, losses and metrics are written.
 
         Errors:
             FileExistsError: the file is there, and `overwrite` is False.
-            ValueError: Keras 3 does not have a layer or option, for a `.keras` file.
+            ValueError: the format has no form for the model; the error says which has.
 
         Example:
             >>> model = Sequential([Dense(2, input_shape=(4,))])
             >>> model.save("model.keras")
         """
         save.write_model(self, filepath, overwrite, include_optimizer)
+
+    def _check_saving(self, filepath: str, weights_only: bool, who: str) -> None:
+        """Raise ValueError, in the name of `who`, if `save` or `save_weights` would refuse the model."""
+        save.check_saving(self, filepath, weights_only, who)
 
     def export(
         self,

@@ -28,7 +28,8 @@ class Format:
     what it cannot hold. `tensors` does both for a file of tensors under torch's names: a module with
     `write(path, model, about)` and `opened(path)`, which gives a `StoredTensors`; `check(path)` looks at such a file,
     without torch, in a process with limits. `contents(path)`: for `inspect`.
-    `title`, `numbers`: for `convert`. `exporter`: the name of the format for `export`, which writes it. `needs`: the
+    `form(model, include_optimizer)`: what such a file says of a model beside its weights, as plain data. `title`,
+    `numbers`: for `convert`. `exporter`: the name of the format for `export`, which writes it. `needs`: the
     package of `torchkeras.extras` that reads and writes it.
     """
 
@@ -40,6 +41,7 @@ class Format:
     tensors: str = ""
     check: str = ""
     contents: str = ""
+    form: str = "saving.write.files:form_of_keras2"
     title: str = ""
     numbers: tuple[str, ...] = HDF5_NUMBERS
     exporter: str = ""
@@ -80,6 +82,7 @@ FORMATS = (
         begins=lambda first, members: members is not None and not _is_state(first, members),
         model="saving.write.files:write_archive",
         contents="commands.reading_hdf5:contents_of_archive",
+        form="saving.write.files:form_of_keras3",
         title="archive of Keras 3",
     ),
     Format((".weights.h5",), weights="saving.write.files:write_paths", title="weights of Keras 3, by paths"),

@@ -12,6 +12,9 @@ from typing import Any
 Values = Mapping[str, tuple[Any, ...]]
 Has = list[bool]  # for each input or output, whether it has a mask
 
+# Before a name of what Keras 3 does not have: Keras 3 refuses it by this name, and this package reads it.
+FOREIGN = "torchkeras>"
+
 ANY: tuple[Any, ...] = ()  # every value: other options or the graph say the same, or it only affects random numbers
 
 
@@ -197,6 +200,7 @@ FACTS: Mapping[str, LayerFacts] = {
     "ThresholdedReLU": LayerFacts(keras3=None),
     "TimeDistributed": LayerFacts(left_out={"by_steps": ANY}, takes_mask=True),
     "TimeDistributedDense": LayerFacts(keras3="Dense", group="Dense"),
+    "TorchModule": LayerFacts(keras3=None),
     "UpSampling2D": LayerFacts(refused={"interpolation": ("bilinear",)}),
 }
 

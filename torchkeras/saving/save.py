@@ -11,12 +11,13 @@ from typing import Any
 from torchkeras.engine.fit.compile_options import own_training_config, training_config
 from torchkeras.engine.layer.unseen import warn_of_unseen
 from torchkeras.engine.layer.weight import is_wrapper
+from torchkeras.errors import ModelFileError
 from torchkeras.processes import is_main
 from torchkeras.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.saving.beside import facts_beside
 from torchkeras.saving.containers import json_text
 from torchkeras.saving.containers.places import shown
-from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, Format, check_name, named
+from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, Format, check_name, named, suffix_of
 from torchkeras.saving.graph_config import KERAS_VERSION, layer_config
 from torchkeras.saving.unsaveable import changed_by_hand, check_names, check_size, left_out, tied, unloadable, unwritten
 from torchkeras.saving.write.keras2_training import training_for_keras2
@@ -63,6 +64,43 @@ def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: 
             _write_tensors(named(kind.tensors).write, model, path, include_optimizer)
         elif writes:
             named(kind.model)(model, path, include_optimizer)
+
+
+def check_saving(model: Any, path: PathLike, weights_only: bool, who: str) -> None:
+    """Raise ValueError, in the name of `who`, if `save` or `save_weights` would refuse the model; writes nothing.
+
+    The error says what can be saved in its place. A model without weights yet is not looked at.
+    """
+    kind = (WEIGHTS if weights_only else WHOLE).get(suffix_of(path, WEIGHTS if weights_only else WHOLE), FORMATS[0])
+    if kind.exporter or not model.built:
+        return
+    problem = _problem(model, path, kind, weights_only)
+    if problem is None:
+        return
+    others = [
+        each for each in FORMATS if each is not kind and (each.weights or each.tensors if weights_only else each.whole)
+    ]
+    others = [each for each in others if not each.exporter and _problem(model, path, each, weights_only) is None]
+    method = "save_weights" if weights_only else "save"
+    instead = f"A file that ends in {others[0].suffixes[0]} can hold it." if others else ""
+    if not others and not weights_only and _problem(model, path, FORMATS[0], True) is None:
+        instead = "Its weights can be saved: save_weights_only=True."
+    text = f"{who}: {method} will fail, so it is said before the first epoch: {problem}"
+    raise ValueError(f"{text} {instead}".rstrip()) from problem
+
+
+def _problem(model: Any, path: PathLike, kind: Format, weights_only: bool) -> Exception | None:
+    """What writing a model in a format would raise."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they come when the file is written
+        try:
+            _has_a_form(model, path, kind)
+            if not weights_only:
+                include_optimizer = model.optimizer is not None and unwritten(model) is None
+                json_text.written(named(kind.form)(model, include_optimizer), shown(path))
+        except (ValueError, TypeError, NotImplementedError, AttributeError, ModelFileError) as error:
+            return error
+    return None
 
 
 def _is_anothers(model: Any) -> bool:

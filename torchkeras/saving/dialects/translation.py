@@ -12,7 +12,7 @@ from typing import Any
 
 from torchkeras.dtype_policy import MIXED
 from torchkeras.errors import ArchitectureError
-from torchkeras.saving.layer_facts import EVERY, facts
+from torchkeras.saving.layer_facts import EVERY, FOREIGN, facts
 
 Config = dict[str, Any]
 Inner = Callable[[Mapping[str, Any]], Config]  # translates the entry of an inner layer
@@ -54,9 +54,6 @@ DISTRIBUTIONS: Mapping[Any, str] = {"truncated_normal": "normal"}
 
 LAYERS = ("layer", "cell", "backward_layer")  # options that are layers
 
-
-# The package under which this one writes what Keras 3 does not have: Keras 3 refuses it by this name.
-FOREIGN = "torchkeras>"
 
 # --- objects in options ----------------------------------------------------------------------------------------------
 

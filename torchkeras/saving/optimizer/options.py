@@ -9,7 +9,7 @@ from typing import Any
 from torchkeras.engine.step import loss_scale
 from torchkeras.optimizers import schedules
 from torchkeras.optimizers.base import Optimizer
-from torchkeras.saving.dialects.translation import FOREIGN
+from torchkeras.saving.layer_facts import FOREIGN
 
 Options = dict[str, Any]
 

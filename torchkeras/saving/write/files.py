@@ -19,7 +19,7 @@ from torchkeras.saving.optimizer.state import bound_for_file, own_arrays, scale_
 from torchkeras.saving.weights import layer_groups, paths
 from torchkeras.saving.write import keras2
 from torchkeras.saving.write.keras2_training import training_for_keras2
-from torchkeras.saving.write.keras3_writing import KERAS3_VERSION, keras3_form
+from torchkeras.saving.write.keras3_writing import KERAS3_VERSION, keras3_config, keras3_form
 
 PathLike = str | os.PathLike[str]
 
@@ -58,6 +58,17 @@ def _training_for_keras2(model: Any, path: PathLike) -> Any:
             stacklevel=5,
         )
     return training
+
+
+def form_of_keras2(model: Any, include_optimizer: bool) -> dict[str, Any]:
+    """What a file in Keras 2.2.4's form says of a model. Raises ValueError for what has no form there."""
+    training = training_for_keras2(training_config(model), own_training_config(model)) if include_optimizer else None
+    return {"model_config": layer_config(model), "training_config": training}
+
+
+def form_of_keras3(model: Any, include_optimizer: bool) -> dict[str, Any]:
+    """The same of a `.keras` archive."""
+    return keras3_config(model, include_optimizer)
 
 
 def write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:

@@ -1,7 +1,7 @@
 """Functions in graphs as operations of Keras 3.15 (`keras.ops`): one table of torch's functions.
 
 A row has Keras's class, then the parameters in torch's order, as `torch's name>Keras's name=default`. One after `~`
-must have its default, one after `!` must be given and have the value there; one after `*` takes all numbers that follow;
+must have its default, one after `!` must be given and have the value there; one after `*` takes all that follow;
 one after `+` is Keras's alone. Functions by names of this package have the rows by which they are read
 (`dialects/keras3.py`).
 """

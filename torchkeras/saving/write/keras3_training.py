@@ -9,7 +9,7 @@ from torchkeras import metrics, registry
 from torchkeras.engine.step.output_loss import objective
 from torchkeras.engine.step.output_metric import name_and_metric
 from torchkeras.engine.step.targets import for_outputs, metrics_for_outputs
-from torchkeras.saving.dialects.translation import FOREIGN
+from torchkeras.saving.layer_facts import FOREIGN
 from torchkeras.saving.optimizer.options import to_keras3
 
 Plain = dict[str, Any]

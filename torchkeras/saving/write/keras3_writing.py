@@ -22,11 +22,11 @@ from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.functions import Lambda
 from torchkeras.layers.recurrence import Recurrent
 from torchkeras.layers.wrappers import TimeDistributed
-from torchkeras.saving.layer_facts import ANY, facts, inherited
+from torchkeras.saving.layer_facts import ANY, FOREIGN, facts, inherited
 from torchkeras.saving.model_file import OWN
 from torchkeras.saving.write.keras3_checks import check_masks, check_modes, check_outputs
 from torchkeras.saving.write.keras3_operations import MODULES, operation_form
-from torchkeras.saving.write.keras3_training import FOREIGN, compile_config, function_entry
+from torchkeras.saving.write.keras3_training import compile_config, function_entry
 
 KERAS3_VERSION = "3.15.0"  # whose form we write
 
