@@ -20,6 +20,7 @@ from torchkeras.backend.questions import PLACEHOLDER, is_sparse
 from torchkeras.backend.random_numbers import random_normal, random_uniform, read
 from torchkeras.backend.sizes import Shape
 from torchkeras.engine.graph.input import InputLayer
+from torchkeras.engine.layer.expressions import CONSTANT
 from torchkeras.engine.layer.symbolic import KerasTensor, dtype_name
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.naming import unique_name
@@ -90,7 +91,12 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     tensor([3., 3.])
     """
     _check_name(name)
-    made = as_tensor(value).to(config.device(), as_type(dtype))
+    made = _filled_up(as_tensor(value).to(config.device(), as_type(dtype), copy=True), shape)
+    vars(made)[CONSTANT] = True
+    return made
+
+
+def _filled_up(made: Tensor, shape: Any) -> Tensor:
     if shape is None:
         return made
     missing = prod(sizes(shape)) - made.numel()

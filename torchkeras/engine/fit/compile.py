@@ -21,6 +21,7 @@ from torchkeras.engine.fit.turns import Turning
 from torchkeras.engine.fit.watched import Changing, Weights
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.layer.changed_options import SETTLED
+from torchkeras.engine.layer.expressions import refuse_frozen
 from torchkeras.engine.layer.dtypes import mixed_layers
 from torchkeras.engine.layer.unseen import warn_of_unseen
 from torchkeras.engine.layer.weight_lists import WeightOwner
@@ -29,6 +30,7 @@ from torchkeras.engine.speed.choose import learner, scorer
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel
 from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
+from torchkeras.engine.step.output_loss import name_of
 from torchkeras.engine.step.optimizer_reach import check_reach, discrepancy, warn_of_hooks
 from torchkeras.engine.step.step import learn, train_step
 from torchkeras.engine.step.targets import reported_names, resolve
@@ -258,6 +260,9 @@ class Compiling(Together, Turning, Extending, abstract=True):
         repeated = [name for name in self._added_metrics if taken.count(name) > 1]
         if repeated:
             raise ValueError(f"compile: add_metric has the name {repeated[0]!r}, which another reported number has.")
+        scored = [each for target in targets for each in (target.objective.given, *(m.metric for m in target.measures))]
+        for score in scored:
+            refuse_frozen("compile", {name_of(score): score})
         weights = self.weights
         variables = [variable for variable in weights if variable.trains]
         parameters = [tensor for each in variables for tensor in each.tensors]

@@ -18,18 +18,21 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
+from torchkeras.engine.layer.expressions import refuse_frozen
 from torchkeras.engine.layer.input_spec import InputSpec
 from torchkeras.engine.layer.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.layer.options import CONSTRAINT, INITIALIZER, REGULARIZER
 from torchkeras.engine.layer.symbolic import Shape, as_list, dtype_of
 from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.weight_lists import WeightOwner
+from torchkeras.engine.layer.users_code import CODE
+from torchkeras.engine.layer.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
 from torchkeras.keras_axes import IN_ORDER
 from torchkeras.legacy.arguments import Keras1Arrays
 from torchkeras.legacy.weights import modern
 from torchkeras.rules import read
 
+NOT_LOOKED_AT = ENGINES_OWN | TORCHS_OWN
 _deferred: ContextVar[bool] = ContextVar("deferred", default=False)
 _making = threading.RLock()  # threads that call one layer or model for the first time build it once
 _waiting: ContextVar[list[Building] | None] = ContextVar("waiting", default=None)  # a list in a first run
@@ -126,13 +129,17 @@ class Building(WeightOwner):
             if self.built:
                 return
             first = input_shapes[0] if len(input_shapes) == 1 else input_shapes
+            before, CODE.owner = CODE.owner, None
             try:
                 with for_training(), off_meta() if in_first_run() else nullcontext():
                     self.build(first, *further[: _further_shapes(type(self).build)])
             except ValueError as error:
                 raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
+            finally:
+                CODE.owner = before
             if not self.built:
                 self.built = True
+            self._refuse_frozen()
             self._agree_on_policy()
             self._follow_trainable(self._frozen_above)
             if not deferred():
@@ -232,6 +239,11 @@ class Building(WeightOwner):
             variable.draw(initial)
         variable.tensors[0]._added_weight = True  # type: ignore[attr-defined]
         return variable.tensors[0]
+
+    def _refuse_frozen(self) -> None:
+        """Raise ValueError for an attribute, or a function's, that was computed from weights and would never change."""
+        kept = {name: value for name, value in vars(self).items() if name not in NOT_LOOKED_AT}
+        refuse_frozen(f"{type(self).__name__} {self.name!r}", kept)
 
     def _free_path(self, name: str) -> str:
         """Where a weight of that name is registered: without the layer's own name, which the next model has not."""

@@ -41,6 +41,7 @@ class WeightOwner(Moded, Typed, OwnWeights):
 
     _is_users: ClassVar[bool] = False  # a class that is not the package's own
     _changeable: ClassVar[Mapping[str, Any]] = {}  # the options, by the attributes that have their values
+    _losses_of_weights: tuple[Any, ...] = ()  # what `add_loss` was given outside of a call
     stateful: Any = False  # whether something is carried from batch to batch
     _trainable: bool
     _frozen_above: bool  # part of something that is not trainable
@@ -92,11 +93,14 @@ class WeightOwner(Moded, Typed, OwnWeights):
         return self
 
     def _penalized(self, weights: Sequence[Variable] | None = None) -> list[Variable]:
-        """Those of the `weights` (all) that have a regularizer, and what is computed in the place of such."""
+        """Those of the `weights` (all) that have a regularizer, what is computed in the place of such, and the losses
+        of weights that `add_loss` was given.
+        """
         owners = [module for module in self.modules() if isinstance(module, WeightOwner)]
         computed = [variable for owner in owners for variable in owner._computed_variables()]
         weights = self.weights if weights is None else weights
-        return [variable for variable in weights if variable.regularizer is not None] + computed
+        added = [loss for owner in owners for loss in owner._losses_of_weights]
+        return [variable for variable in weights if variable.regularizer is not None] + computed + added
 
     def _sublayers(self) -> list[WeightOwner]:
         """The layers directly inside this one, in the order in which their weights are listed."""
