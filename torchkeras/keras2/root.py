@@ -15,6 +15,7 @@ from torchkeras.keras2 import (
     old_lambdas,
     old_layers,
     old_lists,
+    old_made,
     old_nodes,
     old_numpy,
     old_optimizers,
@@ -46,6 +47,7 @@ old_phase.extend()
 old_graphs.extend()
 old_ends.extend()
 old_lists.extend()
+old_made.extend()
 old_training.extend()
 old_totals.extend()
 old_nodes.extend()

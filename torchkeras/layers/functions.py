@@ -15,8 +15,7 @@ from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import Called
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list
-from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
-from torchkeras.engine.layer.users_code import CODE
+from torchkeras.engine.layer.users_code import run
 from torchkeras.errors import ArchitectureError
 from torchkeras.rules import Rule, optional, rule
 
@@ -100,13 +99,7 @@ class Lambda(Layer):
         if self._takes_mode:
             given["training"] = self.training
         arguments = {name: _beside(value, inputs) for name, value in (self.arguments or {}).items()}
-        if compiled_somewhere() and is_compiling():
-            return self.function(inputs, **{**arguments, **given})
-        before, CODE.owner = CODE.owner, self
-        try:
-            return self.function(inputs, **{**arguments, **given})
-        finally:
-            CODE.owner = before
+        return run(self, self.function, inputs, **{**arguments, **given})
 
     def _check_mask(self, mask: torch.Tensor, inputs: torch.Tensor) -> None:
         """Nothing: the function decides what a mask is."""

@@ -21,8 +21,8 @@ from torchkeras.engine.fit.turns import Turning
 from torchkeras.engine.fit.watched import Changing, Weights
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.layer.changed_options import SETTLED
-from torchkeras.engine.layer.expressions import refuse_frozen
 from torchkeras.engine.layer.dtypes import mixed_layers
+from torchkeras.engine.layer.expressions import refuse_frozen
 from torchkeras.engine.layer.unseen import warn_of_unseen
 from torchkeras.engine.layer.weight_lists import WeightOwner
 from torchkeras.engine.speed.auto_compile import Auto
@@ -30,8 +30,8 @@ from torchkeras.engine.speed.choose import learner, scorer
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel
 from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
-from torchkeras.engine.step.output_loss import name_of
 from torchkeras.engine.step.optimizer_reach import check_reach, discrepancy, warn_of_hooks
+from torchkeras.engine.step.output_loss import name_of
 from torchkeras.engine.step.step import learn, train_step
 from torchkeras.engine.step.targets import reported_names, resolve
 from torchkeras.interrupts import imported

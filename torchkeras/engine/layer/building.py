@@ -24,8 +24,8 @@ from torchkeras.engine.layer.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.layer.options import CONSTRAINT, INITIALIZER, REGULARIZER
 from torchkeras.engine.layer.symbolic import Shape, as_list, dtype_of
 from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
+from torchkeras.engine.layer.users_code import CODE, note
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.users_code import CODE
 from torchkeras.engine.layer.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
 from torchkeras.keras_axes import IN_ORDER
 from torchkeras.legacy.arguments import Keras1Arrays
@@ -93,6 +93,8 @@ class Building(WeightOwner):
     _expected_axes: dict[int, int]
     _expected_ndim: int | None  # the number of axes that its weights were made for
     _initial_weights: Any
+    _call_nodes: list[Any]
+    _taken_plainly: set[Any]
     _built_for: Any = None  # the shape of the input that its modules were made for
 
     def _make_modules(self, input_shape: Any) -> None:
@@ -140,6 +142,8 @@ class Building(WeightOwner):
             if not self.built:
                 self.built = True
             self._refuse_frozen()
+            if CODE.owner is not None and not in_first_run() and self._own_variables():
+                self._note_made()
             self._agree_on_policy()
             self._follow_trainable(self._frozen_above)
             if not deferred():
@@ -218,9 +222,14 @@ class Building(WeightOwner):
             if shape != () and initializer is not None:
                 raise ValueError(f"add_weight: the initializer is given twice: {shape!r} and {initializer!r}.")
             name, shape, initializer = None, name, shape or initializer
+        kind = type(self).__name__
+        if CODE.owner is self and (self._call_nodes or self._taken_plainly):
+            raise ValueError(
+                f"{kind} {self.name!r}: its code makes the weight {name!r} in a call, and each call makes another: "
+                "make weights in __init__ or build."
+            )
         name = name or f"weight_{len(self._added)}"
         shape = (shape,) if isinstance(shape, int) else tuple(shape or ())
-        kind = type(self).__name__
         if not all(hasattr(size, "__index__") for size in shape):
             raise ValueError(f"add_weight: the shape of {name!r} must be integers; found {shape}.")
         initial = read(kind, "initializer", INITIALIZER, initializer or "glorot_uniform")
@@ -239,6 +248,10 @@ class Building(WeightOwner):
             variable.draw(initial)
         variable.tensors[0]._added_weight = True  # type: ignore[attr-defined]
         return variable.tensors[0]
+
+    def _note_made(self) -> None:
+        """Say that the code under way has built this layer, maybe made it."""
+        note(self)
 
     def _refuse_frozen(self) -> None:
         """Raise ValueError for an attribute, or a function's, that was computed from weights and would never change."""

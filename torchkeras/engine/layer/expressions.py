@@ -16,7 +16,6 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map_only
 
