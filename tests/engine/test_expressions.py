@@ -186,7 +186,7 @@ def test_copies_have_losses_of_weights_of_their_own():
     inputs, layer, outputs = parts()
     model = Model(inputs, outputs, name="model")
     model.add_loss(K.sum(K.square(layer.kernel)))
-    for again in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+    for again in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):  # noqa: S301
         again.layers[1].set_weights(TWICE)
         again.compile("sgd", "mse")
         assert again.evaluate(X, Y, verbose=0) == pytest.approx(36 + 24)
@@ -398,11 +398,11 @@ def test_a_view_of_a_weight_that_is_laid_out_in_another_way():
     layer = Dense(2, kernel_initializer="ones")
     model = Model(inputs, layer(inputs) @ layer.kernel.T)
     layer.linear.weight.data = layer.linear.weight.data.T.contiguous().T
-    with pytest.raises(RuntimeError, match="a view of a weight of shape .2, 3. was taken before"):
+    with pytest.raises(RuntimeError, match=r"a view of a weight of shape \(2, 3\) was taken before"):
         model.predict(X)
 
 
-# --- loss_weights ------------------------------------------------------------------------------------------------------
+# --- loss_weights ----------------------------------------------------------------------------------------------------
 
 
 def test_loss_weights_may_be_variables():
@@ -415,8 +415,8 @@ def test_loss_weights_may_be_variables():
     assert K.get_value(variable) == 2.0
 
 
-def test_loss_weights_of_several_outputs_may_be_variables(tmp_path):
-    inputs, layer, outputs = parts()
+def test_loss_weights_of_several_outputs_may_be_variables():
+    inputs, _, outputs = parts()
     other = Dense(2, kernel_initializer="ones", name="other")(inputs)
     model = Model(inputs, [outputs, other])
     first, second = K.variable(1.0), K.variable(0.5)

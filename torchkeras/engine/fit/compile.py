@@ -23,6 +23,7 @@ from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.dtypes import mixed_layers
 from torchkeras.engine.layer.expressions import refuse_frozen
+from torchkeras.engine.layer.function_values import installed
 from torchkeras.engine.layer.unseen import warn_of_unseen
 from torchkeras.engine.layer.weight_lists import WeightOwner
 from torchkeras.engine.speed.auto_compile import Auto
@@ -260,9 +261,12 @@ class Compiling(Together, Turning, Extending, abstract=True):
         repeated = [name for name in self._added_metrics if taken.count(name) > 1]
         if repeated:
             raise ValueError(f"compile: add_metric has the name {repeated[0]!r}, which another reported number has.")
-        scored = [each for target in targets for each in (target.objective.given, *(m.metric for m in target.measures))]
-        for score in scored:
-            refuse_frozen("compile", {name_of(score): score})
+        given_scores = [
+            each for target in targets for each in (target.objective.given, *(m.metric for m in target.measures))
+        ]
+        theirs = [each for each in given_scores if not installed(getattr(each, "__module__", None) or "")]
+        if theirs:
+            refuse_frozen("compile", {name_of(each): each for each in theirs})
         weights = self.weights
         variables = [variable for variable in weights if variable.trains]
         parameters = [tensor for each in variables for tensor in each.tensors]

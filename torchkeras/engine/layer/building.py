@@ -19,6 +19,7 @@ from torch.nn.parameter import is_lazy
 
 from torchkeras import config
 from torchkeras.engine.layer.expressions import refuse_frozen
+from torchkeras.engine.layer.function_values import installed
 from torchkeras.engine.layer.input_spec import InputSpec
 from torchkeras.engine.layer.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.layer.options import CONSTRAINT, INITIALIZER, REGULARIZER
@@ -32,6 +33,7 @@ from torchkeras.legacy.arguments import Keras1Arrays
 from torchkeras.legacy.weights import modern
 from torchkeras.rules import read
 
+HOLDERS = (Tensor, list, tuple, dict)
 NOT_LOOKED_AT = ENGINES_OWN | TORCHS_OWN
 _deferred: ContextVar[bool] = ContextVar("deferred", default=False)
 _making = threading.RLock()  # threads that call one layer or model for the first time build it once
@@ -244,7 +246,7 @@ class Building(WeightOwner):
             self._buffers[path] = tensor
         variable = Variable(self, name, (path,), IN_ORDER, trainable, initial, regular, constrain)
         self._added.append(variable)
-        if not deferred():
+        if not (deferred() or device.type == "meta"):
             variable.draw(initial)
         variable.tensors[0]._added_weight = True  # type: ignore[attr-defined]
         return variable.tensors[0]
@@ -255,8 +257,14 @@ class Building(WeightOwner):
 
     def _refuse_frozen(self) -> None:
         """Raise ValueError for an attribute, or a function's, that was computed from weights and would never change."""
-        kept = {name: value for name, value in vars(self).items() if name not in NOT_LOOKED_AT}
-        refuse_frozen(f"{type(self).__name__} {self.name!r}", kept)
+        theirs = {
+            name: value
+            for name, value in vars(self).items()
+            if name not in NOT_LOOKED_AT
+            and (isinstance(value, HOLDERS) or not installed(getattr(value, "__module__", None) or "torch"))
+        }
+        if theirs:
+            refuse_frozen(f"{type(self).__name__} {self.name!r}", theirs)
 
     def _free_path(self, name: str) -> str:
         """Where a weight of that name is registered: without the layer's own name, which the next model has not."""
@@ -292,6 +300,8 @@ def materialize(layer: WeightOwner, draw: bool = True) -> None:
     device, modules = config.device(), dict(layer._plain_modules())
     fresh = [v for v in layer._own_variables() if any(tensor.is_meta for tensor in v.tensors)]
     _allocate(layer, modules, device)
+    if device.type == "meta":  # as the default device of torch: `to_empty` gives memory later
+        return
     with torch.no_grad():
         for tensor in (tensor for variable in fresh for tensor in variable.further):
             tensor.zero_().requires_grad_(False)
