@@ -426,6 +426,6 @@ def test_loss_weights_of_several_outputs_may_be_variables():
         assert model.evaluate(X, [Y, Y], verbose=0) == pytest.approx([13.5, 9.0, 9.0])
         K.set_value(first, 2.0)
         assert model.evaluate(X, [Y, Y], verbose=0) == pytest.approx([22.5, 9.0, 9.0])
-    text = "compile: loss_weights must hold finite numbers, or scalar variables; found "
+    text = "compile: loss_weights must hold finite numbers; found "
     with pytest.raises(ValueError, match=text):
         model.compile("sgd", "mse", loss_weights=[first, K.variable([1.0, 2.0])])

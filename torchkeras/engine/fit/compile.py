@@ -20,6 +20,7 @@ from torchkeras.engine.fit.symbolic_scores import Scores, refuse
 from torchkeras.engine.fit.turns import Turning
 from torchkeras.engine.fit.watched import Changing, Weights
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
+from torchkeras.engine.layer import fixed_lists
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.dtypes import mixed_layers
 from torchkeras.engine.layer.expressions import refuse_frozen
@@ -53,7 +54,10 @@ class Given:
         self._name = name
 
     def __get__(self, model: Any, owner: type | None = None) -> Any:
-        return self if model is None else getattr(model._given, self._name)
+        if model is None:
+            return self
+        found = getattr(model._given, self._name)
+        return fixed_lists.Given(found) if type(found) is list else found
 
     def __set__(self, model: Any, value: Any) -> None:
         model.__dict__.update(_given=replace(model._given, **{self._name: value}), _compiled_model=None, _joined=None)
@@ -333,7 +337,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
         if not (self._is_compiled and self._is_connected):
             return []
         compiled = self._ready()
-        return reported_names(list(compiled.targets)) + list(compiled.added_metrics)
+        return fixed_lists.MetricsNames([*reported_names(list(compiled.targets)), *compiled.added_metrics])
 
     def _check_compiled(self) -> None:
         if not self._is_compiled:

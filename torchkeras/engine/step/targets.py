@@ -80,7 +80,7 @@ def _weight(given: Any) -> Any:
     if isinstance(given, Tensor) and not given.dim():
         return given if isinstance(given, (nn.Parameter, Expression)) else float(given)
     if isinstance(given, bool) or not (isinstance(given, (int, float, np.number)) and np.isfinite(given)):
-        raise ValueError(f"compile: loss_weights must hold finite numbers, or scalar variables; found {given!r}.")
+        raise ValueError(f"compile: loss_weights must hold finite numbers; found {given!r}.")
     return float(given)
 
 
