@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.overrides import _get_current_function_mode_stack
+from torch.utils._device import DeviceContext
 
 from torchkeras.dtype_policy import DTypePolicy, policy_of
 from torchkeras.launchers import told
@@ -233,15 +235,20 @@ def set_image_dim_ordering(dim_ordering: str) -> None:
 
 
 def device() -> torch.device:
-    """The device that weights are made on: the one that was set, else CUDA when there is a GPU, else the CPU.
+    """The device that weights are made on.
 
-    Of several processes of a machine each has the CUDA device of its number, where there are as many.
+    It is that of torch, inside `with torch.device(...)` and after `torch.set_default_device(...)`; else the one that
+    was set here; else CUDA when there is a GPU; else the CPU. Of several processes of a machine each has the CUDA
+    device of its number, where there are as many.
 
     Example:
         >>> set_device("cpu")
         >>> device()
         device(type='cpu')
     """
+    modes = [mode for mode in _get_current_function_mode_stack() if isinstance(mode, DeviceContext)]
+    if modes:
+        return torch.device(modes[-1].device)
     if SETTINGS.device is not None:
         return SETTINGS.device
     if not torch.cuda.is_available():
@@ -254,7 +261,8 @@ def set_device(name: str | torch.device | None) -> None:
     """Set the device that weights are made on.
 
     Arguments:
-        name (text, torch.device or None): the device; None is CUDA when there is a GPU, else the CPU.
+        name (text, torch.device or None): the device; None is CUDA when there is a GPU, else the CPU. A default device
+            of torch goes before it.
 
     Errors:
         ValueError: it is no device, or a CUDA device that is not there.

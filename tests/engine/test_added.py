@@ -221,7 +221,11 @@ def reporting(told: Any, twice: bool = False) -> Model:
             ValueError,
             "reporting: add_loss takes scalars; found the shape (16,). Take its mean or sum.",
         ),
-        (lambda layer, x: layer.add_loss(1.0), TypeError, "reporting: add_loss takes tensors; found float."),
+        (
+            lambda layer, x: layer.add_loss(1.0),
+            TypeError,
+            "reporting: add_loss takes tensors or functions; found float.",
+        ),
         (
             lambda layer, x: layer.add_metric(x, "a", aggregation="sum"),
             ValueError,

@@ -69,7 +69,10 @@ COMPILE = [
         lambda: two_outputs(loss_weights=2),
         "compile: loss_weights must be a list or a dictionary for several outputs; found 2.",
     ),
-    (lambda: two_outputs(loss_weights=["1", 1]), "compile: loss_weights must hold finite numbers; found '1'."),
+    (
+        lambda: two_outputs(loss_weights=["1", 1]),
+        "compile: loss_weights must hold finite numbers; found '1'.",
+    ),
     (lambda: two_outputs(metrics=[["mae"]]), f"compile: metrics has 1 entries; {OUTPUTS}"),
     (
         lambda: two_outputs(metrics={"up": "mae"}),

@@ -11,12 +11,6 @@ from torchkeras.layers.functions import Lambda
 from torchkeras.naming import unique_name
 
 
-class Held:
-    """What a node makes of a tensor that it holds, before each run: nothing, unless an annex says something else."""
-
-    now: Callable[[Any], Any] = staticmethod(lambda form: form)
-
-
 def as_node(name: str, compute: Callable[[Any], Any], given: Any, output_shape: Any = None) -> Any:
     """`compute(given)` as one node of the graph, the symbolic tensors in `given` being its inputs.
 
@@ -24,7 +18,5 @@ def as_node(name: str, compute: Callable[[Any], Any], given: Any, output_shape: 
     `output_shape`: a function of the input's shapes, for results whose shape depends on values.
     """
     form, tensors = taken_apart(given, KerasTensor)
-    layer = Lambda(
-        lambda values: compute(put_together(Held.now(form), as_list(values))), output_shape, name=unique_name(name)
-    )
+    layer = Lambda(lambda values: compute(put_together(form, as_list(values))), output_shape, name=unique_name(name))
     return layer(unpacked(tensors))

@@ -13,7 +13,8 @@ from torch import Tensor
 
 from torchkeras import config
 from torchkeras.arrays import as_tensor
-from torchkeras.engine.layer import torch_functions
+from torchkeras.backend import assignments
+from torchkeras.engine.layer import expressions, torch_functions
 from torchkeras.engine.layer.symbolic import KerasTensor, dtype_of
 from torchkeras.engine.layer.tracing import is_compiling
 from torchkeras.engine.layer.unknown_sizes import SymbolicSize
@@ -54,7 +55,8 @@ def _published(function: Callable[P, Any], pointwise: bool) -> Callable[P, Any]:
             options = {name: _plain(value) if name == "axis" else value for name, value in kwargs.items()}
             return KerasTensor.apply_function(function, given, options)
         found = function(*args, **kwargs)
-        return tuple(_unshared(each, args) for each in found) if isinstance(found, tuple) else _unshared(found, args)
+        found = tuple(_unshared(each, args) for each in found) if isinstance(found, tuple) else _unshared(found, args)
+        return found if assignments.waits() else expressions.recorded(call, args, kwargs, found)
 
     return call
 

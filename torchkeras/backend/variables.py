@@ -20,7 +20,9 @@ from torchkeras.backend.questions import PLACEHOLDER, is_sparse
 from torchkeras.backend.random_numbers import random_normal, random_uniform, read
 from torchkeras.backend.sizes import Shape
 from torchkeras.engine.graph.input import InputLayer
+from torchkeras.engine.layer.expressions import CONSTANT
 from torchkeras.engine.layer.symbolic import KerasTensor, dtype_name
+from torchkeras.engine.layer.users_code import CODE
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.naming import unique_name
 
@@ -90,7 +92,12 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     tensor([3., 3.])
     """
     _check_name(name)
-    made = as_tensor(value).to(config.device(), as_type(dtype))
+    made = _filled_up(as_tensor(value).to(config.device(), as_type(dtype), copy=True), shape)
+    vars(made)[CONSTANT] = True
+    return made
+
+
+def _filled_up(made: Tensor, shape: Any) -> Tensor:
     if shape is None:
         return made
     missing = prod(sizes(shape)) - made.numel()
@@ -210,17 +217,34 @@ def identity(x: Any, name: str | None = None) -> Tensor:
     return tensor(x).clone()
 
 
+def refuse_in_code(function: str) -> None:
+    """Raise ValueError where the code of a layer makes a variable that would be another one at each call."""
+    if CODE.owner is not None:
+        raise ValueError(
+            f"{type(CODE.owner).__name__} {CODE.owner.name!r}: K.{function} in a call makes another variable each "
+            "time. Make it once, outside; a weight by add_weight in build."
+        )
+
+
 def random_uniform_variable(
     shape: Any, low: float, high: float, dtype: Any = None, name: str | None = None, seed: Any = None
 ) -> nn.Parameter:
-    """A variable with numbers from `low` to `high`, all equally likely."""
+    """A variable with numbers from `low` to `high`, all equally likely.
+
+    Raises ValueError in the code of a layer, where each call would draw others.
+    """
+    refuse_in_code("random_uniform_variable")
     return variable(random_uniform(shape, low, high, dtype, seed), dtype, name)
 
 
 def random_normal_variable(
     shape: Any, mean: float, scale: float, dtype: Any = None, name: str | None = None, seed: Any = None
 ) -> nn.Parameter:
-    """A variable with numbers of a normal distribution."""
+    """A variable with numbers of a normal distribution.
+
+    Raises ValueError in the code of a layer, where each call would draw others.
+    """
+    refuse_in_code("random_normal_variable")
     return variable(random_normal(shape, mean, scale, dtype, seed), dtype, name)
 
 

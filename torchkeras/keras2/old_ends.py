@@ -28,7 +28,7 @@ class Ends:
     @property
     def inputs(self: Any) -> list[KerasTensor] | None:
         """The symbolic inputs; None from `model.inputs = None` on, until `_set_inputs` sets them again."""
-        return None if "_inputs_taken" in vars(self) else _inputs.fget(self)
+        return None if "_inputs_taken" in vars(self) else list(_inputs.fget(self))
 
     @inputs.setter
     def inputs(self: Any, given: None) -> None:
@@ -52,7 +52,7 @@ class Ends:
     @property
     def outputs(self: Any) -> list[KerasTensor]:
         """The symbolic outputs. A list sets others, which the model computes from then on."""
-        return _outputs.fget(self)
+        return list(_outputs.fget(self))
 
     @outputs.setter
     def outputs(self: Any, given: Any) -> None:
@@ -74,14 +74,14 @@ class Ends:
     @property
     def layers(self: Any) -> list[Layer]:
         """The layers, in a list that a script may change: always the same until the model has another graph."""
-        found = _layers.fget(self)
+        found = list(_layers.fget(self))
         return found if self._graph is None else _lists.setdefault(self._graph, found)
 
 
 def layers_of_sequential(self: Any) -> list[Layer]:
     """The layers; of a Sequential without a graph in a list that a script may change."""
     if self._graph is not None:
-        return _stacked.fget(self)
+        return list(_stacked.fget(self))
     vars(self)["_keys"] = None
     return self._stack
 

@@ -123,7 +123,7 @@ class OldLayer:
     @property
     def trainable_weights(self: Any) -> list[Variable]:
         """The weights that training changes; a list sets which, and their order."""
-        return _trained.fget(self)
+        return list(_trained.fget(self))
 
     @trainable_weights.setter
     def trainable_weights(self: Any, given: Iterable[Any]) -> None:
@@ -132,7 +132,7 @@ class OldLayer:
     @property
     def non_trainable_weights(self: Any) -> list[Variable]:
         """The weights that training leaves alone; a list sets which, and their order."""
-        return _untrained.fget(self)
+        return list(_untrained.fget(self))
 
     @non_trainable_weights.setter
     def non_trainable_weights(self: Any, given: Iterable[Any]) -> None:

@@ -17,6 +17,7 @@ from torchkeras.keras2 import (
     old_lambdas,
     old_layers,
     old_lists,
+    old_made,
     old_nodes,
     old_numpy,
     old_optimizers,
@@ -50,6 +51,7 @@ old_phase.extend()
 old_graphs.extend()
 old_ends.extend()
 old_lists.extend()
+old_made.extend()
 old_training.extend()
 old_totals.extend()
 old_nodes.extend()

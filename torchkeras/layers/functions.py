@@ -15,6 +15,7 @@ from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import Called
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list
+from torchkeras.engine.layer.users_code import run
 from torchkeras.errors import ArchitectureError
 from torchkeras.rules import Rule, optional, rule
 
@@ -98,7 +99,7 @@ class Lambda(Layer):
         if self._takes_mode:
             given["training"] = self.training
         arguments = {name: _beside(value, inputs) for name, value in (self.arguments or {}).items()}
-        return self.function(inputs, **{**arguments, **given})
+        return run(self, self.function, inputs, **{**arguments, **given})
 
     def _check_mask(self, mask: torch.Tensor, inputs: torch.Tensor) -> None:
         """Nothing: the function decides what a mask is."""

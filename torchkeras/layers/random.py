@@ -52,7 +52,8 @@ def kept(like: torch.Tensor, shape: Sequence[int], rate: float, generator: torch
         places = torch.empty_like(like) if tuple(shape) == like.shape else like.new_empty(shape)
         return places.bernoulli_(1 - rate, generator=generator).bool()
     count = math.prod(shape)
-    words = torch.empty(-(-count * width // 64), dtype=torch.int64).random_(-(2**63), None, generator=generator)
+    words = torch.empty(-(-count * width // 64), dtype=torch.int64, device="cpu")
+    words.random_(-(2**63), None, generator=generator)
     bits = words.view(torch.int8 if width == 8 else torch.int16)[:count]
     reordered = tuple(shape) == like.shape and not like.is_contiguous() and fills_its_memory(like)
     bits = bits.as_strided(shape, like.stride()) if reordered else bits.view(shape)

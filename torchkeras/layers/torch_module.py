@@ -18,6 +18,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.modes import call_in_mode
 from torchkeras.engine.layer.options import NEWER
 from torchkeras.engine.layer.symbolic import as_list, dtype_name
+from torchkeras.engine.layer.users_code import run
 from torchkeras.errors import ArchitectureError
 from torchkeras.rules import Rule, one_of
 
@@ -79,7 +80,7 @@ class TorchModule(Layer):
             self._take_policy(policy_of(dtype_name(kind)))
 
     def forward(self, *inputs: Any, **arguments: Any) -> Any:
-        return call_in_mode(self, self.module, *inputs, **arguments)
+        return run(self, call_in_mode, self, self.module, *inputs, **arguments)
 
     def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """The module's outputs. Raises ValueError, with a hint where the order of axes may be the cause."""

@@ -15,6 +15,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.state_dict_keys import Keys
 from torchkeras.engine.graph.trace import Untraced, check_names
 from torchkeras.engine.layer.building import building_alone
+from torchkeras.engine.layer.fixed_lists import Layers
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list
 from torchkeras.layers.torch_module import as_layer
@@ -211,7 +212,7 @@ class Sequential(Model):
     @property
     def layers(self) -> list[Layer]:
         """The layers that were added, without the input."""
-        return list(self._stack)
+        return Layers(self._stack)
 
     @property
     def _layers_of_keras1(self) -> list[Layer]:

@@ -21,8 +21,11 @@ from torchkeras.engine.fit.symbolic_scores import Scores, refuse
 from torchkeras.engine.fit.turns import Turning
 from torchkeras.engine.fit.watched import Changing, Weights
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
+from torchkeras.engine.layer import fixed_lists
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.dtypes import mixed_layers
+from torchkeras.engine.layer.expressions import refuse_frozen
+from torchkeras.engine.layer.function_values import installed
 from torchkeras.engine.layer.unseen import warn_of_unseen
 from torchkeras.engine.layer.weight_lists import WeightOwner
 from torchkeras.engine.speed.auto_compile import Auto
@@ -31,6 +34,7 @@ from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel
 from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.optimizer_reach import check_reach, discrepancy, warn_of_hooks
+from torchkeras.engine.step.output_loss import name_of
 from torchkeras.engine.step.step import learn, train_step
 from torchkeras.engine.step.targets import reported_names, resolve
 from torchkeras.interrupts import imported
@@ -52,7 +56,10 @@ class Given:
         self._name = name
 
     def __get__(self, model: Any, owner: type | None = None) -> Any:
-        return self if model is None else getattr(model._given, self._name)
+        if model is None:
+            return self
+        found = getattr(model._given, self._name)
+        return fixed_lists.Given(found) if type(found) is list else found
 
     def __set__(self, model: Any, value: Any) -> None:
         model.__dict__.update(_given=replace(model._given, **{self._name: value}), _compiled_model=None, _joined=None)
@@ -271,6 +278,12 @@ class Compiling(Together, Turning, Extending, abstract=True):
         repeated = [name for name in self._added_metrics if taken.count(name) > 1]
         if repeated:
             raise ValueError(f"compile: add_metric has the name {repeated[0]!r}, which another reported number has.")
+        given_scores = [
+            each for target in targets for each in (target.objective.given, *(m.metric for m in target.measures))
+        ]
+        theirs = [each for each in given_scores if not installed(getattr(each, "__module__", None) or "")]
+        if theirs:
+            refuse_frozen("compile", {name_of(each): each for each in theirs})
         weights = self.weights
         variables = [variable for variable in weights if variable.trains]
         parameters = [tensor for each in variables for tensor in each.tensors]
@@ -337,7 +350,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
         if not (self._is_compiled and self._is_connected):
             return []
         compiled = self._ready()
-        return reported_names(list(compiled.targets)) + list(compiled.added_metrics)
+        return fixed_lists.MetricsNames([*reported_names(list(compiled.targets)), *compiled.added_metrics])
 
     @property
     def _directions(self) -> Named:

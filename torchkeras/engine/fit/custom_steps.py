@@ -17,6 +17,7 @@ from torchkeras.engine.fit.graph_losses import GraphLosses
 from torchkeras.engine.layer.added_losses import ADDED, losses_of_call
 from torchkeras.engine.layer.dtypes import widened
 from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.fixed_lists import Losses
 from torchkeras.engine.layer.symbolic import as_list, unpacked
 from torchkeras.engine.step import step
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
@@ -43,7 +44,9 @@ class Extending(GraphLosses, abstract=True):
     def losses(self) -> list[torch.Tensor]:
         """The penalties on the weights now, and what layers added in the last pass by hand: sum them in your loop."""
         penalties = [v.regularizer(v.value) for v in self._penalized()]
-        return [*penalties, *self._losses_of_step, *(loss for m in self.modules() for loss in losses_of_call(m))]
+        return Losses(
+            [*penalties, *self._losses_of_step, *(loss for m in self.modules() for loss in losses_of_call(m))]
+        )
 
     def train_step(self, data: Any) -> Mapping[str, Any]:
         """One step of training on a batch. Override it for a step of your own.

@@ -11,6 +11,7 @@ from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.operators import Operation
 from torchkeras.engine.graph.subclassed import Subclassed
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 
 
@@ -22,28 +23,34 @@ class GraphLosses(Subclassed, abstract=True):
     _compiled_model: Any = None
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
-        """Add the mean of a symbolic tensor to the loss. Inside a layer's `call` it is `Layer.add_loss`.
+        """Add the mean of a symbolic tensor, or a loss of weights, to the loss that training minimizes.
 
-        Call `compile` afterwards.
+        Call `compile` afterwards. A loss of weights is computed again in every step, as `Layer.add_loss` says, which
+        this is inside a `call`.
 
         Arguments:
-            losses (symbolic tensor or list): tensors that are computed from the model's inputs.
+            losses (symbolic tensor, function or list): tensors that are computed from the model's inputs; functions
+                without arguments; weights, and what functions of `keras.backend` compute from weights.
             inputs (tensor or None, default None): what they depend on; it need not be given.
 
         Errors:
+            TypeError: a loss is neither a tensor nor a function.
             ValueError: a tensor is not computed from the inputs, or a layer on the way has weights that are not the
-                model's.
+                model's; a loss of weights is no scalar, or a tensor whose value would stay.
 
         Example:
             >>> inputs = Input((4,))
             >>> hidden = Dense(3)(inputs)
             >>> model = Model(inputs, Dense(1)(hidden))
             >>> model.add_loss((hidden**2) * 0.01)
+            >>> model.add_loss(lambda: 0.01 * (model.layers[1].kernel**2).sum())
         """
-        if not any(isinstance(loss, KerasTensor) for loss in as_list(losses)):
-            super().add_loss(losses, inputs)
-            return
-        self._behind([*self._added_losses, *as_list(losses)], self._added_metrics)
+        given = as_list(losses)
+        symbolic = [loss for loss in given if isinstance(loss, KerasTensor)]
+        if len(symbolic) < len(given):
+            super().add_loss([loss for loss in given if not isinstance(loss, KerasTensor)], inputs)
+        if symbolic:
+            self._behind([*self._added_losses, *symbolic], self._added_metrics)
 
     def add_metric(self, value: Any, name: str, aggregation: str | None = "mean") -> None:
         """Report the mean of a symbolic tensor. Inside a layer's `call` it is `Layer.add_metric`.
@@ -78,9 +85,15 @@ class GraphLosses(Subclassed, abstract=True):
 
     def _warn_of_added(self) -> None:
         """Say that a config leaves out what was added."""
-        if not (self._added_losses or self._added_metrics):
+        of_weights = [
+            loss
+            for layer in self.modules()
+            if isinstance(layer, Layer) and not (layer._is_users and layer is not self)
+            for loss in layer._losses_of_weights
+        ]
+        if not (self._added_losses or self._added_metrics or of_weights):
             return
-        count = len(self._added_losses)
+        count = len(self._added_losses) + len(of_weights)
         parts = [f"{count} loss{'es' if count > 1 else ''}"] if count else []
         parts += [f"the metric {name!r}" for name in self._added_metrics]
         warnings.warn(
@@ -110,8 +123,8 @@ class GraphLosses(Subclassed, abstract=True):
         network._take(self._with_added(scores))
         known = set(map(id, self.modules()))
         for layer in network.layers:
-            if scores and isinstance(layer, Operation):  # a variable in a loss is set, not trained, as in Keras
-                continue
+            if isinstance(layer, Operation) and (scores or layer.holds_variables):
+                continue  # a variable in a loss is set, not trained, as in Keras
             if id(layer) not in known and any(id(variable.layer) not in known for variable in layer.weights):
                 raise ValueError(
                     f"{type(self).__name__} {self.name!r}: the layer {layer.name!r} on the way to an added loss or "

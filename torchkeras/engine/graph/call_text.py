@@ -65,7 +65,7 @@ def _text(value: Any) -> str:
     if kind == "slice":
         start, stop, step = ("" if part is None else _text(part) for part in what)
         return f"{start}:{stop}" + (f":{step}" if step else "")
-    if kind in ("constant", "parameter"):
+    if kind in ("constant", "parameter", "expression"):
         return f"{{{kind}_{what}}}"
     if kind in ("dtype", "memory_format"):
         return f"torch.{what}"

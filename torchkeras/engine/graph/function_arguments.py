@@ -2,6 +2,7 @@
 
 Numbers, texts, None and lists (tuples, when the function is called) stand for themselves; else a mapping says what is
 meant: `{"input": k}` the k-th symbolic tensor, `{"constant": k}` and `{"parameter": k}` tensors that the layer holds,
+`{"expression": k}` what is computed from weights at each call,
 `{"slice": [start, stop, step]}`, `{"ellipsis": True}`, `{"dtype": "float16"}`, `{"memory_format": "channels_last"}`,
 `{"complex": [real, imaginary]}`, `{"size": [k, axis]}` that of an input, or `{"size": ["*", left, right]}` of whole
 numbers and such sizes, and `{"array": nested lists}`, a constant of the type of the first input.
@@ -19,13 +20,15 @@ import torch
 from torch import Tensor, nn
 
 from torchkeras import config
+from torchkeras.engine.layer.expressions import frozen, is_frozen, value_now
 from torchkeras.engine.layer.symbolic import KerasTensor, dtype_name, dtype_of, index_of
 from torchkeras.engine.layer.unknown_sizes import ARITHMETIC, SymbolicSize
+from torchkeras.engine.layer.weight import Variable
 
 Reader = Callable[[Any, Any], Any]  # (the layer, its inputs) -> the argument
 
 PLAIN = (int, float, bool, str, type(None))
-HELD = ("constant", "parameter")
+HELD = ("constant", "parameter", "expression")
 MEMORY_FORMATS = ("contiguous_format", "channels_last", "channels_last_3d", "preserve_format")
 
 
@@ -44,6 +47,8 @@ def encoded(value: Any, inputs: list[KerasTensor], floating: torch.dtype) -> Any
         first, *others = value.form
         place = _place(first, inputs) if isinstance(first, KerasTensor) else first
         return {"size": [place, *(encoded(part, inputs, floating) for part in others)]}
+    if isinstance(value, Variable):
+        value = value.value
     if isinstance(value, Tensor):
         return value
     if isinstance(value, np.ndarray):
@@ -141,7 +146,7 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 def held(value: Any, hold: Callable[[Any], dict[str, Any]]) -> Any:
     """A plain value, its tensors and the config's entries of such replaced by what `hold` says of them."""
-    if isinstance(value, Tensor) or (isinstance(value, Mapping) and ("constant" in value or "parameter" in value)):
+    if isinstance(value, Tensor) or (isinstance(value, Mapping) and not value.keys().isdisjoint(HELD)):
         return hold(value)
     if isinstance(value, Mapping) and "slice" in value:
         return {"slice": [held(part, hold) for part in value["slice"]]}
@@ -165,6 +170,7 @@ def _check_entry(entry: Mapping[str, Any]) -> None:
         "input": lambda: type(value) is int and value >= 0,
         "constant": lambda: type(value) is int and value >= 0,
         "parameter": lambda: type(value) is int and value >= 0,
+        "expression": lambda: type(value) is int and value >= 0,
         "slice": lambda: isinstance(value, (list, tuple)) and len(value) == 3,
         "ellipsis": lambda: value is True,
         "dtype": lambda: isinstance(value, str) and isinstance(getattr(torch, value, None), torch.dtype),
@@ -227,6 +233,9 @@ def reader(value: Any) -> Reader:
     (kind, what), *_ = value.items()
     if kind == "input":
         return lambda layer, tensors: tensors[what]
+    if kind == "expression":
+        name = f"expression_{what}"
+        return lambda layer, tensors: value_now(getattr(layer, name))
     if kind in HELD:
         name = f"{kind}_{what}"
         return lambda layer, tensors: getattr(layer, name)
@@ -237,14 +246,6 @@ def reader(value: Any) -> Reader:
         return lambda layer, tensors: _array(what, tensors[0])
     if kind == "size":
         return _size_reader(what)
-    if kind == "slice":
-        start, stop, step = map(reader, what)
-        return lambda layer, tensors: slice(start(layer, tensors), stop(layer, tensors), step(layer, tensors))
-    if kind == "array":
-        return lambda layer, tensors: _array(what, tensors[0])
-    if kind == "size":
-        times, over = value["times"], value["over"]
-        return lambda layer, tensors: times * prod(tensors[k].shape[axis] for k, axis in what) // over
     fixed = Ellipsis if kind == "ellipsis" else complex(*what) if kind == "complex" else getattr(torch, what)
     return lambda layer, tensors: fixed
 
@@ -263,6 +264,8 @@ def _array(values: Any, like: Tensor) -> Tensor:
 
 def with_device(tensor: Tensor) -> Tensor:
     """A constant where new weights are made. Raises ValueError for one that could train but would not."""
+    if is_frozen(tensor):
+        raise ValueError(f"an argument {frozen(tensor)}")
     if tensor.requires_grad:
         raise ValueError(
             f"a tensor of shape {tuple(tensor.shape)} needs a gradient but is no nn.Parameter, so it would not be "

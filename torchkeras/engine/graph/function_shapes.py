@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from torchkeras.engine.layer.expressions import value_now
 from torchkeras.engine.layer.nested import leaves, put_together, taken_apart
 from torchkeras.engine.layer.output_shapes import PROBES, with_probes
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list, unpacked
@@ -54,7 +55,8 @@ def _filled(tensor: KerasTensor, size: int) -> Sizes:
 def _run(layer: Operation, tensors: list[KerasTensor], sizes: list[Sizes]) -> Any:
     """What the function gives for tensors of these sizes, on `meta`."""
     given = [torch.empty(shape, dtype=t.dtype, device="meta") for t, shape in zip(tensors, sizes, strict=True)]
-    held = {name: tensor.to("meta") for name, tensor in (*layer.named_parameters(), *layer.named_buffers())}
+    held = dict((*layer.named_parameters(), *layer.named_buffers(), *value_now(layer.expressions).items()))
+    held = {name: tensor.to("meta") for name, tensor in held.items()}
     with torch.no_grad():
         return layer._computed(SimpleNamespace(**held), given)
 

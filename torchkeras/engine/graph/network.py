@@ -39,6 +39,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import leaves
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, Shape, as_list, unpacked
 from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
+from torchkeras.engine.layer.weight import NO_MEMORY
 
 FRAMES = 40  # of Python, that a call, a copy or a walk by torch takes for each model inside another, with some to spare
 
@@ -237,9 +238,11 @@ class Network(Written, abstract=True):
 
     @property
     def _device(self) -> torch.device:
-        """Where the weights are; the default device for a model without any."""
+        """Where the weights are; the default device for a model without any. Raises RuntimeError for `meta`."""
         with nullcontext() if self._is_settled else building_alone():  # another thread may be building it, on `meta`
             tensor = next(chain(parameters_of(self), self.buffers()), None)
+        if tensor is not None and tensor.is_meta and self._is_settled:
+            raise RuntimeError(f"{type(self).__name__} {self.name!r} {NO_MEMORY}")
         return config.device() if tensor is None else tensor.device
 
     @property

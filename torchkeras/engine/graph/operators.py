@@ -15,6 +15,7 @@ from torchkeras.engine.graph.functions import BY_AXES, FUNCTIONS
 from torchkeras.engine.graph.keras3_functions import KERAS3
 from torchkeras.engine.layer import torch_functions
 from torchkeras.engine.layer.axis_order import Layout
+from torchkeras.engine.layer.expressions import Expression, expression_of
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER
@@ -109,9 +110,14 @@ class Operation(Layer):
         try:
             if function_arguments.is_parameter(given):
                 return self._hold_parameter(number, given)
+            if isinstance(given, Tensor) and (expression := expression_of(given)) is not None:
+                self.__dict__[f"expression_{number}"] = expression
+                return {"expression": number}
             if isinstance(given, Mapping) and "parameter" in given:
                 shape = list(function_arguments.shape_of(given))
                 return {"parameter": number, "shape": shape, **{key: given.get(key) for key in ("dtype", "trainable")}}
+            if isinstance(given, Mapping) and "expression" in given:
+                raise ValueError("no config can hold what is computed from the weights of another layer.")
             constant = given if isinstance(given, Tensor) else function_arguments.read(given)
             self.register_buffer(f"constant_{number}", function_arguments.with_device(constant), persistent=False)
             return {"constant": number}
@@ -139,6 +145,16 @@ class Operation(Layer):
 
         function_arguments.held([self.arguments, *self.keywords.values()], make)
         self.built = True
+
+    @property
+    def expressions(self) -> dict[str, Expression]:
+        """What it computes from weights of other layers, by the attributes that have it."""
+        return {name: each for name, each in vars(self).items() if isinstance(each, Expression)}
+
+    @property
+    def holds_variables(self) -> bool:
+        """Whether all parameters among its arguments were made by `K.variable`."""
+        return all(hasattr(parameter, "label") for parameter in self._parameters.values())
 
     # --- computing --------------------------------------------------------------------------------------------------
 
@@ -187,7 +203,7 @@ class Operation(Layer):
     def _line(self, held: Callable[[str], str] = str) -> str:
         """The call as a person would write it, with `{0}`, `{1}` for the inputs; `held` names what the layer holds."""
         text = call_text.line(torch_functions.place_of(self.function), self.arguments, self.keywords)
-        for own in (*self._parameters, *self._buffers):
+        for own in (*self._parameters, *self._buffers, *self.expressions):
             text = text.replace(f"{{{own}}}", held(own))
         return text
 
@@ -202,6 +218,12 @@ class Operation(Layer):
             raise ValueError(
                 f"{type(self).__name__} {self.name!r}: {torch_functions.place_of(self.function)} is none of torch's "
                 "own public functions, so no config can hold it. Put it into a Lambda, or a Layer of your own."
+            )
+
+        if self.expressions:
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: it computes with the weights of another layer, which no config "
+                "can hold. Put it into a Lambda, or a Layer of your own; the weights alone can be saved."
             )
 
         def told(entry: Any) -> Any:

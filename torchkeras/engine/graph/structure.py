@@ -8,6 +8,7 @@ from typing import Any
 from torchkeras.engine.graph import notebook, summary
 from torchkeras.engine.graph.call_forms import keys_of_form
 from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.layer.fixed_lists import InputNames, Inputs, Layers, OutputNames, Outputs
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, unpacked
 from torchkeras.engine.layer.weight import Variable
@@ -50,7 +51,7 @@ class Structure(Layer, abstract=True):
     @property
     def layers(self) -> list[Layer]:
         """The layers, farthest from the outputs first."""
-        return [] if self._graph is None else list(self._graph.layers)
+        return Layers(() if self._graph is None else self._graph.layers)
 
     @property
     def _layers_of_keras1(self) -> list[Layer]:
@@ -95,12 +96,12 @@ class Structure(Layer, abstract=True):
     @property
     def inputs(self) -> list[KerasTensor]:
         """The symbolic inputs."""
-        return list(self._graphed.inputs)
+        return Inputs(self._graphed.inputs)
 
     @property
     def outputs(self) -> list[KerasTensor]:
         """The symbolic outputs."""
-        return list(self._graphed.outputs)
+        return Outputs(self._graphed.outputs)
 
     @property
     def input(self) -> Any:
@@ -125,7 +126,7 @@ class Structure(Layer, abstract=True):
     @property
     def input_names(self) -> list[str]:
         """The names of the input layers."""
-        return [tensor._keras_history.layer.name for tensor in self.inputs]
+        return InputNames(tensor._keras_history.layer.name for tensor in self._graphed.inputs)
 
     @property
     def output_names(self) -> list[str]:
@@ -134,9 +135,9 @@ class Structure(Layer, abstract=True):
         Of outputs in a dict, the keys.
         """
         if self._output_form is not None and (keys := keys_of_form(self._output_form)) is not None:
-            return keys
+            return OutputNames(keys)
         names = self._output_layer_names
-        return names if len(set(names)) == len(names) else list(map(Unused(mark="_"), names))
+        return OutputNames(names if len(set(names)) == len(names) else map(Unused(mark="_"), names))
 
     @property
     def _output_layer_names(self) -> list[str]:

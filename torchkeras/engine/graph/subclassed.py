@@ -19,6 +19,7 @@ from torchkeras.engine.graph.input import Input
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.building import building_alone
+from torchkeras.engine.layer.fixed_lists import Layers, OutputNames
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import TENSORS, TensorSlot, leaves, put_together, taken_apart
 from torchkeras.engine.layer.symbolic import Shape, dtype_of
@@ -199,13 +200,13 @@ class Subclassed(Network, abstract=True):
     @property
     def layers(self) -> list[Any]:
         """The layers: of a graph, farthest from the outputs first; else those that the model's code has, as made."""
-        return WeightOwner._sublayers(self) if self._graph is None and self._has_own_code else super().layers
+        return Layers(WeightOwner._sublayers(self)) if self._graph is None and self._has_own_code else super().layers
 
     @property
     def output_names(self) -> list[str]:
         """The names of the outputs: keys, where they are a dict; `output_1` and so on for a model's own code."""
         if self._has_own_code and self._graph is None and keys_of_form(self._output_form) is None:
-            return [f"output_{k + 1}" for k in range(len(self.outputs))]
+            return OutputNames(f"output_{k + 1}" for k in range(len(self.outputs)))
         return super().output_names
 
     def __getstate__(self) -> dict[str, Any]:

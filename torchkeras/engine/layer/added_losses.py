@@ -7,13 +7,21 @@ keeps the losses of the last pass, for `model.losses`: a pass is one call of a m
 from __future__ import annotations
 
 import threading
+import warnings
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
+from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.dtypes import widened
+from torchkeras.engine.layer.expressions import expression_of, value_now
+from torchkeras.engine.layer.tracing import traced
+from torchkeras.engine.layer.users_code import CODE
 from torchkeras.regularizers import L1L2
 from torchkeras.shared_batch import SHARING
 
@@ -52,22 +60,47 @@ PART = nullcontext()
 ADDED = Added()
 
 
+@dataclass(frozen=True, eq=False)
+class LossOfWeights:
+    """A loss that `add_loss` was given outside of a call. A step computes it as the penalty on a weight."""
+
+    layer: Any
+    compute: Callable[[], Any]
+
+    value: ClassVar[None] = None
+    tensors: ClassVar[Sequence[Tensor]] = ()
+
+    @property
+    def full_name(self) -> str:
+        """What an error calls it."""
+        return f"add_loss of {type(self.layer).__name__} {self.layer.name!r}"
+
+    def regularizer(self, _: Any) -> Any:
+        """The loss now."""
+        found = self.compute()
+        return widened(found) if isinstance(found, Tensor) else found
+
+
 class Adding(nn.Module):
     """The part of `Layer` by which a `call` adds losses and metrics."""
 
     name: str
+    _losses_of_weights: tuple[LossOfWeights, ...]
     _losses_of_call: tuple[object, list[Tensor]]
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
-        """In a layer's `call`: add scalars to the loss that training minimizes.
+        """Add scalars to the loss that training minimizes.
+
+        In a layer's `call` they are tensors, for that pass. Outside of one they are losses of weights, computed again
+        in every step: functions without arguments, weights, and what functions of `keras.backend` compute from weights.
 
         Arguments:
-            losses (scalar tensor or list): the scalars.
+            losses (scalar tensor, function or list): the scalars.
             inputs (tensor or None, default None): what they depend on; torch knows it without this.
 
         Errors:
-            TypeError: a loss is no tensor.
-            ValueError: a loss is no scalar.
+            TypeError: a loss is neither a tensor nor a function.
+            ValueError: a loss is no scalar, or outside of a `call` a tensor whose value would stay.
 
         Example:
             >>> class Penalized(Layer):
@@ -76,17 +109,50 @@ class Adding(nn.Module):
             ...         return inputs
             >>> Penalized()(torch.ones(2, 3)).shape
             torch.Size([2, 3])
+            >>> layer = Dense(2)
+            >>> layer.add_loss(lambda: 0.01 * (layer.kernel**2).sum())
 
         Source: https://keras.io/api/layers/base_layer/
         """
+        computing = CODE.owner is not None or ADDED.taken is not None or ADDED.inside or traced()
         for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
-            if not isinstance(loss, Tensor):
-                raise TypeError(f"{self.name}: add_loss takes tensors; found {type(loss).__name__}.")
-            if loss.dim():
+            if computing and not isinstance(loss, Tensor) and callable(loss):
+                loss = loss()
+            if not isinstance(loss, Tensor) and (computing or not callable(loss)):
+                raise TypeError(f"{self.name}: add_loss takes tensors or functions; found {type(loss).__name__}.")
+            if isinstance(loss, Tensor) and loss.dim():
                 raise ValueError(
                     f"{self.name}: add_loss takes scalars; found the shape {tuple(loss.shape)}. Take its mean or sum."
                 )
-            self._add(widened(loss), None)
+            if computing:
+                self._add(widened(loss), None)
+            else:
+                self._add_to_every_step(loss)
+
+    def _add_to_every_step(self, loss: Any) -> None:
+        """Keep a loss that depends on weights alone. Raises ValueError for a tensor whose value would stay."""
+        if isinstance(loss, Tensor):
+            live = loss if isinstance(loss, nn.Parameter) else expression_of(loss)
+            if live is None:
+                raise ValueError(
+                    f"{type(self).__name__} {self.name!r}: add_loss was given a tensor outside of a call, whose value "
+                    "would stay as it is now. Give a function, which every step calls: add_loss(lambda: ...); or "
+                    "compute it by functions of keras.backend alone, such as K.sum(K.square(layer.kernel))."
+                )
+            loss = partial(value_now, live)
+        self.__dict__["_losses_of_weights"] = (*self._losses_of_weights, LossOfWeights(self, loss))
+        SETTLED.count += 1
+
+    def _copied_losses(self) -> tuple[LossOfWeights, ...]:
+        """The losses of weights that a copy has. A function is of the layers that it was written for."""
+        found = tuple(loss for loss in self._losses_of_weights if isinstance(loss.compute, partial))
+        if len(found) < len(self._losses_of_weights):
+            warnings.warn(
+                f"{type(self).__name__} {self.name!r}: a function that add_loss was given is not copied, since it "
+                "computes from the weights of this layer: add it again to the copy.",
+                stacklevel=4,
+            )
+        return found
 
     def add_metric(self, value: Any, name: str, aggregation: str | None = "mean") -> None:
         """In a layer's `call`: report the mean of a tensor, averaged over batches by their size.

@@ -18,18 +18,23 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
+from torchkeras.engine.layer.expressions import refuse_frozen
+from torchkeras.engine.layer.function_values import installed
 from torchkeras.engine.layer.input_spec import InputSpec
 from torchkeras.engine.layer.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.layer.options import CONSTRAINT, INITIALIZER, REGULARIZER
 from torchkeras.engine.layer.symbolic import Shape, as_list, dtype_of
 from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
+from torchkeras.engine.layer.users_code import CODE, note
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.weight_lists import WeightOwner
+from torchkeras.engine.layer.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
 from torchkeras.keras_axes import IN_ORDER
 from torchkeras.legacy.arguments import Keras1Arrays
 from torchkeras.legacy.weights import modern
 from torchkeras.rules import read
 
+HOLDERS = (Tensor, list, tuple, dict)
+NOT_LOOKED_AT = ENGINES_OWN | TORCHS_OWN
 _deferred: ContextVar[bool] = ContextVar("deferred", default=False)
 _making = threading.RLock()  # threads that call one layer or model for the first time build it once
 _waiting: ContextVar[list[Building] | None] = ContextVar("waiting", default=None)  # a list in a first run
@@ -90,6 +95,8 @@ class Building(WeightOwner):
     _expected_axes: dict[int, int]
     _expected_ndim: int | None  # the number of axes that its weights were made for
     _initial_weights: Any
+    _call_nodes: list[Any]
+    _taken_plainly: set[Any]
     _built_for: Any = None  # the shape of the input that its modules were made for
 
     def _make_modules(self, input_shape: Any) -> None:
@@ -126,13 +133,19 @@ class Building(WeightOwner):
             if self.built:
                 return
             first = input_shapes[0] if len(input_shapes) == 1 else input_shapes
+            before, CODE.owner = CODE.owner, None
             try:
                 with for_training(), off_meta() if in_first_run() else nullcontext():
                     self.build(first, *further[: _further_shapes(type(self).build)])
             except ValueError as error:
                 raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
+            finally:
+                CODE.owner = before
             if not self.built:
                 self.built = True
+            self._refuse_frozen()
+            if CODE.owner is not None and not in_first_run() and self._own_variables():
+                self._note_made()
             self._agree_on_policy()
             self._follow_trainable(self._frozen_above)
             if not deferred():
@@ -211,9 +224,14 @@ class Building(WeightOwner):
             if shape != () and initializer is not None:
                 raise ValueError(f"add_weight: the initializer is given twice: {shape!r} and {initializer!r}.")
             name, shape, initializer = None, name, shape or initializer
+        kind = type(self).__name__
+        if CODE.owner is self and (self._call_nodes or self._taken_plainly):
+            raise ValueError(
+                f"{kind} {self.name!r}: its code makes the weight {name!r} in a call, and each call makes another: "
+                "make weights in __init__ or build."
+            )
         name = name or f"weight_{len(self._added)}"
         shape = (shape,) if isinstance(shape, int) else tuple(shape or ())
-        kind = type(self).__name__
         if not all(hasattr(size, "__index__") for size in shape):
             raise ValueError(f"add_weight: the shape of {name!r} must be integers; found {shape}.")
         initial = read(kind, "initializer", INITIALIZER, initializer or "glorot_uniform")
@@ -228,10 +246,25 @@ class Building(WeightOwner):
             self._buffers[path] = tensor
         variable = Variable(self, name, (path,), IN_ORDER, trainable, initial, regular, constrain)
         self._added.append(variable)
-        if not deferred():
+        if not (deferred() or device.type == "meta"):
             variable.draw(initial)
         variable.tensors[0]._added_weight = True  # type: ignore[attr-defined]
         return variable.tensors[0]
+
+    def _note_made(self) -> None:
+        """Say that the code under way has built this layer, maybe made it."""
+        note(self)
+
+    def _refuse_frozen(self) -> None:
+        """Raise ValueError for an attribute, or a function's, that was computed from weights and would never change."""
+        theirs = {
+            name: value
+            for name, value in vars(self).items()
+            if name not in NOT_LOOKED_AT
+            and (isinstance(value, HOLDERS) or not installed(getattr(value, "__module__", None) or "torch"))
+        }
+        if theirs:
+            refuse_frozen(f"{type(self).__name__} {self.name!r}", theirs)
 
     def _free_path(self, name: str) -> str:
         """Where a weight of that name is registered: without the layer's own name, which the next model has not."""
@@ -267,6 +300,8 @@ def materialize(layer: WeightOwner, draw: bool = True) -> None:
     device, modules = config.device(), dict(layer._plain_modules())
     fresh = [v for v in layer._own_variables() if any(tensor.is_meta for tensor in v.tensors)]
     _allocate(layer, modules, device)
+    if device.type == "meta":  # as the default device of torch: `to_empty` gives memory later
+        return
     with torch.no_grad():
         for tensor in (tensor for variable in fresh for tensor in variable.further):
             tensor.zero_().requires_grad_(False)

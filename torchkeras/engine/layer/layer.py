@@ -385,6 +385,8 @@ class Layer(HasOptions, Calling):
         state = {**self.__dict__, "_call_nodes": [], "_outbound_nodes": []}
         if "_losses_of_call" in state:  # which torch cannot copy, since they are results
             state["_losses_of_call"] = (None, [])
+        if self._losses_of_weights:
+            state["_losses_of_weights"] = self._copied_losses()
         return state
 
     def extra_repr(self) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 from torch import nn
 
 from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
+from torchkeras.engine.layer.users_code import run
 
 
 class _Mode(threading.local):
@@ -251,6 +252,6 @@ def by_mode(function: Callable[..., Any]) -> Callable[..., Any]:
                 args = (*args[:place], self.training, *args[place + 1 :])
         elif place >= 0 and kwargs.get("training") is None:
             kwargs["training"] = self.training
-        return call_in_mode(self, function, self, *args, **kwargs)
+        return run(self, call_in_mode, self, function, self, *args, **kwargs)
 
     return in_its_mode

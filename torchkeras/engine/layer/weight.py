@@ -25,6 +25,11 @@ from torchkeras.keras_axes import IN_ORDER, Arrangement
 from torchkeras.processes import has_group
 from torchkeras.shards import is_sharded, part, rows
 
+NO_MEMORY = (
+    "lies on the device 'meta' and has no values: model.to_empty(device='cpu') gives it memory, and set_weights or a "
+    "file the values."
+)
+
 
 class Weight:
     """The declaration of one weight of a layer class.
@@ -266,10 +271,17 @@ class Variable:
                 f"{self.full_name} is of the type {type(tensor).__name__}, which has no form in Keras: take it from "
                 "the model's state_dict(), or read the weights before they are quantized."
             )
+        self.check_memory()
         return to_numpy(self.value).copy()
+
+    def check_memory(self) -> None:
+        """Raise ValueError for a weight on torch's device `meta`, which can have no values."""
+        if self.tensors[0].is_meta:
+            raise ValueError(f"{self.layer.name}: weight {self.name!r} {NO_MEMORY}")
 
     def assign(self, value: Any) -> None:
         """Set the values, given in Keras's layout. Raises ValueError when the shape is another."""
+        self.check_memory()
         with torch.no_grad():
             source = as_tensor(value if isinstance(value, Tensor) else as_numbers(value, self.full_name))
             if tuple(source.shape) != self.shape:

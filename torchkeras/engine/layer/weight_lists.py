@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from math import prod
+from types import FunctionType, MethodType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,9 +15,11 @@ from torch import nn
 
 from torchkeras.arrays import as_numbers
 from torchkeras.engine.layer.dtypes import Typed
+from torchkeras.engine.layer.fixed_lists import Weights
+from torchkeras.engine.layer.function_values import installed
 from torchkeras.engine.layer.modes import Moded
 from torchkeras.engine.layer.tracked import KINDS, tracked, wanted, with_replaced
-from torchkeras.engine.layer.weight import OwnWeights, Variable, owned
+from torchkeras.engine.layer.weight import OwnWeights, Variable, Weight, owned
 
 # Attributes in which the engine keeps lists and dicts of its own, also in an object of a user's class.
 ENGINES_OWN = frozenset(
@@ -26,6 +29,10 @@ ENGINES_OWN = frozenset(
     )
 )
 TORCHS_OWN = frozenset(vars(nn.Module()))
+
+
+DATA = (bool, int, float, str, tuple, list, dict, set)  # of class attributes: what an attribute takes the place of
+METHODS = (FunctionType, MethodType)
 
 
 class _Changes:
@@ -57,6 +64,7 @@ class WeightOwner(Moded, Typed, OwnWeights):
     _is_users: ClassVar[bool] = False  # a class that is not the package's own
     _is_network: ClassVar[bool] = False  # a model, or the graph of one
     _changeable: ClassVar[Mapping[str, Any]] = {}  # the options, by the attributes that have their values
+    _losses_of_weights: tuple[Any, ...] = ()  # what `add_loss` was given outside of a call
     stateful: Any = False  # whether something is carried from batch to batch
     _trainable: bool
     _frozen_above: bool  # part of something that is not trainable
@@ -66,6 +74,9 @@ class WeightOwner(Moded, Typed, OwnWeights):
 
     def __setattr__(self, name: str, value: Any) -> None:
         CHANGES.count += 1
+        declared = getattr(type(self), name, None)
+        if declared is not None and not isinstance(declared, DATA):
+            self._check_name(name, value, declared)
         if isinstance(value, torch.Tensor):
             added = next((v for v in self.__dict__.get("_added", ()) if v.tensors[0] is value), None)
             if added is not None:
@@ -78,6 +89,41 @@ class WeightOwner(Moded, Typed, OwnWeights):
             self._change_option(name, value)
             return
         super().__setattr__(name, value)
+
+    def _check_name(self, name: str, value: Any, declared: Any) -> None:
+        """Raise AttributeError for an attribute that would hide what the class has, or that nothing would read."""
+        what = f"{type(self).__name__} {self.__dict__['name']!r}" if "name" in self.__dict__ else type(self).__name__
+        if isinstance(declared, Weight):
+            is_own = self._is_users and self.__dict__.get("_built_for") is None
+            added = any(variable.tensors[0] is value for variable in self.__dict__.get("_added", ()))
+            if not (is_own or added or (value is None and self.built and not declared.applies(self))):
+                raise AttributeError(
+                    f"{what}: {name!r} is a weight of its modules, and another object under its name would not "
+                    "compute. layer.set_weights sets its values; to share weights, call one layer several times, or "
+                    f"set layer.{declared.paths[0]}."
+                )
+        elif isinstance(declared, property) and declared.fset is None:
+            raise AttributeError(
+                f"{what}: {name!r} is a property and cannot be set; for an attribute of your own take another name."
+            )
+        elif isinstance(declared, METHODS) and not name.startswith("_"):
+            ours = any(name in vars(base) and installed(base.__module__) for base in type(self).__mro__)
+            if ours and (isinstance(value, nn.Module) or not callable(value)):
+                raise AttributeError(
+                    f"{what}: the attribute {name!r} would hide the method of that name: give it another name, such as "
+                    f"{name}_1."
+                )
+            if name == "call" and not self._by_call:
+                raise AttributeError(
+                    f"{what}: it computes by forward, so that a call put into its place would do nothing: set "
+                    "forward, or make a subclass with a call."
+                )
+
+    def __delattr__(self, name: str) -> None:
+        if name in self._changeable or name in self._weights:
+            kind = "an option" if name in self._changeable else "a weight"
+            raise AttributeError(f"{type(self).__name__} {self.name!r}: {name!r} is {kind} and cannot be deleted.")
+        super().__delattr__(name)
 
     def _change_option(self, name: str, value: Any) -> None:
         """Set an option after the layer was made."""
@@ -109,11 +155,14 @@ class WeightOwner(Moded, Typed, OwnWeights):
         return self
 
     def _penalized(self, weights: Sequence[Variable] | None = None) -> list[Variable]:
-        """Those of the `weights` (all) that have a regularizer, and what is computed in the place of such."""
+        """Those of the `weights` (all) that have a regularizer, what is computed in the place of such, and the losses
+        of weights that `add_loss` was given.
+        """
         owners = [module for module in self.modules() if isinstance(module, WeightOwner)]
         computed = [variable for owner in owners for variable in owner._computed_variables()]
         weights = self.weights if weights is None else weights
-        return [variable for variable in weights if variable.regularizer is not None] + computed
+        added = [loss for owner in owners for loss in owner._losses_of_weights]
+        return [variable for variable in weights if variable.regularizer is not None] + computed + added
 
     def _sublayers(self) -> list[WeightOwner]:
         """The layers directly inside this one, in the order in which their weights are listed."""
@@ -160,17 +209,17 @@ class WeightOwner(Moded, Typed, OwnWeights):
     @property
     def trainable_weights(self) -> list[Variable]:
         """The weights that training changes: those whose `requires_grad` says so, which `trainable` sets."""
-        return [variable for variable in self.weights if variable.trains]
+        return Weights(variable for variable in self.weights if variable.trains)
 
     @property
     def non_trainable_weights(self) -> list[Variable]:
         """The weights that training leaves alone: statistics, and what is frozen."""
-        return [variable for variable in self.weights if not variable.trains]
+        return Weights(variable for variable in self.weights if not variable.trains)
 
     @property
     def weights(self) -> list[Variable]:
         """All weights, those of layers that train first; empty before the first call."""
-        return self._weights_in(Order.NOW)
+        return Weights(self._weights_in(Order.NOW))
 
     # Keras 3's names of the same.
     trainable_variables = property(lambda self: self.trainable_weights, doc="`trainable_weights`.")

@@ -267,11 +267,11 @@ def scored(
             )
         given = true, scored_from, weight, masks[target.index]
         loss = objective(*given) if SHARING.batch is None else _on_whole(objective, objective, *given)
-        if scored_from.requires_grad and target.weight and not loss.requires_grad:
+        if scored_from.requires_grad and not loss.requires_grad and target.weight:
             raise _no_gradient(name_of(objective.function))
         if target.reports_loss:
             values[f"{target.name}_loss"] = loss.detach()
-        scaled = loss if target.weight == 1.0 else loss * target.weight
+        scaled = loss if type(target.weight) is float and target.weight == 1.0 else loss * target.weight
         total = scaled if total is None else total + scaled
     for variable in model.regularized:
         penalty = variable.regularizer(variable.value)

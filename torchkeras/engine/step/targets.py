@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from torch import Tensor
+from torch import Tensor, nn
 
 from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.layer.expressions import Expression
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.engine.step.output_loss import Objective, objective
 from torchkeras.engine.step.output_metric import (
@@ -38,7 +39,7 @@ class Target:
     name: str
     reports_loss: bool
     objective: Objective
-    weight: float
+    weight: Any  # a float, or a variable
     measures: tuple[Measure, ...]
     weight_mode: str | None
     logits: str | None = None
@@ -77,16 +78,23 @@ def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
             {"loss", *(f"{each}_loss" for each in names)},
         )
         weight = 1.0 if weights[k] is None else weights[k]
-        if isinstance(weight, bool) or not (isinstance(weight, (int, float, np.number)) and np.isfinite(weight)):
-            raise ValueError(f"compile: loss_weights must hold finite numbers; found {weight!r}.")
         logits = _logits(graph, output, loss, found)
-        targets.append(Target(k, name, len(names) > 1, loss, float(weight), found, modes[k], logits, link=link))
+        targets.append(Target(k, name, len(names) > 1, loss, _weight(weight), found, modes[k], logits, link=link))
     if not targets:
         _tell_unused(given)
     _check_apart(targets)
     if given.on_nonfinite is not None:
         _check_taken_back(targets, given.on_nonfinite)
     return targets
+
+
+def _weight(given: Any) -> Any:
+    """The weight of a loss: a number, or a variable whose value of each step counts."""
+    if isinstance(given, Tensor) and not given.dim():
+        return given if isinstance(given, (nn.Parameter, Expression)) else float(given)
+    if isinstance(given, bool) or not (isinstance(given, (int, float, np.number)) and np.isfinite(given)):
+        raise ValueError(f"compile: loss_weights must hold finite numbers; found {given!r}.")
+    return float(given)
 
 
 def _tell_left_out(name: str, given: Any) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from torchkeras.engine.layer.weight import NO_MEMORY
 from torchkeras.errors import UnreadableFileError
 from torchkeras.saving.containers.parts import Stretch
 
@@ -38,6 +39,9 @@ def put(jobs: Sequence[tuple[Tensor, Stretch]]) -> None:
 
     Raises UnreadableFileError if the file ends before an array does.
     """
+    for target, stretch in jobs:
+        if target.is_meta:
+            raise ValueError(f"{stretch.name}: the weight that it is for {NO_MEMORY}")
     pieces = [piece for target, stretch in jobs for piece in _pieces(target.detach(), stretch, stretch.begin)]
     alone = [piece for piece in pieces if not _by_numpy(piece)]
     shared = [piece for piece in pieces if _by_numpy(piece)]

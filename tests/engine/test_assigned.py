@@ -1,0 +1,314 @@
+"""What is assigned to an attribute of a layer or model, or to a list of theirs, works or is refused."""
+
+import copy
+import functools
+import pickle
+import types
+
+import numpy as np
+import pytest
+import torch
+from plain_pytorch import refused
+from torch import nn
+
+import torchkeras
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.layers import Dense, Input
+from torchkeras.models import Model, Sequential
+
+X, Y = np.ones((4, 3), "float32"), np.zeros((4, 2), "float32")
+
+
+@pytest.fixture(autouse=True)
+def fresh_session():
+    torchkeras.clear_session()
+    torch.manual_seed(0)
+
+
+def two():
+    model = Sequential([Dense(2, input_shape=(3,), name="a"), Dense(2, name="b")], name="model")
+    model.compile("sgd", "mse", metrics=["mae"])
+    return model
+
+
+# --- weights ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value", [torch.zeros(2, 2), np.zeros((2, 2)), nn.Parameter(torch.zeros(2, 2)), None, [[0.0, 0.0]] * 2]
+)
+@pytest.mark.parametrize("built", [False, True])
+def test_a_declared_weight_takes_no_other_object(value, built):
+    layer = Dense(2, name="layer")
+    if built:
+        layer(torch.ones(1, 2))
+    for name, path in (("kernel", "linear.weight"), ("bias", "linear.bias")):
+        text = (
+            f"Dense 'layer': {name!r} is a weight of its modules, and another object under its name would not compute. "
+            "layer.set_weights sets its values; to share weights, call one layer several times, or set "
+            f"layer.{path}."
+        )
+        with refused(AttributeError, text):
+            setattr(layer, name, value)
+
+
+def test_weights_of_another_layer():
+    model = two()
+    with pytest.raises(AttributeError, match="Dense 'b': 'kernel' is a weight of its modules"):
+        model.layers[1].kernel = model.layers[0].kernel
+    first, second = Dense(2), Dense(2)
+    inputs = Input((2,))
+    shared = Model(inputs, second(first(inputs)))
+    second.linear.weight = first.linear.weight
+    first.set_weights([np.eye(2) * 3, np.zeros(2)])
+    assert shared.predict(np.ones((1, 2))).tolist() == [[9.0, 9.0]]
+
+
+def test_a_subclass_that_makes_the_weight_itself():
+    class Own(Dense):
+        def build(self, input_shape):
+            self.kernel = self.add_weight("kernel", (input_shape[-1], self.units), initializer="ones")
+            self.bias = None
+            self.built = True
+
+        def call(self, inputs):
+            return inputs @ self.kernel
+
+    assert Own(2)(torch.ones(1, 3)).tolist() == [[3.0, 3.0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("kernel", "a weight"), ("units", "an option"), ("activation", "an option")]
+)
+def test_what_cannot_be_deleted(name, kind):
+    layer = two().layers[1]
+    with refused(AttributeError, f"Dense 'b': {name!r} is {kind} and cannot be deleted."):
+        delattr(layer, name)
+
+
+def test_other_attributes_may_be_set_and_deleted():
+    layer = Dense(2)
+    layer.note = 3
+    layer.inside = nn.Linear(1, 1)
+    del layer.note, layer.inside
+    assert not {"note", "inside"} & {*vars(layer), *layer._modules}
+
+
+# --- lists -----------------------------------------------------------------------------------------------------------
+
+LAYERS = (
+    "model.layers is a list that is made when it is asked for, and a change of it would change nothing: "
+    "model.dense_1 = Dense(3) puts a layer in the place of dense_1; Sequential has add and pop; else make another "
+    "Model."
+)
+INPUTS = "make another model, Model(inputs, model.outputs)."
+OUTPUTS = "make another model, Model(model.inputs, outputs)."
+WEIGHTS = "set_weights sets their values, a layer gets one by add_weight, and trainable says whether they train."
+GIVEN = "set another list, model.metrics = [...], or call compile again."
+LISTS = [
+    (lambda m: m.inputs, "model.inputs", INPUTS),
+    (lambda m: m.outputs, "model.outputs", OUTPUTS),
+    (lambda m: m.input_names, "model.input_names", "name an input where it is made, Input(shape, name=...)."),
+    (lambda m: m.output_names, "model.output_names", "name the layer that makes the output, Dense(1, name=...)."),
+    (
+        lambda m: m.metrics_names,
+        "model.metrics_names",
+        "give a metric with the name to compile, such as MeanSquaredError(name=...).",
+    ),
+    (lambda m: m.weights, "The list of weights", WEIGHTS),
+    (lambda m: m.trainable_weights, "The list of weights", WEIGHTS),
+    (lambda m: m.non_trainable_weights, "The list of weights", WEIGHTS),
+    (lambda m: m.layers[0].weights, "The list of weights", WEIGHTS),
+    (lambda m: m.losses, "model.losses", "add_loss adds one; in a loop of your own add it to sum(model.losses)."),
+    (lambda m: m.metrics, "What compile was given", GIVEN),
+]
+
+
+@pytest.mark.parametrize(("made", "of", "instead"), LISTS)
+def test_a_list_that_is_made_when_it_is_asked_for_does_not_change(made, of, instead):
+    text = f"{of} is a list that is made when it is asked for, and a change of it would change nothing: {instead}"
+    for model in (two(), functional()):
+        found = made(model)
+        for change in CHANGES:
+            with refused(TypeError, text):
+                change(found)
+
+
+CHANGES = [
+    lambda found: found.append(1),
+    lambda found: found.extend([1]),
+    lambda found: found.insert(0, 1),
+    lambda found: found.pop(),
+    lambda found: found.remove(1),
+    lambda found: found.clear(),
+    lambda found: found.sort(),
+    lambda found: found.reverse(),
+    lambda found: found.__setitem__(0, 1),
+    lambda found: found.__delitem__(0),
+    lambda found: found.__iadd__([1]),
+    lambda found: found.__imul__(2),
+]
+
+
+def functional():
+    inputs = Input((3,))
+    model = Model(inputs, Dense(2, name="b")(Dense(2, name="a")(inputs)), name="model")
+    model.compile("sgd", "mse", metrics=["mae"])
+    return model
+
+
+def test_a_layer_is_not_replaced_in_the_list():
+    for model in (two(), functional()):
+        with refused(TypeError, LAYERS):
+            model.layers[-1] = Dense(3)
+        with refused(TypeError, LAYERS):
+            model.layers.pop()
+        model.b = Dense(3)
+        assert model.predict(X).shape == (4, 3)
+
+
+def test_the_lists_are_lists():
+    model = two()
+    layers = model.layers
+    assert (isinstance(layers, list), layers) == (True, [model.a, model.b])
+    assert type(layers + [1]) is type(layers[:1]) is type(layers.copy()) is list  # noqa: RUF005
+    assert type(copy.copy(layers)) is type(copy.deepcopy(model.metrics_names)) is list
+    assert pickle.loads(pickle.dumps(model.metrics_names)) == ["loss", "mean_absolute_error"]  # noqa: S301
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["layers", "inputs", "outputs", "output", "input_shape", "weights", "trainable_weights", "metrics_names", "losses"],
+)
+def test_properties_of_a_model_cannot_be_set(name):
+    model = two()
+    for value in ([], [Dense(3)], Dense(3), nn.Linear(2, 2)):
+        with pytest.raises(AttributeError, match=name):
+            setattr(model, name, value)
+    assert model.predict(X).shape == (4, 2)
+
+
+@pytest.mark.parametrize("name", ["weights", "trainable_weights", "input", "output_shape", "dtype"])
+@pytest.mark.parametrize("value", [[], [nn.Parameter(torch.ones(2))], nn.Linear(2, 2), 3, torch.ones(2)])
+def test_properties_of_a_layer_cannot_be_set(name, value):
+    text = f"Own 'own': {name!r} is a property and cannot be set; for an attribute of your own take another name."
+    with refused(AttributeError, text):
+        setattr(Own(name="own"), name, value)
+
+
+class Own(Layer):
+    def call(self, inputs):
+        return inputs
+
+
+def test_what_compile_was_given_may_be_set():
+    model = two()
+    before = model.evaluate(X, Y, verbose=0)
+    model.loss_weights = [2.0]
+    assert model.evaluate(X, Y, verbose=0)[0] == pytest.approx(2 * before[0])
+    model.loss_weights, model.loss, model.metrics = None, "mae", ["mse"]
+    assert model.metrics_names == ["loss", "mean_squared_error"]
+    assert model.evaluate(X, Y, verbose=0) == pytest.approx(before[::-1])
+    model.optimizer = "adam"
+    assert type(model.optimizer).__name__ == "Adam"
+    model.loss = "nonsense"
+    with pytest.raises(ValueError, match="nonsense"):
+        model.evaluate(X, Y, verbose=0)
+
+
+# --- names of methods ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["forward", "to", "type", "half", "train", "apply", "modules", "eval", "double"])
+@pytest.mark.parametrize("value", [Dense(2), nn.Linear(2, 2), [Dense(2)], 3, "text", None, torch.ones(2)])
+def test_an_attribute_named_like_a_method_of_a_module(name, value):
+    class Named(Layer):
+        def __init__(self, **options):
+            super().__init__(**options)
+            setattr(self, name, value)
+
+    class NamedModel(Model):
+        def __init__(self, **options):
+            super().__init__(**options)
+            setattr(self, name, value)
+
+        def call(self, inputs):
+            return inputs
+
+    for kind in (Named, NamedModel):
+        text = (
+            f"{kind.__name__} 'own': the attribute {name!r} would hide the method of that name: give it another name, "
+            f"such as {name}_1."
+        )
+        with refused(AttributeError, text):
+            kind(name="own")
+
+
+@pytest.mark.parametrize("name", ["predict", "fit", "call", "build", "add_loss", "get_config", "count_params"])
+def test_an_attribute_named_like_a_method_of_a_model(name):
+    class Named(Model):
+        def __init__(self):
+            super().__init__(name="own")
+            setattr(self, name, Dense(2))
+
+        def call(self, inputs):
+            return inputs
+
+    text = (
+        f"Named 'own': the attribute {name!r} would hide the method of that name: give it another name, such as "
+        f"{name}_1."
+    )
+    with refused(AttributeError, text):
+        Named()
+
+
+def test_before_the_name_is_known():
+    class Named(Layer):
+        def __init__(self):
+            self.forward = Dense(2)
+            super().__init__()
+
+    text = "Named: the attribute 'forward' would hide the method of that name: give it another name, such as forward_1."
+    with refused(AttributeError, text):
+        Named()
+
+
+@pytest.mark.parametrize("make", [two, functional])
+def test_functions_may_take_the_place_of_methods(make):
+    model = make()
+    inputs, before, forward = torch.ones(4, 3), model(torch.ones(4, 3)), model.forward
+    model.forward = functools.partial(forward)
+    assert torch.equal(model(inputs), before)
+    model.forward = types.MethodType(lambda self, *args, **kwargs: forward(*args, **kwargs) + 1, model)
+    assert torch.equal(model(inputs), before + 1)
+    model.forward = lambda *args, **kwargs: forward(*args, **kwargs) + 2
+    assert torch.equal(model(inputs), before + 2)
+    del model.forward
+    assert torch.equal(model(inputs), before)
+    model.to = lambda *_: model
+    assert model.to("nowhere") is model
+    model.a.forward = lambda x: x[:, :2] * 0
+    assert model.a(inputs).tolist() == [[0.0, 0.0]] * 4
+
+
+def test_a_call_that_would_not_be_called():
+    text = (
+        "Dense 'out': it computes by forward, so that a call put into its place would do nothing: set forward, or make "
+        "a subclass with a call."
+    )
+    with refused(AttributeError, text):
+        Dense(2, name="out").call = lambda inputs: inputs
+    own = Own()
+    own.call = lambda inputs: inputs + 1
+    assert own(torch.ones(2)).tolist() == [2.0, 2.0]
+
+
+def test_a_name_that_only_the_users_class_has():
+    class Named(Layer):
+        def helper(self):
+            return 1
+
+    own = Named()
+    own.helper = Dense(2)
+    own.inner = "text"
+    assert own.inner == "text"

@@ -1,0 +1,146 @@
+"""Models are made on the default device of torch: `with torch.device(...)`, `torch.set_default_device(...)`."""
+
+import numpy as np
+import pytest
+import torch
+from plain_pytorch import refused
+from torch import nn
+
+from torchkeras import config
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.layers import (
+    LSTM,
+    AlphaDropout,
+    BatchNormalization,
+    Conv2D,
+    Dense,
+    Dropout,
+    Embedding,
+    GlobalAveragePooling2D,
+    Input,
+)
+from torchkeras.models import Model, Sequential, load_model
+
+X, Y = np.ones((4, 3), "float32"), np.zeros((4, 2), "float32")
+
+
+class Own(Layer):
+    def build(self, input_shape):
+        self.scale = self.add_weight("scale", (3,))
+        self.linear = nn.Linear(3, 3)
+
+    def call(self, inputs):
+        return self.linear(inputs) * self.scale
+
+
+def images():
+    inputs = Input((8, 8, 3))
+    features = GlobalAveragePooling2D()(BatchNormalization()(Conv2D(4, 3)(inputs)))
+    return Model(inputs, Dense(3, kernel_initializer="orthogonal")(features * 2 + 1))
+
+
+def texts():
+    return Sequential([Embedding(5, 3, input_length=7), LSTM(4), Dense(2)])
+
+
+def own():
+    return Sequential([Own(input_shape=(3,)), Dense(2)])
+
+
+def devices(model):
+    return {tensor.device.type for tensor in (*model.parameters(), *model.buffers())}
+
+
+@pytest.mark.parametrize("make", [images, texts, own])
+def test_a_model_is_made_where_torch_says(make):
+    assert devices(make()) == {config.device().type}
+    with torch.device("meta"):
+        assert devices(make()) == {"meta"}
+        with torch.device("cpu"):
+            assert devices(make()) == {"cpu"}
+    torch.set_default_device("meta")
+    try:
+        assert devices(make()) == {"meta"}
+    finally:
+        torch.set_default_device(None)
+    assert devices(make()) == {config.device().type}
+
+
+def test_weights_are_made_where_torch_says_when_they_are_made():
+    model = Sequential([Dense(3)])
+    with torch.device("meta"):
+        model.build((None, 4))
+    assert devices(model) == {"meta"}
+
+
+def test_the_default_device_of_torch_goes_before_ours():
+    before = config.SETTINGS.device
+    config.set_device("meta")
+    try:
+        assert devices(texts()) == {"meta"}
+        with torch.device("cpu"):
+            assert (devices(texts()), config.device().type) == ({"cpu"}, "cpu")
+    finally:
+        config.set_device(before)
+
+
+def on_meta():
+    with torch.device("meta"):
+        return Sequential([Dense(2, input_shape=(3,), name="out")], name="model")
+
+
+NO_VALUES = (
+    "lies on the device 'meta' and has no values: model.to_empty(device='cpu') gives it memory, and set_weights or a "
+    "file the values."
+)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda model: model.predict(X),
+        lambda model: model.evaluate(X, Y, verbose=0),
+        lambda model: model.fit(X, Y, verbose=0),
+        lambda model: model.train_on_batch(X, Y),
+    ],
+)
+def test_a_model_without_values_neither_trains_nor_predicts(use):
+    model = on_meta()
+    model.compile("sgd", "mse")
+    with refused(RuntimeError, f"Sequential 'model' {NO_VALUES}"):
+        use(model)
+
+
+def test_weights_without_values(tmp_path):
+    whole = Sequential([Dense(2, input_shape=(3,), name="out")])
+    whole.save_weights(tmp_path / "model.weights.h5")
+    whole.save(tmp_path / "model.h5")
+    model = on_meta()
+    for use in (
+        lambda: model.get_weights(),
+        lambda: model.set_weights(whole.get_weights()),
+        lambda: model.save(tmp_path / "other.h5"),
+    ):
+        with refused(ValueError, f"out: weight 'kernel' {NO_VALUES}"):
+            use()
+    with pytest.raises(ValueError, match="the weight that it is for lies on the device 'meta' and has no values"):
+        model.load_weights(tmp_path / "model.weights.h5")
+    with torch.device("meta"), pytest.raises(ValueError, match="the weight that it is for lies on the device 'meta'"):
+        load_model(tmp_path / "model.h5")
+    model.to_empty(device="cpu")
+    model.load_weights(tmp_path / "model.weights.h5")
+    assert np.array_equal(model.predict(X), whole.predict(X))
+    model = on_meta()
+    model.load_state_dict(whole.state_dict(), assign=True)
+    assert np.array_equal(model.predict(X), whole.predict(X))
+
+
+@pytest.mark.parametrize("layer", [Dropout(0.5), AlphaDropout(0.5), Dense(2), LSTM(2), BatchNormalization()])
+def test_what_is_made_elsewhere_computes_as_ever(layer):
+    inputs = torch.ones(4, 5, 3, device="cpu", requires_grad=True)
+    layer(inputs)
+    layer.train()
+    with torch.device("meta"):
+        outputs = layer(inputs)
+        outputs.sum().backward()
+    assert outputs.device.type == inputs.grad.device.type == "cpu"

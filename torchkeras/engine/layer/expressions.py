@@ -1,0 +1,207 @@
+"""What is computed from weights outside of a layer, and then used in a graph, a loss or a layer.
+
+In Keras 2 `K.transpose(layer.kernel)` is a part of the graph, and has the weights' values of each moment. Here a
+function of the backend computes at once. What it gives for weights alone is an `Expression`: a tensor that is computed
+again, from the weights of now, wherever it is used. A view of a weight, such as `layer.kernel.T`, becomes one in a
+graph. All else that torch computes from weights is an ordinary tensor, whose values stay: where one would be used for
+ever, an error says how to write it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from functools import partial
+from types import FunctionType
+from typing import Any
+
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from torchkeras.engine.layer.function_values import installed, used_by
+from torchkeras.engine.layer.nested import Symbolic
+from torchkeras.engine.layer.tracing import traced
+from torchkeras.engine.layer.users_code import CODE
+from torchkeras.engine.layer.weight import Variable
+
+CONSTANT = "_is_constant"  # an attribute of what `K.constant` makes
+DEPTH = 3  # how far lists in lists, and functions that call functions, are followed
+INSTEAD = (
+    "compute it where it is used, in a Lambda or a layer's call; as a loss give add_loss(lambda: ...); or compute it "
+    "by functions of keras.backend alone, such as K.transpose(layer.kernel)."
+)
+
+
+class _Computing(threading.local):
+    """`now`: whether an expression is being computed, whose steps are plain tensors."""
+
+    now = False
+
+
+_COMPUTING = _Computing()
+
+
+class Expression(Tensor):
+    """A tensor that was computed from weights alone, and is computed again from their values of now at each use."""
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if any(issubclass(kind, Symbolic) for kind in types):
+            return NotImplemented
+        kwargs = kwargs or {}
+        name = getattr(func, "__name__", "")
+        if (name.endswith("_") and not name.endswith("__")) or name in ("__setitem__", "__set__"):
+            raise TypeError(
+                f"{name}: a tensor of shape {tuple(Tensor.size(value_now(args[0])))} that is computed from weights "
+                "cannot be changed in place: set the weights."
+            )
+        found = func(*value_now(args), **value_now(kwargs))
+        return found if func is Tensor.as_subclass else recorded(func, args, kwargs, found)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        memo[id(self)] = found = _again(*deepcopy(vars(self)["_recipe"], memo))
+        return found
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _again, vars(self)["_recipe"]
+
+
+def recorded(function: Callable[..., Any], args: Any, kwargs: Mapping[str, Any], found: Any) -> Any:
+    """What a function gave, as an `Expression` where it was computed from weights alone, outside of a layer's code."""
+    if CODE.owner is not None or _COMPUTING.now or not isinstance(found, (Tensor, tuple, list)) or traced():
+        return found
+    given = tree_leaves((args, kwargs))
+    tensors = [each for each in given if isinstance(each, (Tensor, Variable))]
+    if not all(map(_is_known, tensors)) or not any(map(_is_of_weights, tensors)):
+        return found
+    live = tree_map_only(Tensor, _live, (args, dict(kwargs)))
+    if isinstance(found, Tensor):
+        return _made(found, (function, *live, None))
+    if any(not isinstance(each, Tensor) for each in found) or type(found) not in (tuple, list):
+        return found
+    return type(found)(_made(each, (function, *live, place)) for place, each in enumerate(found))
+
+
+def _again(function: Any, args: Any, kwargs: Any, place: int | None) -> Tensor:
+    recipe = function, args, kwargs, place
+    return _made(_computed(recipe), recipe)
+
+
+def _made(found: Tensor, recipe: Any) -> Tensor:
+    if found.is_meta or type(found) is not Tensor:
+        return found
+    expression = found.detach().as_subclass(Expression)
+    vars(expression)["_recipe"] = recipe
+    return expression
+
+
+def value_now(value: Any) -> Any:
+    """A value, its expressions computed from the weights of now."""
+    return tree_map_only(Expression, lambda each: _computed(vars(each)["_recipe"]), value)
+
+
+def _computed(recipe: Any) -> Any:
+    function, args, kwargs, place = recipe
+    args, kwargs = value_now((args, kwargs))
+    before, _COMPUTING.now = _COMPUTING.now, True
+    try:
+        found = function(*args, **kwargs)
+    finally:
+        _COMPUTING.now = before
+    return found if place is None else found[place]
+
+
+def _is_of_weights(value: Any) -> bool:
+    return isinstance(value, (Variable, nn.Parameter, Expression)) or _is_view(value)
+
+
+def _is_known(value: Any) -> bool:
+    return _is_of_weights(value) or CONSTANT in vars(value)
+
+
+def _is_view(tensor: Tensor) -> bool:
+    """Whether a tensor shares the memory of a weight, as `layer.kernel` and `layer.kernel.T` do."""
+    return tensor.requires_grad and not tensor.is_leaf and isinstance(tensor._base, nn.Parameter)
+
+
+def expression_of(tensor: Tensor) -> Tensor | None:
+    """The expression that a tensor is, or that a view of a weight stands for; None for any other tensor."""
+    if isinstance(tensor, Expression):
+        return tensor
+    found = _live(tensor) if _is_view(tensor) else tensor
+    return found if isinstance(found, Expression) else None
+
+
+def _live(tensor: Tensor) -> Any:
+    if isinstance(tensor, (Expression, nn.Parameter)) or not _is_view(tensor):
+        return tensor
+    base: Any = tensor._base
+    if base.dtype is not tensor.dtype or base.is_meta:
+        return tensor
+    layout = tuple(tensor.shape), tensor.stride(), tensor.storage_offset()
+    return _made(tensor, (_viewed, (base, base.shape, base.stride(), *layout), {}, None))
+
+
+def _viewed(base: Tensor, shape: Any, stride: Any, *layout: Any) -> Tensor:
+    if base.shape != shape or base.stride() != stride:
+        raise RuntimeError(
+            f"a view of a weight of shape {tuple(shape)} was taken before the weight's memory was laid out in another "
+            f"way: {INSTEAD}"
+        )
+    return base.as_strided(*layout)
+
+
+# --- what torch computed, and would stay ------------------------------------------------------------------------------
+
+
+def is_frozen(tensor: Tensor) -> bool:
+    """Whether a tensor was computed from weights, by torch, and keeps their values of that moment."""
+    if not tensor.requires_grad or tensor.is_leaf or isinstance(tensor, Expression) or _is_view(tensor):
+        return False
+    pending, seen = [tensor.grad_fn], set()
+    while pending:
+        node: Any = pending.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if isinstance(getattr(node, "variable", None), nn.Parameter):
+            return True
+        pending += [before for before, _ in node.next_functions]
+    return False
+
+
+def refuse_frozen(what: str, values: Mapping[Any, Any]) -> None:
+    """Raise ValueError, in the name of `what`, for a tensor among values, or in a function's, that is frozen."""
+    for path, tensor in _tensors_in(values, DEPTH):
+        if is_frozen(tensor):
+            raise ValueError(f"{what}: {path} {frozen(tensor)}")
+
+
+def frozen(tensor: Tensor) -> str:
+    """What an error says of a tensor that was computed from weights."""
+    return (
+        f"is a tensor of shape {tuple(tensor.shape)} that torch computed from weights, and would keep their values of "
+        f"that moment: {INSTEAD}"
+    )
+
+
+def _tensors_in(value: Any, depth: int, path: str = "") -> Iterator[tuple[str, Tensor]]:
+    if isinstance(value, Tensor):
+        yield repr(path), value
+    for name, item in _items(value) if depth else ():
+        yield from _tensors_in(item, depth - 1, f"{path}.{name}" if path else str(name))
+
+
+def _items(value: Any) -> Any:
+    if isinstance(value, FunctionType):
+        return used_by(value).items()
+    if isinstance(value, partial):
+        return [*_items(value.func), *enumerate(value.args), *value.keywords.items()]
+    if isinstance(value, Mapping):
+        return value.items()
+    if isinstance(value, (list, tuple)):
+        return enumerate(value)
+    # An object of a user's, such as a loss or a regularizer. What a module keeps, it looks at itself.
+    owns = not isinstance(value, (nn.Module, Tensor, type)) and not installed(type(value).__module__)
+    return getattr(value, "__dict__", {}).items() if owns else ()

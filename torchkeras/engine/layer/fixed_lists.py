@@ -1,0 +1,91 @@
+"""Lists that a layer or model makes when it is asked for them: a change of such a list would change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+CHANGES = ("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse")
+CHANGES = (*CHANGES, "__setitem__", "__delitem__", "__iadd__", "__imul__")
+
+
+class FixedList(list[Any]):
+    """A list that refuses to be changed. `of`: what it is, `instead`: what to write."""
+
+    of: ClassVar[str]
+    instead: ClassVar[str]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return list, (list(self),)
+
+
+def _refusing(name: str) -> Callable[..., Any]:
+    def change(self: FixedList, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(
+            f"{self.of} is a list that is made when it is asked for, and a change of it would change nothing: "
+            f"{self.instead}."
+        )
+
+    change.__name__, change.__doc__ = name, "Raise TypeError."
+    return change
+
+
+for _name in CHANGES:
+    setattr(FixedList, _name, _refusing(_name))
+
+
+class Layers(FixedList):
+    """The layers of a model."""
+
+    of = "model.layers"
+    instead = "model.dense_1 = Dense(3) puts a layer in the place of dense_1; Sequential has add and pop; else make "
+    instead += "another Model"
+
+
+class Inputs(FixedList):
+    """The symbolic inputs of a model."""
+
+    of, instead = "model.inputs", "make another model, Model(inputs, model.outputs)"
+
+
+class Outputs(FixedList):
+    """The symbolic outputs of a model."""
+
+    of, instead = "model.outputs", "make another model, Model(model.inputs, outputs)"
+
+
+class InputNames(FixedList):
+    """The names of the inputs of a model."""
+
+    of, instead = "model.input_names", "name an input where it is made, Input(shape, name=...)"
+
+
+class OutputNames(FixedList):
+    """The names of the outputs of a model."""
+
+    of, instead = "model.output_names", "name the layer that makes the output, Dense(1, name=...)"
+
+
+class MetricsNames(FixedList):
+    """The names of the numbers that a model reports."""
+
+    of, instead = "model.metrics_names", "give a metric with the name to compile, such as MeanSquaredError(name=...)"
+
+
+class Weights(FixedList):
+    """Weights of a layer or model."""
+
+    of = "The list of weights"
+    instead = "set_weights sets their values, a layer gets one by add_weight, and trainable says whether they train"
+
+
+class Losses(FixedList):
+    """The penalties on weights and the losses that layers added."""
+
+    of, instead = "model.losses", "add_loss adds one; in a loop of your own add it to sum(model.losses)"
+
+
+class Given(FixedList):
+    """An argument of `compile`, as a list."""
+
+    of, instead = "What compile was given", "set another list, model.metrics = [...], or call compile again"

@@ -1,0 +1,95 @@
+"""The code of a user's layer, or the function of a Lambda, while it runs.
+
+Such code runs at each call. A layer or module that it makes has new weights each time, which nothing trains and no file
+has: that is refused.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.modules.module import register_module_parameter_registration_hook
+
+from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
+
+PATHS = "_made_by_code"  # an attribute of a layer: what its code has made, by the paths where it keeps it
+
+
+class _Code(threading.local):
+    """`owner`: the layer whose code runs; None outside of such code, and while a layer makes its weights.
+
+    `made`: what this code has made that has weights; None for nothing.
+    """
+
+    owner: Any = None
+    made: list[Any] | None = None
+
+
+CODE = _Code()
+
+
+def run(owner: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What a function gives that is, or calls, the code of the layer `owner`.
+
+    Raises ValueError for what the code makes at each call, and does not keep in the layer.
+    """
+    if compiled_somewhere() and is_compiling():
+        return function(*args, **kwargs)
+    before, CODE.owner, CODE.made = (CODE.owner, CODE.made), owner, None
+    try:
+        found = function(*args, **kwargs)
+        if CODE.made is not None:
+            Made.check(owner, CODE.made)
+        return found
+    finally:
+        CODE.owner, CODE.made = before
+
+
+def note(made: Any) -> None:
+    """Note what the code under way has made that has weights."""
+    if CODE.owner is not None:
+        CODE.made = [*(CODE.made or ()), made]
+
+
+class Made:
+    """What becomes of layers and modules that code has made; an annex says otherwise for old scripts."""
+
+    check: Callable[[Any, list[Any]], None]
+
+
+def check(owner: Any, made: list[Any]) -> None:
+    """Raise ValueError for what is no part of the layer, or takes the place of what the code made before."""
+    paths = {id(module): path for path, module in owner.named_modules()}
+    known = vars(owner).setdefault(PATHS, {})
+    for each in made:
+        path = paths.get(id(each))
+        if path is None or _has_no_values(each) or known.setdefault(path, id(each)) != id(each):
+            name = getattr(each, "name", None)
+            what = f"{type(each).__name__} {name!r}" if isinstance(name, str) else f"the module {type(each).__name__}"
+            raise ValueError(
+                f"{type(owner).__name__} {owner.name!r}: its code makes {what} in a call, so that each call has other "
+                "weights, which nothing trains and no file has. Make it once and use it in the call: in __init__ of a "
+                f"layer of your own, as self.inside = {type(each).__name__}(...); or call it on the symbolic tensor, "
+                "as a layer of the graph."
+            )
+
+
+def _has_no_values(made: nn.Module) -> bool:
+    """Whether something was made while the shape of a layer's output is found, on `meta`."""
+    return torch._C._len_torch_dispatch_stack() > 0 and any(parameter.is_meta for parameter in made.parameters())
+
+
+Made.check = staticmethod(check)
+
+
+def _note_module(module: nn.Module, name: str, parameter: nn.Parameter | None) -> None:
+    # A layer notes itself, when it is built.
+    if CODE.owner is not None and not hasattr(module, "_call_nodes") and not (CODE.made and CODE.made[-1] is module):
+        note(module)
+
+
+register_module_parameter_registration_hook(_note_module)
