@@ -20,7 +20,9 @@ class Forms:
     `words`: the translation of options. `is_function`: whether an entry is a function of tensors. `function(entry,
     call, where)`: its name and arguments. `training`: whether a layer follows the `training` in its call.
     `masks(class_name, call, graph)`: whether each input of a call has a mask, None if the file does not say.
-    `dropping`, `joint`: see `masking.settle`.
+    `numberings`: for a Sequential (False) and a functional model (True), what may have to be added to the numbers of
+    its calls in arguments and in outputs, to begin at 1. `loses_calls`: whether arguments name the first call of a
+    layer, whichever is meant. `dropping`, `joint`: see `masking.settle`.
     """
 
     words: Words
@@ -28,8 +30,10 @@ class Forms:
     function: Callable[[Mapping[str, Any], NodeCall, str], tuple[str, list[Any]]]
     training: bool
     masks: Callable[[str, NodeCall, Mapping[str, Any]], list[bool | None]]
+    numberings: Mapping[bool, tuple[tuple[int, int], ...]]
     dropping: tuple[str, ...] = ()
     joint: bool = False
+    loses_calls: bool = False
 
 
 def modern(config: Mapping[str, Any], forms: Forms) -> Config:
@@ -138,7 +142,7 @@ def _functional(given: Mapping[str, Any], forms: Forms) -> Config:
     arguments = [
         place for found in read.values() for call in found for place in calls.places_in([call.args, call.kwargs])
     ]
-    shifts = [_shifts(group, entries, read) for group in (arguments, outputs)]
+    shifts = _shifts(arguments, outputs, entries, read, forms)
     graph = {**given, "entries": entries, "calls": read}
     made = []
     for name in _needed(outputs, read, entries, forms):
@@ -157,21 +161,36 @@ def _functional(given: Mapping[str, Any], forms: Forms) -> Config:
     }
 
 
-def _shifts(places: list[CallPlace], entries: Mapping[str, Any], read: Mapping[str, list[NodeCall]]) -> dict[str, int]:
-    """What to add to the call numbers of inner models, which today count from 1.
+def _shifts(
+    arguments: list[CallPlace],
+    outputs: list[CallPlace],
+    entries: Mapping[str, Any],
+    read: Mapping[str, list[NodeCall]],
+    forms: Forms,
+) -> tuple[dict[str, int], dict[str, int]]:
+    """What to add to the numbers of calls of inner models, which today begin at 1: in arguments, and in outputs.
 
-    A functional model counts its own graph as call 0. Some versions also do so where they refer to its calls.
+    A graph is saved with the calls that its outputs need: each call is used. Raises ArchitectureError if some are not.
     """
-    result = {}
-    for name, entry in entries.items():
-        if not isinstance(entry.get("config"), Mapping) or "layers" not in entry["config"]:
-            continue
-        used = {place.call for place in places if place.layer == name}
-        count = len(read[name])
-        if used and not used <= set(range(1, count + 1)) and not used <= set(range(count)):
-            raise ArchitectureError(f"Model {name!r} is called {count} times; its calls are named by {sorted(used)}.")
-        result[name] = int(0 in used or (count not in used and "input_layers" not in entry["config"]))
-    return result
+    shifts: tuple[dict[str, int], dict[str, int]] = ({}, {})
+    for name, found in read.items():
+        config = entries[name].get("config")
+        is_model = isinstance(config, Mapping) and "layers" in config
+        uses = [{place.call for place in group if place.layer == name} for group in (arguments, outputs)]
+        numberings = forms.numberings["input_layers" in config] if is_model else ((0, 0),)
+        numbered = [{call + add for used, add in zip(uses, pair, strict=True) for call in used} for pair in numberings]
+        wanted = set(range(1, len(found) + 1)) if is_model else set(range(len(found)))
+        fitting = [pair for pair, calls_used in zip(numberings, numbered, strict=True) if calls_used == wanted]
+        if len(found) > 1 and (not fitting or (forms.loses_calls and uses[0])):
+            used = ", ".join(str(sorted(group)) for group in uses if group)
+            raise ArchitectureError(
+                f"Layer {name!r} is called {len(found)} times, and the file uses the calls {used}: Keras 3.2 did not "
+                "write which are meant. Build the model by code and load the weights."
+            )
+        if is_model:
+            for shift, add in zip(shifts, (fitting or numberings)[0], strict=True):
+                shift[name] = add
+    return shifts
 
 
 def _needed(

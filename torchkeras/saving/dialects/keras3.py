@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from torchkeras.engine.graph.keras3_functions import PAIRS_OF_FLOATS
@@ -403,16 +404,18 @@ _FORMS = Forms(
     function=_function,
     training=False,  # a model of Keras 3 follows the `training` of the call of the model
     masks=_masks,
+    # A functional model counts its own graph as call 0; from 3.3 on in outputs alone.
+    numberings={False: ((1, 1),), True: ((1, 0), (0, 0))},
     joint=True,
 )
 
 
-def modern_config(config: Mapping[str, Any]) -> Config:
-    """Today's config of a model, `{"class_name", "config"}`, for one that Keras 3 wrote.
+def modern_config(config: Mapping[str, Any], version: str = "") -> Config:
+    """Today's config of a model, `{"class_name", "config"}`, for one that Keras 3 wrote, of this version if known.
 
     Raises ArchitectureError for what has no form today.
     """
-    return modern(config, _FORMS)
+    return modern(config, replace(_FORMS, loses_calls=version.startswith("3.2.")))
 
 
 def _marks(found: Mapping[str, Any]) -> bool:
@@ -425,7 +428,7 @@ DIALECT = Dialect(
     "keras3",
     version=lambda major, minor, tf: major == 3,
     marks=_marks,
-    modern_config=lambda config, known: modern_config(config),
+    modern_config=lambda config, known: modern_config(config, known.source.version if known.source else ""),
     besides=("keras1", "keras2", "tf_keras"),
     classes=True,
     metrics_by_output=True,

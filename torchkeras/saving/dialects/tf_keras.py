@@ -153,6 +153,7 @@ _FORMS = Forms(
     function=_function,
     training=True,
     masks=_masks,
+    numberings=dict.fromkeys((False, True), ((0, 0), (1, 1))),  # a model built by its first call has no graph before
     dropping=("Normalization", "Rescaling"),
 )
 
