@@ -2,6 +2,7 @@
 
 import json
 import operator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -289,10 +290,10 @@ def test_weights_of_a_file_go_into_the_model_that_wrote_it(tmp_path, make, name)
 
 
 @pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES)
-@pytest.mark.parametrize(
-    "make", [case for case in CASES if case.__name__ not in ("inside_wrappers", "inside_own_layer", "own_model")]
-)
+@pytest.mark.parametrize("make", CASES, ids=NAME)
 def test_a_copy_has_what_is_frozen(make, copy):
+    if copy is not clone_model and make in (inside_wrappers, inside_own_layer, own_model):
+        return  # whose configs do not say it
     model = make()
     again = copy(model)
     if make is not wrappers:  # whose inner layers are frozen with them
@@ -319,3 +320,26 @@ def test_json_says_whether_a_model_trains():
         False,
         True,
     ]
+
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "frozen-models"
+RECORD = json.loads((GOLDEN / "record.json").read_text())
+
+
+@pytest.mark.parametrize("name", RECORD)
+def test_files_of_genuine_versions(name):
+    """Keras 2.2.4 (`k2`), tf.keras 2.15 (`tf`) and Keras 3.15 (`k3`), with a frozen inner model, layers or wrappers."""
+    record, model = RECORD[name], load_model(GOLDEN / name)
+    x = np.array(record["x"]["values"], "float32").reshape(record["x"]["shape"])
+    np.testing.assert_allclose(model.predict(x).ravel(), record["outputs"], rtol=1e-4, atol=1e-4)
+    assert len(model.trainable_weights) == record["trainable"]
+
+
+@pytest.mark.parametrize("name", [name for name in RECORD if not name.startswith("k2")])
+def test_a_frozen_model_of_a_later_keras_thaws_as_a_whole(name):
+    """There `trainable` of a model is that of all its layers; here it would leave what is frozen itself."""
+    model = load_model(GOLDEN / name)
+    frozen = model if not model.trainable else next(layer for layer in model.layers[1:] if not layer.trainable)
+    assert all(layer.trainable for layer in frozen.layers if layer.weights)
+    frozen.trainable = True
+    assert len(model.trainable_weights) == 8

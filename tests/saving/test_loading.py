@@ -242,7 +242,6 @@ def test_another_process_tells_of_a_damaged_file_by_its_own_name():
 @pytest.mark.parametrize(
     ("name", "option", "layout"),
     [
-        ("w.weights.h5", {"by_name": True}, "Keras 3's paths"),
         ("w.weights.h5", {"reshape": True}, "Keras 3's paths"),
         ("w.weights.h5", {"original_backend": "theano"}, "Keras 3's paths"),
         ("w.safetensors", {"original_data_format": "channels_first"}, ".safetensors"),

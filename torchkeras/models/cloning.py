@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from torchkeras.engine.layer.symbolic import KerasTensor, as_list, unpacked
+from torchkeras import registry
+from torchkeras.engine.graph.input import InputLayer
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.models.model import Model
 from torchkeras.models.sequential import Sequential
-from torchkeras.saving.graph_config import connect
+from torchkeras.rules import CUSTOM_OBJECTS, FLAG_OR_DIGIT, check
+from torchkeras.saving.frozen import Frozen
+from torchkeras.saving.graph_config import connect, in_structure, layer_config
+
+OURS = __name__.partition(".")[0]
 
 
-def clone_model(model: Model, input_tensors: Any = None) -> Model:
+def clone_model(
+    model: Model,
+    input_tensors: Any = None,
+    clone_function: Callable[[Any], Any] | None = None,
+    call_function: Callable[..., Any] | None = None,
+    recursive: bool = False,
+    custom_objects: Mapping[str, Any] | None = None,
+) -> Model:
     """The same architecture with new layers and fresh weights.
+
+    Layers, functions and objects of your own need no `custom_objects`: the model has them.
 
     Arguments:
         model (model): the model; it stays as it is.
         input_tensors (symbolic tensors or None, default None): the inputs of the new model; None makes new ones.
+        clone_function (function or None, default None): makes the new layer of each layer, an inner model included,
+            but not of an input; None makes it from the layer's config.
+        call_function (function or None, default None): `call_function(layer, *args, **kwargs)` calls each new layer of
+            a graph, and may put layers before or after it; None calls the layer.
+        recursive (bool, default False): whether `clone_function` and `call_function` are given the layers of inner
+            models too, and not those models.
+        custom_objects (dict or None, default None): classes and functions by name, in place of the model's own.
 
     Returns:
         The new model, not compiled.
 
     Errors:
-        TypeError: `model` is no model, or `input_tensors` holds something else.
-        ValueError: the number of inputs is another.
+        TypeError: `model` is no model, `input_tensors` holds something else, or `clone_function` returns no layer.
+        ValueError: the number of inputs is another, or `call_function` is given for a Sequential.
 
     Example:
         >>> model = Sequential([Dense(2, input_shape=(4,))])
@@ -33,19 +57,118 @@ def clone_model(model: Model, input_tensors: Any = None) -> Model:
     """
     if not isinstance(model, Model):
         raise TypeError(f"clone_model: model must be a model of torchkeras; found {type(model).__name__}.")
-    if input_tensors is None:
-        return type(model).from_config(model.get_config())
-    given = as_list(input_tensors)
+    check("clone_model", CUSTOM_OBJECTS, custom_objects=custom_objects)
+    check("clone_model", FLAG_OR_DIGIT, recursive=recursive)
+    for option, function in (("clone_function", clone_function), ("call_function", call_function)):
+        if function is not None and not callable(function):
+            raise TypeError(f"clone_model: {option} must be a function; found {function!r}.")
+    if call_function is not None and isinstance(model, Sequential):
+        raise ValueError(f"clone_model: call_function is for graphs; {model.name!r} is a Sequential.")
+    inputs = None if input_tensors is None else _checked(model, as_list(input_tensors))
+    return _Cloning(clone_function, call_function, bool(recursive), custom_objects or {}).model(model, inputs)
+
+
+def _checked(model: Model, given: list[Any]) -> list[KerasTensor]:
     strange = [each for each in given if not isinstance(each, KerasTensor)]
     if strange:
         raise TypeError(f"clone_model: input_tensors must be symbolic tensors, as Input gives; found {strange[0]!r}.")
     if len(given) != len(model.inputs):
         raise ValueError(f"clone_model: {model.name!r} has {len(model.inputs)} inputs; found {len(given)}.")
-    if isinstance(model, Sequential):
-        clone = Sequential(name=model.name)
-        clone.add(given[0]._keras_history.layer)
+    return given
+
+
+class _Cloning:
+    """The options of `clone_model`, and what they make of a model and of a layer."""
+
+    def __init__(
+        self,
+        clone_function: Callable[[Any], Any] | None,
+        call_function: Callable[..., Any] | None,
+        recursive: bool,
+        custom_objects: Mapping[str, Any],
+    ):
+        self.clone_function, self.call_function = clone_function, call_function
+        self.recursive, self.custom_objects = recursive, custom_objects
+
+    def model(self, model: Model, inputs: list[KerasTensor] | None = None) -> Any:
+        """The copy of a model, on new inputs or on these."""
+        kind = type(model)
+        own = kind.from_config.__func__ not in (Model.from_config.__func__, Sequential.from_config.__func__)  # type: ignore[attr-defined]
+        if own or (model._graph is None and model._has_own_code) or getattr(model, "_branches", ()):
+            made = self.from_config(model)
+        elif isinstance(model, Sequential):
+            made = self.sequential(model, inputs)
+        else:
+            made = self.functional(model, inputs)
+        if self.clone_function is None:
+            frozen, known = Frozen.of(model).layers, dict(made.named_modules())
+            Frozen([name for name in frozen if name in known]).freeze_layers(made, "clone_model")
+        return made
+
+    def sequential(self, model: Sequential, inputs: list[KerasTensor] | None) -> Any:
+        """A Sequential of copies."""
+        made = type(model)(name=model.name)
+        listed = model._listed()
+        if inputs is not None:
+            made.add(inputs[0]._keras_history.layer)
+        elif listed and isinstance(listed[0], InputLayer):
+            made.add(InputLayer.from_config(listed[0].get_config()))
         for layer in model.layers:
-            clone.add(type(layer).from_config({**layer.get_config(), "batch_input_shape": None}))
-        return clone
-    inputs, outputs = connect(model.get_config(), given=dict(zip(model.input_names, given, strict=True)))
-    return Model(unpacked(inputs), unpacked(outputs), name=model.name)
+            copy = self.layer(layer)
+            if inputs is not None:
+                copy.batch_input_shape = None  # that of the input counts
+            made.add(copy)
+        return made._frozen_as(model.get_config())
+
+    def functional(self, model: Model, inputs: list[KerasTensor] | None) -> Any:
+        """A graph, with copies of its layers."""
+        config = model.get_config()
+        layers = [layer for layer in model._graphed.layers if not isinstance(layer, InputLayer)]
+        copies = {layer.name: (layer, self.layer(layer)) for layer in layers}
+        given = None if inputs is None else dict(zip(model.input_names, inputs, strict=True))
+        calling = {} if self.call_function is None else {"calling": self.call_function}
+        tensors = connect(config, self.custom_objects, given, copies, **calling)
+        return type(model)(*in_structure(config, *tensors), name=model.name)._frozen_as(config)
+
+    def layer(self, layer: Any) -> Any:
+        """The copy of a layer. Raises TypeError if `clone_function` returns something else."""
+        if isinstance(layer, Model) and self.recursive:
+            return self.model(layer)
+        if self.clone_function is None:
+            plain = _Cloning(None, None, False, self.custom_objects)
+            return plain.model(layer) if isinstance(layer, Model) else plain.from_config(layer)
+        made = self.clone_function(layer)
+        if not isinstance(made, Layer):
+            raise TypeError(f"clone_model: clone_function must return a layer; of {layer.name!r} it made {made!r}.")
+        return made
+
+    def from_config(self, layer: Any) -> Any:
+        """A layer or model made from its config, by the classes and functions that it has itself."""
+        return registry.layers.from_config(layer_config(layer), {**_objects_of(layer), **self.custom_objects})
+
+
+def _objects_of(layer: Any) -> dict[str, Any]:
+    """The classes and functions of the user's own that a layer has, by the names that its config has for them."""
+    found: dict[str, Any] = {}
+    pending = [layer, *(value for value in vars(layer).values() if isinstance(value, Layer))]
+    for each in (part for owner in pending for part in owner.modules() if isinstance(part, Layer)):
+        found |= _users(each)
+        for value in vars(each).values():
+            found |= _users(value)
+        options = {name: getattr(each, option.field, None) for name, option in each._options.items()}
+        given = {name: value for name, value in options.items() if callable(value) and not _is_ours(value)}
+        config = each.get_config() if given else {}
+        found |= {config[name]: value for name, value in given.items() if isinstance(config.get(name), str)}
+    return found
+
+
+def _users(value: Any) -> dict[str, Any]:
+    """A function, or the class of an object with a config, by its name; nothing for what is not the user's."""
+    if not hasattr(value, "get_config"):
+        name = getattr(value, "__name__", None)
+        return {name: value} if callable(value) and isinstance(name, str) and not _is_ours(value) else {}
+    return {} if _is_ours(type(value)) else {type(value).__name__: type(value)}
+
+
+def _is_ours(value: Any) -> bool:
+    return str(getattr(value, "__module__", "")).partition(".")[0] == OURS

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import torch
@@ -38,6 +39,7 @@ from torchkeras.saving.containers import json_text
 
 KERAS_VERSION = "2.2.4"  # whose layout we write
 
+Calling = Callable[..., Any]  # (layer, inputs, **arguments)
 Call = tuple[str, int, list[Any]]  # a layer's name, the number of the call, its inputs
 
 
@@ -115,11 +117,15 @@ def connect(
     config: Mapping[str, Any],
     custom_objects: Mapping[str, Any] | None = None,
     given: Mapping[str, KerasTensor] | None = None,
+    copies: Mapping[str, tuple[Layer, Layer]] | None = None,
+    calling: Calling = lambda layer, *args, **kwargs: layer(*args, **kwargs),
 ) -> tuple[list[KerasTensor], list[KerasTensor]]:
     """Make the layers of a functional model's config and call them; returns its inputs and outputs.
 
-    `given`: tensors to use in place of inputs, by the name of the input layer. Raises ArchitectureError for a config of
-    another form or a call whose inputs nothing produces, and what layers raise for an unknown class or option.
+    `given`: tensors to use in place of inputs, by the name of the input layer. `copies`: the layers that the config is
+    of, by name, each with one to take in its place. `calling`: what calls a layer. Raises ArchitectureError for a
+    config of another form or a call whose inputs nothing produces, and what layers raise for an unknown class or
+    option.
     """
     check_functional(config)
     layers: dict[str, Layer] = {}
@@ -130,14 +136,15 @@ def connect(
         if given and name in given:
             made[name, 0] = [given[name]]
             continue
-        layers[name] = layer = make_layer(entry, custom_objects)
-        if "name" not in entry["config"]:
+        original, layer = (copies or {}).get(name) or (None, make_layer(entry, custom_objects))
+        layers[name] = layer
+        if original is None and "name" not in entry["config"]:
             layer.name = name
-        first = int(isinstance(layer, Network))
+        first = int(isinstance(layer if original is None else original, Network))
         if not entry["inbound_nodes"]:
             made[name, 0] = _output_of(layer)
         calls += [(name, first + index, call) for index, call in enumerate(entry["inbound_nodes"])]
-    _make_calls(layers, made, calls)
+    _make_calls(layers, made, calls, calling)
 
     def tensor(place: Any) -> KerasTensor:
         name, index, output = place
@@ -165,7 +172,9 @@ def _output_of(layer: Layer) -> list[KerasTensor]:
     return as_list(layer.get_output_at(0))
 
 
-def _make_calls(layers: Mapping[str, Layer], made: dict[tuple[str, int], list[KerasTensor]], calls: list[Call]) -> None:
+def _make_calls(
+    layers: Mapping[str, Layer], made: dict[tuple[str, int], list[KerasTensor]], calls: list[Call], calling: Calling
+) -> None:
     """Call each layer as soon as its inputs exist; the calls of one layer keep their order.
 
     The order is that of Keras, which goes through the list again and again. Only calls that became ready are visited.
@@ -182,7 +191,7 @@ def _make_calls(layers: Mapping[str, Layer], made: dict[tuple[str, int], list[Ke
     while ready:
         passed, position = heapq.heappop(ready)
         name, index, call = calls[position]
-        made[name, index] = _call(layers[name], name, index, call, made)
+        made[name, index] = _call(partial(calling, layers[name]), name, index, call, made)
         for taker in takers.get((name, index), ()):
             missing[taker].discard((name, index))
             if not missing[taker]:
@@ -195,7 +204,7 @@ def _make_calls(layers: Mapping[str, Layer], made: dict[tuple[str, int], list[Ke
 
 
 def _call(
-    layer: Layer, name: str, index: int, call: list[Any], made: Mapping[tuple[str, int], list[KerasTensor]]
+    layer: Callable[..., Any], name: str, index: int, call: list[Any], made: Mapping[tuple[str, int], list[KerasTensor]]
 ) -> list[KerasTensor]:
     for source, k, output, *_ in call:
         if output >= len(made[source, k]):

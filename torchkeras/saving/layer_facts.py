@@ -112,7 +112,7 @@ FACTS: Mapping[str, LayerFacts] = {
     **_every("Cosine ConvRNN2D CuDNNGRU CuDNNLSTM Highway MaxoutDense ParametricSoftplus SReLU", keras3=None),
     **_every("DepthwiseConv1D DepthwiseConv2D", unused={"groups": (1,)}),
     **_every("GRUCell LSTMCell SimpleRNNCell", idle=("seed",)),
-    **_every("IntegerLookup StringLookup", keras3=None, idle=("vocabulary_size", "has_input_vocabulary")),
+    **_every("IntegerLookup StringLookup", idle=("vocabulary_size", "has_input_vocabulary")),
     **_every("LocallyConnected1D LocallyConnected2D", keras3=None, unused={"implementation": (1, 2, 3)}),
     **_every("SeparableConv1D SeparableConv2D", unused={"groups": (1,)}, idle=_KERNEL),
     **_every(

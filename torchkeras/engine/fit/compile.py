@@ -241,7 +241,8 @@ class Compiling(Together, Turning, Extending, abstract=True):
         warn_of_unseen(self, "compile", stacklevel=4, losses=losses)
         collected = set(map(id, parameters))
         for owner in self._weight_owners():
-            owner._note_compile(collected)
+            if owner._held or owner._frozen_at_compile:
+                owner._note_compile(collected)
 
     def _weight_owners(self) -> Iterator[WeightOwner]:
         return (module for module in self.modules() if isinstance(module, WeightOwner))
@@ -424,8 +425,9 @@ class Compiling(Together, Turning, Extending, abstract=True):
             compiled.placed = placed
         trainable = self.trainable_weights
         now = {id(tensor) for variable in trainable for tensor in variable.tensors}
-        held = {id(tensor) for owner in self._weight_owners() for tensor in owner._held_tensors()}
-        lent = {id(tensor) for owner in self._weight_owners() for tensor in owner._held_tensors(for_another=True)}
+        owners = [owner for owner in self._weight_owners() if owner._held]
+        held = {id(tensor) for owner in owners for tensor in owner._held_tensors()}
+        lent = {id(tensor) for owner in owners for tensor in owner._held_tensors(for_another=True)}
         if now != {id(each) for each in compiled.parameters if each.requires_grad or id(each) in held}:
             frozen = {id(each) for each in compiled.parameters if not each.requires_grad and id(each) in held}
             warnings.warn(discrepancy(self.weights, compiled.parameters, frozen, lent), stacklevel=3)
