@@ -13,7 +13,7 @@ from torchkeras import backend as K, regularizers
 from torchkeras.engine.graph.operators import Operation
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.layers import Add, Dense, Input, Lambda
-from torchkeras.models import Model, clone_model
+from torchkeras.models import Model, clone_model, load_model
 
 
 @pytest.fixture(autouse=True)
@@ -415,7 +415,7 @@ def test_loss_weights_may_be_variables():
     assert K.get_value(variable) == 2.0
 
 
-def test_loss_weights_of_several_outputs_may_be_variables():
+def test_loss_weights_of_several_outputs_may_be_variables(tmp_path):
     inputs, _, outputs = parts()
     other = Dense(2, kernel_initializer="ones", name="other")(inputs)
     model = Model(inputs, [outputs, other])
@@ -426,6 +426,8 @@ def test_loss_weights_of_several_outputs_may_be_variables():
         assert model.evaluate(X, [Y, Y], verbose=0) == pytest.approx([13.5, 9.0, 9.0])
         K.set_value(first, 2.0)
         assert model.evaluate(X, [Y, Y], verbose=0) == pytest.approx([22.5, 9.0, 9.0])
+    model.save(tmp_path / "model.h5")
+    assert load_model(tmp_path / "model.h5").loss_weights == {"dense": 2.0, "other": 0.5}
     text = "compile: loss_weights must hold finite numbers; found "
     with pytest.raises(ValueError, match=text):
         model.compile("sgd", "mse", loss_weights=[first, K.variable([1.0, 2.0])])
