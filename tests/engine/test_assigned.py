@@ -309,6 +309,6 @@ def test_a_name_that_only_the_users_class_has():
             return 1
 
     own = Named()
-    own.helper = Dense(2)
+    setattr(own, "helper", Dense(2))  # noqa: B010  # types: a method
     own.inner = "text"
     assert own.inner == "text"

@@ -1,5 +1,7 @@
 """Models are made on the default device of torch: `with torch.device(...)`, `torch.set_default_device(...)`."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -143,4 +145,5 @@ def test_what_is_made_elsewhere_computes_as_ever(layer):
     with torch.device("meta"):
         outputs = layer(inputs)
         outputs.sum().backward()
-    assert outputs.device.type == inputs.grad.device.type == "cpu"
+    gradient: Any = inputs.grad
+    assert outputs.device.type == gradient.device.type == "cpu"

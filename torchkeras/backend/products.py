@@ -32,12 +32,16 @@ def dot(x: Any, y: Any) -> Tensor:
 def batch_dot(x: Any, y: Any, axes: Any = None) -> Tensor:
     """For each sample the sum over `axes[0]` of `x` and `axes[1]` of `y`; an integer stands for both.
 
-    Without `axes` it is over the last axis of `x` and the last but one of `y`. Of two matrices it may be over the first
-    axis too. The tensor with fewer axes gets new ones
-    of size 1 at its end, which the result loses again; a result of one axis gets a second one.
+    Without `axes` it is over the last axis of `x` and the last but one of `y`, the only one of a matrix beside another
+    tensor. Of two matrices it may be over the first axis too. The tensor with fewer axes gets new ones of size 1 at its
+    end, which the result loses again; a result of one axis gets a second one.
+
+    Raises ValueError for a tensor of one axis, a sum over the batch axis, and a negative axis of tensors with more
+    than two: Keras 2.2.4 took that for another axis.
 
     Shapes:
-        (batch, n), (batch, n), axes=1 -> (batch, 1); (batch, k, n), (batch, n, m) -> (batch, k, m)
+        (batch, n), (batch, n), axes=1 -> (batch, 1); (batch, k, n), (batch, n, m) -> (batch, k, m);
+        (batch, k, n), (batch, n) -> (batch, k)
 
     >>> batch_dot(torch.ones(2, 3), torch.ones(2, 3), axes=1).shape
     torch.Size([2, 1])
@@ -46,8 +50,12 @@ def batch_dot(x: Any, y: Any, axes: Any = None) -> Tensor:
     y = tensor(y, x)
     ranks = x.dim(), y.dim()
     first, second = (axes, axes) if isinstance(axes, int) else axes or (ranks[0] - 1, ranks[1] - 2)
+    if min(ranks) < 2:
+        raise ValueError(f"batch_dot takes tensors of two axes or more; found {ranks[0]} and {ranks[1]}.")
+    if max(ranks) > 2 and min(first, second) < 0:
+        raise ValueError(f"batch_dot counts axes from 0; found axes {axes!r}.")
     first, second = first % ranks[0], second % ranks[1]
-    if not (first and second) and max(ranks) > 2:
+    if not (first and second) and max(ranks) > 2 and axes is not None:
         raise ValueError(f"batch_dot sums over no batch axis; found axes {axes!r}.")
     missing = ranks[0] - ranks[1]
     x = x.reshape(*x.shape, *[1] * -missing)

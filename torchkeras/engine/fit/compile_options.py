@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from torch import Tensor
+
 from torchkeras import losses as loss_functions, metrics as metric_functions, optimizers
 from torchkeras.engine.data.checks import check_count
 from torchkeras.engine.fit.distributing import check as check_distribution
@@ -61,7 +63,7 @@ def training_config(model: Any) -> dict[str, Any]:
         "loss": _plain(_listed(model, "loss"), loss_functions.serialize),
         "metrics": _plain(_listed(model, "metrics"), metric_functions.serialize),
         "sample_weight_mode": _listed(model, "sample_weight_mode"),
-        "loss_weights": _listed(model, "loss_weights", 1.0),
+        "loss_weights": mapped(_listed(model, "loss_weights", 1.0), _number),
         "weighted_metrics": _plain(_listed(model, "weighted_metrics"), metric_functions.serialize),
     }
 
@@ -73,6 +75,11 @@ def _listed(model: Any, option: str, missing: Any = None) -> Any:
         return value
     listed = [value.get(name, missing) for name in model.output_names]
     return list(map(as_list, listed)) if "metrics" in option else listed
+
+
+def _number(weight: Any) -> Any:
+    """The weight of a loss as a number; a variable has the value of now."""
+    return weight.item() if isinstance(weight, Tensor) else weight
 
 
 def several_of_one_layer(model: Any) -> bool:

@@ -140,14 +140,15 @@ class Extending(GraphLosses, abstract=True):
             RuntimeError: there is no loss at all.
             ValueError: the number of targets, outputs or weights is another.
         """
-        losses = [
+        losses: list[Any] = [
             target.weight * target.objective(true, predicted, weight, getattr(predicted, "_keras_mask", None))
             for target, true, predicted, weight in self._paired("compute_loss", y, y_pred, sample_weight)
         ]
         losses += self.losses
         if not losses:
             raise RuntimeError(NO_LOSS)
-        return sum(losses[1:], losses[0])
+        total: Any = sum(losses[1:], losses[0])
+        return total
 
     def _own_loss(self, batch: Batch, outputs: list[Any], masks: list[Any], added: list[torch.Tensor]) -> torch.Tensor:
         """What the user's `compute_loss` makes of a step's pass. Raises TypeError when it gives no scalar tensor."""

@@ -115,10 +115,10 @@ class Adding(nn.Module):
         Source: https://keras.io/api/layers/base_layer/
         """
         computing = CODE.owner is not None or ADDED.taken is not None or ADDED.inside or traced()
-        for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
-            if computing and not isinstance(loss, Tensor) and callable(loss):
-                loss = loss()
-            if not isinstance(loss, Tensor) and (computing or not callable(loss)):
+        for given in losses if isinstance(losses, (list, tuple)) else [losses]:
+            is_function = callable(given) and not isinstance(given, Tensor)
+            loss: Any = given() if computing and is_function else given
+            if not isinstance(loss, Tensor) and (computing or not is_function):
                 raise TypeError(f"{self.name}: add_loss takes tensors or functions; found {type(loss).__name__}.")
             if isinstance(loss, Tensor) and loss.dim():
                 raise ValueError(
