@@ -105,7 +105,7 @@ def alone():
 
 def main() -> int:
     """Run the suite; the exit code is 0 when every result is as recorded."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--version", choices=SHA256, default="2.2.4")
     parser.add_argument("--genuine", metavar="PYTHON", help="a Python with that version of Keras and pytest")
     parser.add_argument("pytest", nargs="*", help="options for pytest, after --")

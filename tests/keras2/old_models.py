@@ -89,6 +89,19 @@ def a_layers_symbolic_loss_is_trained():
     assert model.test_on_batch(np.ones((1, 2)), 2 * np.ones((1, 2))) == 6.0
 
 
+def what_trains_is_what_did_when_the_model_was_compiled():
+    x = layers.Input((3,))
+    model = Model(x, layers.Dense(1)(layers.Dense(2)(x)))
+    model.compile("sgd", "mse")
+    model.trainable = False
+    assert model.trainable_weights == []
+    assert model._collected_trainable_weights == model.non_trainable_weights
+    model.layers[1].trainable = False
+    model.trainable = True
+    model.compile("sgd", "mse")
+    assert model._collected_trainable_weights == model.layers[2].weights
+
+
 def updates_are_there_while_statistics_train():
     model = Sequential([layers.BatchNormalization(input_shape=(4,))])
     outer = Model(model.inputs, Model(model.inputs, model.outputs)(model.inputs))

@@ -53,7 +53,8 @@ def with_variables_of_now(function: FunctionType, given: Mapping[str, Any] | Non
     builtins = {"__builtins__": everything["__builtins__"]}
     made = FunctionType(code, {**builtins, **used}, function.__name__, function.__defaults__, cells)
     made.__kwdefaults__ = function.__kwdefaults__
-    return update_wrapper(made, original(function))
+    update_wrapper(made, original(function))
+    return made
 
 
 def _sets_variables(function: FunctionType) -> bool:

@@ -81,7 +81,9 @@ class OldTraining:
 
     @property
     def _collected_trainable_weights(self: Any) -> list[Any]:
-        return self.trainable_weights
+        """What trains, since the last `compile`."""
+        parameters = {id(each) for each in self._ready().parameters}
+        return [each for each in self.weights if id(each.tensors[0]) in parameters]
 
     @property
     def loss_functions(self: Any) -> list[Any]:

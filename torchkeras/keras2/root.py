@@ -22,6 +22,7 @@ from torchkeras.keras2 import (
     old_numpy,
     old_optimizers,
     old_phase,
+    old_scores,
     old_seeds,
     old_tensors,
     old_totals,
@@ -48,6 +49,7 @@ old_lambdas.extend()
 old_numpy.extend()
 old_optimizers.extend()
 old_phase.extend()
+old_scores.extend()
 old_graphs.extend()
 old_ends.extend()
 old_lists.extend()

@@ -169,7 +169,7 @@ def name_and_metric(identifier: Any, objective: Objective, output: KerasTensor, 
         raise TypeError("compile: a metric must be a name, a function, a config or an object; found None.")
     if _is_in_torchs_manner(found):  # also one of a class that was given
         found = TorchMetric(found)
-    name = getattr(found, "name", None)
+    name = getattr(found, "name", getattr(found, "__name__", None))  # a partial may have a name of its own
     return name if isinstance(name, str) else getattr(unwrapped(found), "__name__", type(found).__name__), found
 
 
