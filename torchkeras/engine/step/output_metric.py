@@ -23,6 +23,7 @@ from torchkeras.engine.step.by_sample import adds_up
 from torchkeras.engine.step.output_loss import Objective, Score, unwrapped
 from torchkeras.lazy import lazy_property
 from torchkeras.losses.loss import function_of
+from torchkeras.losses.shared import exactly
 from torchkeras.metrics.confusion import Confusion
 from torchkeras.metrics.direction import rising
 from torchkeras.metrics.keras3 import binary_accuracy
@@ -290,6 +291,27 @@ def link_of(objective: Objective, output: KerasTensor) -> Callable[[Tensor], Ten
     function, options = _options_of(objective.given)
     found = _among(_LINKS if options.get("from_logits") else _LINKS_OF_TORCH, function)
     return None if found is None or output._keras_history.layer._facts.ends_in is not None else found
+
+
+# What computes from the logits of its predictions, where they are marked to be exact.
+_EXACT: tuple[Callable[..., Tensor], ...] = (
+    *(loss_functions.categorical_crossentropy, loss_functions.sparse_categorical_crossentropy),
+    loss_functions.binary_crossentropy,
+)
+
+
+def is_exact_of(activation: str, what: Any) -> bool:
+    """Whether a loss or metric gives the same for exact logits of an activation as for its exact result."""
+    function, options = _options_of(what)
+    default = not options.get("from_logits") and options.get("axis", -1) == -1
+    of_scores = any(function is each for each in _ORDER_ALONE) and activation == "softmax"
+    return (default and any(function is each for each in _EXACT)) or of_scores
+
+
+def exact_link(activation: str) -> Callable[[Tensor], Tensor]:
+    """What makes exact probabilities of the logits of an activation."""
+    link = {"softmax": _softmax, "sigmoid": _sigmoid}[activation]
+    return lambda logits: exactly(link(logits))
 
 
 def expects_probabilities(metric: Any) -> bool:
