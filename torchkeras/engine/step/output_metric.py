@@ -136,6 +136,26 @@ def one_number(name: str, value: Any) -> Tensor:
     return value
 
 
+def check_one_number(measure: Measure) -> None:
+    """Raise ValueError, before anything is computed, for a metric that was made to give several numbers."""
+    metric = measure.metric
+    made = metric.metric if isinstance(metric, TorchMetric) else metric
+    of_torch = type(made).__module__.startswith(_MODULES_OF_PROBABILITIES)
+    if isinstance(made, metric_functions.FBetaScore) or of_torch:
+        several = getattr(made, "average", "") in (None, "none")
+        what = "a number for each class without an average"
+    elif isinstance(made, metric_functions.R2Score):
+        several, what = made.class_aggregation is None, "a number for each column without a class_aggregation"
+    else:
+        given = vars(made).get("thresholds") if isinstance(made, Confusion) else None
+        several, what = isinstance(given, list) and len(given) > 1, "a number for each of its thresholds"
+    if several:
+        raise ValueError(
+            f"The metric {measure.name!r} gives {what}; a metric of a model is one number: choose one, or give a "
+            "metric for each."
+        )
+
+
 def measures(
     identifier: Any, objective: Objective, output: KerasTensor, weighted: bool, link: Callable[[Tensor], Tensor] | None
 ) -> list[Measure]:
