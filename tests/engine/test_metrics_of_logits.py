@@ -289,5 +289,5 @@ def test_own_files_keep_what_the_metrics_see(option, suffix, tmp_path):
 
 
 def test_numbers_must_be_known():
-    with pytest.raises(ValueError, match=r"^compile: numbers must be None or 'keras'; found 'tf'\.$"):
+    with pytest.raises(ValueError, match=r"^compile: numbers must be None, 'keras' or 'tensorflow'; found 'tf'\.$"):
         compiled(numbers="tf")

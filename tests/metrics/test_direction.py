@@ -3,6 +3,7 @@
 import functools
 import inspect
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -92,7 +93,7 @@ def psnr(y_true, y_pred):
 
 
 def declared(function, more):
-    found = functools.wraps(function)(lambda y_true, y_pred: function(y_true, y_pred))
+    found: Any = functools.wraps(function)(lambda y_true, y_pred: function(y_true, y_pred))
     found.higher_is_better = more
     return found
 

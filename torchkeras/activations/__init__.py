@@ -11,6 +11,7 @@ import torch
 
 from torchkeras import registry
 from torchkeras.activations.keras2 import (
+    CARRYING as CARRYING,
     ITSELF as ITSELF,
     WITH_LOGITS as WITH_LOGITS,
     elu,

@@ -1,5 +1,6 @@
 """The activations of Keras 2.2.4. Unless another is named, the shape of the result is that of `x`."""
 
+import threading
 from collections.abc import Callable, Mapping
 
 import torch
@@ -176,8 +177,17 @@ WITH_LOGITS: Mapping[Callable[..., Tensor], str] = {softmax: "softmax", sigmoid:
 ITSELF = "itself"  # in place of the logits on a tensor that is nothing else
 
 
+class Carrying(threading.local):
+    """Whether results carry their logits in any case, and not while gradients are recorded alone. Each thread's own."""
+
+    always = False
+
+
+CARRYING = Carrying()
+
+
 def _with_logits(result: Tensor, logits: Tensor, activation: str) -> Tensor:
-    if isinstance(result, Tensor) and result.requires_grad:  # a symbolic one carries nothing
+    if isinstance(result, Tensor) and (result.requires_grad or CARRYING.always):  # a symbolic one carries nothing
         result._keras_logits = logits  # type: ignore[attr-defined]
         result._keras_activation = activation  # type: ignore[attr-defined]
     return result

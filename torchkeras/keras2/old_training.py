@@ -146,7 +146,7 @@ class OldTraining:
             weights = as_list(data[2]) if len(data) == 3 else [np.ones(len(each)) for each in as_list(data[1])]
             for callback in as_list(given.get("callbacks")):
                 callback.validation_data = [*as_list(data[0]), *as_list(data[1]), *weights]
-        if given.get("shuffle", True):
+        if given.get("shuffle") is None or given["shuffle"]:
             old_seeds.seed_order()
         return _fit(self, **given)
 

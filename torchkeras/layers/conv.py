@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import torch
 from torch import nn
 
-from torchkeras.activations import linear, relu
+from torchkeras.activations import WITH_LOGITS, linear, relu
 from torchkeras.engine.layer.axis_order import Layout
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.options import NEWER, Activation, DataFormat, Positive, Sizes
@@ -129,6 +129,13 @@ class Conv(Convolving, Activated, abstract=True):
 
     class _Facts(Facts):
         product = "conv"
+
+        @property
+        def ends_in(self) -> str | None:  # type: ignore[override]
+            return WITH_LOGITS.get(self.layer.activation)
+
+        def logits(self, inputs: torch.Tensor) -> torch.Tensor:
+            return self.layer._modules["conv"](self.layer._padded(inputs))  # type: ignore[no-any-return]
 
         def shape_from(self, input_shape: Shape) -> Shape:
             layer = self.layer

@@ -39,7 +39,9 @@ def categorical_crossentropy(
 
     Source: https://keras.io/api/losses/probabilistic_losses/
     """
-    log_p = _log_probabilities(y_pred, from_logits, axis, clipped=not from_logits)
+    log_p = _log_probabilities(
+        y_pred, from_logits, axis, clipped=not (from_logits or getattr(y_pred, "_keras_exact", False))
+    )
     return -(_smooth(like(y_true, y_pred), label_smoothing, y_pred.shape[axis]) * log_p).sum(axis)
 
 
@@ -73,12 +75,23 @@ def sparse_categorical_crossentropy(
     """
     logits = _class_logits(y_pred, from_logits, axis)
     scores = torch.log(clip(y_pred)) if logits is None else logits
-    return picked(F.cross_entropy, y_true, scores, ignore_class, axis, clipped=not (from_logits or logits is None))
+    return picked(
+        F.cross_entropy,
+        y_true,
+        scores,
+        ignore_class,
+        axis,
+        clipped=not (from_logits or logits is None or getattr(y_pred, "_keras_exact", False)),
+    )
 
 
 def mean_sparse_categorical_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """The mean of `sparse_categorical_crossentropy` over all samples, by a shorter way for marked logits."""
-    if getattr(y_pred, "_keras_logits", None) is not ITSELF or y_pred.dim() != 2:
+    if (
+        getattr(y_pred, "_keras_logits", None) is not ITSELF
+        or y_pred.dim() != 2
+        or getattr(y_pred, "_keras_exact", False)
+    ):
         return sparse_categorical_crossentropy(y_true, y_pred).mean()
     loss = F.cross_entropy(y_pred, y_true.reshape(-1).long(), reduction="none", ignore_index=NO_LABEL)
     return clamp(loss, *_bounds(config.SETTINGS.epsilon)).mean()
@@ -318,7 +331,7 @@ def elementwise_binary(
     if logits is None:
         # In half precision 1 - epsilon would be 1, and its logit infinite.
         logits = torch.logit(y_pred.float() if y_pred.dtype in HALF_TYPES else y_pred, config.epsilon())
-    elif clipped:
+    elif clipped and not getattr(y_pred, "_keras_exact", False):
         logits = clamp(logits, *logit_bounds(config.epsilon(), logits.dtype))
     y_true = _smooth(like(y_true, logits), label_smoothing, 2)
     return F.binary_cross_entropy_with_logits(logits, y_true, reduction=reduction)

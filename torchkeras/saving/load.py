@@ -243,7 +243,7 @@ def _built(source: ModelFile, config: Any, custom_objects: Mapping[str, Any] | N
 def _compile(source: ModelFile, model: Any, custom_objects: Mapping[str, Any] | None) -> None:
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
     training = modern_training(
-        bytecode.read(source.training, known), source.name, modern.dialect_of(source), model, known
+        bytecode.read(source.training, known), source.name, modern.dialect_of(source), model, known, source.backend
     )
     try:
         with building("The training configuration"):

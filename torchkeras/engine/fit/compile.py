@@ -35,6 +35,7 @@ from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.optimizer_reach import check_reach, discrepancy, warn_of_hooks
 from torchkeras.engine.step.output_loss import name_of
+from torchkeras.engine.step.output_metric import check_one_number
 from torchkeras.engine.step.step import learn, train_step
 from torchkeras.engine.step.targets import reported_names, resolve
 from torchkeras.interrupts import imported
@@ -145,9 +146,12 @@ class Compiling(Together, Turning, Extending, abstract=True):
                 several exists; else one process trains alone, as with None.
             sync_batch_norm (bool, default True): whether several processes normalize by the statistics of the whole
                 batch, as one process does. False is faster: each takes those of its own part.
-            numbers (text or None, default None): "keras" gives metrics the outputs as they are where the loss takes
-                logits, as Keras does. With None, those that expect probabilities get probabilities. Models from files
-                of tf.keras and Keras 3 are compiled with "keras".
+            numbers (text or None, default None): whose numbers losses and metrics give where Kerases differ. None clips
+                the probabilities of crossentropies, as Keras 2.2.4 does; where the loss takes logits, metrics that
+                expect probabilities get probabilities. "keras" gives metrics the outputs as they are. "tensorflow" does
+                so too, and crossentropies of what comes out of a softmax or sigmoid are computed from its input, and
+                not clipped. Models from files of tf.keras and Keras 3 are compiled with "tensorflow", or with "keras"
+                where the file names another backend.
 
         Errors:
             ValueError: an unknown name, a list of another length than the outputs, no loss, or an option with a bad
@@ -290,7 +294,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
         parameters = [tensor for each in variables for tensor in each.tensors]
         self._bind(variables, parameters, [target.objective.given for target in targets])
         if owns_loss:  # which may want probabilities
-            targets = [replace(target, logits=None) for target in targets]
+            targets = [target.with_activation() for target in targets]
         if not (owns_step or self._has_loss(targets)):
             raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
         has_masks = any(tensor._keras_mask is not None for tensor in graph.outputs[: len(names)])
@@ -389,6 +393,10 @@ class Compiling(Together, Turning, Extending, abstract=True):
         compiled.calls = HookFreeCalls(compiled.network)  # which looks at the modules anew
         if compiled.settled != SETTLED.count and compiled.look_again is not None:
             compiled.look_again()
+        if own is None:
+            for measure in (each for target in compiled.targets for each in target.measures):
+                if measure.keeps_state:
+                    check_one_number(measure)
         if own is None and not self._has_loss(compiled.targets):
             raise ValueError(
                 f"{type(self).__name__} {self.name!r} has no loss for an evaluation: give compile a `loss`, or its "

@@ -15,7 +15,7 @@ from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.engine.speed.choose import check as check_speed
 from torchkeras.engine.step.nonfinite import POLICIES
 
-NUMBERS = (None, "keras")
+NUMBERS = (None, "keras", "tensorflow")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class CompileOptions:
                 f"compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found {self.on_nonfinite!r}."
             )
         if self.numbers not in NUMBERS:
-            raise ValueError(f"compile: numbers must be None or 'keras'; found {self.numbers!r}.")
+            raise ValueError(f"compile: numbers must be None, 'keras' or 'tensorflow'; found {self.numbers!r}.")
         given = self.target_tensors
         if any(isinstance(each, KerasTensor) for each in (given if isinstance(given, (list, tuple)) else (given,))):
             raise ValueError("compile: target_tensors must be arrays or tensors; found a symbolic tensor.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -73,7 +73,7 @@ class CompiledModel:
         """Take penalties, constraints and last activations as options of layers have them now."""
         self.regularized, self.constrained, self.details = penalized, constrained, self.details or details
         self.targets = [
-            each if layer._facts.ends_in == each.logits else replace(each, logits=None)  # type: ignore[union-attr]
+            each if layer._facts.ends_in == each.logits else each.with_activation()  # type: ignore[union-attr]
             for each, layer in zip(self.targets, self.ends[2:], strict=True)
         ]
         self.__dict__.pop("logits", None)
@@ -85,6 +85,11 @@ class CompiledModel:
     def logits(self) -> tuple[int, ...]:
         """The outputs whose activation a step leaves out."""
         return tuple(target.index for target in self.targets if target.logits)
+
+    @lazy_property
+    def exact(self) -> tuple[int, ...]:
+        """The outputs of which crossentropies are exact."""
+        return tuple(target.index for target in self.targets if target.exact)
 
     @lazy_property
     def kept(self) -> Mapping[str, Metric]:

@@ -23,6 +23,7 @@ from torchkeras.engine.step.by_sample import adds_up
 from torchkeras.engine.step.output_loss import Objective, Score, unwrapped
 from torchkeras.lazy import lazy_property
 from torchkeras.losses.loss import function_of
+from torchkeras.losses.shared import exactly
 from torchkeras.metrics.confusion import Confusion
 from torchkeras.metrics.direction import rising
 from torchkeras.metrics.keras3 import binary_accuracy
@@ -133,6 +134,26 @@ def one_number(name: str, value: Any) -> Tensor:
             "one number: choose an average, or a metric for each."
         )
     return value
+
+
+def check_one_number(measure: Measure) -> None:
+    """Raise ValueError, before anything is computed, for a metric that was made to give several numbers."""
+    metric = measure.metric
+    made = metric.metric if isinstance(metric, TorchMetric) else metric
+    of_torch = type(made).__module__.startswith(_MODULES_OF_PROBABILITIES)
+    if isinstance(made, metric_functions.FBetaScore) or of_torch:
+        several = getattr(made, "average", "") in (None, "none")
+        what = "a number for each class without an average"
+    elif isinstance(made, metric_functions.R2Score):
+        several, what = made.class_aggregation is None, "a number for each column without a class_aggregation"
+    else:
+        given = vars(made).get("thresholds") if isinstance(made, Confusion) else None
+        several, what = isinstance(given, list) and len(given) > 1, "a number for each of its thresholds"
+    if several:
+        raise ValueError(
+            f"The metric {measure.name!r} gives {what}; a metric of a model is one number: choose one, or give a "
+            "metric for each."
+        )
 
 
 def measures(
@@ -290,6 +311,27 @@ def link_of(objective: Objective, output: KerasTensor) -> Callable[[Tensor], Ten
     function, options = _options_of(objective.given)
     found = _among(_LINKS if options.get("from_logits") else _LINKS_OF_TORCH, function)
     return None if found is None or output._keras_history.layer._facts.ends_in is not None else found
+
+
+# What computes from the logits of its predictions, where they are marked to be exact.
+_EXACT: tuple[Callable[..., Tensor], ...] = (
+    *(loss_functions.categorical_crossentropy, loss_functions.sparse_categorical_crossentropy),
+    loss_functions.binary_crossentropy,
+)
+
+
+def is_exact_of(activation: str, what: Any) -> bool:
+    """Whether a loss or metric gives the same for exact logits of an activation as for its exact result."""
+    function, options = _options_of(what)
+    default = not options.get("from_logits") and options.get("axis", -1) == -1
+    of_scores = any(function is each for each in _ORDER_ALONE) and activation == "softmax"
+    return (default and any(function is each for each in _EXACT)) or of_scores
+
+
+def exact_link(activation: str) -> Callable[[Tensor], Tensor]:
+    """What makes exact probabilities of the logits of an activation."""
+    link = {"softmax": _softmax, "sigmoid": _sigmoid}[activation]
+    return lambda logits: exactly(link(logits))
 
 
 def expects_probabilities(metric: Any) -> bool:

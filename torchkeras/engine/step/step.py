@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from torchkeras.activations import ITSELF
+from torchkeras.activations import CARRYING, ITSELF
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.target_kinds import FREE
 from torchkeras.engine.graph.hook_free_calls import NO_HOOKS, has_any_global_hook, has_hooks
@@ -22,7 +22,7 @@ from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
 from torchkeras.engine.step.output_loss import Objective, Score, mean_of, name_of, scores_of, weighted_mean
 from torchkeras.engine.step.output_metric import LOGITS, Measure
 from torchkeras.engine.step.targets import Target
-from torchkeras.losses.shared import carried
+from torchkeras.losses.shared import carried, exactly
 from torchkeras.metrics import Metric
 from torchkeras.shared_batch import SHARING
 
@@ -198,10 +198,14 @@ def forward(model: CompiledModel, batch: Batch) -> Pass:
         run = replicas.passing(run)
     logits = () if model.logits and _activation_observed(model, tensors[0], observed) else model.logits
     by_layers, metrics_of_layers = ADDED.taken = [], {}
+    if model.exact:
+        CARRYING.always = True
     try:
         found = run(inputs, details=model.details, logits=logits)
     finally:
         ADDED.taken = None
+        if model.exact:
+            CARRYING.always = False
     outputs, masks, extra = found if model.details else (found, None, ())
     outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
     for index in model.widened:
@@ -210,6 +214,8 @@ def forward(model: CompiledModel, batch: Batch) -> Pass:
         if target.logits:
             outputs[target.index]._keras_activation = target.logits
             outputs[target.index]._keras_logits = ITSELF
+    for index in model.exact:
+        exactly(outputs[index])
     return Pass(outputs, masks or [None] * len(outputs), [*extra, *by_layers], metrics_of_layers)
 
 
@@ -323,13 +329,14 @@ def measured(
     for measure in target.measures:
         used = weight if measure.weighted else None
         seen = predicted if measure.scores is None else outputs[measure.scores]
-        if measure.of_probabilities and target.link is not None:
+        if measure.of_probabilities and target.link is not None and (left_out or not target.logits):
             linked = seen = target.link(predicted) if linked is None else linked
         if measure.keeps_state:
             count = partial(_count, measure.metric)
             _on_whole(measure, count, true, seen, used, mask) if shared else count(true, seen, used, mask)
             continue
-        function = LOGITS[target.logits or ""].get(measure.metric, measure.metric) if left_out else measure.metric
+        of_logits = left_out and not measure.of_probabilities
+        function = LOGITS[target.logits or ""].get(measure.metric, measure.metric) if of_logits else measure.metric
         mean, given = partial(_mean, function), (true, seen, used, mask)
         values[measure.name] = _on_whole(measure, mean, *given) if shared else mean(*given)
 

@@ -18,7 +18,9 @@ from torchkeras.engine.step.output_metric import (
     LOGITS,
     Measure,
     TorchMetric,
+    exact_link,
     is_collection,
+    is_exact_of,
     link_of,
     measures,
     takes_logits,
@@ -33,6 +35,7 @@ class Target:
     `logits`: the activation ("softmax", "sigmoid") that a step leaves out, since loss and metrics need its input alone.
     `scores`: which output of the trained network holds the loss of each sample, where the graph computes it.
     `link`: what makes probabilities of the output where the loss takes logits, for the measures `of_probabilities`.
+    `exact`: whether crossentropies are computed from the input of the output's activation, and not clipped.
     """
 
     index: int
@@ -45,6 +48,11 @@ class Target:
     logits: str | None = None
     scores: int | None = None
     link: Callable[[Tensor], Tensor] | None = None
+    exact: bool = False
+
+    def with_activation(self) -> Target:
+        """The same for a step that does not leave the activation out."""
+        return replace(self, logits=None, link=None if self.logits else self.link)
 
 
 def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
@@ -78,8 +86,13 @@ def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
             {"loss", *(f"{each}_loss" for each in names)},
         )
         weight = 1.0 if weights[k] is None else weights[k]
-        logits = _logits(graph, output, loss, found)
-        targets.append(Target(k, name, len(names) > 1, loss, _weight(weight), found, modes[k], logits, link=link))
+        exact = given.numbers == "tensorflow"
+        logits = _logits(graph, output, loss, found, exact)
+        if exact and logits is not None:
+            link = exact_link(logits)
+            found = tuple(replace(each, of_probabilities=not is_exact_of(logits, each.metric)) for each in found)
+        numbers = (len(names) > 1, loss, _weight(weight), found, modes[k], logits)
+        targets.append(Target(k, name, *numbers, link=link, exact=exact))
     if not targets:
         _tell_unused(given)
     _check_apart(targets)
@@ -175,12 +188,16 @@ def check_units(graph: Graph, targets: Iterable[Target]) -> None:
             )
 
 
-def _logits(graph: Graph, output: KerasTensor, loss: Objective, measures: tuple[Measure, ...]) -> str | None:
-    """The activation at the output's end, when a step can do without it."""
+def _logits(
+    graph: Graph, output: KerasTensor, loss: Objective, measures: tuple[Measure, ...], exact: bool
+) -> str | None:
+    """The activation at the output's end, when a step can do without it; if `exact`, it is applied for measures."""
     layer = output._keras_history.layer
     activation = layer._facts.ends_in if graph.taken[output] == 1 else None
     if activation is None or activation not in LOGITS or getattr(layer, "activity_regularizer", None) is not None:
         return None
+    if exact:
+        return activation if is_exact_of(activation, loss.given) else None
     needed = (loss.given, *(each.metric for each in measures))
     return activation if all(takes_logits(activation, each) for each in needed) else None
 

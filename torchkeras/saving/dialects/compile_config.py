@@ -21,6 +21,8 @@ LATER_COMPILE = (
     "jit_compile",
     "auto_scale_loss",
 )  # they do not change what is computed
+# Whose numbers a file of tf.keras or Keras 3 has, by its backend; where it does not say, most are of TensorFlow.
+_NUMBERS = {"tensorflow": "tensorflow", "": "tensorflow"}
 # What may be under `OWN`; it overrides the rest.
 OWN_OPTIONS = ("loss", "metrics", "weighted_metrics", "on_nonfinite", "numbers")
 # Losses and metrics of Keras 1 that have another meaning today, or none.
@@ -41,9 +43,10 @@ LARGEST = 2**31  # an option that is a whole number
 
 
 def modern_training(
-    training: Any, file: str, dialect: Dialect, model: Any, custom_objects: Mapping[str, Any]
+    training: Any, file: str, dialect: Dialect, model: Any, custom_objects: Mapping[str, Any], backend: str = ""
 ) -> dict[str, Any]:
     """What a file says about compiling, as `engine.step.targets.compile_arguments` takes it. `dialect`: of the writer.
+    `backend`: of the writer, where the file names it; a `.keras` archive does not.
 
     Names of losses and metrics in files of Keras 1 and 2 stay names, with the weighted mean of 2.2.4. In files of
     tf_keras and Keras 3 they become the classes that the names mean there. Raises ArchitectureError for what cannot be
@@ -63,7 +66,7 @@ def modern_training(
             "loss_weights": training.get("loss_weights"),
             "sample_weight_mode": training.get("sample_weight_mode"),
             "on_nonfinite": given.get("on_nonfinite"),
-            "numbers": given.get("numbers") if own or not later else "keras",
+            "numbers": given.get("numbers") if own or not later else _NUMBERS.get(backend, "keras"),
         }
         unknown = set(training) - set(found) - {*LATER_COMPILE, OWN} | set(own) - set(OWN_OPTIONS)
         if unknown:
