@@ -29,6 +29,7 @@ from torchkeras.saving.data_format.convert import convert_data_format
 from torchkeras.saving.formats import FORMATS, WEIGHTS, Format, suffix_of
 from torchkeras.saving.load import is_whole
 from torchkeras.saving.weights.matching import Report
+from torchkeras.saving.write.keras3_writing import keras3_form
 
 PASSES = 4  # of a file: the clean copy, the model, the new file, the comparison
 
@@ -171,6 +172,11 @@ def _beside(part: Path, name: str) -> Iterator[Path]:
 
 
 def _write(model: Any, path: Path, whole: bool) -> None:
+    """Raises ValueError for a `.keras` file that Keras 3 would refuse: `save` writes one, for this package alone."""
+    if whole and suffix_of(path, BY_SUFFIX) == ".keras":
+        unread = keras3_form(model)[1]
+        if unread:
+            raise ValueError(" ".join(unread))
     if whole:
         model.save(path)
     else:

@@ -17,6 +17,7 @@ from torchkeras.engine.layer.facts import is_own
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import POSITIONAL, bound, put_together
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, dtype_name, node_of
+from torchkeras.engine.layer.torch_functions import BACKEND
 from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.functions import Lambda
@@ -257,7 +258,8 @@ class _Writing:
             entry = {**_entry(module, kind, {"name": layer.name, **options}), "registered_name": kind}
             calls = [{"args": arguments, "kwargs": {}} for _, _, arguments in forms]
         elif isinstance(layer, Operation):
-            self.unread.append(f"Operation {layer.name!r}: {layer.function!r} has no form in Keras 3.")
+            if not str(layer.function).startswith(f"{BACKEND}."):  # which are no more Keras's than a user's own layers
+                self.unread.append(f"Operation {layer.name!r}: {layer.function!r} has no form in Keras 3.")
             entry = _foreign(layer)
             calls = [_call(layer, node, g) for node, g in zip(nodes, given, strict=True)]
         else:
