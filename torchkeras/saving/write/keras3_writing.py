@@ -247,12 +247,11 @@ class _Writing:
 
         nodes = [node for node in graph.nodes_of(layer) if node.input_tensors]
         given = [[tensor(t) for t in node.input_tensors] for node in nodes]
-        forms = (
-            [operation_form(layer, node, g) for node, g in zip(nodes, given, strict=True)]
-            if isinstance(layer, Operation)
-            else []
-        )
-        if forms and None not in forms:
+        forms: list[Any] = []
+        if isinstance(layer, Operation):
+            forms = [operation_form(layer, node, g) for node, g in zip(nodes, given, strict=True)]
+        # Options are of the operation: where they follow from a call's shapes, its calls must agree.
+        if forms and None not in forms and all(form[:2] == forms[0][:2] for form in forms):
             kind, options, _ = forms[0]
             module = f"keras.src.ops.{MODULES.get(kind, 'numpy')}"
             entry = {**_entry(module, kind, {"name": layer.name, **options}), "registered_name": kind}
