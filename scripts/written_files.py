@@ -10,19 +10,28 @@ says who can read what, and why not.
 
 import argparse
 import json
+import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from written_models import CASES, SAMPLES
+from written_functions import OTHERS, SAME, model_of
+from written_models import CASES, NO_FUNCTIONS, SAMPLES
 from written_objectives import OBJECTIVES
 
 import torchkeras
 from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.models import Model
 
-ALL = {**CASES, **{f"objectives_{name}": case for name, case in OBJECTIVES.items()}}
+FUNCTIONS = {f"function_{name}": call for name, call in {**SAME, **OTHERS}.items()}
+ALL = {
+    **CASES,
+    **{f"objectives_{name}": case for name, case in OBJECTIVES.items()},
+    **{name: (partial(model_of, call), NO_FUNCTIONS) for name, call in FUNCTIONS.items()},
+}
+REFUSES = "Keras 3 refuses it"
 STEPS = 3
 WEIGHTS = np.array(
     [1.0, 2.0, 0.5, 3.0], "float32"
@@ -70,17 +79,16 @@ def alone(arrays: list[np.ndarray]) -> Any:
 
 
 def write_keras3(model: Model, folder: Path) -> str | None:
-    """Write `model.keras` and `model.weights.h5`; returns why Keras 3 has no form for the model, or None."""
+    """Write `model.keras` and `model.weights.h5`; returns why Keras 3 refuses the model, or None."""
     model.save_weights(folder / "model.weights.h5")
-    try:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         model.save(folder / "model.keras")
-    except ValueError as error:
-        return str(error)
-    return None
+    return next((str(each.message) for each in caught if REFUSES in str(each.message)), None)
 
 
 def write_case(name: str, folder: Path, seed: int) -> str | None:
-    """Write one model; returns why Keras 3 has no form for it, or None."""
+    """Write one model; returns why Keras 3 refuses it, or None."""
     make, unread = ALL[name]
     torchkeras.clear_session()
     random = np.random.RandomState(seed)
@@ -122,8 +130,8 @@ def main() -> None:
     for seed, name in enumerate(names):
         refused = write_case(name, chosen.folder / name, seed)
         refusals += refused is not None
-        print(f"{name}: {'.h5, .weights.h5, .keras' if refused is None else f'.h5, .weights.h5 ({refused})'}")
-    print(f"{len(names)} models; {refusals} of them have no form in Keras 3.")
+        print(f"{name}: {'.h5, .weights.h5, .keras' if refused is None else f'.h5, .weights.h5, .keras ({refused})'}")
+    print(f"{len(names)} models; Keras 3 refuses {refusals} of them.")
 
 
 if __name__ == "__main__":

@@ -10,13 +10,14 @@ from torchkeras.models import Model, Sequential
 SAMPLES = 4  # in a batch; a stateful layer has to know the number
 Input = L.Input
 
-# Who cannot read a file, and why. Keras 3's formats are left out if the writer refuses the model.
+# Who cannot read a file, and why. Keras 3 must refuse, by name, the .keras file that the writer warns of.
 NO_CUDNN = {"tf_keras": "it has no CuDNN layers", "keras-2.2.4": "its CuDNN layers need a GPU"}
 BILINEAR = {"tf_keras": "it resizes with half-pixel centres"}
 # On torch, Keras 3.15 counts padding in the mean; on TensorFlow it does not.
 AVERAGE = {"keras-3 on torch": "its average pooling counts padding there"}
 COUNTED = {"keras-2.2.4 losses": "on TensorFlow 1 it may read the number of steps after raising it"}
 NO_DATA_FORMAT = {"tf_keras": "it has no data_format there"}
+NO_FUNCTIONS = dict.fromkeys(("tf_keras", "keras-2.2.4"), "it has no functions of torch")
 NO_MASK = {"tf_keras": "it gives zeros at masked steps"}
 NEWER = {"keras-2.2.4": "the layer came later"}
 NEWER_STILL = {**NEWER, "tf_keras": "the layer came later"}

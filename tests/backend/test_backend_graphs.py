@@ -36,10 +36,12 @@ def test_a_model_of_images_comes_back_from_a_file(suffix, tmp_path):
     np.testing.assert_array_equal(copy.deepcopy(model).predict(images), model.predict(images))
 
 
-def test_an_operator_with_an_array_has_no_form_in_keras_3(tmp_path):
+def test_an_operator_with_an_array_is_one_of_keras_3(tmp_path):
     x = Input((3,))
-    with pytest.raises(ValueError, match="An operator with an array among its arguments is not written to Keras 3"):
-        Model(x, x * torch.ones(3)).save(tmp_path / "model.keras")
+    model = Model(x, x * torch.tensor([1.0, 2.0, 3.0]))
+    model.save(tmp_path / "model.keras")
+    ones = np.ones((2, 3), "float32")
+    np.testing.assert_array_equal(load_model(tmp_path / "model.keras").predict(ones), [[1, 2, 3]] * 2)
 
 
 def test_eject_refuses_them(tmp_path):

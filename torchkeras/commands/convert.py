@@ -30,6 +30,7 @@ from torchkeras.saving.formats import FORMATS, WEIGHTS, Format, suffix_of
 from torchkeras.saving.load import is_whole
 from torchkeras.saving.types import stored_alone
 from torchkeras.saving.weights.matching import Report
+from torchkeras.saving.write.keras3_writing import keras3_form
 
 PASSES = 4  # of a file: the clean copy, the model, the new file, the comparison
 
@@ -172,6 +173,11 @@ def _beside(part: Path, name: str) -> Iterator[Path]:
 
 
 def _write(model: Any, path: Path, whole: bool, dtype: str | None) -> None:
+    """Raises ValueError for a `.keras` file that Keras 3 would refuse: `save` writes one, for this package alone."""
+    if whole and suffix_of(path, BY_SUFFIX) == ".keras":
+        unread = keras3_form(model)[1]
+        if unread:
+            raise ValueError(" ".join(unread))
     if whole:
         with stored_alone() if dtype else nullcontext():  # layers compute as before
             model.save(path)

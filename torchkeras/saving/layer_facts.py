@@ -200,7 +200,6 @@ FACTS: Mapping[str, LayerFacts] = {
     "ThresholdedReLU": LayerFacts(keras3=None),
     "TimeDistributed": LayerFacts(left_out={"by_steps": ANY}, takes_mask=True),
     "TimeDistributedDense": LayerFacts(keras3="Dense", group="Dense"),
-    "TorchModule": LayerFacts(keras3=None),
     "UpSampling2D": LayerFacts(refused={"interpolation": ("bilinear",)}),
 }
 

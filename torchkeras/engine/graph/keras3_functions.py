@@ -215,8 +215,8 @@ def _full_like(x: Tensor, value: Any, dtype: str | None = None) -> Tensor:
 def _where(condition: Any, x: Any, y: Any) -> Tensor:
     device = next(v.device for v in (condition, x, y) if isinstance(v, Tensor))
     chosen = condition if isinstance(condition, Tensor) else torch.tensor(condition, device=device)
-    numbers = [v if isinstance(v, (Tensor, bool, int, float)) else torch.tensor(v, device=device) for v in (x, y)]
-    return torch.where(chosen.bool(), *numbers)
+    x, y = (v if isinstance(v, (Tensor, bool, int, float)) else torch.tensor(v, device=device) for v in (x, y))
+    return torch.where(chosen.bool(), x, y)
 
 
 def _clip(x: Tensor, low: Any, high: Any) -> Tensor:

@@ -247,7 +247,9 @@ IN_FULL: Mapping[str, str] = {
     "Where": "keras3.where condition x1 x2",
 }
 # Parameters that the rows of `FUNCTIONS` take as lists.
-_LISTS = dict.fromkeys(("Mean", "Var", "Std", "Logsumexp", "Median", "Amax", "Amin", "Max", "Min"), ("axis",))
+_LISTS: dict[str, tuple[str, ...]] = dict.fromkeys(
+    ("Mean", "Var", "Std", "Logsumexp", "Median", "Amax", "Amin", "Max", "Min"), ("axis",)
+)
 _LISTS |= dict.fromkeys(("Norm", "Prod", "Sum", "Average"), ("axis",)) | {
     "Quantile": ("axis", "q"),
     "Tile": ("repeats",),
@@ -304,7 +306,7 @@ def _fits_short(entry: Mapping[str, Any], call: NodeCall, options: Mapping[str, 
         if value is None and name in _NONE:
             return False
         is_list = isinstance(value, (list, tuple)) or is_object(value)
-        nested = is_list and not is_object(value) and all(isinstance(item, (list, tuple)) for item in value)
+        nested = isinstance(value, (list, tuple)) and all(isinstance(item, (list, tuple)) for item in value)
         if is_list and not (key in _LISTS.get(name, ()) or (name == "Pad" and nested)):
             return False
     return True

@@ -105,9 +105,11 @@ def function_name(value: Mapping[str, Any]) -> Any:
     return registered if isinstance(registered, str) and ">" in registered else found
 
 
-def own_form(entry: Mapping[str, Any]) -> Config | None:
+def own_form(entry: Any) -> Config | None:
     """A layer or model that this package wrote in its own form; None for another."""
-    name, given = str(entry.get("class_name")), entry.get("config")
+    if not is_object(entry):
+        return None
+    name, given = entry["class_name"], entry.get("config")
     if not name.startswith(FOREIGN) or not isinstance(given, Mapping):
         return None
     return {"class_name": name.removeprefix(FOREIGN), "config": dict(given)}

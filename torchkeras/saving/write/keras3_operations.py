@@ -338,11 +338,12 @@ def _parted(arguments: list[Any], keywords: Plain, node: Node) -> tuple[str, Pla
 
 def _padded(arguments: list[Any], keywords: Plain, node: Node) -> tuple[str, Plain]:
     names = ("input", "pad", "mode", "value")
-    given = {**dict(zip(names, arguments, strict=False)), **keywords}
+    given: Plain = {**dict(zip(names, arguments, strict=False)), **keywords}
     pads, mode = given.get("pad"), given.get("mode", "constant")
     rank = node.input_tensors[0].ndim
-    plain = isinstance(pads, list) and all(isinstance(size, int) for size in pads)
-    if not plain or mode not in ("constant", "reflect") or min(pads) < 0 or set(given) - set(names):
+    if not isinstance(pads, list) or not pads or not all(isinstance(size, int) for size in pads):
+        raise NoFormError
+    if mode not in ("constant", "reflect") or min(pads) < 0 or set(given) - set(names):
         raise NoFormError
     widths = [[0, 0]] * (rank - len(pads) // 2) + [pads[k : k + 2] for k in range(len(pads) - 2, -1, -2)]
     value = given.get("value") if mode == "constant" else None

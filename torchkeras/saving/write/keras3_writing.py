@@ -17,6 +17,7 @@ from torchkeras.engine.layer.facts import is_own
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import POSITIONAL, bound, put_together
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, dtype_name, node_of
+from torchkeras.engine.layer.torch_functions import BACKEND
 from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.functions import Lambda
@@ -255,18 +256,18 @@ class _Writing:
 
         nodes = [node for node in graph.nodes_of(layer) if node.input_tensors]
         given = [[tensor(t) for t in node.input_tensors] for node in nodes]
-        forms = (
-            [operation_form(layer, node, g) for node, g in zip(nodes, given, strict=True)]
-            if isinstance(layer, Operation)
-            else []
-        )
-        if forms and None not in forms:
+        forms: list[Any] = []
+        if isinstance(layer, Operation):
+            forms = [operation_form(layer, node, g) for node, g in zip(nodes, given, strict=True)]
+        # Options are of the operation: where they follow from a call's shapes, its calls must agree.
+        if forms and None not in forms and all(form[:2] == forms[0][:2] for form in forms):
             kind, options, _ = forms[0]
             module = f"keras.src.ops.{MODULES.get(kind, 'numpy')}"
             entry = {**_entry(module, kind, {"name": layer.name, **options}), "registered_name": kind}
             calls = [{"args": arguments, "kwargs": {}} for _, _, arguments in forms]
         elif isinstance(layer, Operation):
-            self.unread.append(f"Operation {layer.name!r}: {layer.function!r} has no form in Keras 3.")
+            if not str(layer.function).startswith(f"{BACKEND}."):  # which are no more Keras's than a user's own layers
+                self.unread.append(f"Operation {layer.name!r}: {layer.function!r} has no form in Keras 3.")
             entry = _foreign(layer)
             calls = [_call(layer, node, g) for node, g in zip(nodes, given, strict=True)]
         else:
