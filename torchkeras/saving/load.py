@@ -39,6 +39,7 @@ from torchkeras.saving.formats import named
 from torchkeras.saving.frozen import freeze
 from torchkeras.saving.graph_config import in_structure, model_from_config
 from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, described, opened
+from torchkeras.saving.optimizer.by_name import restore_by_name
 from torchkeras.saving.optimizer.state import restore, restore_scale
 from torchkeras.saving.weights import later_defaults, layer_groups, numbered_layers, orderings, paths, state
 from torchkeras.saving.weights.matching import Match, Report, match_one, take
@@ -179,8 +180,10 @@ def _of_tensors(
         memory(model)
         state.fill(model, stored, shown(path))
         freeze(model, source.frozen, source.name)
-    if compiled and source.training is not None:
-        _compile(source, model, custom_objects)
+        if compiled and source.training is not None:
+            _compile(source, model, custom_objects)
+            if source.state is not None:
+                restore_by_name(model, stored.optimizer, source.state, source.name)
     model.eval()
     return model, Report.of_state(shown(path), model) if taking.report else None
 

@@ -37,6 +37,8 @@ OWN = "torchkeras"
 # The key by which our `.keras` files say that inputs and outputs have the form that the config shows. In other files
 # they are flat lists.
 STRUCTURE = "torchkeras_structure"
+# The key of the numbers of an optimizer's state, beside the architecture in a file of tensors.
+STATE = "optimizer_state"
 # The layouts of weights; NAMES, that of a `state_dict`, does not occur in HDF5.
 GROUPS, PATHS, NUMBERS, NAMES = "layer groups", "paths", "numbered layers", "names"
 
@@ -49,7 +51,7 @@ class ModelFile:
     (`.weights.h5`) or NUMBERS (Keras 0); NAMES has no group. `config`, `training`: the architecture and how the model
     was compiled, None if missing. `version`, `backend`: of the Keras that wrote it, "" if the file does not say.
     `in_form`: whether inputs and outputs have the form that the config shows. `frozen`: parameters that do not train
-    although their layers do.
+    although their layers do. `state`: the numbers of the optimizer's state in a file of tensors, None without.
     """
 
     name: str
@@ -61,6 +63,7 @@ class ModelFile:
     backend: str = ""
     in_form: bool = False
     frozen: Sequence[str] = ()
+    state: Any = None
 
     def optimizer(self) -> list[Named]:
         """The arrays of the optimizer's state, with names; empty if the file has none."""
@@ -93,7 +96,8 @@ def described(about: str, name: str) -> ModelFile:
         raise UnreadableFileError(f"{name}: its architecture must be a JSON object with 'model_config'.")
     version = str(found.get("keras_version", ""))
     frozen = read_names(found.get(KEY), name)
-    return ModelFile(name, None, NAMES, found["model_config"], found.get("training_config"), version, frozen=frozen)
+    training, state = found.get("training_config"), found.get(STATE)
+    return ModelFile(name, None, NAMES, found["model_config"], training, version, frozen=frozen, state=state)
 
 
 def _archived(found: archive.Archive, weights: h5py.Group, name: str) -> ModelFile:
