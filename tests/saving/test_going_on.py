@@ -177,7 +177,8 @@ def removed_after_compile(path, put, suffix, tmp_path):
     for one, other in zip(model.get_weights(), loaded.get_weights(), strict=True):
         np.testing.assert_array_equal(one, other)
     averages = zip(model.trainable_weights, loaded.trainable_weights, strict=True)
-    model.optimizer.swap_ema(), loaded.optimizer.swap_ema()
+    for each in (model, loaded):
+        each.optimizer.swap_ema()
     for one, other in averages:
         np.testing.assert_array_equal(one.numpy(), other.numpy())
 
