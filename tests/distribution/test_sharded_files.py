@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import warnings
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,8 @@ FILES = ("model.h5", "model.safetensors", "weights.h5", "of_keras3.weights.h5", 
 
 
 def written(model: Model, folder: Path) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of the state that a .safetensors has no place for
-        for name in FILES:
-            (model.save if name.startswith("model") else model.save_weights)(folder / name)
+    for name in FILES:
+        (model.save if name.startswith("model") else model.save_weights)(folder / name)
 
 
 def optimizer() -> Any:

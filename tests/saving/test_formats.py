@@ -117,16 +117,16 @@ def test_a_checkpoint_of_another_format_is_refused_before_training(weights_only:
 @pytest.mark.parametrize("name", TENSORS)
 def test_a_file_of_tensors_gives_the_whole_model_back(name: str):
     model = trained()
-    text = (
-        f"{name}: the optimizer's options are in the file, but not its state: to go on training from where it is, save "
-        "as .h5 or .keras."
-    )
-    with pytest.warns(UserWarning, match="options are in the file") as told:
-        model.save(name)
-    assert [str(each.message) for each in told] == [text]
+    model.save(name)
     again = load_model(name)
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
-    assert (again.loss, again.metrics, again.optimizer.iterations) == (model.loss, model.metrics, 0)
+    assert (again.loss, again.metrics, again.optimizer.iterations) == (
+        model.loss,
+        model.metrics,
+        model.optimizer.iterations,
+    )
+    for one, other in zip(again.optimizer.get_weights(), model.optimizer.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
     assert again.optimizer.get_config() == model.optimizer.get_config()
     assert not again.training
     assert load_model(name, compile=False).optimizer is None
@@ -235,3 +235,133 @@ def test_tensors_that_are_not_those_of_the_text_are_refused():
     of_text(json.dumps(config))
     with pytest.raises(WeightMismatchError, match=r"^m\.pt: the tensors must be those of the model's state_dict"):
         load_model("m.pt")
+
+
+# --- the state of the optimizer --------------------------------------------------------------------------------------
+
+
+def test_plain_torch_finds_the_state_dict_of_a_pt_file():
+    model = trained()
+    model.save("m.pt")
+    found = torch.load("m.pt", weights_only=True)
+    assert list(found) == list(model.state_dict())
+    small().load_state_dict(found)
+    assert sorted(found._metadata[""]["torchkeras.optimizer"]) == [
+        *(f"ms/{name}" for name in ("norm.norm.bias", "norm.norm.weight", "y.linear.bias", "y.linear.weight")),
+        *(f"vs/{name}" for name in ("norm.norm.bias", "norm.norm.weight", "y.linear.bias", "y.linear.weight")),
+    ]
+
+
+def test_plain_torch_finds_the_state_dict_of_a_safetensors_file():
+    model = trained()
+    model.save("m.safetensors")
+    found = safetensors.torch.load_file("m.safetensors")
+    own = {name: tensor for name, tensor in found.items() if not name.startswith("torchkeras.optimizer/")}
+    assert sorted(own) == sorted(model.state_dict())
+    assert len(found) == len(own) + 2 * 4
+    small().load_state_dict(own)
+    with safe_open("m.safetensors", "pt") as file:
+        assert json.loads(file.metadata()["torchkeras"])["optimizer_state"] == {"iterations": 1, "more": {}}
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+@pytest.mark.parametrize("name", TENSORS)
+def test_the_state_is_no_weight(name: str, isolated: bool):
+    model = trained()
+    model.save(name)
+    other = small()
+    other.load_weights(name)
+    for one, expected in zip(other.get_weights(), model.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, expected)
+    assert load_model(name, isolated=isolated).optimizer.iterations == 1
+    model.save(name, include_optimizer=False)
+    assert load_model(name).optimizer is None
+
+
+def changed(name: str, change) -> None:
+    """Change the text and the state of the optimizer in a file."""
+    if name.endswith(".safetensors"):
+        with safe_open(name, "pt") as file:
+            metadata = file.metadata()
+        tensors = safetensors.torch.load_file(name)
+        prefix = "torchkeras.optimizer/"
+        state = {key.removeprefix(prefix): tensors.pop(key) for key in list(tensors) if key.startswith(prefix)}
+        about = json.loads(metadata["torchkeras"])
+        change(about, state)
+        tensors |= {f"{prefix}{key}": value for key, value in state.items()}
+        safetensors.torch.save_file(tensors, name, metadata={**metadata, "torchkeras": json.dumps(about)})
+    else:
+        tensors = torch.load(name, weights_only=True)
+        own = tensors._metadata[""]
+        about = json.loads(own["torchkeras"])
+        change(about, own["torchkeras.optimizer"])
+        own["torchkeras"] = json.dumps(about)
+        torch.save(tensors, name)
+
+
+@pytest.mark.parametrize("name", ["m.pt", "m.safetensors"])
+def test_files_of_version_1_have_no_state_and_load(name: str):
+    trained().save(name)
+
+    def without(about, state):
+        del about["optimizer_state"]
+        state.clear()
+
+    changed(name, without)
+    assert load_model(name).optimizer.iterations == 0
+
+
+@pytest.mark.parametrize("name", ["m.pt", "m.safetensors"])
+def test_a_state_of_other_parameters_is_warned_of(name: str):
+    trained().save(name)
+    changed(name, lambda about, state: state.pop("vs/y.linear.bias"))
+    with pytest.warns(UserWarning, match="begins without") as told:
+        model = load_model(name)
+    (text,) = [str(each.message) for each in told]
+    assert text == (
+        f"{name}: the state of its optimizer is not taken, and Adam begins without: it is not that of the 4 parameters "
+        "that train; first differ vs/y.linear.bias."
+    )
+    assert told[0].filename == __file__
+    assert not any(array.any() for array in model.optimizer.get_weights())
+
+
+@pytest.mark.parametrize("name", ["m.pt", "m.safetensors"])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        None,
+        {"iterations": -1, "more": {}},
+        {"iterations": True, "more": {}},
+        {"iterations": 1, "more": {"product": 1.0}},
+        {"iterations": 1, "more": {}, "scale": {"scale": "8"}},
+        {"iterations": 1, "more": {}, "accumulated": {"count": 1, "samples": 2.0, "present": [0]}},
+        {"iterations": 1, "more": {}, "accumulated": {"count": 0, "samples": 2.0, "present": [9]}},
+    ],
+)
+def test_bad_numbers_of_a_state_are_refused(name: str, numbers):
+    trained().save(name)
+    changed(name, lambda about, state: about.update(optimizer_state=[] if numbers is None else numbers))
+    with pytest.raises(UnreadableFileError) as caught:
+        load_model(name)
+    assert str(caught.value) == f"{name}: the numbers of its optimizer's state are {numbers or []!r}."
+
+
+@pytest.mark.parametrize("name", ["m.pt", "m.safetensors"])
+def test_a_state_of_another_shape_is_refused(name: str):
+    trained().save(name)
+    changed(name, lambda about, state: state.update({"vs/y.linear.bias": torch.zeros(3)}))
+    with pytest.raises(WeightMismatchError) as caught:
+        load_model(name)
+    assert str(caught.value) == (
+        f"{name}: the state of its optimizer does not fit: Adam: the state has shape (3,) for a parameter whose is "
+        "(2,)."
+    )
+
+
+def test_a_state_that_is_no_tensors_is_refused():
+    trained().save("m.pt")
+    changed("m.pt", lambda about, state: state.update({"vs/y.linear.bias": 1}))
+    with pytest.raises(UnreadableFileError) as caught:
+        load_model("m.pt")
+    assert str(caught.value) == "m.pt: the state of its optimizer must be tensors by their names."

@@ -40,7 +40,7 @@ def made(optimizer):
     return model
 
 
-@pytest.mark.parametrize("suffix", ["h5", "keras"])
+@pytest.mark.parametrize("suffix", ["h5", "keras", "pt", "safetensors"])
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: " ".join(options) or "plain")
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_a_loaded_model_goes_on_as_the_saved_one(name, options, suffix, tmp_path):
@@ -92,7 +92,7 @@ def rates(kind):
     return [name for name in RATES if name != "decay" or kind in WITH_DECAY]
 
 
-@pytest.mark.parametrize("suffix", ["h5", "keras"])
+@pytest.mark.parametrize("suffix", ["h5", "keras", "pt", "safetensors"])
 @pytest.mark.parametrize(("kind", "rate"), [(kind, rate) for kind in KINDS for rate in rates(kind)])
 def test_every_optimizer_goes_on(kind, rate, suffix, tmp_path):
     clear_session()
@@ -145,13 +145,13 @@ def plain(module):
         prune.remove(module, "weight")
 
 
-@pytest.mark.parametrize("suffix", ["h5", "keras"])
+@pytest.mark.parametrize("suffix", ["h5", "keras", "pt", "safetensors"])
 @pytest.mark.parametrize(("path", "put"), [("dense.linear", half), ("dense.linear", spectral), ("dense.linear", twice)])
 def test_what_is_removed_after_compile_does_not_exchange_states(path, put, suffix, tmp_path):
     removed_after_compile(path, put, suffix, tmp_path)
 
 
-@pytest.mark.parametrize("suffix", ["h5", "keras"])
+@pytest.mark.parametrize("suffix", ["h5", "keras", "pt", "safetensors"])
 @pytest.mark.parametrize("put", [half, twice])
 def test_gamma_and_beta_have_equal_shapes(put, suffix, tmp_path):
     removed_after_compile("norm.norm", put, suffix, tmp_path)
@@ -177,12 +177,13 @@ def removed_after_compile(path, put, suffix, tmp_path):
     for one, other in zip(model.get_weights(), loaded.get_weights(), strict=True):
         np.testing.assert_array_equal(one, other)
     averages = zip(model.trainable_weights, loaded.trainable_weights, strict=True)
-    model.optimizer.swap_ema(), loaded.optimizer.swap_ema()
+    for each in (model, loaded):
+        each.optimizer.swap_ema()
     for one, other in averages:
         np.testing.assert_array_equal(one.numpy(), other.numpy())
 
 
-@pytest.mark.parametrize("suffix", ["h5", "keras"])
+@pytest.mark.parametrize("suffix", ["h5", "keras", "pt", "safetensors"])
 def test_another_parameter_in_a_place_has_no_state(suffix, tmp_path):
     """weight_norm trains two parameters, and leaves a third."""
     clear_session()
@@ -216,7 +217,7 @@ def test_a_model_frozen_since_compile_is_saved_as_it_is(tmp_path):
     model = made(optimizers.Adam(0.02))
     model.train_on_batch(X[0], Y[0])
     model.layers[1].trainable = False
-    for suffix in ("h5", "keras"):
+    for suffix in ("h5", "keras", "pt", "safetensors"):
         model.save(tmp_path / f"model.{suffix}")
         loaded = load_model(tmp_path / f"model.{suffix}")
         assert len(loaded.trainable_weights) == 4

@@ -213,7 +213,7 @@ def test_steps_that_keras_2_has_no_place_for_are_where_it_does_not_look(kind: An
     """Genuine 2.2.4 reads `weight_names` of `optimizer_weights`, and sets the state from these arrays alone."""
     trained(kind(decay=0.1)).save(tmp_path / "model.h5")
     with h5py.File(tmp_path / "model.h5") as file:
-        group = file["optimizer_weights"]
+        group: Any = file["optimizer_weights"]
         keras, own = group.attrs["weight_names"], group["torchkeras"].attrs["weight_names"]
         assert [name.decode() for name in keras] == [f"training/weight_{k}:0" for k in range(len(keras))]
         assert len(keras) == 4 * len(kind().moment_names)
@@ -226,7 +226,7 @@ def test_own_arrays_among_those_of_keras_2_are_read(tmp_path: Path):
     model = trained(RMSprop(decay=0.1, momentum=0.5))
     model.save(tmp_path / "model.h5")
     with h5py.File(tmp_path / "model.h5", "r+") as file:
-        group = file["optimizer_weights"]
+        group: Any = file["optimizer_weights"]
         del group["torchkeras"].attrs["weight_names"]
         group.attrs["weight_names"] = [*group.attrs["weight_names"], b"torchkeras/iterations"]
     assert load_model(tmp_path / "model.h5").optimizer.iterations == 3

@@ -141,8 +141,6 @@ def _changed(model: Any, arguments: argparse.Namespace, made: Format, whole: boo
     compiled, reason = getattr(model, "optimizer", None) is not None, None
     if compiled and not whole:
         reason = "OUT holds weights alone"
-    elif compiled and made.tensors and model.optimizer.iterations:
-        reason, model.optimizer.iterations = "OUT has its options without its state", 0
     if arguments.data_format:
         model = convert_data_format(model, arguments.data_format)
         reason = "its state is in the other data format" if compiled else reason

@@ -85,9 +85,10 @@ def _of_hdf5(file: h5py.Group) -> Contents:
         contents.find("layout", _path(group), "there is no list of layers, and there are no 'vars' of Keras 3")
     state = inside.get("optimizer_weights")
     if isinstance(state, h5py.Group):
+        contents.state = _listed(contents, state)
         own = members(state).get(OWN)
-        has_own = isinstance(own, h5py.Group) and _has_list(own, "weight_names")
-        contents.state = [*_listed(contents, state), *(_listed(contents, own) if has_own else [])]
+        if isinstance(own, h5py.Group) and _has_list(own, "weight_names"):
+            contents.state += _listed(contents, own)
     _find_unlisted(contents, file)
     return contents
 

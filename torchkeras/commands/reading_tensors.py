@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from torchkeras.saving.containers.limits import MIB
 from torchkeras.saving.containers.places import shown
 from torchkeras.saving.containers.tensor_header import DTYPES
 from torchkeras.saving.weights import orderings, state
+from torchkeras.saving.weights.safetensors import PREFIX
 
 SAFETENSORS, STATE = "safetensors, names of a state_dict", "torch state_dict (.pt)"
 
@@ -67,27 +67,26 @@ def _mapped(path: Any, dtype: str, at: int, size: int) -> Iterator[np.ndarray]:
 def contents_of_state(path: str | os.PathLike[str]) -> Iterator[Contents]:
     """The contents of a state_dict that `torch.save` wrote. Raises the errors of `state.opened`."""
     with state.opened(path) as stored:
-        arrays = [
-            Array(
-                name,
-                shape,
-                str(dtype).removeprefix("torch."),
-                prod(shape) * dtype.itemsize,
-                partial(_whole, stored.value_of, name),
-            )
-            for name, (dtype, shape) in stored.tensors.items()
-        ]
+        arrays = [_array(name, partial(stored.value_of, name)) for name in stored.tensors]
+        arrays += [_array(f"{PREFIX}{name}", value_of) for name, (_, value_of) in stored.optimizer.items()]
     yield _contents(STATE, arrays, stored.about, path)
 
 
-def _whole(value_of: Callable[[str], torch.Tensor], name: str) -> Iterator[np.ndarray]:
-    yield to_numpy(value_of(name))
+def _array(name: str, value_of: Callable[[], torch.Tensor]) -> Array:
+    value = value_of()
+    size = value.numel() * value.itemsize
+    return Array(name, tuple(value.shape), str(value.dtype).removeprefix("torch."), size, partial(_whole, value_of))
+
+
+def _whole(value_of: Callable[[], torch.Tensor]) -> Iterator[np.ndarray]:
+    yield to_numpy(value_of())
 
 
 def _contents(format: str, arrays: list[Array], about: str | None, path: str | os.PathLike[str]) -> Contents:
     """The arrays, and the model that the text stored with them describes, if there is one."""
-    contents = Contents(f"{format}: {'weights alone' if about is None else 'a whole model'}", layers=_by_layer(arrays))
-    contents.whole = about is not None
+    weights = [array for array in arrays if about is None or not array.path.startswith(PREFIX)]
+    contents = Contents(f"{format}: {'weights alone' if about is None else 'a whole model'}", layers=_by_layer(weights))
+    contents.whole, contents.state = about is not None, [array for array in arrays if array not in weights]
     if about is not None:
         try:
             described = model_file.described(about, shown(path))

@@ -48,6 +48,11 @@ class Shards:
         found = [(value, self._like(value, each)) for value, each in zip(values, parameters, strict=True)]
         return [(value, like) for value, like in found if like is not None]
 
+    def whole(self, value: Tensor, parameter: Tensor) -> Tensor:
+        """A value with the rows of all processes, where they share it."""
+        like = self._like(value, parameter)
+        return value if like is None else joined(value, like)
+
     def _like(self, value: Tensor, parameter: Tensor) -> Any:
         """The shared parameter as whose part a value is laid out; None where there is none."""
         return self._shared.get(id(parameter)) if value.shape == parameter.shape else None

@@ -250,6 +250,20 @@ class State:
             {**accumulated, "gradients": self._own(accumulated["gradients"])}, self._parameters
         )
 
+    def by_parameter(self) -> dict[str, list[Tensor]]:
+        """The tensors of the state, whole, each kind in the order of the parameters: moments, averages, gradients."""
+        begun = bool(self._groups) and all(group.moments for group in self._groups)
+        lists = {name: in_order(self._groups, i) for i, name in enumerate(self.moment_names)} if begun else {}
+        lists["average"] = self._averages.values
+        lists["accumulated"] = self._accumulated.buffers if self._accumulated.count else []
+        shards = self._shards
+        if shards is not None:
+            lists = {
+                name: [shards.whole(*pair) for pair in zip(values, self._parameters, strict=True)] if values else []
+                for name, values in lists.items()
+            }
+        return {name: values for name, values in lists.items() if values}
+
     def shared_tensors(self) -> list[tuple[Tensor, Any]]:
         """The tensors of the state that processes share, each with the parameter that it is shared as."""
         if self._shards is None:

@@ -38,6 +38,7 @@ from torchkeras.saving.dialects.compile_config import modern_training
 from torchkeras.saving.formats import named
 from torchkeras.saving.graph_config import in_structure, model_from_config
 from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, described, opened
+from torchkeras.saving.optimizer.by_name import restore_by_name
 from torchkeras.saving.optimizer.state import restore, restore_scale
 from torchkeras.saving.types import give_types
 from torchkeras.saving.weights import later_defaults, layer_groups, numbered_layers, orderings, paths, state
@@ -183,8 +184,10 @@ def _of_tensors(
         give_types(model, source.types, source.name)
         state.fill(model, stored, shown(path))
         source.frozen.freeze_parameters(model, source.name)
-    if compiled and source.training is not None:
-        _compile(source, model, custom_objects)
+        if compiled and source.training is not None:
+            _compile(source, model, custom_objects)
+            if source.state is not None:
+                restore_by_name(model, stored.optimizer, source.state, source.name)
     model.eval()
     return model, Report.of_state(shown(path), model) if taking.report else None
 

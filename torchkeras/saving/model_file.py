@@ -41,6 +41,8 @@ OWN = registry.OWN
 # The key by which our `.keras` files say that inputs and outputs have the form that the config shows. In other files
 # they are flat lists.
 STRUCTURE = "torchkeras_structure"
+# The key of the numbers of an optimizer's state, beside the architecture in a file of tensors.
+STATE = "optimizer_state"
 # The layouts of weights; NAMES, that of a `state_dict`, does not occur in HDF5.
 GROUPS, PATHS, NUMBERS, NAMES = "layer groups", "paths", "numbered layers", "names"
 
@@ -53,7 +55,8 @@ class ModelFile:
     (`.weights.h5`) or NUMBERS (Keras 0); NAMES has no group. `config`, `training`: the architecture and how the model
     was compiled, None if missing. `version`, `backend`: of the Keras that wrote it, "" if the file does not say.
     `in_form`: whether inputs and outputs have the form that the config shows. `frozen`: what does not train. `types`:
-    of weights whose policy says another.
+    of weights whose policy says another. `state`: the numbers of the optimizer's state in a file of tensors, None
+    without.
     """
 
     name: str
@@ -66,6 +69,7 @@ class ModelFile:
     in_form: bool = False
     frozen: Frozen = NOTHING_FROZEN
     types: Mapping[str, str] = field(default_factory=dict)
+    state: Any = None
 
     def optimizer(self) -> list[Named]:
         """The arrays of the optimizer's state, with names; empty if the file has none."""
@@ -97,10 +101,10 @@ def described(about: str, name: str) -> ModelFile:
     if not isinstance(found, Mapping) or not isinstance(found.get("model_config"), Mapping):
         raise UnreadableFileError(f"{name}: its architecture must be a JSON object with 'model_config'.")
     version = str(found.get("keras_version", ""))
-    frozen = Frozen.read(found.get, name)
-    types = read_types(found.get(KEY), name)
+    training, state = found.get("training_config"), found.get(STATE)
+    frozen, types = Frozen.read(found.get, name), read_types(found.get(KEY), name)
     return ModelFile(
-        name, None, NAMES, found["model_config"], found.get("training_config"), version, frozen=frozen, types=types
+        name, None, NAMES, found["model_config"], training, version, frozen=frozen, types=types, state=state
     )
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from torch import Tensor
 
 from torchkeras.engine.fit.compile_options import own_training_config, training_config
 from torchkeras.engine.layer.unseen import warn_of_unseen
@@ -19,6 +21,9 @@ from torchkeras.saving.containers import json_text
 from torchkeras.saving.containers.places import shown
 from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, Format, check_name, named, suffix_of
 from torchkeras.saving.graph_config import KERAS_VERSION, layer_config
+from torchkeras.saving.model_file import STATE
+from torchkeras.saving.optimizer.by_name import state_by_name
+from torchkeras.saving.optimizer.state import bound_for_file
 from torchkeras.saving.unsaveable import changed_by_hand, check_names, check_size, left_out, tied, unloadable, unwritten
 from torchkeras.saving.write.keras2_training import training_for_keras2
 from torchkeras.shards import collected, shared_in
@@ -129,15 +134,11 @@ def _told(model: Any, path: PathLike) -> bool:
 def _write_tensors(write: Callable[..., None], model: Any, path: PathLike, include_optimizer: bool) -> None:
     about: dict[str, Any] = {"keras_version": KERAS_VERSION, "model_config": layer_config(model)}
     about |= facts_beside(model)
+    tensors: Mapping[str, Tensor] = {}
     if include_optimizer:
         about["training_config"], _ = training_for_keras2(training_config(model), own_training_config(model))
-        if model.optimizer.iterations:
-            warnings.warn(
-                f"{path}: the optimizer's options are in the file, but not its state: to go on training from where it "
-                "is, save as .h5 or .keras.",
-                stacklevel=4,
-            )
-    write(path, model, json_text.written(about, shown(path)))
+        tensors, about[STATE] = state_by_name(model, bound_for_file(model, path))
+    write(path, model, json_text.written(about, shown(path)), tensors)
 
 
 def _may_write(path: PathLike, overwrite: bool) -> None:

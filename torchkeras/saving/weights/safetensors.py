@@ -9,12 +9,13 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import IO, Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from torchkeras.atomic_file import replacing
 from torchkeras.errors import FileLimitError, UnreadableFileError
@@ -23,7 +24,7 @@ from torchkeras.saving.containers.held import held
 from torchkeras.saving.containers.limits import LIMITS
 from torchkeras.saving.containers.parts import CAN_READ, Part, Stretch
 from torchkeras.saving.containers.places import shown
-from torchkeras.saving.weights.state import ABOUT, Description, StoredTensors, tensors_of
+from torchkeras.saving.weights.state import ABOUT, OPTIMIZER, Description, StoredTensors, tensors_of
 from torchkeras.shards import whole
 
 FORMAT = {"format": "pt", "written_by": "torchkeras", "version": "1"}  # "pt": the axes are in torch's order
@@ -35,17 +36,25 @@ DTYPES: Mapping[str, torch.dtype] = {
     "BF16": torch.bfloat16,
     "C64": torch.complex64,
 }
+PREFIX = f"{OPTIMIZER}/"
 A_FILE = "A .safetensors file"
 LENGTH = 8  # bytes at the beginning of a file, which tell how long its header is
 
 
-def write(path: str | os.PathLike[str], model: nn.Module, about: str | None = None) -> None:
+def write(
+    path: str | os.PathLike[str],
+    model: nn.Module,
+    about: str | None = None,
+    optimizer: Mapping[str, Tensor] | None = None,
+) -> None:
     """Write the tensors of a model's `state_dict`; the file appears whole or not at all.
 
-    `about`: a text for the file's `__metadata__`. Raises ImportError without the package safetensors.
+    `about`: a text for the file's `__metadata__`. `optimizer`: tensors of the optimizer's state, whose names begin with
+    `torchkeras.optimizer/` in the file. Raises ImportError without the package safetensors.
     """
     safetensors = extra("safetensors.torch", A_FILE)
     tensors = {names[0]: whole(tensor).detach().cpu().contiguous() for names, tensor in tensors_of(model).items()}
+    tensors |= {f"{PREFIX}{name}": tensor for name, tensor in (optimizer or {}).items()}
     with replacing(path) as part:
         safetensors.save_file(tensors, part, metadata=FORMAT if about is None else {**FORMAT, ABOUT: about})
         _order_metadata(part)
@@ -84,12 +93,15 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
             raise FileLimitError(f"{where}: it holds {len(names)} tensors; at most {LIMITS.members} are read.")
         described = {name: _description(file.get_slice(name), name, where) for name in names}
         about = (file.metadata() or {}).get(ABOUT)
+        # A file without a model has none of ours, whatever names it has.
+        own = {name for name in names if name.startswith(PREFIX) and about is not None}
         yield StoredTensors(
-            described,
+            {name: told for name, told in described.items() if name not in own},
             file.get_tensor,
             about,
             lambda name, rows: file.get_slice(name)[rows],
             _stretches(raw, file.offset_keys(), described, where) if CAN_READ else {},
+            {name.removeprefix(PREFIX): (described[name][1], partial(file.get_tensor, name)) for name in sorted(own)},
         )
 
 

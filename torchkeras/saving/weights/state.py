@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from torchkeras.shards import is_sharded, part, rows
 
 Description = tuple[torch.dtype, tuple[int, ...]]  # of a tensor in a file
 ABOUT = "torchkeras"  # the key of the text that describes the model, in a file of tensors
+OPTIMIZER = "torchkeras.optimizer"  # the key, or the beginning of the names, of the tensors of the optimizer's state
 
 # What torch's reader raises for a damaged file.
 DAMAGED = (RuntimeError, EOFError, LookupError, TypeError, AttributeError, ValueError, OverflowError, MemoryError)
@@ -47,7 +49,8 @@ class StoredTensors:
     """An open file of named tensors: types and shapes, values, and the text under `ABOUT`, None without one.
 
     `rows_of`: some rows of a tensor, where the file need not be read as a whole for them. `stretches`: where the
-    tensors are that can be read straight into place.
+    tensors are that can be read straight into place. `optimizer`: the tensors of the optimizer's state, the shape and
+    what reads the values of each.
     """
 
     tensors: Mapping[str, Description]
@@ -55,6 +58,7 @@ class StoredTensors:
     about: str | None
     rows_of: Callable[[str, slice], Tensor] | None = None
     stretches: Mapping[str, Stretch] = field(default_factory=dict)
+    optimizer: Mapping[str, tuple[tuple[int, ...], Callable[[], Tensor]]] = field(default_factory=dict)
 
     def set(self, tensors: Mapping[str, Tensor]) -> None:
         """Give tensors their values, by the names in the file."""
@@ -188,15 +192,21 @@ def _check(name: str, tensor: Tensor, dtype: torch.dtype, shape: tuple[int, ...]
 # --- .pt -------------------------------------------------------------------------------------------------------------
 
 
-def write(path: str | os.PathLike[str], model: nn.Module, about: str | None = None) -> None:
+def write(
+    path: str | os.PathLike[str],
+    model: nn.Module,
+    about: str | None = None,
+    optimizer: Mapping[str, Tensor] | None = None,
+) -> None:
     """`torch.save(model.state_dict(), path)`; the file appears whole or not at all.
 
-    `about`: a text for the `_metadata` that torch keeps in a `state_dict`, which loading ignores.
+    `about`: a text for the `_metadata` that torch keeps in a `state_dict`, which loading ignores. `optimizer`: tensors
+    of the optimizer's state, which are there too.
     """
     tensors: Any = model.state_dict()
     if about is not None:
         metadata = OrderedDict(getattr(tensors, "_metadata", {}))
-        metadata[""] = {**metadata.get("", {}), ABOUT: about}
+        metadata[""] = {**metadata.get("", {}), ABOUT: about, **({OPTIMIZER: dict(optimizer)} if optimizer else {})}
         tensors._metadata = metadata
     with replacing(path) as part, part.open("wb") as file:  # given a path, torch writes its name into the file
         torch.save(tensors, file)
@@ -214,14 +224,14 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
     if not isinstance(stored, Mapping) or not all(_is_entry(*item) for item in stored.items()):
         raise UnreadableFileError(f"{shown(path)}: {pickled.NO_STATE}")
     described = {name: (tensor.dtype, tuple(tensor.shape)) for name, tensor in stored.items()}
-    yield StoredTensors(described, stored.__getitem__, _about(stored))
-
-
-def _about(stored: Any) -> str | None:
     metadata = getattr(stored, "_metadata", None)
     own = metadata.get("") if isinstance(metadata, Mapping) else None
-    found = own.get(ABOUT) if isinstance(own, Mapping) else None
-    return found if isinstance(found, str) else None
+    own = own if isinstance(own, Mapping) else {}
+    about, optimizer = own.get(ABOUT), own.get(OPTIMIZER, {})
+    if not isinstance(optimizer, Mapping) or not all(_is_entry(*item) for item in optimizer.items()):
+        raise UnreadableFileError(f"{shown(path)}: the state of its optimizer must be tensors by their names.")
+    state = {name: (tuple(tensor.shape), partial(optimizer.__getitem__, name)) for name, tensor in optimizer.items()}
+    yield StoredTensors(described, stored.__getitem__, about if isinstance(about, str) else None, optimizer=state)
 
 
 def _loaded(path: Path) -> Any:

@@ -1,0 +1,131 @@
+"""The state of an optimizer in `.safetensors` and `.pt`: tensors by the names of the parameters, and numbers.
+
+`ms/dense_a.linear.weight` is the moment `ms` of the parameter that the `state_dict` calls `dense_a.linear.weight`;
+`average/...` and `accumulated/...` are moving averages and means of gradients that wait for a step. The numbers are
+plain values: the steps, what an optimizer counts besides, what has accumulated, and the loss scale of float16.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from torch import Tensor
+
+from torchkeras.arrays import to_numpy
+from torchkeras.errors import UnreadableFileError, WeightMismatchError
+from torchkeras.optimizers.base import Optimizer
+from torchkeras.saving.optimizer.state import BESIDE, listed, restore_scale
+from torchkeras.saving.weights.matching import Named
+from torchkeras.saving.weights.state import tensors_of
+
+AVERAGE, ACCUMULATED = "average", "accumulated"
+SCALE = "scale"  # the key of the loss scale among the numbers
+NOTHING = {"count": 0, "samples": 0.0, "present": []}  # what has accumulated after a step
+Numbers = dict[str, Any]
+
+
+def state_by_name(model: Any, optimizer: Optimizer) -> tuple[dict[str, Tensor], Numbers]:
+    """The state of a compiled model's optimizer: tensors by name, and numbers that JSON can hold."""
+    names, accumulated = _names(model, optimizer), optimizer.state_dict()["accumulated"]
+    tensors = {
+        f"{what}/{name}": value.detach().cpu().contiguous()
+        for what, values in optimizer.by_parameter().items()
+        for name, value in zip(names, values, strict=True)
+    }
+    scaling, samples = model._ready().scaling, accumulated["samples"]
+    numbers: Numbers = {"iterations": optimizer.iterations, "more": optimizer._more()}
+    if accumulated["count"]:
+        numbers[ACCUMULATED] = {
+            "count": accumulated["count"],
+            "samples": None if samples is None else float(samples),
+            "present": accumulated["present"],
+        }
+    if scaling is not None:
+        numbers[SCALE] = {name: value.item() for name, value in scaling.state_dict().items()}
+    return tensors, numbers
+
+
+def restore_by_name(
+    model: Any, stored: Mapping[str, tuple[tuple[int, ...], Callable[[], Tensor]]], numbers: Any, file: str
+) -> None:
+    """Give a compiled model's optimizer the state of a file: shapes and values by name, and numbers.
+
+    Warns of a state of other weights, and takes none of it. Raises UnreadableFileError for bad numbers.
+    """
+    optimizer = model.optimizer
+    names = _names(model, optimizer)
+    kinds = {name.partition("/")[0] for name in stored}
+    _check_numbers(numbers, optimizer, kinds, len(names), file)
+    unknown = sorted(kinds - {*optimizer.moment_names, AVERAGE, ACCUMULATED})
+    wanted = {f"{kind}/{name}" for kind in kinds for name in names}
+    shapes = {name: tuple(tensor.shape) for name, tensor in zip(names, optimizer._given, strict=True)}
+    other = sorted(
+        name
+        for name, (shape, _) in stored.items()
+        if name.startswith((f"{AVERAGE}/", f"{ACCUMULATED}/")) and shape != shapes.get(name.partition("/")[2])
+    )
+    differ = unknown or sorted(wanted ^ stored.keys()) or other
+    if differ:
+        warnings.warn(
+            f"{file}: the state of its optimizer is not taken, and {type(optimizer).__name__} begins without: it is "
+            f"not that of the {len(names)} parameters that train; first differ {listed(differ)}.",
+            stacklevel=5,
+        )
+        return
+
+    def values(kind: str) -> list[Tensor]:
+        return [stored[f"{kind}/{name}"][1]() for name in names] if kind in kinds else []
+
+    try:
+        optimizer.load_state_dict(
+            {
+                "class_name": type(optimizer).__name__,
+                "iterations": numbers["iterations"],
+                "options": {},
+                "moments": {name: values(name) for name in optimizer.moment_names},
+                "averages": values(AVERAGE),
+                "accumulated": {**numbers.get(ACCUMULATED, NOTHING), "gradients": values(ACCUMULATED)},
+                "more": numbers["more"],
+            }
+        )
+    except (ValueError, RuntimeError) as error:
+        raise WeightMismatchError(f"{file}: the state of its optimizer does not fit: {error}") from error
+    scale = numbers.get(SCALE, {})
+    restore_scale(model, [Named(f"{BESIDE}{name}", to_numpy(value)) for name, value in scale.items()], file)
+
+
+def _names(model: Any, optimizer: Any) -> list[str]:
+    """The name of each parameter that the optimizer is bound to, in its order."""
+    names = {id(tensor): names[0] for names, tensor in tensors_of(model).items()}
+    return [names[id(parameter)] for parameter in optimizer._given or ()]
+
+
+def _check_numbers(numbers: Any, optimizer: Any, kinds: set[str], count: int, file: str) -> None:
+    """Raise UnreadableFileError for numbers of another form than `state_by_name` gives."""
+    told = numbers if isinstance(numbers, Mapping) else {}
+    waiting = told.get(ACCUMULATED, NOTHING)
+    good = (
+        _is_count(told.get("iterations"))
+        and _are_numbers(told.get("more"))
+        and told["more"].keys() == optimizer._more().keys()
+        and _are_numbers(told.get(SCALE, {}))
+        and isinstance(waiting, Mapping)
+        and waiting.keys() == NOTHING.keys()
+        and _is_count(waiting["count"])
+        and bool(waiting["count"]) is (ACCUMULATED in kinds)
+        and (waiting["samples"] is None or _are_numbers({"samples": waiting["samples"]}))
+        and isinstance(waiting["present"], list)
+        and all(_is_count(place) and place < count for place in waiting["present"])
+    )
+    if not good:
+        raise UnreadableFileError(f"{file}: the numbers of its optimizer's state are {numbers!r:.200}.")
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _are_numbers(values: Any) -> bool:
+    return isinstance(values, Mapping) and all(type(value) in (int, float) for value in values.values())
