@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -12,10 +13,11 @@ from typing import Any
 
 from torchkeras import bytecode, registry
 from torchkeras.config import DATA_FORMATS
+from torchkeras.engine.fit.compile import bind
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.building import materialize, on_meta
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.nested import decoded
+from torchkeras.engine.layer.weight_lists import WRITTEN
 from torchkeras.engine.speed.malloc import large_pages
 from torchkeras.errors import (
     ArchitectureError,
@@ -33,15 +35,14 @@ from torchkeras.saving.containers.places import shown
 from torchkeras.saving.data_format.convert import reorderings
 from torchkeras.saving.data_format.tracker import Tracker
 from torchkeras.saving.dialects import modern
-from torchkeras.saving.dialects.calls import read_form
 from torchkeras.saving.dialects.compile_config import modern_training
 from torchkeras.saving.formats import named
 from torchkeras.saving.frozen import freeze
-from torchkeras.saving.graph_config import in_structure, model_from_config
+from torchkeras.saving.graph_config import model_from_config
 from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, described, opened
 from torchkeras.saving.optimizer.state import restore, restore_scale
 from torchkeras.saving.weights import later_defaults, layer_groups, numbered_layers, orderings, paths, state
-from torchkeras.saving.weights.matching import Match, Report, match_one, take
+from torchkeras.saving.weights.matching import Match, Named, Report, match_one, take
 from torchkeras.saving.weights.origin import BACKENDS, Origin
 
 PathLike = str | os.PathLike[str]
@@ -128,16 +129,29 @@ def _of_keras(
         own = replace(taking, original_data_format=None)
         matches, origin, report = _take(source, model, own, None, memory=partial(memory, model))
         freeze(model, source.frozen, source.name)
-        if source.in_form:
-            _take_forms(source, model)
         if compiled and source.training is not None:
+            if not source.told_optimizer:
+                warnings.warn(
+                    f"{source.name}: its training configuration names no optimizer. As in Keras, the model is compiled "
+                    "with RMSprop, which starts anew.",
+                    stacklevel=5,
+                )
             _compile(source, model, custom_objects)
             state_arrays = source.optimizer()
             if state_arrays:
-                restore(model.optimizer, state_arrays, matches, model.trainable_weights, origin, source.name)
+                _restore(model, state_arrays, matches, origin, source.name)
                 restore_scale(model, state_arrays, source.name)
     model.eval()
     return model, report
+
+
+def _restore(model: Any, arrays: list[Named], matches: list[Match], origin: Origin, file: str) -> None:
+    """Give the optimizer of a compiled model the state of a file."""
+    optimizer, variables = model.optimizer, model.trainable_weights
+    if origin.as_written:  # bound in the file's order for as long as that counts: when it is next read it is in today's
+        variables = [variable for variable in model._weights_in(WRITTEN) if variable.trains]
+        bind(optimizer, variables, [tensor for variable in variables for tensor in variable.tensors])
+    restore(optimizer, arrays, matches, variables, origin, file)
 
 
 def is_whole(path: PathLike) -> bool:
@@ -148,14 +162,6 @@ def is_whole(path: PathLike) -> bool:
             return stored.about is not None
     with opened(path) as source:
         return source.config is not None
-
-
-def _take_forms(source: ModelFile, model: Network) -> None:
-    """Give a model's inputs and outputs the form that the config of its file shows."""
-    config = source.config["config"]
-    forms = [config.get(key) and read_form(config[key]) for key in ("input_layers", "output_layers")]
-    _, _ = in_structure({"structure": forms}, model.inputs, model.outputs)
-    model.__dict__.update(_input_form=decoded(forms[0]), _output_form=decoded(forms[1]))
 
 
 def _of_tensors(
@@ -238,7 +244,7 @@ def _built(source: ModelFile, config: Any, custom_objects: Mapping[str, Any] | N
 def _compile(source: ModelFile, model: Any, custom_objects: Mapping[str, Any] | None) -> None:
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
     training = modern_training(
-        bytecode.read(source.training, known), source.name, modern.dialect_of(source), model, known
+        bytecode.read(source.training, known), source.name, modern.dialect_of(source), model, known, source.as_written
     )
     try:
         with building("The training configuration"):
@@ -276,10 +282,12 @@ def _take(
 
 
 def _by_groups(source: ModelFile, model: Network, taking: Taking, config: Any) -> Matched:
+    named = config is None and source.config is not None  # the model was made of the file's own architecture
+
     def attempt(made: Origin) -> list[Match]:
         if taking.by_name:
             return layer_groups.match_by_name(source.weights, model, made, taking.skip_mismatch, taking.reshape)
-        return layer_groups.match_in_order(source.weights, model, made, taking.reshape)
+        return layer_groups.match_in_order(source.weights, model, made, taking.reshape, named)
 
     origin = Origin.of(source.weights, taking.original_backend)
     return _settled(source, model, taking, config, origin, attempt)
@@ -289,9 +297,10 @@ def _by_paths(source: ModelFile, model: Network, taking: Taking, config: Any) ->
     taking.only("Keras 3's paths", "original_data_format")
 
     def attempt(made: Origin) -> list[Match]:
-        return [match_one(variable, array, made) for variable, array in paths.pairs(source.weights, model)]
+        found = paths.pairs(source.weights, model, made.order)
+        return [match_one(variable, array, made) for variable, array in found]
 
-    return _settled(source, model, taking, config, Origin(3, False), attempt)
+    return _settled(source, model, taking, config, Origin(3, False, as_written=source.as_written), attempt)
 
 
 def _by_numbers(source: ModelFile, model: Network, taking: Taking, config: Any) -> Matched:

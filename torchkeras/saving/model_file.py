@@ -30,12 +30,12 @@ from torchkeras.saving.optimizer.state import BESIDE
 from torchkeras.saving.weights.layer_groups import read_arrays
 from torchkeras.saving.weights.matching import Named
 from torchkeras.saving.weights.numbered_layers import has_old_layout
+from torchkeras.saving.weights.origin import SORTED, has_dicts_as_written
 from torchkeras.saving.weights.paths import numbered
 
 # The key of what Keras cannot express about compiling, in metadata or the training configuration of our files.
 OWN = "torchkeras"
-# The key by which our `.keras` files say that inputs and outputs have the form that the config shows. In other files
-# they are flat lists.
+# A key in the metadata of our older `.keras` files of models whose inputs or outputs were no plain lists.
 STRUCTURE = "torchkeras_structure"
 # The layouts of weights; NAMES, that of a `state_dict`, does not occur in HDF5.
 GROUPS, PATHS, NUMBERS, NAMES = "layer groups", "paths", "numbered layers", "names"
@@ -48,8 +48,9 @@ class ModelFile:
     `name`: the file's name in errors. `layout`: of the weights in the group `weights`: GROUPS (Keras 1, 2, 3), PATHS
     (`.weights.h5`) or NUMBERS (Keras 0); NAMES has no group. `config`, `training`: the architecture and how the model
     was compiled, None if missing. `version`, `backend`: of the Keras that wrote it, "" if the file does not say.
-    `in_form`: whether inputs and outputs have the form that the config shows. `frozen`: parameters that do not train
-    although their layers do.
+    `as_written`: whether the dicts of the model count in the order in which they were written, not by their sorted
+    keys. `frozen`: parameters that do not train although their layers do. `told_optimizer`: whether `training` has the
+    optimizer from the file; else it is Keras's default.
     """
 
     name: str
@@ -59,11 +60,14 @@ class ModelFile:
     training: Any = None
     version: str = ""
     backend: str = ""
-    in_form: bool = False
+    as_written: bool = False
     frozen: Sequence[str] = ()
+    told_optimizer: bool = True
 
     def optimizer(self) -> list[Named]:
         """The arrays of the optimizer's state, with names; empty if the file has none."""
+        if not self.told_optimizer:
+            return []
         if self.layout == PATHS:
             return _numbered_state(self.weights, self.version)
         return _optimizer(self.weights.file)
@@ -93,25 +97,50 @@ def described(about: str, name: str) -> ModelFile:
         raise UnreadableFileError(f"{name}: its architecture must be a JSON object with 'model_config'.")
     version = str(found.get("keras_version", ""))
     frozen = read_names(found.get(KEY), name)
-    return ModelFile(name, None, NAMES, found["model_config"], found.get("training_config"), version, frozen=frozen)
+    as_written = SORTED not in found
+    return ModelFile(
+        name, None, NAMES, found["model_config"], found.get("training_config"), version, "", as_written, frozen
+    )
 
 
 def _archived(found: archive.Archive, weights: h5py.Group, name: str) -> ModelFile:
     training = found.config.get("compile_config") if isinstance(found.config, Mapping) else None
     metadata = found.metadata if isinstance(found.metadata, Mapping) else {}
     version, own = str(metadata.get("keras_version", "")), metadata.get(OWN)
+    told = not isinstance(training, Mapping) or "optimizer" in training
     training = _with_optimizer(training)
-    if training is not None and own is not None:
+    if isinstance(training, Mapping) and own is not None:
         training = {**training, OWN: own}
-    in_form, frozen = metadata.get(STRUCTURE) is True, read_names(metadata.get(KEY), name)
-    return ModelFile(name, weights, PATHS, found.config, training, version, "", in_form, frozen)
+    frozen = read_names(metadata.get(KEY), name)
+    as_written = SORTED not in metadata and _is_ours(metadata, found.config)
+    return ModelFile(name, weights, PATHS, found.config, training, version, "", as_written, frozen, told)
+
+
+def _is_ours(metadata: Mapping[str, Any], config: Any) -> bool:
+    """Whether we wrote a `.keras` file. Without training nothing says so, but Keras writes a key that we do not."""
+    return OWN in metadata or STRUCTURE in metadata or not any("build_config" in found for found in mappings(config))
+
+
+def mappings(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Every dictionary in a config, at any depth."""
+    waiting = [value]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, Mapping):
+            yield found
+            waiting += found.values()
+        elif isinstance(found, (list, tuple)):
+            waiting += found
 
 
 def _with_optimizer(training: Any) -> Any:
-    """How a model was compiled, with the optimizer under the key of HDF5 files; None without an optimizer."""
-    if not isinstance(training, Mapping) or training.get("optimizer") is None:
-        return None
-    optimizer = training["optimizer"]
+    """How a model was compiled, with the optimizer under the key of HDF5 files; None if it was not compiled.
+
+    Keras compiles with what the file has: an optimizer that is not told is the default of `compile`.
+    """
+    if not training or not isinstance(training, Mapping):
+        return training or None
+    optimizer = training.get("optimizer", "rmsprop")
     named = {"class_name": optimizer, "config": {}} if isinstance(optimizer, str) else optimizer
     return {**{key: value for key, value in training.items() if key != "optimizer"}, "optimizer_config": named}
 
@@ -131,7 +160,8 @@ def _hdf5(file: h5py.Group) -> ModelFile:
             read_config(file, "training_config"),
             told,
             str(attribute(file, "backend", attribute(group, "backend", ""))),
-            frozen=read_names(read_config(file, KEY), name),
+            has_dicts_as_written(group, told),
+            read_names(read_config(file, KEY), name),
         )
     if has_old_layout(file):
         return ModelFile(name, file, NUMBERS, version=version)
@@ -139,7 +169,8 @@ def _hdf5(file: h5py.Group) -> ModelFile:
         return ModelFile(name, file, GROUPS, version=version, backend=str(attribute(file, "backend", "")))
     if {"layers", "_layer_checkpoint_dependencies", "vars"} & set(inside) or not (inside or attributes(file)):
         # Keras 3 makes a group when it has a weight for it: an empty file is that of a model without weights.
-        return ModelFile(name, file, PATHS, version=version or version_by_names(file))
+        as_written = has_attribute(file, OWN) and not has_attribute(file, SORTED)
+        return ModelFile(name, file, PATHS, version=version or version_by_names(file), as_written=as_written)
     raise UnknownFormatError(
         f"{name}: an HDF5 file without weights of Keras: no 'layer_names', 'model_weights', 'nb_layers' or 'layers'."
     )

@@ -19,6 +19,7 @@ from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, Format, check_nam
 from torchkeras.saving.frozen import KEY, frozen_alone
 from torchkeras.saving.graph_config import KERAS_VERSION, layer_config
 from torchkeras.saving.unsaveable import changed_by_hand, check_names, check_size, left_out, tied, unloadable, unwritten
+from torchkeras.saving.weights.origin import SORTED
 from torchkeras.saving.write.keras2_training import training_for_keras2
 from torchkeras.shards import collected, shared_in
 
@@ -89,11 +90,13 @@ def _told(model: Any, path: PathLike) -> bool:
 
 
 def _write_tensors(write: Callable[..., None], model: Any, path: PathLike, include_optimizer: bool) -> None:
-    about: dict[str, Any] = {"keras_version": KERAS_VERSION, "model_config": layer_config(model)}
+    about: dict[str, Any] = {"keras_version": KERAS_VERSION, SORTED: True, "model_config": layer_config(model)}
     frozen = frozen_alone(model)
     about |= {KEY: frozen} if frozen else {}
     if include_optimizer:
-        about["training_config"], _ = training_for_keras2(training_config(model), own_training_config(model))
+        about["training_config"], _ = training_for_keras2(
+            training_config(model, True), own_training_config(model, True)
+        )
         if model.optimizer.iterations:
             warnings.warn(
                 f"{path}: the optimizer's options are in the file, but not its state: to go on training from where it "

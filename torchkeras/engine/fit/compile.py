@@ -43,6 +43,16 @@ OWN_STEP = (
 )
 
 
+def bind(optimizer: Any, variables: list[Any], parameters: list[torch.Tensor]) -> None:
+    """Bind an optimizer to weights, of which `parameters` are the tensors."""
+    optimizer.bind(
+        parameters,
+        [variable.arrangement for variable in variables],
+        layers=[variable.layer.name for variable in variables],
+        names=[variable.name for variable in variables],
+    )
+
+
 class Given:
     """An argument of `compile` as an attribute of the model: what it was given. One that is set counts from then on."""
 
@@ -104,7 +114,8 @@ class Compiling(Together, Turning, Extending, abstract=True):
         """Settle how the model is trained.
 
         Which weights train is settled here too. For several outputs, `loss`, `metrics`, `loss_weights` and the like are
-        lists in the order of the outputs, or dictionaries by output name.
+        lists in the order of the outputs, or dictionaries by output name; the name of a layer stands for all of its
+        outputs that have no entry of their own.
 
         Arguments:
             optimizer (name, object or class, default None): an optimizer of Keras or of torch.optim, a class of
@@ -218,12 +229,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
         optimizer = self._given.optimizer
         if optimizer is not None:
             check_reach(self, parameters, losses)
-            optimizer.bind(
-                parameters,
-                [variable.arrangement for variable in variables],
-                layers=[variable.layer.name for variable in variables],
-                names=[variable.name for variable in variables],
-            )
+            bind(optimizer, variables, parameters)
         warn_of_unseen(self, "compile", stacklevel=4, losses=losses)
 
     def _constrained(self, variables: list[Any]) -> list[Any]:
@@ -245,7 +251,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
             return
         network, names, given = self._trained_network(), self.output_names, self._given
         graph = network._graphed  # whose first outputs are the model's own
-        targets, scores = resolve(names, graph, given), Scores()
+        targets, scores = resolve(names, self._output_owners, graph, given), Scores()
         owns_loss = type(self).compute_loss is not Extending.compute_loss
         if owns_step or owns_loss:
             refuse(targets)

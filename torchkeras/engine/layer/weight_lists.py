@@ -25,6 +25,9 @@ ENGINES_OWN = frozenset(
     )
 )
 TORCHS_OWN = frozenset(vars(nn.Module()))
+# Orders of layers in older files: Keras 1's, branch by branch where several begin a Sequential; and ours before the
+# keys of dicts were sorted as Keras sorts them.
+KERAS1, WRITTEN = "keras1", "written"
 
 
 class _Changes:
@@ -110,25 +113,25 @@ class WeightOwner(Moded, Typed, OwnWeights):
                 pending[:0] = list(module.children())
         return found
 
-    def _sublayers_of_keras1(self) -> list[WeightOwner]:
-        """The same in the order of Keras 1."""
+    def _sublayers_in(self, order: str) -> list[WeightOwner]:
+        """The same in another order: `KERAS1` or `WRITTEN`."""
         return self._sublayers()
 
-    def _by_kind(self, of_keras1: bool = False) -> tuple[list[Variable], list[Variable]]:
+    def _by_kind(self, order: str | None = None) -> tuple[list[Variable], list[Variable]]:
         """The weights that train, and the others; all are others, the former first, when the layer is not trainable."""
         training: list[Variable] = []
         others: list[Variable] = []
-        self._list_by_kind(training, others, of_keras1)
+        self._list_by_kind(training, others, order)
         return training, others
 
-    def _list_by_kind(self, training: list[Variable], others: list[Variable], of_keras1: bool) -> None:
+    def _list_by_kind(self, training: list[Variable], others: list[Variable], order: str | None) -> None:
         """Put them at the ends of these lists: no list is copied at each level of layers in layers."""
         found: tuple[list[Variable], list[Variable]] = (training, others) if self._trainable else ([], [])
         variables = self._own_variables()
         for kind, listed in zip((True, False), found if self._trainable else (others, others), strict=True):
             listed += [variable for variable in variables if variable.trainable is kind]
-        for layer in self._sublayers_of_keras1() if of_keras1 else self._sublayers():
-            layer._list_by_kind(*found, of_keras1)
+        for layer in self._sublayers_in(order) if order else self._sublayers():
+            layer._list_by_kind(*found, order)
         if not self._trainable:
             others += [*found[0], *found[1]]
 
@@ -152,10 +155,9 @@ class WeightOwner(Moded, Typed, OwnWeights):
     non_trainable_variables = property(lambda self: self.non_trainable_weights, doc="`non_trainable_weights`.")
     variables = property(lambda self: self.weights, doc="`weights`.")
 
-    @property
-    def _weights_of_keras1(self) -> list[Variable]:
-        """All weights in the order of Keras 1's files: branch by branch, where a model inside begins with several."""
-        return distinct(*self._by_kind(of_keras1=True))
+    def _weights_in(self, order: str) -> list[Variable]:
+        """All weights in another order: `KERAS1` or `WRITTEN`."""
+        return distinct(*self._by_kind(order))
 
     def get_weights(self) -> list[Any]:
         """The values of all weights as NumPy arrays, in Keras's order of axes.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from torchkeras.errors import ArchitectureError
@@ -234,8 +235,7 @@ def _masks(class_name: str, call: NodeCall, graph: Mapping[str, Any]) -> list[bo
     if "query_mask" in facts(class_name).arguments:
         masks = [given.get(f"{name}_mask") for name in ("query", "value", "key")]
     else:
-        mask = given.pop("mask", None)
-        masks = mask if isinstance(mask, list) else [mask]
+        masks = list(calls.leaves_in(given.pop("mask", None)))
     for mask in masks:
         for place in calls.places_in(mask):
             _check_mask(place, graph)
@@ -309,12 +309,12 @@ _FORMS = Forms(
 )
 
 
-def modern_config(config: Mapping[str, Any]) -> Config:
+def modern_config(config: Mapping[str, Any], as_written: bool = False) -> Config:
     """Today's config of a model, `{"class_name", "config"}`, for one that Keras 3 wrote.
 
-    Raises ArchitectureError for what has no form today.
+    `as_written`: as in `Forms`. Raises ArchitectureError for what has no form today.
     """
-    return modern(config, _FORMS)
+    return modern(config, replace(_FORMS, as_written=as_written))
 
 
 def _marks(found: Mapping[str, Any]) -> bool:
@@ -327,7 +327,7 @@ DIALECT = Dialect(
     "keras3",
     version=lambda major, minor, tf: major == 3,
     marks=_marks,
-    modern_config=lambda config, known: modern_config(config),
+    modern_config=lambda config, known: modern_config(config, known.source is not None and known.source.as_written),
     besides=("keras1", "keras2", "tf_keras"),
     classes=True,
     metrics_by_output=True,

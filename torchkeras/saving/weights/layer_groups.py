@@ -21,7 +21,7 @@ from torchkeras.saving.containers.hdf5 import dataset_in, group_in, members, rea
 from torchkeras.saving.containers.places import filename
 from torchkeras.saving.graph_config import KERAS_VERSION
 from torchkeras.saving.weights.matching import ADVICE, Match, Named, match
-from torchkeras.saving.weights.origin import Origin
+from torchkeras.saving.weights.origin import SORTED, Origin
 
 # Keras 3 and tf.keras list a model's own weights in this group, next to the layers. Functional models have none.
 BESIDE_LAYERS = "top_level_model_weights"
@@ -41,6 +41,7 @@ def write_weights(group: h5py.Group, model: Network) -> None:
         write_arrays(group.require_group(BESIDE_LAYERS), [(v.full_name, v.numpy()) for v in beside])
     write_names(group, "layer_names", [layer.name for layer, _ in weighted])
     write_origin(group)
+    group.attrs[SORTED] = True
     for layer, variables in weighted:
         write_arrays(group.require_group(layer.name), [(v.full_name, v.numpy()) for v in variables])
 
@@ -119,11 +120,17 @@ def paths(group: h5py.Group) -> list[str]:
     return found
 
 
-def match_in_order(group: h5py.Group, model: Network, origin: Origin, reshape: bool = False) -> list[Match]:
-    """Every weight of the model with its arrays, with layers matched in order. Raises WeightMismatchError."""
+def match_in_order(
+    group: h5py.Group, model: Network, origin: Origin, reshape: bool = False, named: bool = False
+) -> list[Match]:
+    """Every weight of the model with its arrays, with layers matched in order. Raises WeightMismatchError.
+
+    `named`: whether the layers have the names that they have in the file; then these say which is which, since Keras 3
+    has orders of arguments and of nested dicts that depend on how a layer was called and on its backend.
+    """
     stored = {name: arrays for name, arrays in stored_layers(group).items() if arrays}
     beside = stored.pop(BESIDE_LAYERS, [])
-    layers = model.layers if origin.generation > 1 else model._layers_of_keras1
+    layers = model._layers_in(origin.order) if origin.order else model.layers
     weighted = [(layer, variables) for layer in layers if (variables := _weights(layer, origin))]
     file = filename(group)
     if len(stored) != len(weighted):
@@ -134,6 +141,8 @@ def match_in_order(group: h5py.Group, model: Network, origin: Origin, reshape: b
         )
     where = f"{file}: {BESIDE_LAYERS}, the weights of {type(model).__name__} {model.name!r} beside its layers"
     matched: list[Match] = []
+    if named and {layer.name for layer, _ in weighted} == set(stored):
+        stored = {layer.name: stored[layer.name] for layer, _ in weighted}
     for (layer, variables), arrays in zip(weighted, stored.values(), strict=True):
         matched += match(variables, arrays, origin, _place(layer, file), reshape)
     return [*matched, *match(_beside_layers(model, weighted), beside, origin, where, reshape)]
@@ -167,7 +176,7 @@ def match_by_name(
 
 def _weights(layer: Layer, origin: Origin) -> list[Variable]:
     """A layer's weights in the order of the Keras that wrote the file."""
-    return layer._weights_of_keras1 if origin.generation == 1 else layer.weights
+    return layer._weights_in(origin.order) if origin.order else layer.weights
 
 
 def _place(layer: Layer, file: str) -> str:

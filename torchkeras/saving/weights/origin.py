@@ -6,6 +6,7 @@ backend nor where the channels are. It is taken from names and shapes; what thes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ import h5py
 import torch
 
 from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.layer.weight_lists import KERAS1, WRITTEN
 from torchkeras.errors import UnknownFormatError
 from torchkeras.legacy.weights import Step
 from torchkeras.saving.containers.hdf5 import attribute, has_attribute, read_names
@@ -22,6 +24,9 @@ from torchkeras.saving.containers.places import filename
 from torchkeras.saving.layer_facts import facts
 
 BACKENDS = ("tensorflow", "theano", "cntk", "torch", "jax", "numpy", "openvino")
+# The attribute by which our files say that the dicts of their model count by their sorted keys, as in tf.keras and
+# Keras 3. Keras 2 has no dicts; our files without it have them in the order in which they were written.
+SORTED = "torchkeras_sorted"
 
 
 def _turn(kernel: torch.Tensor) -> torch.Tensor:
@@ -35,13 +40,20 @@ FLIPPED = Step("flipped along the spatial axes", _turn)
 class Origin:
     """The generation of Keras (1, 2 or 3) that wrote a file, whether it ran on Theano, and its data format if known.
 
+    `as_written`: whether dicts count in the order in which they were written, not by their sorted keys.
     `moved`: if the data format is not the model's, the step that converts each weight, by its layer's id and paths.
     """
 
     generation: int
     theano: bool
     data_format: str | None = None
+    as_written: bool = False
     moved: Mapping[Any, Step] = field(default_factory=dict)
+
+    @property
+    def order(self) -> str | None:
+        """The order of layers, if it is not today's."""
+        return KERAS1 if self.generation == 1 else WRITTEN if self.as_written else None
 
     @classmethod
     def of(cls, group: h5py.Group, backend: str | None = None) -> Origin:
@@ -65,7 +77,7 @@ class Origin:
             raise ValueError(f"{file}: written on {found}, and original_backend says {backend!r}.")
         if found is not None and found not in BACKENDS:
             raise UnknownFormatError(f"{file}: written on the backend {found!r}, which is not known.")
-        return cls(int(version[0]), (found or backend) == "theano")
+        return cls(int(version[0]), (found or backend) == "theano", as_written=has_dicts_as_written(group, version))
 
     def steps(self, variable: Variable) -> tuple[Step, ...]:
         """The steps for a weight: flipped back if Theano wrote it, then converted to the model's data format."""
@@ -75,6 +87,12 @@ class Origin:
         flipped = (FLIPPED,) if self.theano and turned and len(variable.shape) > 2 else ()
         moved = self.moved.get((id(variable.layer), variable.paths))
         return flipped if moved is None else (*flipped, moved)
+
+
+def has_dicts_as_written(group: h5py.Group, version: str) -> bool:
+    """Whether a group of weights by layers has those of dicts in the order in which these were written."""
+    of_keras2 = re.match(r"2\.[0-3]\b", version) is not None and "-tf" not in version
+    return of_keras2 and not has_attribute(group, SORTED)
 
 
 def backend_by_names(group: h5py.Group) -> str | None:

@@ -293,6 +293,8 @@ def _call(layer: Layer, node: Node, tensors: list[Plain]) -> Plain:
     if POSITIONAL in node.arguments:
         args, kwargs = bound(tensors, node.arguments)
         return {"args": list(args), "kwargs": kwargs}
+    if isinstance(layer, Network) and layer._input_form is not None:
+        return {"args": [put_together(layer._input_form, tensors)], "kwargs": given}
     several = isinstance(node.inputs, (list, tuple))
     return {"args": [tensors if several else tensors[0]], "kwargs": given}
 
