@@ -13,12 +13,12 @@ from typing import Any
 
 from torchkeras import bytecode, registry
 from torchkeras.config import DATA_FORMATS
-from torchkeras.engine.fit.compile import bind
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.building import materialize, on_meta
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.weight_lists import WRITTEN
 from torchkeras.engine.speed.malloc import large_pages
+from torchkeras.engine.step.optimizer_reach import bind
 from torchkeras.errors import (
     ArchitectureError,
     ModelFileError,

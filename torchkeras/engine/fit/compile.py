@@ -29,7 +29,7 @@ from torchkeras.engine.speed.choose import learner, scorer
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel
 from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
-from torchkeras.engine.step.optimizer_reach import check_reach, discrepancy, warn_of_hooks
+from torchkeras.engine.step.optimizer_reach import bind, check_reach, discrepancy, warn_of_hooks
 from torchkeras.engine.step.step import learn, train_step
 from torchkeras.engine.step.targets import reported_names, resolve
 from torchkeras.interrupts import imported
@@ -41,16 +41,6 @@ OWN_STEP = (
     "is for the built-in train step; {} has one of its own: compile what it calls by torch.compile, and leave that "
     "option away."
 )
-
-
-def bind(optimizer: Any, variables: list[Any], parameters: list[torch.Tensor]) -> None:
-    """Bind an optimizer to weights, of which `parameters` are the tensors."""
-    optimizer.bind(
-        parameters,
-        [variable.arrangement for variable in variables],
-        layers=[variable.layer.name for variable in variables],
-        names=[variable.name for variable in variables],
-    )
 
 
 class Given:
@@ -251,7 +241,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
             return
         network, names, given = self._trained_network(), self.output_names, self._given
         graph = network._graphed  # whose first outputs are the model's own
-        targets, scores = resolve(names, self._output_owners, graph, given), Scores()
+        targets, scores = resolve(names, lambda: self._output_owners, graph, given), Scores()
         owns_loss = type(self).compute_loss is not Extending.compute_loss
         if owns_step or owns_loss:
             refuse(targets)

@@ -104,8 +104,8 @@ class Intake:
         """What is given by the names of layers by those of outputs; anything else as it is."""
         if not isinstance(given, Mapping) or self.targets is None:
             return given
-        targets = self.targets()
-        return by_output(given, [target.name for target in targets], [target.owner for target in targets])
+        targets, owners = self.targets(), self.network._output_owners
+        return by_output(given, [target.name for target in targets], [owners[target.index] for target in targets])
 
     def batch(self, x: Any, y: Any = None, sample_weight: Any = None, whole: int | None = None) -> Batch:
         """The same for one streamed batch, where it lies; `whole`: the samples of a batch of which these are a part."""

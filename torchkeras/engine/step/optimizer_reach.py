@@ -42,6 +42,16 @@ def check_reach(model: Any, parameters: Iterable[torch.Tensor], losses: Iterable
             )
 
 
+def bind(optimizer: Any, variables: list[Any], parameters: list[torch.Tensor]) -> None:
+    """Bind an optimizer to weights, of which `parameters` are the tensors."""
+    optimizer.bind(
+        parameters,
+        [variable.arrangement for variable in variables],
+        layers=[variable.layer.name for variable in variables],
+        names=[variable.name for variable in variables],
+    )
+
+
 def discrepancy(trainable: Iterable[Any], parameters: Iterable[torch.Tensor]) -> str:
     """What is said where other weights would train now than `compile` has collected; the first in Keras's words."""
     collected = set(map(id, parameters))

@@ -19,15 +19,13 @@ from torchkeras.engine.step.output_metric import LOGITS, Measure, TorchMetric, i
 class Target:
     """An output that has a loss: which one, its name, the loss and its weight, the metrics.
 
-    `owner`: the name that stands for all outputs of its layer. `reports_loss`: whether the loss is reported by itself,
-    as it is when the model has several outputs.
+    `reports_loss`: whether the loss is reported by itself, as it is when the model has several outputs.
     `logits`: the activation ("softmax", "sigmoid") that a step leaves out, since loss and metrics need its input alone.
     `scores`: which output of the trained network holds the loss of each sample, where the graph computes it.
     """
 
     index: int
     name: str
-    owner: str
     reports_loss: bool
     objective: Objective
     weight: float
@@ -37,16 +35,17 @@ class Target:
     scores: int | None = None
 
 
-def resolve(names: list[str], owners: list[str], graph: Graph, given: Any) -> list[Target]:
+def resolve(names: list[str], owners: Callable[[], list[str]], graph: Graph, given: Any) -> list[Target]:
     """The targets of a model from what `compile` was given; an output whose loss is None is none.
 
-    `graph`: what a step computes; its first outputs are the model's, which have `names`. `owners`: for each output the
-    name that stands for all of its layer. `given`: the `CompileOptions`. Raises ValueError for an unknown name of an
-    output, loss or metric, and for lists of another length.
+    `graph`: what a step computes; its first outputs are the model's, which have `names`. `owners()`: for each output
+    the name that stands for all of its layer. `given`: the `CompileOptions`. Raises ValueError for an unknown name of
+    an output, loss or metric, and for lists of another length.
     """
 
     def told(option: str) -> Any:
-        return by_output(getattr(given, option), names, owners)
+        value = getattr(given, option)
+        return by_output(value, names, owners()) if isinstance(value, Mapping) else value
 
     asked = for_outputs("loss", told("loss"), names, share=True)
     losses = [None if each is None else objective(each) for each in asked]
@@ -76,7 +75,7 @@ def resolve(names: list[str], owners: list[str], graph: Graph, given: Any) -> li
         if isinstance(weight, bool) or not (isinstance(weight, (int, float, np.number)) and np.isfinite(weight)):
             raise ValueError(f"compile: loss_weights must hold finite numbers; found {weight!r}.")
         logits = _logits(graph, output, loss, found)
-        targets.append(Target(k, name, owners[k], len(names) > 1, loss, float(weight), found, modes[k], logits))
+        targets.append(Target(k, name, len(names) > 1, loss, float(weight), found, modes[k], logits))
     _check_apart(targets)
     if given.on_nonfinite is not None:
         _check_taken_back(targets, given.on_nonfinite)
