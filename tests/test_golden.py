@@ -119,6 +119,7 @@ class Case:
 
 
 def as_list(value: Any) -> list[Any]:
+    value = [value[key] for key in sorted(value)] if isinstance(value, dict) else value
     return value if isinstance(value, list) else [value]
 
 

@@ -6,6 +6,7 @@
 import json
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import h5py
@@ -15,7 +16,9 @@ import torch
 
 import torchkeras
 from torchkeras.commands import main, reading_hdf5
+from torchkeras.commands.contents import Contents
 from torchkeras.commands.exits import MEANINGS
+from torchkeras.commands.findings import find_unknown_classes
 from torchkeras.layers import BatchNormalization, Conv2D, Dense, Flatten, Input
 from torchkeras.models import Model, Sequential
 
@@ -325,6 +328,31 @@ def test_all_unknown_classes_are_named(capsys):
         ("class", "", "the class 'Mine' is not known"),
         ("class", "", "the class 'Yours' is not known"),
     ]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "training-goes-on/keras-3.15/objective_dice/model.keras",  # an optimizer, a loss, a metric, policies of types
+        "training-goes-on/tf_keras-2.21/gru_cosine/model.keras",  # a schedule
+        "mixed-precision/tf_keras-recurrent-mixed_float16.h5",
+        "keras-own-cases/keras-3.15/ops_pairs/model.h5",  # functions of tensors
+        "keras-own-cases/keras-3.15/ops3_shape/model.keras",
+    ],
+)
+def test_only_layers_are_unknown_classes(path):
+    if path.endswith(".keras"):
+        with zipfile.ZipFile(GOLDEN / path) as archive:
+            config = json.loads(archive.read("config.json"))
+    else:
+        with h5py.File(GOLDEN / path) as file:
+            config = json.loads(file.attrs["model_config"])
+    contents = Contents("a layout", config=config)
+    find_unknown_classes(contents)
+    assert contents.findings == []
+    config["config"]["layers"][0]["class_name"] = "Mine"
+    find_unknown_classes(contents)
+    assert [found.text for found in contents.findings] == ["the class 'Mine' is not known"]
 
 
 def test_bytecode_is_named_where_it_stands(capsys):

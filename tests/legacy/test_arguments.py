@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from torchkeras import config, constraints, initializers, layers, regularizers
+from torchkeras.engine.layer.weight_lists import KERAS1
 from torchkeras.layers import Activation, Dense, Input, Lambda, Merge, merge
 from torchkeras.models import Model, Sequential, clone_model, load_model
 
@@ -267,7 +268,7 @@ def test_sequential_of_merged_branches():
     model = Sequential()
     model.add(Merge([left, right], mode="concat"))
     model.add(Activation("tanh"))
-    assert model._layers_of_keras1 == [*left.layers, *right.layers, *model.layers[4:]]
+    assert model._layers_in(KERAS1) == [*left.layers, *right.layers, *model.layers[4:]]
     assert [array.shape for array in model.get_weights()] == [(5, 4), (4,), (4, 3), (3,)] * 2
     assert (model.input_shape, model.output_shape) == ([(None, 5), (None, 5)], (None, 6))
     arrays = [np.random.default_rng(k).normal(size=(3, 5)).astype("float32") for k in range(2)]

@@ -5,7 +5,7 @@ Missing or contradictory parts are no errors here: they become findings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -101,15 +101,15 @@ class Contents:
         return [array for layer in self.layers for array in layer.arrays]
 
 
-def entries(config: Any) -> Iterator[Mapping[str, Any]]:
-    """Every entry of a config with a class and options, outermost first."""
+def entries(config: Any, but: Collection[str] = ()) -> Iterator[Mapping[str, Any]]:
+    """Every entry of a config with a class and options, outermost first; none of what is under the keys in `but`."""
     pending = [config]
     while pending:
         value = pending.pop()
         if isinstance(value, Mapping):
             if isinstance(value.get("class_name"), str) and isinstance(value.get("config"), (Mapping, list)):
                 yield value
-            pending += reversed(list(value.values()))
+            pending += reversed([item for key, item in value.items() if key not in but])
         elif isinstance(value, list):
             pending += reversed(value)
 

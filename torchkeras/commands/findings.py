@@ -15,6 +15,7 @@ from torchkeras.commands.output import Progress
 from torchkeras.errors import ForbiddenContentError
 from torchkeras.saving.containers.first_bytes import superblock_at
 from torchkeras.saving.containers.limits import GIB
+from torchkeras.saving.dialects import keras3
 from torchkeras.saving.formats import Format
 
 KINDS: Mapping[str, str] = {
@@ -40,6 +41,10 @@ KINDS: Mapping[str, str] = {
 
 # Classes that the translation of configs handles, though no layer has these names.
 BY_DIALECTS = ("Functional", "SlicingOpLambda", "TFOpLambda")
+
+# The keys of a config under which there are no layers.
+NO_LAYERS = ("build_config", "compile_config", "dtype")
+OPERATIONS = (*keras3.FUNCTIONS, "Einsum")
 
 # Weights that start as zeros or may well stay zero; Keras 1 wrote the letter of the gate after the name.
 ZEROS = re.compile(
@@ -116,7 +121,7 @@ def _find_function(contents: Contents, kind: str, option: str, config: Mapping[s
 
 def find_unknown_classes(contents: Contents) -> None:
     """List all unknown classes of layers: loading stops at the first."""
-    layers = [entry for entry in entries(contents.config) if _is_layer(entry)]
+    layers = [entry for entry in entries(contents.config, but=NO_LAYERS) if _is_layer(entry)]
     for name in sorted({entry["class_name"] for entry in layers}):
         if not _is_known(name.rpartition(">")[2]):
             contents.find("class", "", f"the class {name!r} is not known")
@@ -125,7 +130,14 @@ def find_unknown_classes(contents: Contents) -> None:
 def _is_layer(entry: Mapping[str, Any]) -> bool:
     config = entry["config"]
     named = "inbound_nodes" in entry or (isinstance(config, Mapping) and "name" in config)
-    return named and ".ops." not in str(entry.get("module"))  # without Keras 3's functions of tensors
+    return named and not _is_operation(entry)
+
+
+def _is_operation(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry is one of Keras 3's functions of tensors, of which HDF5 files do not have the module."""
+    if "module" in entry:
+        return ".ops." in str(entry["module"])
+    return entry["class_name"] in OPERATIONS and "trainable" not in entry["config"]
 
 
 def _is_known(name: str) -> bool:

@@ -13,7 +13,7 @@ from torchkeras.engine.layer.options import NEWER, Called, OptionalPositive
 from torchkeras.engine.layer.symbolic import as_list, unpacked
 from torchkeras.engine.layer.tracing import is_compiling
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.weight_lists import Order
+from torchkeras.engine.layer.weight_lists import FrozenModels, Order
 from torchkeras.layers.recurrence import Recurrent, shapes_of
 from torchkeras.layers.torch_module import TorchModule
 from torchkeras.layers.torch_recurrence import TorchRecurrent
@@ -113,7 +113,7 @@ class Bidirectional(Wrapper):
     def _list_by_kind(
         self, training: list[Variable], others: list[Variable], order: Order, frozen: bool = False
     ) -> None:
-        if order is not Order.CONFIG:
+        if order.frozen is not FrozenModels.CONFIG:
             super()._list_by_kind(training, others, order, frozen)
             return
         # The config says of both layers alike whether they train.

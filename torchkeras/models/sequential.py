@@ -18,6 +18,7 @@ from torchkeras.engine.layer.building import building_alone
 from torchkeras.engine.layer.fixed_lists import Layers
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list
+from torchkeras.engine.layer.weight_lists import KERAS1
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.models.model import Model
 from torchkeras.saving.graph_config import layer_config
@@ -214,10 +215,9 @@ class Sequential(Model):
         """The layers that were added, without the input."""
         return Layers(self._stack)
 
-    @property
-    def _layers_of_keras1(self) -> list[Layer]:
-        """The layers in the order of Keras 1: branch by branch, where several branches begin the model."""
-        return [*self._branches, *self._stack[len(self._branches) :]]
+    def _layers_in(self, order: str) -> list[Layer]:
+        """The layers in another order; in that of Keras 1 branch by branch, where several branches begin the model."""
+        return [*self._branches, *self._stack[len(self._branches) :]] if order == KERAS1 else self.layers
 
     @property
     def _class_name(self) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from torchkeras import bytecode, registry
+from torchkeras.engine.graph.call_forms import flat
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.operators import Operation
 from torchkeras.engine.graph.trace import Graph
@@ -26,8 +27,8 @@ from torchkeras.engine.layer.nested import (
     bound,
     decoded,
     encoded,
-    leaves,
     put_together,
+    slots_as_written,
     taken_apart,
 )
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list, node_of, unpacked
@@ -46,6 +47,11 @@ Call = tuple[str, int, list[Any]]  # a layer's name, the number of the call, its
 def layer_config(layer: Layer) -> dict[str, Any]:
     """`{"class_name", "config"}` of a layer or model, and what its config leaves out."""
     return registry.layers.serialize(layer)
+
+
+# The key of a model's config which says that outputs are numbered as in Keras, by the sorted keys of dicts. In configs
+# of ours without it those of a call are numbered as they were written.
+SORTED = "sorted_outputs"
 
 
 def graph_config(name: str, graph: Graph, forms: tuple[Any, Any] = (None, None)) -> dict[str, Any]:
@@ -80,7 +86,13 @@ def graph_config(name: str, graph: Graph, forms: tuple[Any, Any] = (None, None))
         "input_layers": [place(tensor) for tensor in graph.inputs],
         "output_layers": [place(tensor) for tensor in graph.outputs],
         **({} if forms == (None, None) else {"structure": [None if f is None else encoded(f) for f in forms]}),
+        **({SORTED: True} if any(_written_in_another_order(node.outputs) for node in graph.nodes) else {}),
     }
+
+
+def _written_in_another_order(outputs: Any) -> bool:
+    order = slots_as_written(taken_apart(outputs)[0])
+    return order != sorted(order)
 
 
 def in_structure(config: Mapping[str, Any], inputs: list[KerasTensor], outputs: list[KerasTensor]) -> tuple[Any, Any]:
@@ -129,6 +141,7 @@ def connect(
     """
     check_functional(config)
     layers: dict[str, Layer] = {}
+    forms: dict[str, tuple[Any, Any]] = {}
     made: dict[tuple[str, int], list[KerasTensor]] = {}
     calls: list[Call] = []
     for entry in config["layers"]:
@@ -140,11 +153,13 @@ def connect(
         layers[name] = layer
         if original is None and "name" not in entry["config"]:
             layer.name = name
-        first = int(isinstance(layer if original is None else original, Network))
+        if isinstance(layer if original is None else original, Network):
+            forms[name] = _forms_of(entry["config"])
+        first = int(name in forms)
         if not entry["inbound_nodes"]:
             made[name, 0] = _output_of(layer)
         calls += [(name, first + index, call) for index, call in enumerate(entry["inbound_nodes"])]
-    _make_calls(layers, made, calls, calling)
+    _make_calls(layers, made, calls, calling, forms, bool(config.get(SORTED)))
 
     def tensor(place: Any) -> KerasTensor:
         name, index, output = place
@@ -172,12 +187,25 @@ def _output_of(layer: Layer) -> list[KerasTensor]:
     return as_list(layer.get_output_at(0))
 
 
+def _forms_of(config: Any) -> tuple[Any, Any]:
+    """The forms of a model's inputs and outputs, with slots that have the numbers of its config."""
+    found = config.get("structure") if isinstance(config, Mapping) else None
+    return (None, None) if found is None else (decoded(found[0]), decoded(found[1]))
+
+
 def _make_calls(
-    layers: Mapping[str, Layer], made: dict[tuple[str, int], list[KerasTensor]], calls: list[Call], calling: Calling
+    layers: Mapping[str, Layer],
+    made: dict[tuple[str, int], list[KerasTensor]],
+    calls: list[Call],
+    calling: Calling,
+    forms: Mapping[str, tuple[Any, Any]],
+    by_keys: bool,
 ) -> None:
     """Call each layer as soon as its inputs exist; the calls of one layer keep their order.
 
     The order is that of Keras, which goes through the list again and again. Only calls that became ready are visited.
+    `forms`: of inputs and outputs of the models inside. `by_keys`: whether other outputs in dicts are numbered by the
+    sorted keys.
     """
     missing: list[set[tuple[str, int]]] = []
     takers: dict[tuple[str, int], list[int]] = {}
@@ -191,7 +219,9 @@ def _make_calls(
     while ready:
         passed, position = heapq.heappop(ready)
         name, index, call = calls[position]
-        made[name, index] = _call(partial(calling, layers[name]), name, index, call, made)
+        taken, given = forms.get(name, (None, None))
+        outputs = _call(partial(calling, layers[name]), name, index, call, made, taken)
+        made[name, index] = _numbered(outputs, given, by_keys)
         for taker in takers.get((name, index), ()):
             missing[taker].discard((name, index))
             if not missing[taker]:
@@ -203,9 +233,22 @@ def _make_calls(
             )
 
 
+def _numbered(outputs: Any, form: Any, by_keys: bool) -> list[KerasTensor]:
+    """The outputs of a call in the order of their numbers in the config. `form`: that of a model inside."""
+    if form is not None:
+        return flat(form, outputs, "The config: a model inside")
+    found, tensors = taken_apart(outputs)
+    return tensors if by_keys else [tensors[k] for k in slots_as_written(found)]
+
+
 def _call(
-    layer: Callable[..., Any], name: str, index: int, call: list[Any], made: Mapping[tuple[str, int], list[KerasTensor]]
-) -> list[KerasTensor]:
+    layer: Callable[..., Any],
+    name: str,
+    index: int,
+    call: list[Any],
+    made: Mapping[tuple[str, int], list[KerasTensor]],
+    form: Any,
+) -> Any:
     for source, k, output, *_ in call:
         if output >= len(made[source, k]):
             raise ArchitectureError(
@@ -213,15 +256,16 @@ def _call(
             )
     tensors = [made[source, k][output] for source, k, output, *_ in call]
     arguments = {key: value for item in call for key, value in (item[3] if len(item) > 3 else {}).items()}
-    if POSITIONAL not in arguments:
-        return leaves(layer(unpacked(tensors), **arguments))
+    if POSITIONAL not in arguments and form is None:
+        return layer(unpacked(tensors), **arguments)
     found = decoded(arguments)
+    found.setdefault(POSITIONAL, [form])
     if not all(slot.index in range(len(tensors)) for slot in taken_apart(found, TensorSlot)[1]):
         raise ArchitectureError(
             f"Call {index} of layer {name!r} has {len(tensors)} tensors; it names {short(arguments)}."
         )
     args, named = bound(tensors, found)
-    return leaves(layer(*args, **named))
+    return layer(*args, **named)
 
 
 def to_json(model: Layer, **options: Any) -> str:

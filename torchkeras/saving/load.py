@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -14,9 +15,9 @@ from torchkeras.config import DATA_FORMATS
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.building import materialize, on_meta
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.nested import decoded
-from torchkeras.engine.layer.weight_lists import Order
+from torchkeras.engine.layer.weight_lists import WRITTEN, FrozenModels, Order
 from torchkeras.engine.speed.malloc import large_pages
+from torchkeras.engine.step.optimizer_reach import bind
 from torchkeras.errors import (
     ArchitectureError,
     ModelFileError,
@@ -33,16 +34,15 @@ from torchkeras.saving.containers.places import shown
 from torchkeras.saving.data_format.convert import reorderings
 from torchkeras.saving.data_format.tracker import Tracker
 from torchkeras.saving.dialects import modern
-from torchkeras.saving.dialects.calls import read_form
 from torchkeras.saving.dialects.compile_config import modern_training
 from torchkeras.saving.formats import named
-from torchkeras.saving.graph_config import in_structure, model_from_config
+from torchkeras.saving.graph_config import model_from_config
 from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, described, opened
 from torchkeras.saving.optimizer.by_name import restore_by_name
 from torchkeras.saving.optimizer.state import restore, restore_scale
 from torchkeras.saving.types import give_types
 from torchkeras.saving.weights import later_defaults, layer_groups, numbered_layers, orderings, paths, state
-from torchkeras.saving.weights.matching import Match, Report, match_one, take
+from torchkeras.saving.weights.matching import Match, Named, Report, match_one, take
 from torchkeras.saving.weights.origin import BACKENDS, Origin
 
 PathLike = str | os.PathLike[str]
@@ -132,16 +132,29 @@ def _of_keras(
 
         matches, origin, report = _take(source, model, own, None, memory=allocate)
         source.frozen.freeze_parameters(model, source.name)
-        if source.in_form:
-            _take_forms(source, model)
         if compiled and source.training is not None:
+            if not source.told_optimizer:
+                warnings.warn(
+                    f"{source.name}: its training configuration names no optimizer. As in Keras, the model is compiled "
+                    "with RMSprop, which starts anew.",
+                    stacklevel=5,
+                )
             _compile(source, model, custom_objects)
             state_arrays = source.optimizer()
             if state_arrays:
-                restore(model.optimizer, state_arrays, matches, model.trainable_weights, origin, source.name)
+                _restore(model, state_arrays, matches, origin, source.name)
                 restore_scale(model, state_arrays, source.name)
     model.eval()
     return model, report
+
+
+def _restore(model: Any, arrays: list[Named], matches: list[Match], origin: Origin, file: str) -> None:
+    """Give the optimizer of a compiled model the state of a file."""
+    optimizer, variables = model.optimizer, model.trainable_weights
+    if origin.as_written:  # bound in the file's order for as long as that counts: when it is next read it is in today's
+        variables = [variable for variable in model._weights_in(Order(layers=WRITTEN)) if variable.trains]
+        bind(optimizer, variables, [tensor for variable in variables for tensor in variable.tensors])
+    restore(optimizer, arrays, matches, variables, origin, file)
 
 
 def is_whole(path: PathLike) -> bool:
@@ -152,14 +165,6 @@ def is_whole(path: PathLike) -> bool:
             return stored.about is not None
     with opened(path) as source:
         return source.config is not None
-
-
-def _take_forms(source: ModelFile, model: Network) -> None:
-    """Give a model's inputs and outputs the form that the config of its file shows."""
-    config = source.config["config"]
-    forms = [config.get(key) and read_form(config[key]) for key in ("input_layers", "output_layers")]
-    _, _ = in_structure({"structure": forms}, model.inputs, model.outputs)
-    model.__dict__.update(_input_form=decoded(forms[0]), _output_form=decoded(forms[1]))
 
 
 def _of_tensors(
@@ -246,7 +251,13 @@ def _built(source: ModelFile, config: Any, custom_objects: Mapping[str, Any] | N
 def _compile(source: ModelFile, model: Any, custom_objects: Mapping[str, Any] | None) -> None:
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
     training = modern_training(
-        bytecode.read(source.training, known), source.name, modern.dialect_of(source), model, known, source.backend
+        bytecode.read(source.training, known),
+        source.name,
+        modern.dialect_of(source),
+        model,
+        known,
+        source.backend,
+        source.as_written,
     )
     try:
         with building("The training configuration"):
@@ -284,11 +295,16 @@ def _take(
 
 
 def _by_groups(source: ModelFile, model: Network, taking: Taking, config: Any) -> Matched:
+    named = config is None and source.config is not None  # the model was made of the file's own architecture
+
     def attempt(made: Origin) -> list[Match]:
         if taking.by_name:
             return layer_groups.match_by_name(source.weights, model, made, taking.skip_mismatch, taking.reshape)
-        order = Order.CONFIG if source.frozen.layers else None  # a file of ours
-        return layer_groups.match_in_order(source.weights, model, made, taking.skip_mismatch, taking.reshape, order)
+        # A file of ours.
+        order = Order(FrozenModels.CONFIG, made.layer_order) if source.frozen.layers else made.order
+        return layer_groups.match_in_order(
+            source.weights, model, made, order, taking.skip_mismatch, taking.reshape, named
+        )
 
     origin = Origin.of(source.weights, taking.original_backend)
     return _settled(source, model, taking, config, origin, attempt)
@@ -298,10 +314,10 @@ def _by_paths(source: ModelFile, model: Network, taking: Taking, config: Any) ->
     taking.only("Keras 3's paths", "by_name", "skip_mismatch", "original_data_format")
 
     def attempt(made: Origin) -> list[Match]:
-        found = paths.pairs(source.weights, model, taking.by_name, taking.skip_mismatch)
+        found = paths.pairs(source.weights, model, made.layer_order, taking.by_name, taking.skip_mismatch)
         return [match_one(variable, array, made) for variable, array in found]
 
-    return _settled(source, model, taking, config, Origin(3, False), attempt)
+    return _settled(source, model, taking, config, Origin(3, False, as_written=source.as_written), attempt)
 
 
 def _by_numbers(source: ModelFile, model: Network, taking: Taking, config: Any) -> Matched:

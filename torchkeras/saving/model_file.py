@@ -34,12 +34,12 @@ from torchkeras.saving.types import KEY, read_types
 from torchkeras.saving.weights.layer_groups import read_arrays
 from torchkeras.saving.weights.matching import Named
 from torchkeras.saving.weights.numbered_layers import has_old_layout
+from torchkeras.saving.weights.origin import SORTED, has_dicts_as_written
 from torchkeras.saving.weights.paths import numbered
 
 # The key of what Keras cannot express about compiling, in metadata or the training configuration of our files.
 OWN = registry.OWN
-# The key by which our `.keras` files say that inputs and outputs have the form that the config shows. In other files
-# they are flat lists.
+# A key in the metadata of our older `.keras` files of models whose inputs or outputs were no plain lists.
 STRUCTURE = "torchkeras_structure"
 # The key of the numbers of an optimizer's state, beside the architecture in a file of tensors.
 STATE = "optimizer_state"
@@ -54,9 +54,10 @@ class ModelFile:
     `name`: the file's name in errors. `layout`: of the weights in the group `weights`: GROUPS (Keras 1, 2, 3), PATHS
     (`.weights.h5`) or NUMBERS (Keras 0); NAMES has no group. `config`, `training`: the architecture and how the model
     was compiled, None if missing. `version`, `backend`: of the Keras that wrote it, "" if the file does not say.
-    `in_form`: whether inputs and outputs have the form that the config shows. `frozen`: what does not train. `types`:
-    of weights whose policy says another. `state`: the numbers of the optimizer's state in a file of tensors, None
-    without.
+    `as_written`: whether the dicts of the model count in the order in which they were written, not by their sorted
+    keys. `frozen`: what does not train. `types`: of weights whose policy says another. `state`: the numbers of the
+    optimizer's state in a file of tensors, None without. `told_optimizer`: whether `training` has the optimizer from
+    the file; else it is Keras's default.
     """
 
     name: str
@@ -66,13 +67,16 @@ class ModelFile:
     training: Any = None
     version: str = ""
     backend: str = ""
-    in_form: bool = False
+    as_written: bool = False
     frozen: Frozen = NOTHING_FROZEN
     types: Mapping[str, str] = field(default_factory=dict)
     state: Any = None
+    told_optimizer: bool = True
 
     def optimizer(self) -> list[Named]:
         """The arrays of the optimizer's state, with names; empty if the file has none."""
+        if not self.told_optimizer:
+            return []
         if self.layout == PATHS:
             return _numbered_state(self.weights, self.version)
         return _optimizer(self.weights.file)
@@ -104,7 +108,16 @@ def described(about: str, name: str) -> ModelFile:
     training, state = found.get("training_config"), found.get(STATE)
     frozen, types = Frozen.read(found.get, name), read_types(found.get(KEY), name)
     return ModelFile(
-        name, None, NAMES, found["model_config"], training, version, frozen=frozen, types=types, state=state
+        name,
+        None,
+        NAMES,
+        found["model_config"],
+        training,
+        version,
+        as_written=SORTED not in found,
+        frozen=frozen,
+        types=types,
+        state=state,
     )
 
 
@@ -112,19 +125,51 @@ def _archived(found: archive.Archive, weights: h5py.Group, name: str) -> ModelFi
     training = found.config.get("compile_config") if isinstance(found.config, Mapping) else None
     metadata = found.metadata if isinstance(found.metadata, Mapping) else {}
     version, own = str(metadata.get("keras_version", "")), metadata.get(OWN)
+    told = not isinstance(training, Mapping) or "optimizer" in training
     training = _with_optimizer(training)
-    if training is not None and own is not None:
+    if isinstance(training, Mapping) and own is not None:
         training = {**training, OWN: own}
-    in_form, frozen = metadata.get(STRUCTURE) is True, Frozen.read(metadata.get, name)
-    types = read_types(metadata.get(KEY), name)
-    return ModelFile(name, weights, PATHS, found.config, training, version, "", in_form, frozen, types)
+    frozen, types = Frozen.read(metadata.get, name), read_types(metadata.get(KEY), name)
+    as_written = SORTED not in metadata and _is_ours(metadata, found.config)
+    return ModelFile(
+        name,
+        weights,
+        PATHS,
+        found.config,
+        training,
+        version,
+        as_written=as_written,
+        frozen=frozen,
+        types=types,
+        told_optimizer=told,
+    )
+
+
+def _is_ours(metadata: Mapping[str, Any], config: Any) -> bool:
+    """Whether we wrote a `.keras` file. Without training nothing says so, but Keras writes a key that we do not."""
+    return OWN in metadata or STRUCTURE in metadata or not any("build_config" in found for found in mappings(config))
+
+
+def mappings(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Every dictionary in a config, at any depth."""
+    waiting = [value]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, Mapping):
+            yield found
+            waiting += found.values()
+        elif isinstance(found, (list, tuple)):
+            waiting += found
 
 
 def _with_optimizer(training: Any) -> Any:
-    """How a model was compiled, with the optimizer under the key of HDF5 files; None without an optimizer."""
-    if not isinstance(training, Mapping) or training.get("optimizer") is None:
-        return None
-    optimizer = training["optimizer"]
+    """How a model was compiled, with the optimizer under the key of HDF5 files; None if it was not compiled.
+
+    Keras compiles with what the file has: an optimizer that is not told is the default of `compile`.
+    """
+    if not training or not isinstance(training, Mapping):
+        return training or None
+    optimizer = training.get("optimizer", "rmsprop")
     named = {"class_name": optimizer, "config": {}} if isinstance(optimizer, str) else optimizer
     return {**{key: value for key, value in training.items() if key != "optimizer"}, "optimizer_config": named}
 
@@ -144,6 +189,7 @@ def _hdf5(file: h5py.Group) -> ModelFile:
             read_config(file, "training_config"),
             told,
             str(attribute(file, "backend", attribute(group, "backend", ""))),
+            as_written=has_dicts_as_written(group, told),
             frozen=Frozen.read(partial(read_config, file), name),
             types=read_types(read_config(file, KEY), name),
         )
@@ -154,7 +200,8 @@ def _hdf5(file: h5py.Group) -> ModelFile:
     paths = with_folders(file)
     if {"layers", "_layer_checkpoint_dependencies", "vars"} & set(members(paths)) or not (inside or attributes(file)):
         # Keras 3 makes a group when it has a weight for it: an empty file is that of a model without weights.
-        return ModelFile(name, paths, PATHS, version=version or version_by_names(paths))
+        as_written = has_attribute(file, OWN) and not has_attribute(file, SORTED)
+        return ModelFile(name, paths, PATHS, version=version or version_by_names(paths), as_written=as_written)
     raise UnknownFormatError(
         f"{name}: an HDF5 file without weights of Keras: no 'layer_names', 'model_weights', 'nb_layers' or 'layers'."
     )

@@ -25,6 +25,7 @@ from torchkeras.saving.model_file import STATE
 from torchkeras.saving.optimizer.by_name import state_by_name
 from torchkeras.saving.optimizer.state import bound_for_file
 from torchkeras.saving.unsaveable import changed_by_hand, check_names, check_size, left_out, tied, unloadable, unwritten
+from torchkeras.saving.weights.origin import SORTED
 from torchkeras.saving.write.keras2_training import training_for_keras2
 from torchkeras.shards import collected, shared_in
 
@@ -132,11 +133,13 @@ def _told(model: Any, path: PathLike) -> bool:
 
 
 def _write_tensors(write: Callable[..., None], model: Any, path: PathLike, include_optimizer: bool) -> None:
-    about: dict[str, Any] = {"keras_version": KERAS_VERSION, "model_config": layer_config(model)}
+    about: dict[str, Any] = {"keras_version": KERAS_VERSION, SORTED: True, "model_config": layer_config(model)}
     about |= facts_beside(model)
     tensors: Mapping[str, Tensor] = {}
     if include_optimizer:
-        about["training_config"], _ = training_for_keras2(training_config(model), own_training_config(model))
+        about["training_config"], _ = training_for_keras2(
+            training_config(model, True), own_training_config(model, True)
+        )
         tensors, about[STATE] = state_by_name(model, bound_for_file(model, path))
     write(path, model, json_text.written(about, shown(path)), tensors)
 

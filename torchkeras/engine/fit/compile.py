@@ -33,7 +33,7 @@ from torchkeras.engine.speed.choose import learner, scorer
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel
 from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
-from torchkeras.engine.step.optimizer_reach import check_reach, discrepancy, warn_of_hooks
+from torchkeras.engine.step.optimizer_reach import bind, check_reach, discrepancy, warn_of_hooks
 from torchkeras.engine.step.output_loss import name_of
 from torchkeras.engine.step.output_metric import check_one_number
 from torchkeras.engine.step.step import learn, train_step
@@ -115,7 +115,8 @@ class Compiling(Together, Turning, Extending, abstract=True):
         """Settle how the model is trained.
 
         Which weights train is settled here too. For several outputs, `loss`, `metrics`, `loss_weights` and the like are
-        lists in the order of the outputs, or dictionaries by output name.
+        lists in the order of the outputs, or dictionaries by output name; the name of a layer stands for all of its
+        outputs that have no entry of their own.
 
         Arguments:
             optimizer (name, object or class, default None): an optimizer of Keras or of torch.optim, a class of
@@ -236,12 +237,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
         optimizer = self._given.optimizer
         if optimizer is not None:
             check_reach(self, parameters, losses)
-            optimizer.bind(
-                parameters,
-                [variable.arrangement for variable in variables],
-                layers=[variable.layer.name for variable in variables],
-                names=[variable.name for variable in variables],
-            )
+            bind(optimizer, variables, parameters)
         warn_of_unseen(self, "compile", stacklevel=4, losses=losses)
         collected = set(map(id, parameters))
         for owner in self._weight_owners():
@@ -270,7 +266,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
             return
         network, names, given = self._trained_network(), self.output_names, self._given
         graph = network._graphed  # whose first outputs are the model's own
-        targets, scores = resolve(names, graph, given), Scores()
+        targets, scores = resolve(names, lambda: self._output_owners, graph, given), Scores()
         owns_loss = type(self).compute_loss is not Extending.compute_loss
         if owns_step or owns_loss:
             refuse(targets)

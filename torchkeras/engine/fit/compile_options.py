@@ -14,6 +14,7 @@ from torchkeras.engine.fit.distributing import check as check_distribution
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.engine.speed.choose import check as check_speed
 from torchkeras.engine.step.nonfinite import POLICIES
+from torchkeras.engine.step.targets import by_output
 
 NUMBERS = (None, "keras", "tensorflow")
 
@@ -56,22 +57,23 @@ class CompileOptions:
             raise ValueError("compile: target_tensors must be arrays or tensors; found a symbolic tensor.")
 
 
-def training_config(model: Any) -> dict[str, Any]:
-    """How a model was compiled, as plain data."""
+def training_config(model: Any, as_lists: bool = False) -> dict[str, Any]:
+    """How a model was compiled, as plain data. `as_lists`: as for Keras 2, which has no outputs in dicts."""
+    as_lists = several_of_one_layer(model) or (as_lists and model._output_form is not None)
     return {
         "optimizer_config": optimizers.serialize(model.optimizer),
-        "loss": _plain(_listed(model, "loss"), loss_functions.serialize),
-        "metrics": _plain(_listed(model, "metrics"), metric_functions.serialize),
-        "sample_weight_mode": _listed(model, "sample_weight_mode"),
-        "loss_weights": mapped(_listed(model, "loss_weights", 1.0), _number),
-        "weighted_metrics": _plain(_listed(model, "weighted_metrics"), metric_functions.serialize),
+        "loss": _plain(_listed(model, "loss", as_lists), loss_functions.serialize),
+        "metrics": _plain(_listed(model, "metrics", as_lists), metric_functions.serialize),
+        "sample_weight_mode": _listed(model, "sample_weight_mode", as_lists),
+        "loss_weights": mapped(_listed(model, "loss_weights", as_lists, 1.0), _number),
+        "weighted_metrics": _plain(_listed(model, "weighted_metrics", as_lists), metric_functions.serialize),
     }
 
 
-def _listed(model: Any, option: str, missing: Any = None) -> Any:
-    """An option by names as a list where several outputs are of one layer, since names mean all of these in Keras 2."""
-    value = getattr(model, option)
-    if not isinstance(value, Mapping) or "class_name" in value or not several_of_one_layer(model):
+def _listed(model: Any, option: str, as_lists: bool, missing: Any = None) -> Any:
+    """An option of `compile`. `as_lists`: as a list if it is by names, which do not mean the same in every Keras."""
+    value = by_output(getattr(model, option), model.output_names, model._output_owners)
+    if not isinstance(value, Mapping) or "class_name" in value or not as_lists:
         return value
     listed = [value.get(name, missing) for name in model.output_names]
     return list(map(as_list, listed)) if "metrics" in option else listed
@@ -88,9 +90,9 @@ def several_of_one_layer(model: Any) -> bool:
     return len(set(layers)) < len(layers)
 
 
-def own_training_config(model: Any) -> dict[str, Any]:
+def own_training_config(model: Any, as_lists: bool = False) -> dict[str, Any]:
     """What of it a file of Keras may say otherwise, or has no words for."""
-    told = training_config(model)
+    told = training_config(model, as_lists)
     names = ("loss", "metrics", "weighted_metrics")
     return {**{name: told[name] for name in names}, "on_nonfinite": model.on_nonfinite, "numbers": model._given.numbers}
 

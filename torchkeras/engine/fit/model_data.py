@@ -13,9 +13,9 @@ from torchkeras.engine.data import checks, sample_weights
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.raw_batch import mapped, samples_in
 from torchkeras.engine.data.target_kinds import AS_GIVEN, CLASSES, SOME_CLASSES
-from torchkeras.engine.graph.call_forms import flat, float_type, type_of
+from torchkeras.engine.graph.call_forms import float_type, in_order, is_by_name, type_of
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.step.targets import Target
+from torchkeras.engine.step.targets import Target, by_output
 
 Checked = tuple[list[Tensor], list[Tensor], list[Tensor | None]]
 
@@ -52,8 +52,9 @@ class Intake:
             (first,) = checks.standardize(x, ["input"])
             network.build((None, *first.shape[1:]))
         form = network._input_form
-        by_name = form is None or (isinstance(x, Mapping) and set(x) == set(network.input_names))
-        return x if by_name else flat(form, x, f"{describe(network)}: x")
+        if form is None or is_by_name(form, network.input_names, x):
+            return x
+        return in_order(form, x, network.inputs, f"{describe(network)}: x")
 
     def arrays(self, x: Any, y: Any = None, sample_weight: Any = None, streamed: bool = False) -> Checked:
         """Checked inputs, targets and weights. Raises what `checks` and `weighting` raise.
@@ -65,7 +66,8 @@ class Intake:
             checks.check_lengths(inputs, [])
             return inputs, [], []
         true, names, modes = self._true(y, streamed)
-        weights = sample_weights.standardize_weights(true, names, sample_weight, self.class_weight, modes)
+        of_samples, of_classes = self._by_output(sample_weight), self._by_output(self.class_weight)
+        weights = sample_weights.standardize_weights(true, names, of_samples, of_classes, modes)
         checks.check_lengths(inputs, true, weights)
         return inputs, true, weights
 
@@ -85,10 +87,10 @@ class Intake:
             torch.int64 if kind in (CLASSES, SOME_CLASSES) else type_of(self.network, tensor)
             for tensor, kind in zip(outputs, kinds, strict=True)
         ]
-        y = self.default_targets if y is None else y
+        y = self._by_output(self.default_targets if y is None else y)
         form = self.network._output_form
         if form is not None and y is not None and not (isinstance(y, Mapping) and set(y) <= set(names)):
-            y = flat(form, y, f"{describe(self.network)}: y")
+            y = in_order(form, y, self.network.outputs, f"{describe(self.network)}: y")
         if not targets and self.free:
             count = 0 if y is None else len(y) if isinstance(y, (list, tuple)) else 1
             names, kinds = [f"y{k}" for k in range(count)], [AS_GIVEN] * count
@@ -97,6 +99,13 @@ class Intake:
         if not streamed or all(target.device.type == "cpu" for target in true):
             checks.check_labels(true, names, shapes, kinds)
         return true, names, [target.weight_mode for target in targets] or [None] * len(names)
+
+    def _by_output(self, given: Any) -> Any:
+        """What is given by the names of layers by those of outputs; anything else as it is."""
+        if not isinstance(given, Mapping) or self.targets is None:
+            return given
+        targets, owners = self.targets(), self.network._output_owners
+        return by_output(given, [target.name for target in targets], [owners[target.index] for target in targets])
 
     def batch(self, x: Any, y: Any = None, sample_weight: Any = None, whole: int | None = None) -> Batch:
         """The same for one streamed batch, where it lies; `whole`: the samples of a batch of which these are a part."""

@@ -9,7 +9,15 @@ import numpy as np
 import torch
 from torch import nn
 
-from torchkeras.engine.layer.nested import TENSORS, TensorSlot, is_flat, mapped, put_together, taken_apart
+from torchkeras.engine.layer.nested import (
+    TENSORS,
+    TensorSlot,
+    is_flat,
+    mapped,
+    put_together,
+    slots_as_written,
+    taken_apart,
+)
 
 OPTIONS = ("mask", "details", "logits", "training")  # arguments of a model's call that are no inputs
 
@@ -63,14 +71,45 @@ def _match(form: Any, value: Any, where: str, found: dict[int, Any]) -> None:
             _match(inner, value[index], f"{where}[{index}]", found)
 
 
+def in_order(form: Any, value: Any, tensors: Sequence[Any], what: str) -> Any:
+    """The items of a nested value in the order of a model's inputs or outputs, `tensors`; one alone as it was given.
+
+    In place of a dict a list is taken in Keras's order, that of the sorted keys. Raises ValueError, which begins with
+    `what`, if the dict was written in another order and the shapes leave open which is meant; and as `flat`.
+    """
+    if isinstance(value, Mapping):
+        return flat(form, value, what)
+    if len(tensors) == 1 and isinstance(form, Mapping):
+        return value
+    plain = isinstance(value, (list, tuple)) and not any(isinstance(item, (list, tuple, Mapping)) for item in value)
+    if not plain or len(value) != len(tensors):
+        return flat(form, value, what)
+    order = slots_as_written(form)
+    if order != sorted(order) and all(tensors[k].shape == each.shape for k, each in zip(order, tensors, strict=True)):
+        raise ValueError(
+            f"{what} takes the form {_shown(form)}; found a list. Keras sorts the keys of a dict, and they were "
+            "written in another order: give a dict."
+        )
+    return list(value)
+
+
+def _shown(form: Any) -> str:
+    """A form as text, with a point for each slot."""
+    if isinstance(form, Mapping):
+        return f"{{{', '.join(f'{key!r}: {_shown(item)}' for key, item in form.items())}}}"
+    return f"[{', '.join(map(_shown, form))}]" if isinstance(form, (list, tuple)) else "..."
+
+
 def inputs_of_call(
-    what: str, names: Sequence[str], form: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    what: str, inputs: Sequence[Any], form: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call with its inputs as a model's generated code takes them: one, or a list of them.
 
-    `names`: of the inputs. Inputs may come by name, as arguments or in a dict, or in the form that the model was made
-    with. Raises ValueError for inputs that are missing, doubled, too many or unknown, and TypeError for a number.
+    `inputs`: the symbolic ones. Inputs may come in the form that the model was made with, or by name, as arguments or
+    in a dict. Raises ValueError for inputs that are missing, doubled, too many or unknown, and for a list in place of a
+    dict whose order is in doubt; TypeError for a number.
     """
+    names = [tensor._keras_history.layer.name for tensor in inputs]
     given = {name: kwargs.pop(name) for name in list(kwargs) if name not in OPTIONS}
     if given and args:
         raise ValueError(f"{what}: inputs come by position or by name; found both ({', '.join(given)}).")
@@ -80,18 +119,27 @@ def inputs_of_call(
         args = (list(args),)
     if len(args) > 1:
         raise ValueError(f"{what} has {len(names)} inputs ({', '.join(names)}); it was called with {len(args)}.")
-    if len(args) != 1 or is_flat(args[0]) or isinstance(args[0], np.ndarray):
+    if len(args) != 1 or isinstance(args[0], np.ndarray) or (form is None and is_flat(args[0])):
         return args, kwargs
     (value,) = args
-    if isinstance(value, Mapping) and set(value) == set(names):
+    if is_by_name(form, names, value):
         value = [value[name] for name in names]
     elif form is not None:
-        value = flat(form, value, f"{what}: its call")
+        value = in_order(form, value, inputs, f"{what}: its call")
+        if is_flat(value):
+            return (value,), kwargs
     elif isinstance(value, Mapping):
         raise ValueError(f"{what} has the inputs {', '.join(names)}; it was called with {', '.join(map(str, value))}.")
     elif not hasattr(value, "__len__"):
         raise TypeError(f"{what}: its call takes tensors or arrays; found {value!r}, of type {type(value).__name__}.")
     return (value[0] if len(value) == 1 else value,), kwargs
+
+
+def is_by_name(form: Any, names: Sequence[str], value: Any) -> bool:
+    """Whether inputs are a dict by the names of the inputs, and not in the form that the model was made with."""
+    if not isinstance(value, Mapping) or set(value) != set(names):
+        return False
+    return not isinstance(form, Mapping) or set(value) != set(form)
 
 
 def has_arrays(value: Any) -> bool:

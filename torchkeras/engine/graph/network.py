@@ -54,7 +54,6 @@ class Network(Written, abstract=True):
     supports_masking = True
     _is_network = True
     _levels = 0  # of models in models, this one included
-    _input_form: Any = None  # as `_output_form`
 
     class _Facts(Facts):
         casts = False  # each layer inside does by itself
@@ -85,7 +84,9 @@ class Network(Written, abstract=True):
         self._take(trace.trace(as_list(inputs), as_list(outputs)))
 
     def _take(self, taken: Graph) -> None:
-        self._hold([layer for layer in taken.layers if not isinstance(layer, InputLayer)])
+        # Torch has the layers as they were written, which no rule of Keras changes: its names and orders stay.
+        layers = trace.layers_as_written(taken, self._input_form, self._output_form)
+        self._hold([layer for layer in layers if not isinstance(layer, InputLayer)])
         self._set_graph(taken)
         self._function(self._plain)
         self.built = True  # now other threads may use it
@@ -228,7 +229,7 @@ class Network(Written, abstract=True):
             if len(args) > 1 and len(args) != len(self.inputs) and self._forward_pre_hooks:
                 return in_form(self._output_form, self._call_module(*args, **kwargs))  # a hook makes inputs of these
             what = f"{type(self).__name__} {self.name!r}"
-            args, kwargs = inputs_of_call(what, self.input_names, self._input_form, args, kwargs)
+            args, kwargs = inputs_of_call(what, self.inputs, self._input_form, args, kwargs)
             if has_arrays(args):
                 args = as_tensors(args, [type_of(self, tensor) for tensor in self.inputs], self._device)
         if compiled_somewhere() and is_compiling():

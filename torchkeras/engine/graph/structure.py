@@ -7,12 +7,12 @@ from typing import Any
 
 from torchkeras.engine.graph import notebook, summary
 from torchkeras.engine.graph.call_forms import keys_of_form
-from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.graph.trace import Graph, layers_as_written
 from torchkeras.engine.layer.fixed_lists import InputNames, Inputs, Layers, OutputNames, Outputs
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.symbolic import KerasTensor, unpacked
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.weight_lists import WeightOwner, distinct
+from torchkeras.engine.layer.weight_lists import KERAS1, WRITTEN, WeightOwner, distinct
 from torchkeras.naming import Unused
 from torchkeras.rules import integer, read
 
@@ -25,7 +25,9 @@ class Structure(Layer, abstract=True):
     """The part of a network that tells what it consists of."""
 
     _graph: Graph | None = None
-    _output_form: Any = None  # of outputs that are no tensor and no plain list; see `engine.graph.call_forms`
+    # Of inputs and outputs that are no tensor and no plain list; see `engine.graph.call_forms`.
+    _input_form: Any = None
+    _output_form: Any = None
 
     @property
     def _is_connected(self) -> bool:
@@ -53,9 +55,10 @@ class Structure(Layer, abstract=True):
         """The layers, farthest from the outputs first."""
         return Layers(() if self._graph is None else self._graph.layers)
 
-    @property
-    def _layers_of_keras1(self) -> list[Layer]:
-        """The layers in the order of Keras 1, in files and `get_weights`."""
+    def _layers_in(self, order: str) -> list[Layer]:
+        """The layers in another order: `KERAS1` or `WRITTEN`."""
+        if order == WRITTEN and self._graph is not None:
+            return layers_as_written(self._graph, self._input_form, self._output_form)
         return self.layers
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
@@ -136,8 +139,19 @@ class Structure(Layer, abstract=True):
         """
         if self._output_form is not None and (keys := keys_of_form(self._output_form)) is not None:
             return OutputNames(keys)
+        return OutputNames(self._names_by_layers)
+
+    @property
+    def _names_by_layers(self) -> list[str]:
+        """Distinct names of the outputs, made of those of their layers."""
         names = self._output_layer_names
-        return OutputNames(names if len(set(names)) == len(names) else map(Unused(mark="_"), names))
+        return names if len(set(names)) == len(names) else list(map(Unused(mark="_"), names))
+
+    @property
+    def _output_owners(self) -> list[str]:
+        """For each output the name that stands for it and all others of its layer: the layer's, or the output's own."""
+        by_layers = self._output_form is None or keys_of_form(self._output_form) is None
+        return self._output_layer_names if by_layers else self.output_names
 
     @property
     def _output_layer_names(self) -> list[str]:
@@ -152,8 +166,8 @@ class Structure(Layer, abstract=True):
     def _sublayers(self) -> list[WeightOwner]:
         return self._with_others([] if self._graph is None else self._graph.layers)
 
-    def _sublayers_of_keras1(self) -> list[WeightOwner]:
-        return self._with_others(self._layers_of_keras1)
+    def _sublayers_in(self, order: str) -> list[WeightOwner]:
+        return self._with_others(self._layers_in(order))
 
     def _with_others(self, layers: list[Layer]) -> list[WeightOwner]:
         """The layers of the graph, then those that the model holds beside it, as attributes."""
@@ -162,7 +176,7 @@ class Structure(Layer, abstract=True):
     def _ordered_weights(self) -> list[Variable]:
         # get_weights follows the layers (those of a model that only Keras 1 has, in its order); `weights` lists those
         # that train first.
-        variables = [variable for layer in self._sublayers_of_keras1() for variable in layer.weights]
+        variables = [variable for layer in self._sublayers_in(KERAS1) for variable in layer.weights]
         return distinct([*variables, *self._own_variables()])
 
     def _check_has_weights(self) -> None:

@@ -209,6 +209,10 @@ class Subclassed(Network, abstract=True):
             return OutputNames(f"output_{k + 1}" for k in range(len(self.outputs)))
         return super().output_names
 
+    @property
+    def _output_owners(self) -> list[str]:
+        return self.output_names if self._has_own_code else super()._output_owners
+
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_whole": None}
 

@@ -1,19 +1,19 @@
 """From symbolic inputs and outputs to an ordered graph: which nodes, in which order, which layers.
 
 The order of `layers` is Keras's: by depth (the longest way to an output), farthest first, then by the order in which
-a walk back from the outputs first meets them.
+a walk back from the outputs first meets them. Keras sorts the keys of dicts.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from torchkeras.engine.layer.nested import put_together, taken_apart
+from torchkeras.engine.layer.nested import POSITIONAL, put_together, slots_as_written, taken_apart
 from torchkeras.engine.layer.symbolic import History, KerasTensor, Node, Shape, node_of
 from torchkeras.lazy import lazy_property
 
@@ -116,7 +116,43 @@ def trace(inputs: list[KerasTensor], outputs: list[KerasTensor]) -> Graph:
                 f"Model inputs must come from Input(); found the output of layer {history.layer.name!r}. Make an Input "
                 f"of shape {tensor.shape[1:]} and call the layers that follow on it."
             )
-    finished, layer_order = _walk(outputs)
+    graph = _between(inputs, outputs, _inputs_sorted)
+    _check_connected(inputs, graph.nodes)
+    check_names(graph.layers)
+    return graph
+
+
+def layers_as_written(graph: Graph, input_form: Any, output_form: Any) -> list[Layer]:
+    """The layers of a graph with dicts in the order in which they were written: torch's order of the submodules.
+
+    `input_form`, `output_form`: of the graph's inputs and outputs, None for plain lists.
+    """
+    inputs, outputs = _as_written(graph.inputs, input_form), _as_written(graph.outputs, output_form)
+    called = ((node.input_tensors, _inputs_as_written(node)) for node in graph.nodes)
+    if all(found is again for one in ((graph.outputs, outputs), *called) for found, again in zip(*one, strict=True)):
+        return graph.layers
+    return _between(inputs, outputs, _inputs_as_written).layers
+
+
+def _as_written(tensors: list[KerasTensor], form: Any) -> list[KerasTensor]:
+    order = slots_as_written(form)
+    return [tensors[k] for k in order] if len(order) == len(tensors) else tensors
+
+
+def _inputs_as_written(node: Node) -> list[KerasTensor]:
+    given = node.arguments if POSITIONAL in node.arguments else getattr(node.layer, "_input_form", None)
+    return _as_written(node.input_tensors, given)
+
+
+def _inputs_sorted(node: Node) -> list[KerasTensor]:
+    return node.input_tensors
+
+
+def _between(
+    inputs: list[KerasTensor], outputs: list[KerasTensor], inputs_of: Callable[[Node], Sequence[KerasTensor]]
+) -> Graph:
+    """The graph between inputs and outputs. `inputs_of`: those of a node, in the order in which they count."""
+    finished, layer_order = _walk(outputs, inputs_of)
     depths, layer_depths = _depths(finished)
     for tensor in inputs:  # an input that no output needs is still an input of the model
         layer, node = tensor._keras_history.layer, node_of(tensor)
@@ -126,20 +162,20 @@ def trace(inputs: list[KerasTensor], outputs: list[KerasTensor]) -> Graph:
     position = {node: index for index, node in enumerate(finished)}
     nodes = sorted(finished, key=lambda node: (-depths[node], position[node]))
     layers = sorted(layer_depths, key=lambda layer: (-layer_depths[layer], layer_order[layer]))
-    _check_connected(inputs, nodes)
-    check_names(layers)
     return Graph(inputs, outputs, nodes, layers, depths)
 
 
 def before(tensor: KerasTensor) -> tuple[list[KerasTensor], list[Layer]]:
     """The inputs that a tensor is computed from, and the layers on the way, branch by branch."""
-    nodes, _ = _walk([tensor])
+    nodes, _ = _walk([tensor], _inputs_sorted)
     called = [node for node in nodes if node.input_tensors]
     inputs = [node.outputs for node in nodes if not node.input_tensors]
     return inputs, list(dict.fromkeys(node.layer for node in called))
 
 
-def _walk(outputs: list[KerasTensor]) -> tuple[list[Node], dict[Layer, int]]:
+def _walk(
+    outputs: list[KerasTensor], inputs_of: Callable[[Node], Sequence[KerasTensor]]
+) -> tuple[list[Node], dict[Layer, int]]:
     """All nodes before the outputs, each after those it depends on; and the layers in the order first met."""
     finished: dict[Node, None] = {}
     in_progress: dict[Node, None] = {}
@@ -159,7 +195,7 @@ def _walk(outputs: list[KerasTensor]) -> tuple[list[Node], dict[Layer, int]]:
             layer_order.setdefault(node.layer, len(layer_order))
             in_progress[node] = None
             pending.append((node, True))
-            pending += [(node_of(tensor), False) for tensor in reversed(node.input_tensors)]
+            pending += [(node_of(tensor), False) for tensor in reversed(inputs_of(node))]
     return list(finished), layer_order
 
 

@@ -26,22 +26,31 @@ class TensorSlot:
     index: int
 
 
+def ordered(mapping: Mapping[Any, Any]) -> list[Any]:
+    """The keys of a dict in Keras's order, which is sorted; as they stand where they cannot be sorted."""
+    try:
+        return sorted(mapping)
+    except TypeError:
+        return list(mapping)
+
+
 def tensors_in(value: Any) -> Iterator[Any]:
-    """All symbolic tensors in nested lists, tuples and dictionaries."""
+    """All symbolic tensors in nested lists, tuples and dictionaries, in Keras's order."""
     if isinstance(value, Symbolic):
         yield value
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from tensors_in(item)
     elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from tensors_in(item)
+        for key in ordered(value):
+            yield from tensors_in(value[key])
 
 
 def taken_apart(value: Any, kinds: Any = TENSORS) -> tuple[Any, list[Any]]:
     """(form, tensors): the value with a `TensorSlot` for each tensor, and the tensors, a shared one each time.
 
-    Dicts are walked in their own order, output objects (dataclasses, objects with attributes) in that of their fields.
+    Dicts are walked in the order of their sorted keys, as in Keras; output objects (dataclasses, objects with
+    attributes) in that of their fields.
     """
     found: list[Any] = []
 
@@ -50,6 +59,15 @@ def taken_apart(value: Any, kinds: Any = TENSORS) -> tuple[Any, list[Any]]:
         return TensorSlot(len(found) - 1)
 
     return mapped(value, slot, kinds), found
+
+
+def slots_as_written(form: Any) -> list[int]:
+    """The numbers of a form's slots, in the order in which its dicts were written."""
+    if isinstance(form, TensorSlot):
+        return [form.index]
+    plain = isinstance(form, (list, tuple))
+    inside = form if plain else form.values() if isinstance(form, Mapping) else _attributes(form).values()
+    return [index for item in inside for index in slots_as_written(item)]
 
 
 def leaves(value: Any) -> list[Any]:
@@ -69,7 +87,8 @@ def mapped(value: Any, change: Callable[[Any], Any], kinds: Any = TENSORS) -> An
     if isinstance(value, kinds):
         return change(value)
     if isinstance(value, Mapping):
-        return _mapping(value, {key: mapped(item, change, kinds) for key, item in value.items()})
+        items = {key: mapped(value[key], change, kinds) for key in ordered(value)}
+        return _mapping(value, {key: items[key] for key in value})
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*(mapped(item, change, kinds) for item in value))
     if isinstance(value, torch.Size):

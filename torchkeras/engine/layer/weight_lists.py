@@ -7,7 +7,7 @@ from dataclasses import replace
 from enum import Enum
 from math import prod
 from types import FunctionType, MethodType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -29,6 +29,9 @@ ENGINES_OWN = frozenset(
     )
 )
 TORCHS_OWN = frozenset(vars(nn.Module()))
+# Orders of layers in older files: Keras 1's, branch by branch where several begin a Sequential; and ours before the
+# keys of dicts were sorted as Keras sorts them.
+KERAS1, WRITTEN = "keras1", "written"
 
 
 DATA = (bool, int, float, str, tuple, list, dict, set)  # of class attributes: what an attribute takes the place of
@@ -44,18 +47,27 @@ class _Changes:
 CHANGES = _Changes()
 
 
-class Order(Enum):
-    """The orders in which the weights of layers in layers are listed: first those that train, then the others.
+class FrozenModels(Enum):
+    """How a model that does not train counts where weights are listed: first those that train, then the others.
 
-    NOW: by what is frozen now, as Keras 2 lists them. KERAS1: the same, branch by branch where a model inside begins
-    with several. CONFIG: as Keras 2 lists them after it has read a config, which does not say that a model is frozen.
-    LATER: as tf.keras and Keras 3 do, where a model that is frozen has frozen each of its layers.
+    NOW: by what is frozen now, as Keras 2 lists them. CONFIG: as Keras 2 lists them after it has read a config, which
+    does not say that a model is frozen. LATER: as tf.keras and Keras 3 do, where a frozen model has frozen each of its
+    layers.
     """
 
     NOW = "now"
-    KERAS1 = "Keras 1"
     CONFIG = "config"
     LATER = "later"
+
+
+class Order(NamedTuple):
+    """The order in which the weights of layers in layers are listed. `layers`: KERAS1, WRITTEN, or None for today's."""
+
+    frozen: FrozenModels = FrozenModels.NOW
+    layers: str | None = None
+
+
+NOW = Order()
 
 
 class WeightOwner(Moded, Typed, OwnWeights):
@@ -176,8 +188,8 @@ class WeightOwner(Moded, Typed, OwnWeights):
                 pending[:0] = list(module.children())
         return found
 
-    def _sublayers_of_keras1(self) -> list[WeightOwner]:
-        """The same in the order of Keras 1."""
+    def _sublayers_in(self, order: str) -> list[WeightOwner]:
+        """The same in another order: `KERAS1` or `WRITTEN`."""
         return self._sublayers()
 
     def _list_by_kind(
@@ -188,13 +200,13 @@ class WeightOwner(Moded, Typed, OwnWeights):
         So no list is copied at each level of layers in layers. `frozen`: whether a model around it freezes its layers.
         """
         trains = self._trainable and not frozen
-        if self._is_network and order in (Order.CONFIG, Order.LATER):
-            trains, frozen = True, order is Order.LATER and not trains
+        if self._is_network and order.frozen is not FrozenModels.NOW:
+            trains, frozen = True, order.frozen is FrozenModels.LATER and not trains
         found: tuple[list[Variable], list[Variable]] = (training, others) if trains else ([], [])
         variables = self._own_variables()
         for kind, listed in zip((True, False), found if trains else (others, others), strict=True):
             listed += [variable for variable in variables if variable.trainable is kind]
-        for layer in self._sublayers_of_keras1() if order is Order.KERAS1 else self._sublayers():
+        for layer in self._sublayers_in(order.layers) if order.layers else self._sublayers():
             layer._list_by_kind(*found, order, frozen)
         if not trains:
             others += [*found[0], *found[1]]
@@ -203,7 +215,7 @@ class WeightOwner(Moded, Typed, OwnWeights):
         """All weights, in the order of a file."""
         training: list[Variable] = []
         others: list[Variable] = []
-        self._list_by_kind(training, others, order, order is Order.LATER and self._frozen_above)
+        self._list_by_kind(training, others, order, order.frozen is FrozenModels.LATER and self._frozen_above)
         return distinct(training, others)
 
     @property
@@ -219,7 +231,7 @@ class WeightOwner(Moded, Typed, OwnWeights):
     @property
     def weights(self) -> list[Variable]:
         """All weights, those of layers that train first; empty before the first call."""
-        return Weights(self._weights_in(Order.NOW))
+        return Weights(self._weights_in(NOW))
 
     # Keras 3's names of the same.
     trainable_variables = property(lambda self: self.trainable_weights, doc="`trainable_weights`.")

@@ -42,6 +42,16 @@ def check_reach(model: Any, parameters: Iterable[torch.Tensor], losses: Iterable
             )
 
 
+def bind(optimizer: Any, variables: list[Any], parameters: list[torch.Tensor]) -> None:
+    """Bind an optimizer to weights, of which `parameters` are the tensors."""
+    optimizer.bind(
+        parameters,
+        [variable.arrangement for variable in variables],
+        layers=[variable.layer.name for variable in variables],
+        names=[variable.name for variable in variables],
+    )
+
+
 def discrepancy(
     weights: Iterable[Any],
     parameters: Iterable[torch.Tensor],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -55,22 +55,29 @@ class Target:
         return replace(self, logits=None, link=None if self.logits else self.link)
 
 
-def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
+def resolve(names: list[str], owners: Callable[[], list[str]], graph: Graph, given: Any) -> list[Target]:
     """The targets of a model from what `compile` was given; an output whose loss is None is none.
 
-    `graph`: what a step computes; its first outputs are the model's, which have `names`. `given`: the `CompileOptions`.
-    Raises ValueError for an unknown name of an output, loss or metric, and for lists of another length.
+    `graph`: what a step computes; its first outputs are the model's, which have `names`. `owners()`: for each output
+    the name that stands for all of its layer. `given`: the `CompileOptions`. Raises ValueError for an unknown name of
+    an output, loss or metric, and for lists of another length.
     """
-    losses = [None if each is None else objective(each) for each in for_outputs("loss", given.loss, names, share=True)]
-    weights = for_outputs("loss_weights", given.loss_weights, names)
-    modes = for_outputs("sample_weight_mode", given.sample_weight_mode, names, share=True)
-    wanted = [metrics_for_outputs(option, getattr(given, option), names) for option in ("metrics", "weighted_metrics")]
+
+    def told(option: str) -> Any:
+        value = getattr(given, option)
+        return by_output(value, names, owners()) if isinstance(value, Mapping) else value
+
+    asked = for_outputs("loss", told("loss"), names, share=True)
+    losses = [None if each is None else objective(each) for each in asked]
+    weights = for_outputs("loss_weights", told("loss_weights"), names)
+    modes = for_outputs("sample_weight_mode", told("sample_weight_mode"), names, share=True)
+    wanted = [metrics_for_outputs(option, told(option), names) for option in ("metrics", "weighted_metrics")]
     targets = []
     for k, (name, loss) in enumerate(zip(names, losses, strict=True)):
         if modes[k] not in (None, "temporal"):
             raise ValueError(f"compile: sample_weight_mode must be None or 'temporal'; found {modes[k]!r}.")
         if loss is None:
-            _tell_left_out(name, given)
+            _tell_left_out(name, told)
             continue
         output = graph.outputs[k]
         link = link_of(loss, output) if given.numbers is None else None
@@ -92,7 +99,7 @@ def resolve(names: list[str], graph: Graph, given: Any) -> list[Target]:
             link = exact_link(logits)
             found = tuple(replace(each, of_probabilities=not is_exact_of(logits, each.metric)) for each in found)
         numbers = (len(names) > 1, loss, _weight(weight), found, modes[k], logits)
-        targets.append(Target(k, name, *numbers, link=link, exact=exact))
+        targets.append(Target(k, name, owners[k], *numbers, link=link, exact=exact))
     if not targets:
         _tell_unused(given)
     _check_apart(targets)
@@ -110,10 +117,10 @@ def _weight(given: Any) -> Any:
     return float(given)
 
 
-def _tell_left_out(name: str, given: Any) -> None:
+def _tell_left_out(name: str, told: Callable[[str], Any]) -> None:
     """Warn of options that name an output without a loss: there is no target for it."""
     for option in ("metrics", "weighted_metrics", "loss_weights"):
-        value = getattr(given, option)
+        value = told(option)
         if isinstance(value, Mapping) and value.get(name) not in (None, [], ()):
             warnings.warn(
                 f"compile: {option} names the output {name!r}, which has no loss; it is left out.", stacklevel=4
@@ -200,6 +207,18 @@ def _logits(
         return activation if is_exact_of(activation, loss.given) else None
     needed = (loss.given, *(each.metric for each in measures))
     return activation if all(takes_logits(activation, each) for each in needed) else None
+
+
+def by_output(value: Any, names: Sequence[str], owners: Sequence[str]) -> Any:
+    """A dictionary by names of layers as one by names of outputs; anything else as it is.
+
+    As in Keras 2, the name of a layer stands for all of its outputs; here those are left out that have an entry of
+    their own.
+    """
+    if not isinstance(value, Mapping) or "class_name" in value or list(names) == list(owners):
+        return value
+    spread = {name: value[owner] for name, owner in zip(names, owners, strict=True) if owner in value}
+    return {**value, **{name: given for name, given in spread.items() if name not in value}}
 
 
 def for_outputs(option: str, value: Any, names: list[str], share: bool = False) -> list[Any]:

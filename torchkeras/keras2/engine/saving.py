@@ -122,7 +122,8 @@ class _Layers(nn.ModuleList):
     def layers(self) -> list[Any]:
         return [layer for layer in self if isinstance(layer, Layer)]
 
-    _layers_of_keras1 = layers
+    def _layers_in(self, order: str) -> list[Any]:
+        return self.layers
 
     @property
     def weights(self) -> list[Variable]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import torch
 
 from torchkeras.engine.graph import function_arguments
-from torchkeras.engine.layer.nested import POSITIONAL, TENSOR, TensorSlot, encoded
+from torchkeras.engine.layer.nested import POSITIONAL, TENSOR, TensorSlot, encoded, ordered
 from torchkeras.engine.layer.symbolic import dtype_of
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects.translation import Config, is_object, plain
@@ -110,22 +110,27 @@ def _place(value: Any) -> CallPlace:
     return CallPlace(*value)
 
 
-def places_in(value: Any) -> Iterator[CallPlace]:
-    """All places in nested lists and dictionaries; dictionaries in the order of their sorted keys, as in Keras."""
-    if isinstance(value, CallPlace):
-        yield value
-    elif isinstance(value, (list, tuple)):
+def leaves_in(value: Any) -> Iterator[Any]:
+    """All that is inside nested lists and dictionaries; these in the order of their sorted keys, as in Keras."""
+    if isinstance(value, Mapping):
+        for key in ordered(value):
+            yield from leaves_in(value[key])
+    elif isinstance(value, (list, tuple)) and not isinstance(value, CallPlace):
         for item in value:
-            yield from places_in(item)
-    elif isinstance(value, Mapping):
-        for key in sorted(value):
-            yield from places_in(value[key])
+            yield from leaves_in(item)
+    else:
+        yield value
+
+
+def places_in(value: Any) -> Iterator[CallPlace]:
+    """The places among them."""
+    return (found for found in leaves_in(value) if isinstance(found, CallPlace))
 
 
 def read_places(value: Any) -> list[CallPlace]:
     """`input_layers` or `output_layers`: one place, or a list or dictionary of them, at any depth."""
     if isinstance(value, Mapping):
-        return [place for key in sorted(value) for place in read_places(value[key])]
+        return [place for key in ordered(value) for place in read_places(value[key])]
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], str):
         return [_place(value)]
     if isinstance(value, (list, tuple)):
@@ -139,7 +144,8 @@ def read_form(value: Any) -> Any:
 
     def form(item: Any) -> Any:
         if isinstance(item, Mapping):
-            return {key: form(item[key]) for key in sorted(item)}  # Keras's order of a dictionary
+            inside = {key: form(item[key]) for key in ordered(item)}
+            return {key: inside[key] for key in item}
         if item and isinstance(item[0], str):
             return encoded(TensorSlot(next(numbers)))
         return [form(inner) for inner in item]
@@ -196,18 +202,24 @@ def is_plain(call: NodeCall) -> bool:
 
 
 def as_given(call: NodeCall) -> list[list[Any]]:
-    """A call of a user's layer as today's list of inputs, with all arguments as they were given."""
+    """A call of a user's layer as today's list of inputs, with all arguments as they were given but for empty masks."""
     places: list[CallPlace] = []
+    kwargs = {
+        name: value
+        for name, value in call.kwargs.items()
+        if name not in MASKS or any(mask is not None for mask in leaves_in(value))
+    }
 
     def slots(value: Any) -> Any:
         if isinstance(value, CallPlace):
             places.append(value)
             return TensorSlot(len(places) - 1)
         if isinstance(value, Mapping):
-            return {key: slots(item) for key, item in value.items()}
+            inside = {key: slots(value[key]) for key in ordered(value)}
+            return {key: inside[key] for key in value}
         return [slots(item) for item in value] if isinstance(value, (list, tuple)) else value
 
-    arguments = encoded({POSITIONAL: slots(call.args), **slots(call.kwargs)})
+    arguments = encoded({POSITIONAL: slots(call.args), **slots(kwargs)})
     return [[*place, arguments] for place in places]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from torchkeras import registry
 from torchkeras.engine.fit.compile_options import mapped, several_of_one_layer
+from torchkeras.engine.layer.nested import slots_as_written
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.containers.limits import LIMITS, Limits
 from torchkeras.saving.dialects.dialect import Dialect
@@ -43,11 +44,18 @@ LARGEST = 2**31  # an option that is a whole number
 
 
 def modern_training(
-    training: Any, file: str, dialect: Dialect, model: Any, custom_objects: Mapping[str, Any], backend: str = ""
+    training: Any,
+    file: str,
+    dialect: Dialect,
+    model: Any,
+    custom_objects: Mapping[str, Any],
+    backend: str = "",
+    as_written: bool = False,
 ) -> dict[str, Any]:
     """What a file says about compiling, as `engine.step.targets.compile_arguments` takes it. `dialect`: of the writer.
     `backend`: of the writer, where the file names it; a `.keras` archive does not.
 
+    `as_written`: whether lists have outputs that are dicts in the order in which these were written, not by their keys.
     Names of losses and metrics in files of Keras 1 and 2 stay names, with the weighted mean of 2.2.4. In files of
     tf_keras and Keras 3 they become the classes that the names mean there. Raises ArchitectureError for what cannot be
     computed as it was there.
@@ -75,8 +83,11 @@ def modern_training(
             own_objects = {**registry.get_custom_objects(), **custom_objects}
             for option, others in KERAS1_ALONE.items():
                 mapped(found[option], partial(_check_keras1, others, own_objects))
-        if not later and not own and several_of_one_layer(model):
-            found |= {option: _of_every_output(found[option], model) for option in BY_NAME}
+        if as_written:
+            order = slots_as_written(model._output_form)
+            found |= {option: _by_keys(found[option], order, "metrics" in option) for option in BY_NAME}
+        if dialect.names_outputs and not own and several_of_one_layer(model):
+            found |= {option: _of_single_outputs(found[option], model) for option in BY_NAME}
         if later and not own:
             found |= Later(dialect, model, custom_objects).training(found)
         for option in ("loss", "metrics", "weighted_metrics"):
@@ -87,19 +98,28 @@ def modern_training(
     return found
 
 
+def _by_keys(value: Any, order: list[int], of_lists: bool) -> Any:
+    """A list with an item for each output as written, in the order of the sorted keys. `of_lists`: with lists as items,
+    as of metrics, since a plain list of these is one for all outputs.
+    """
+    if order == sorted(order) or not isinstance(value, list) or len(value) != len(order):
+        return value
+    if of_lists and not all(isinstance(item, list) for item in value):
+        return value
+    return [item for _, item in sorted(zip(order, value, strict=True), key=lambda pair: pair[0])]
+
+
 def _check_keras1(others: Mapping[str, str], custom_objects: Mapping[str, Any], item: Any) -> None:
     """Raise ValueError for a loss or metric of Keras 1 that is not in `custom_objects` and computes otherwise today."""
     if isinstance(item, str) and item in others and item not in custom_objects:
         raise ValueError(f"{item!r} of Keras 1 {others[item]}")
 
 
-def _of_every_output(value: Any, model: Any) -> Any:
-    """An option by names of layers, by our names of outputs: in Keras 1 and 2 a name means all outputs of its layer."""
+def _of_single_outputs(value: Any, model: Any) -> Any:
+    """An option by names with an entry for each output: in tf.keras a layer's name means the first of its outputs."""
     if not isinstance(value, Mapping) or "class_name" in value:
         return value
-    layers = dict(zip(model.output_names, model._output_layer_names, strict=True))
-    given = {name: value[layer] for name, layer in layers.items() if layer in value}
-    return {**given, **{name: each for name, each in value.items() if name not in layers.values()}}
+    return {**dict.fromkeys(model.output_names), **value}
 
 
 def _own(training: Mapping[str, Any]) -> Mapping[str, Any]:

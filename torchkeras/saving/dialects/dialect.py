@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,8 +31,8 @@ class Dialect:
     dictionary is one that this dialect has and others have not, except those whose forms it writes `besides`.
     `modern_config(config, known)`: today's config of a model. `doubts(config, data_format)`: what a config leaves open,
     as sentences for a warning. `classes`: whether names of losses and metrics mean classes; then `metrics_by_output`,
-    whether a list of metrics has one for each of several outputs, and `names_outputs`, whether the name of a metric
-    begins with that of its output.
+    whether a list of metrics has one for each of several outputs, and `names_outputs`, whether each of several outputs
+    of a layer has a name of its own, with which that of a metric begins.
     """
 
     name: str
@@ -44,15 +44,3 @@ class Dialect:
     classes: bool = False
     metrics_by_output: bool = False
     names_outputs: bool = False
-
-
-def mappings(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Every dictionary in a config, at any depth."""
-    waiting = [value]
-    while waiting:
-        found = waiting.pop()
-        if isinstance(found, Mapping):
-            yield found
-            waiting += found.values()
-        elif isinstance(found, (list, tuple)):
-            waiting += found

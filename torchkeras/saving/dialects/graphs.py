@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchkeras import registry
+from torchkeras.engine.layer.nested import decoded, mapped, slots_as_written
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls, masking
 from torchkeras.saving.dialects.calls import CallPlace, NodeCall
-from torchkeras.saving.dialects.translation import Config, Words, class_name, is_object, layer, own_form
+from torchkeras.saving.dialects.translation import Config, Words, class_name, is_known, is_object, layer, own_form
+from torchkeras.saving.graph_config import SORTED
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,9 @@ class Forms:
     `masks(class_name, call, graph)`: whether each input of a call has a mask, None if the file does not say.
     `numberings`: for a Sequential (False) and a functional model (True), what may have to be added to the numbers of
     its calls in arguments and in outputs, to begin at 1. `loses_calls`: whether arguments name the first call of a
-    layer, whichever is meant. `dropping`, `joint`: see `masking.settle`.
+    layer, whichever is meant. `dropping`, `joint`: see `masking.settle`. `as_written`: whether calls have the inputs
+    and outputs of models inside in the order in which the dicts of these were written, as in `.keras` files of ours
+    before they had it by keys.
     """
 
     words: Words
@@ -34,6 +38,7 @@ class Forms:
     dropping: tuple[str, ...] = ()
     joint: bool = False
     loses_calls: bool = False
+    as_written: bool = False
 
 
 def modern(config: Mapping[str, Any], forms: Forms) -> Config:
@@ -139,6 +144,9 @@ def _functional(given: Mapping[str, Any], forms: Forms) -> Config:
         raise ArchitectureError(f"Model {given.get('name')!r}: two of its layers have one name.")
     read = {name: calls.read_calls(entry, entries) for name, entry in entries.items()}
     outputs = calls.read_places(given["output_layers"])
+    if forms.as_written:
+        read = {name: [_by_keys(call, entries[name], entries) for call in found] for name, found in read.items()}
+        outputs = [_output_by_keys(place, entries) for place in outputs]
     arguments = [
         place for found in read.values() for call in found for place in calls.places_in([call.args, call.kwargs])
     ]
@@ -154,11 +162,36 @@ def _functional(given: Mapping[str, Any], forms: Forms) -> Config:
         for call in found["inbound_nodes"]:
             for item in call:
                 item[1] += shifts[0].get(item[0], 0)
+    forms_of = [calls.read_form(given[key]) for key in ("input_layers", "output_layers")]
     return {
         "layers": made,
         "input_layers": [list(place) for place in calls.read_places(given["input_layers"])],
         "output_layers": [[name, call + shifts[1].get(name, 0), output] for name, call, output in outputs],
+        **({} if forms_of == [None, None] else {"structure": forms_of}),
+        SORTED: not forms.as_written,
     }
+
+
+def _order_of(entry: Mapping[str, Any], key: str) -> list[int]:
+    """The numbers by sorted keys of the inputs or outputs of a model inside, as they were written; [] for others."""
+    config = entry.get("config")
+    given = config.get(key) if isinstance(config, Mapping) else None
+    order = [] if given is None else slots_as_written(decoded(calls.read_form(given)))
+    return [] if order == sorted(order) else order
+
+
+def _output_by_keys(place: CallPlace, entries: Mapping[str, Any]) -> CallPlace:
+    order = _order_of(entries.get(place.layer, {}), "output_layers")
+    return place._replace(output=order[place.output]) if place.output < len(order) else place
+
+
+def _by_keys(call: NodeCall, entry: Mapping[str, Any], entries: Mapping[str, Any]) -> NodeCall:
+    """A call with the inputs and outputs of models inside by the sorted keys of their dicts."""
+    args, kwargs = mapped((call.args, dict(call.kwargs)), lambda place: _output_by_keys(place, entries), CallPlace)
+    order = _order_of(entry, "input_layers")
+    if args and isinstance(args[0], list) and len(args[0]) == len(order):
+        args = [place for _, place in sorted(zip(order, args[0], strict=True), key=lambda pair: pair[0])], *args[1:]
+    return NodeCall(tuple(args), kwargs)
 
 
 def _shifts(
@@ -219,7 +252,7 @@ def _layer_entry(
     where = f"{made['class_name']} {name!r}"
     nodes = []
     for call in found:
-        if made["class_name"] not in registry.layers and not calls.is_plain(call):
+        if not is_known(made["class_name"]) and not calls.is_plain(call):
             nodes.append(calls.as_given(call))
             continue
         inputs, options = calls.written(call, made["class_name"], where, forms.training)

@@ -28,6 +28,7 @@ from typing import Any
 from torchkeras import bytecode, config as session, registry
 from torchkeras.engine.layer.building import on_meta
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.weight_lists import KERAS1
 from torchkeras.errors import ArchitectureError
 from torchkeras.layers.pooling import Pooling
 from torchkeras.saving.dialects import keras0
@@ -110,7 +111,7 @@ def _readings(config: Mapping[str, Any], stored: StoredShapes, custom: Mapping[s
         model = _built(reading, custom)
         if model is None:
             continue
-        taken = [sum(prod(v.shape) for v in layer.weights) for layer in model._layers_of_keras1 if layer.weights]
+        taken = [sum(prod(v.shape) for v in layer.weights) for layer in model._layers_in(KERAS1) if layer.weights]
         if not stored or taken == sizes:
             found.append(reading)
     return found

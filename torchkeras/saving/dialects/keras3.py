@@ -335,8 +335,7 @@ def _masks(class_name: str, call: NodeCall, graph: Mapping[str, Any]) -> list[bo
     if "query_mask" in facts(class_name).arguments:
         masks = [given.get(f"{name}_mask") for name in ("query", "value", "key")]
     else:
-        mask = given.pop("mask", None)
-        masks = mask if isinstance(mask, list) else [mask]
+        masks = list(calls.leaves_in(given.pop("mask", None)))
     for mask in masks:
         for place in calls.places_in(mask):
             _check_mask(place, graph)
@@ -410,14 +409,16 @@ _FORMS = Forms(
     numberings={False: ((1, 1),), True: ((1, 0), (0, 0))},
     joint=True,
 )
+# Our files before they had dicts by keys counted such calls from 0 in arguments and in outputs.
+_OLD_FORMS = replace(_FORMS, as_written=True, numberings={False: ((1, 1),), True: ((1, 1),)})
 
 
-def modern_config(config: Mapping[str, Any], version: str = "") -> Config:
+def modern_config(config: Mapping[str, Any], version: str = "", as_written: bool = False) -> Config:
     """Today's config of a model, `{"class_name", "config"}`, for one that Keras 3 wrote, of this version if known.
 
-    Raises ArchitectureError for what has no form today.
+    `as_written`: as in `Forms`. Raises ArchitectureError for what has no form today.
     """
-    return modern(config, replace(_FORMS, loses_calls=version.startswith("3.2.")))
+    return modern(config, _OLD_FORMS if as_written else replace(_FORMS, loses_calls=version.startswith("3.2.")))
 
 
 def _marks(found: Mapping[str, Any]) -> bool:
@@ -430,7 +431,9 @@ DIALECT = Dialect(
     "keras3",
     version=lambda major, minor, tf: major == 3,
     marks=_marks,
-    modern_config=lambda config, known: modern_config(config, known.source.version if known.source else ""),
+    modern_config=lambda config, known: (
+        modern_config(config, known.source.version, known.source.as_written) if known.source else modern_config(config)
+    ),
     besides=("keras1", "keras2", "tf_keras"),
     classes=True,
     metrics_by_output=True,

@@ -12,6 +12,7 @@ from typing import Any
 
 from torchkeras import metrics, registry
 from torchkeras.engine.fit.compile_options import mapped
+from torchkeras.engine.step.targets import by_output
 from torchkeras.losses.loss import FunctionLoss
 from torchkeras.metrics.reduction import FunctionMetric
 from torchkeras.saving.dialects.dialect import Dialect
@@ -41,6 +42,8 @@ class Later:
     def __init__(self, dialect: Dialect, model: Any, custom_objects: Mapping[str, Any]):
         self.dialect, self.own = dialect, custom_objects
         self.names: list[str] = model.output_names
+        self.owners: list[str] = model._output_owners
+        self.prefixes: list[str] = self.names if model._has_own_code else model._names_by_layers
         self.shapes = [tensor.shape for tensor in model.outputs]
 
     def training(self, found: Mapping[str, Any]) -> Plain:
@@ -71,6 +74,7 @@ class Later:
     # --- metrics -----------------------------------------------------------------------------------------------------
 
     def _by_output(self, value: Any) -> list[Any]:
+        value = by_output(value, self.names, self.owners)
         if isinstance(value, Mapping) and "class_name" not in value:
             return [value.get(name) for name in self.names]
         several = isinstance(value, list) and len(value) == len(self.names)
@@ -80,6 +84,7 @@ class Later:
         """Lists of metrics, one for each output."""
         if not given:
             return None
+        given = by_output(given, self.names, self.owners)
         if isinstance(given, Mapping):
             unknown = [name for name in given if name not in self.names]
             if unknown:
@@ -102,7 +107,7 @@ class Later:
     def _metric(self, value: Any, output: int, loss: Any, option: str) -> Any:
         value = _without_module(value)
         if isinstance(value, Mapping):
-            return self._renamed(self._object(value, registry.metrics), self.names[output])
+            return self._renamed(self._object(value, registry.metrics), output)
         if value in (*ACCURACY, *CROSSENTROPY) and value not in self.own:
             return self._by_shape(value, output, loss, option)
         return self._named(value, {"name": value})
@@ -151,11 +156,14 @@ class Later:
             return self._named(options.get("fn"), {key: given for key, given in options.items() if key != "fn"})
         return {"class_name": name, "config": options}
 
-    def _renamed(self, value: Any, output: str) -> Any:
-        """Remove the output's name, which tf_keras writes before that of the metric; we add it in reports."""
+    def _renamed(self, value: Any, output: int) -> Any:
+        """Remove the output's name, which tf_keras writes before that of the metric; we add it in reports.
+
+        It is that of the layer also where outputs are a dict, whose keys are our names.
+        """
         name = value["config"].get("name")
         if self.dialect.names_outputs and len(self.names) > 1 and isinstance(name, str):
-            return {**value, "config": {**value["config"], "name": name.removeprefix(f"{output}_")}}
+            return {**value, "config": {**value["config"], "name": name.removeprefix(f"{self.prefixes[output]}_")}}
         return value
 
 
@@ -197,4 +205,5 @@ def _find(family: registry.Family[Any], name: Any) -> Any:
 
 
 def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
+    """A list of metrics without None, which stands for none."""
+    return [each for each in (value if isinstance(value, list) else [value]) if each is not None]

@@ -14,8 +14,8 @@ from torchkeras.saving.config_checks import building, check_entry, check_model
 from torchkeras.saving.dialects import keras0, keras1, keras3, tf_keras
 from torchkeras.saving.dialects.changes import with_variance, without_integer_vectors
 from torchkeras.saving.dialects.class_names import as_meant
-from torchkeras.saving.dialects.dialect import Dialect, Known, mappings
-from torchkeras.saving.model_file import ModelFile
+from torchkeras.saving.dialects.dialect import Dialect, Known
+from torchkeras.saving.model_file import ModelFile, mappings
 
 Custom = Mapping[str, Any] | None
 

@@ -10,9 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from torchkeras import registry
 from torchkeras.dtype_policy import MIXED
+from torchkeras.engine.layer.facts import is_own
 from torchkeras.errors import ArchitectureError
-from torchkeras.saving.layer_facts import EVERY, FOREIGN, facts
+from torchkeras.saving.layer_facts import ANY, EVERY, FOREIGN, facts
 
 Config = dict[str, Any]
 Inner = Callable[[Mapping[str, Any]], Config]  # translates the entry of an inner layer
@@ -68,6 +70,11 @@ def class_name(entry: Mapping[str, Any]) -> str:
     registered = entry.get("registered_name")
     name = registered if isinstance(registered, str) and ">" in registered else entry["class_name"]
     return CLASSES.get(name, name)
+
+
+def is_known(name: str) -> bool:
+    """Whether a class of layers is of this package, not a user's."""
+    return name in registry.layers and is_own(registry.layers.find(name))
 
 
 def plain(value: Any) -> Any:
@@ -173,6 +180,8 @@ def _used(name: str, given: Config, where: str) -> Config:
     """The options that today's layer has, under today's names."""
     found = facts(name)
     renamed, unused = {theirs: ours for ours, theirs in found.renamed.items()}, {**EVERY.unused, **found.unused}
+    if not is_known(name) and given.get("activity_regularizer", ANY) is None:  # as Keras 3 writes it for a user's class
+        unused["activity_regularizer"] = (None,)
     for key, allowed in unused.items():
         if key in given and given[key] not in allowed:
             text = " or ".join(map(repr, allowed))

@@ -15,13 +15,13 @@ import numpy as np
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.weight_lists import Order
+from torchkeras.engine.layer.weight_lists import NOW, Order
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import dataset_in, group_in, members, read_names, write_names
 from torchkeras.saving.containers.places import filename
 from torchkeras.saving.graph_config import KERAS_VERSION
 from torchkeras.saving.weights.matching import ADVICE, Match, Named, match, warn_of_skipped
-from torchkeras.saving.weights.origin import Origin
+from torchkeras.saving.weights.origin import SORTED, Origin
 
 # Keras 3 and tf.keras list a model's own weights in this group, next to the layers. Functional models have none.
 BESIDE_LAYERS = "top_level_model_weights"
@@ -35,13 +35,14 @@ def write_origin(group: h5py.Group) -> None:
     group.attrs["keras_version"] = KERAS_VERSION.encode("utf-8")
 
 
-def write_weights(group: h5py.Group, model: Network, order: Order = Order.NOW) -> None:
+def write_weights(group: h5py.Group, model: Network, order: Order = NOW) -> None:
     """Write the weights of a model's layers, and those that belong to no layer."""
     weighted = [(layer, layer._weights_in(order)) for layer in model.layers]
     if beside := _beside_layers(model, weighted):
         write_arrays(group.require_group(BESIDE_LAYERS), [(v.full_name, v.numpy()) for v in beside])
     write_names(group, "layer_names", [layer.name for layer, _ in weighted])
     write_origin(group)
+    group.attrs[SORTED] = True
     for layer, variables in weighted:
         write_arrays(group.require_group(layer.name), [(v.full_name, v.numpy()) for v in variables])
 
@@ -124,19 +125,21 @@ def match_in_order(
     group: h5py.Group,
     model: Network,
     origin: Origin,
+    order: Order,
     skip_mismatch: bool = False,
     reshape: bool = False,
-    order: Order | None = None,
+    named: bool = False,
 ) -> list[Match]:
     """Every weight of the model with its arrays, with layers matched in order. Raises WeightMismatchError.
 
-    `skip_mismatch` leaves out layers with other shapes. `order`: that of the weights of a layer; None is the order of
-    the Keras that wrote the file.
+    `order`: that of the weights in the file. `skip_mismatch` leaves out layers with other shapes. `named`: whether the
+    layers have the names that they have in the file; then these say which is which, since Keras 3 has orders of
+    arguments and of nested dicts that depend on how a layer was called and on its backend.
     """
     stored = {name: arrays for name, arrays in stored_layers(group).items() if arrays}
     beside = stored.pop(BESIDE_LAYERS, [])
-    layers = model.layers if origin.generation > 1 else model._layers_of_keras1
-    weighted = [(layer, variables) for layer in layers if (variables := layer._weights_in(order or origin.order))]
+    layers = model._layers_in(order.layers) if order.layers else model.layers
+    weighted = [(layer, variables) for layer in layers if (variables := layer._weights_in(order))]
     file = filename(group)
     if len(stored) != len(weighted):
         raise WeightMismatchError(
@@ -146,6 +149,8 @@ def match_in_order(
         )
     where = f"{file}: {BESIDE_LAYERS}, the weights of {type(model).__name__} {model.name!r} beside its layers"
     matched: list[Match] = []
+    if named and {layer.name for layer, _ in weighted} == set(stored):
+        stored = {layer.name: stored[layer.name] for layer, _ in weighted}
     for (layer, variables), arrays in zip(weighted, stored.values(), strict=True):
         matched += _of_layer(layer, variables, arrays, origin, file, skip_mismatch, reshape)
     return [*matched, *match(_beside_layers(model, weighted), beside, origin, where, reshape)]

@@ -21,6 +21,7 @@ import h5py
 
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.weight_lists import KERAS1
 from torchkeras.errors import ModelFileError, UnknownFormatError, WeightMismatchError
 from torchkeras.legacy.weights import Recipe, Step
 from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, has_attribute, members
@@ -133,7 +134,7 @@ def old_pairs(group: h5py.Group, model: Network) -> list[tuple[Layer, Arrays]]:
 
 def _innermost(model: Network) -> Iterator[Layer]:
     """The layers that own weights, in the order of Keras 0."""
-    for layer in model._layers_of_keras1:
+    for layer in model._layers_in(KERAS1):
         if isinstance(layer, Network):
             yield from _innermost(layer)
         else:

@@ -15,7 +15,7 @@ import h5py
 import torch
 
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.weight_lists import Order
+from torchkeras.engine.layer.weight_lists import KERAS1, WRITTEN, FrozenModels, Order
 from torchkeras.errors import UnknownFormatError
 from torchkeras.legacy.weights import Step
 from torchkeras.saving.containers.hdf5 import attribute, has_attribute, read_names
@@ -25,6 +25,9 @@ from torchkeras.saving.layer_facts import facts
 
 LATER = re.compile(r"3\.|2\.[4-9]|2\.\d\d|2\..*-tf")  # tf.keras, which calls itself 2.4.0 or 2.3.0-tf, and Keras 3
 BACKENDS = ("tensorflow", "theano", "cntk", "torch", "jax", "numpy", "openvino")
+# The attribute by which our files say that the dicts of their model count by their sorted keys, as in tf.keras and
+# Keras 3. Keras 2 has no dicts; our files without it have them in the order in which they were written.
+SORTED = "torchkeras_sorted"
 
 WITHOUT_SORTING = (2, 0, 6)  # the first version that does not sort the weights that train by their names
 
@@ -41,6 +44,7 @@ class Origin:
     """The generation of Keras (1, 2 or 3) that wrote a file, whether it ran on Theano, and its data format if known.
 
     `state_by_name`: whether the state of its optimizer is in the order of the weights' names, not of the weights.
+    `as_written`: whether dicts count in the order in which they were written, not by their sorted keys.
     `moved`: if the data format is not the model's, the step that converts each weight, by its layer's id and paths.
     `later`: whether tf.keras or Keras 3 wrote it.
     """
@@ -49,8 +53,19 @@ class Origin:
     theano: bool
     data_format: str | None = None
     state_by_name: bool = False
+    as_written: bool = False
     moved: Mapping[Any, Step] = field(default_factory=dict)
     later: bool = False
+
+    @property
+    def layer_order(self) -> str | None:
+        """The order of layers, if it is not today's."""
+        return KERAS1 if self.generation == 1 else WRITTEN if self.as_written else None
+
+    @property
+    def order(self) -> Order:
+        """The order of the weights of layers in layers."""
+        return Order(FrozenModels.LATER if self.later else FrozenModels.NOW, self.layer_order)
 
     @classmethod
     def of(cls, group: h5py.Group, backend: str | None = None) -> Origin:
@@ -79,13 +94,9 @@ class Origin:
             int(version[0]),
             (found or backend) == "theano",
             state_by_name=numbers < WITHOUT_SORTING,
+            as_written=has_dicts_as_written(group, version),
             later=bool(LATER.match(version)),
         )
-
-    @property
-    def order(self) -> Order:
-        """The order of the weights of layers in layers."""
-        return Order.KERAS1 if self.generation == 1 else Order.LATER if self.later else Order.NOW
 
     def steps(self, variable: Variable) -> tuple[Step, ...]:
         """The steps for a weight: flipped back if Theano wrote it, then converted to the model's data format."""
@@ -95,6 +106,12 @@ class Origin:
         flipped = (FLIPPED,) if self.theano and turned and len(variable.shape) > 2 else ()
         moved = self.moved.get((id(variable.layer), variable.paths))
         return flipped if moved is None else (*flipped, moved)
+
+
+def has_dicts_as_written(group: h5py.Group, version: str) -> bool:
+    """Whether a group of weights by layers has those of dicts in the order in which these were written."""
+    of_keras2 = re.match(r"2\.[0-3]\b", version) is not None and "-tf" not in version
+    return of_keras2 and not has_attribute(group, SORTED)
 
 
 def backend_by_names(group: h5py.Group) -> str | None:

@@ -47,15 +47,20 @@ GENERATORS = ("seed_generator", "random_generator", "_random_generator")
 
 
 def pairs(
-    group: h5py.Group, model: Network, by_name: bool = False, skip_mismatch: bool = False
+    group: h5py.Group,
+    model: Network,
+    order: str | None = None,
+    by_name: bool = False,
+    skip_mismatch: bool = False,
 ) -> list[tuple[Variable, Dataset]]:
     """Every weight of a built model with its array in the file; nothing is read or set.
 
-    `by_name` leaves alone the layers of the model whose names the file does not have; `skip_mismatch`, with a warning,
-    those that do not fit. Raises WeightMismatchError for a weight without an array, an array without a weight, and
-    another shape; ModelFileError for a file of another layout.
+    `order`: that of the layers in the file, if it is not today's. `by_name` leaves alone the layers of the model whose
+    names the file does not have; `skip_mismatch`, with a warning, those that do not fit. Raises WeightMismatchError for
+    a weight without an array, an array without a weight, and another shape; ModelFileError for a file of another
+    layout.
     """
-    pairing = _Pairing(by_name, skip_mismatch)
+    pairing = _Pairing(order, by_name, skip_mismatch)
     pairing.take(model, group)
     if by_name or skip_mismatch:
         return list(pairing.found.values())
@@ -79,8 +84,8 @@ def write(group: h5py.Group, model: Network) -> None:
 class _Pairing:
     """The pairs found on a walk through a model and a file."""
 
-    def __init__(self, by_name: bool = False, skip_mismatch: bool = False) -> None:
-        self.by_name, self.skip_mismatch = by_name, skip_mismatch
+    def __init__(self, order: str | None, by_name: bool = False, skip_mismatch: bool = False) -> None:
+        self.order, self.by_name, self.skip_mismatch = order, by_name, skip_mismatch
         self.found: dict[Any, tuple[Variable, Dataset]] = {}
         self.taken: set[str] = set()
         self.seen: set[WeightOwner] = set()
@@ -92,7 +97,7 @@ class _Pairing:
             return
         self.seen.add(layer)
         self._or_skip(layer, lambda: self._take_own(layer, group))
-        for attributes, inside in _children(layer):
+        for attributes, inside in _children(layer, self.order):
             if isinstance(inside, list):
                 self._or_skip(layer, partial(self._take_several, layer, inside, group, attributes))
             elif self.weighted[inside] and inside not in self.seen:
@@ -250,12 +255,13 @@ def _own(layer: WeightOwner) -> list[Variable]:
     return [tracked(), *own] if is_spectral and tracked is not None else own
 
 
-def _children(layer: WeightOwner) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _children(layer: WeightOwner, order: str | None = None) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The inner layers of a layer, or lists of them, with the names that the attribute may have in a file."""
     graphed: set[Any] = set()
     if isinstance(layer, Network) and layer._graph is not None:
-        graphed = set(layer.layers)
-        yield tuple(COUNTS), [found for found in layer.layers if not isinstance(found, Operation) or found._parameters]
+        layers = layer._layers_in(order) if order else layer.layers
+        graphed = set(layers)
+        yield tuple(COUNTS), [found for found in layers if not isinstance(found, Operation) or found._parameters]
     names = inherited(type(layer), "inner")
     for attribute, module in layer._modules.items():
         found = names.get(attribute, (attribute,))

@@ -11,12 +11,12 @@ from torchkeras.engine.fit.compile_options import own_training_config, training_
 from torchkeras.saving.beside import facts_beside, moved_beside
 from torchkeras.saving.containers import archive, json_text
 from torchkeras.saving.containers.hdf5 import writing
-from torchkeras.saving.dialects.translation import own_form
 from torchkeras.saving.graph_config import layer_config
-from torchkeras.saving.model_file import OWN, STRUCTURE
+from torchkeras.saving.model_file import OWN
 from torchkeras.saving.optimizer.keras3_order import write_optimizer
 from torchkeras.saving.optimizer.state import bound_for_file, own_arrays, scale_arrays, state_arrays
 from torchkeras.saving.weights import layer_groups, paths
+from torchkeras.saving.weights.origin import SORTED
 from torchkeras.saving.write import keras2
 from torchkeras.saving.write.keras2_training import training_for_keras2
 from torchkeras.saving.write.keras3_writing import KERAS3_VERSION, keras3_config, keras3_form
@@ -33,7 +33,7 @@ def write_groups(model: Any, path: PathLike) -> None:
 def write_paths(model: Any, path: PathLike) -> None:
     """Weights as HDF5 by paths, as Keras 3 writes them."""
     with writing(path) as file:
-        file.attrs[OWN] = True  # who wrote it; Keras does not read it
+        file.attrs[OWN] = file.attrs[SORTED] = True  # who wrote it, and how; Keras does not read it
         paths.write(file, model)
 
 
@@ -50,7 +50,7 @@ def write_hdf5(model: Any, path: PathLike, include_optimizer: bool) -> None:
 
 
 def _training_for_keras2(model: Any, path: PathLike) -> Any:
-    training, unknown = training_for_keras2(training_config(model), own_training_config(model))
+    training, unknown = training_for_keras2(training_config(model, True), own_training_config(model, True))
     if unknown:
         warnings.warn(
             f"{path}: Keras 2.2.4 has no {', '.join(sorted(set(unknown)))}, and reads the model with compile=False "
@@ -81,8 +81,7 @@ def write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:
         warnings.warn(
             f"{path}: torchkeras reads the file, Keras 3 refuses it: {' '.join(dict.fromkeys(unread))}", stacklevel=4
         )
-    if (model._input_form, model._output_form) != (None, None) and own_form(config) is None:
-        metadata[STRUCTURE] = True
+    metadata[SORTED] = True
     metadata |= facts_beside(model)
     optimizer = bound_for_file(model, path) if include_optimizer else None
 

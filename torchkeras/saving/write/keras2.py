@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.layer.weight_lists import Order
+from torchkeras.engine.layer.weight_lists import FrozenModels, Order
 from torchkeras.saving.containers import json_text
 from torchkeras.saving.model_file import OWN
 from torchkeras.saving.weights.layer_groups import write_arrays, write_origin, write_weights
@@ -24,7 +24,7 @@ def write_model(file: h5py.File, model: Network, config: Mapping[str, Any], trai
     """Write architecture and weights; with `training` also how the model was compiled."""
     write_origin(file)
     file.attrs["model_config"] = json_text.written(config, "attribute 'model_config'").encode("utf-8")
-    write_weights(file.create_group("model_weights"), model, Order.CONFIG)
+    write_weights(file.create_group("model_weights"), model, Order(FrozenModels.CONFIG))
     if training is not None:
         file.attrs["training_config"] = json_text.written(training, "attribute 'training_config'").encode("utf-8")
 
