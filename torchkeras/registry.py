@@ -247,9 +247,10 @@ class Layers(Family[type]):
     def from_config(self, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
         """As `Family.from_config`."""
         made, own = super().from_config(config, custom_objects), config.get(OWN)
-        for fact, kind in FACTS.items() if isinstance(own, Mapping) else ():
-            if isinstance(own.get(fact), kind):
-                setattr(made, fact, own[fact])
+        given: Mapping[str, Any] = own if isinstance(own, Mapping) else {}
+        for fact, kind in FACTS.items():
+            if isinstance(given.get(fact), kind):
+                setattr(made, fact, given[fact])
         return made
 
 

@@ -253,7 +253,7 @@ class Sequential(Model):
         """
         if "input_layers" in config:
             return Model.from_config(config, custom_objects)
-        given = {"layers": config} if isinstance(config, (list, tuple)) else config
+        given: Mapping[str, Any] = {"layers": config} if isinstance(config, (list, tuple)) else config
         layers = [registry.layers.from_config(entry, custom_objects) for entry in given["layers"]]
         return cls(layers, name=given.get("name"))._frozen_as(given)
 
