@@ -83,3 +83,28 @@ def test_options_that_are_not_read_are_refused(name: str):
     with pytest.raises(ArchitectureError) as raised:
         model_of(name)
     assert REFUSED[name] in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        ({"value": [[0], [1, 2]], "dtype": "int64"}, "An array of int64 has other values: "),
+        ({"value": [2**70], "dtype": "int64"}, "An array of int64 has other values: "),
+        ({"value": [0], "dtype": "nope"}, "An array of nope has other values: dtype must be the name of a torch dtype"),
+        ({"dtype": "int64"}, "An array has a 'value' and a 'dtype'; found {'dtype': 'int64'}."),
+        (7, "An array has a 'value' and a 'dtype'; found 7."),
+    ],
+)
+def test_an_array_that_is_none(found: Any, text: str):
+    config = json.loads(json.dumps(CONFIGS["take_array"]["config"]))
+    config["layers"][-1]["inbound_nodes"][0]["args"][1]["config"] = found
+    with pytest.raises(ArchitectureError) as raised:
+        modern_config({"class_name": "Functional", "config": config})
+    assert str(raised.value).startswith(text)
+
+
+@pytest.mark.parametrize("given", [None, [1]])
+def test_a_form_of_ones_own_needs_a_config(given: Any):
+    with pytest.raises(ArchitectureError) as raised:
+        modern_config({"class_name": "torchkeras>Model", "config": given})
+    assert str(raised.value) == f"The config of torchkeras>Model must be a dictionary; found {given}."

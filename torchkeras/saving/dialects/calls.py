@@ -252,12 +252,14 @@ def as_arguments(values: list[Any]) -> tuple[list[Any], list[CallPlace]]:
     return [encoded(value) for value in values], inputs
 
 
-def _array(config: Mapping[str, Any]) -> Any:
+def _array(config: Any) -> Any:
     """A constant: of the type that the file says or, if it says none, of that of the first input."""
+    if not isinstance(config, Mapping) or "value" not in config:
+        raise ArchitectureError(f"An array has a 'value' and a 'dtype'; found {config!r:.200}.")
     if "dtype" not in config:
         return {"array": config["value"]}
-    kind = dtype_of(str(config["dtype"]))
     try:
+        kind = dtype_of(str(config["dtype"]))
         tensor = torch.tensor(config["value"], dtype=kind)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ArchitectureError(f"An array of {config['dtype']} has other values: {error}.") from error

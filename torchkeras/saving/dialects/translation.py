@@ -113,12 +113,14 @@ def function_name(value: Mapping[str, Any]) -> Any:
 
 
 def own_form(entry: Any) -> Config | None:
-    """A layer or model that this package wrote in its own form; None for another."""
+    """A layer or model that this package wrote in its own form; None for another. Raises ArchitectureError."""
     if not is_object(entry):
         return None
     name, given = entry["class_name"], entry.get("config")
-    if not name.startswith(FOREIGN) or not isinstance(given, Mapping):
+    if not name.startswith(FOREIGN):
         return None
+    if not isinstance(given, Mapping):
+        raise ArchitectureError(f"The config of {name} must be a dictionary; found {given!r:.200}.")
     return {"class_name": name.removeprefix(FOREIGN), "config": dict(given)}
 
 
