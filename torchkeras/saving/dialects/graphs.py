@@ -162,10 +162,11 @@ def _functional(given: Mapping[str, Any], forms: Forms) -> Config:
         for call in found["inbound_nodes"]:
             for item in call:
                 item[1] += shifts[0].get(item[0], 0)
+    inputs = [list(place) for place in calls.read_places(given["input_layers"])]
     forms_of = [calls.read_form(given[key]) for key in ("input_layers", "output_layers")]
     return {
         "layers": made,
-        "input_layers": [list(place) for place in calls.read_places(given["input_layers"])],
+        "input_layers": inputs,
         "output_layers": [[name, call + shifts[1].get(name, 0), output] for name, call, output in outputs],
         **({} if forms_of == [None, None] else {"structure": forms_of}),
         SORTED: not forms.as_written,
@@ -176,7 +177,9 @@ def _order_of(entry: Mapping[str, Any], key: str) -> list[int]:
     """The numbers by sorted keys of the inputs or outputs of a model inside, as they were written; [] for others."""
     config = entry.get("config")
     given = config.get(key) if isinstance(config, Mapping) else None
-    order = [] if given is None else slots_as_written(decoded(calls.read_form(given)))
+    if given is None or not calls.read_places(given):  # which checks them
+        return []
+    order = slots_as_written(decoded(calls.read_form(given)))
     return [] if order == sorted(order) else order
 
 
