@@ -101,13 +101,9 @@ LAYERS = (
     "model.dense_1 = Dense(3) puts a layer in the place of dense_1; Sequential has add and pop; else make another "
     "Model."
 )
-INPUTS = "make another model, Model(inputs, model.outputs)."
-OUTPUTS = "make another model, Model(model.inputs, outputs)."
 WEIGHTS = "set_weights sets their values, a layer gets one by add_weight, and trainable says whether they train."
 GIVEN = "set another list, model.metrics = [...], or call compile again."
 LISTS = [
-    (lambda m: m.inputs, "model.inputs", INPUTS),
-    (lambda m: m.outputs, "model.outputs", OUTPUTS),
     (lambda m: m.input_names, "model.input_names", "name an input where it is made, Input(shape, name=...)."),
     (lambda m: m.output_names, "model.output_names", "name the layer that makes the output, Dense(1, name=...)."),
     (

@@ -28,7 +28,7 @@ class Ends:
     @property
     def inputs(self: Any) -> list[KerasTensor] | None:
         """The symbolic inputs; None from `model.inputs = None` on, until `_set_inputs` sets them again."""
-        return None if "_inputs_taken" in vars(self) else list(_inputs.fget(self))
+        return None if "_inputs_taken" in vars(self) else _inputs.fget(self)
 
     @inputs.setter
     def inputs(self: Any, given: None) -> None:
@@ -52,7 +52,7 @@ class Ends:
     @property
     def outputs(self: Any) -> list[KerasTensor]:
         """The symbolic outputs. A list sets others, which the model computes from then on."""
-        return list(_outputs.fget(self))
+        return _outputs.fget(self)
 
     @outputs.setter
     def outputs(self: Any, given: Any) -> None:

@@ -123,7 +123,7 @@ class GraphLosses(Subclassed, abstract=True):
         network._take(self._with_added(scores))
         known = set(map(id, self.modules()))
         for layer in network.layers:
-            if isinstance(layer, Operation) and (scores or layer.holds_variables):
+            if isinstance(layer, Operation) and (scores or layer._holds_variables):
                 continue  # a variable in a loss is set, not trained, as in Keras
             if id(layer) not in known and any(id(variable.layer) not in known for variable in layer.weights):
                 raise ValueError(

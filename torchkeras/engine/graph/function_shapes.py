@@ -55,7 +55,7 @@ def _filled(tensor: KerasTensor, size: int) -> Sizes:
 def _run(layer: Operation, tensors: list[KerasTensor], sizes: list[Sizes]) -> Any:
     """What the function gives for tensors of these sizes, on `meta`."""
     given = [torch.empty(shape, dtype=t.dtype, device="meta") for t, shape in zip(tensors, sizes, strict=True)]
-    held = dict((*layer.named_parameters(), *layer.named_buffers(), *value_now(layer.expressions).items()))
+    held = dict((*layer.named_parameters(), *layer.named_buffers(), *value_now(layer._expressions).items()))
     held = {name: tensor.to("meta") for name, tensor in held.items()}
     with torch.no_grad():
         return layer._computed(SimpleNamespace(**held), given)

@@ -147,12 +147,12 @@ class Operation(Layer):
         self.built = True
 
     @property
-    def expressions(self) -> dict[str, Expression]:
+    def _expressions(self) -> dict[str, Expression]:
         """What it computes from weights of other layers, by the attributes that have it."""
         return {name: each for name, each in vars(self).items() if isinstance(each, Expression)}
 
     @property
-    def holds_variables(self) -> bool:
+    def _holds_variables(self) -> bool:
         """Whether all parameters among its arguments were made by `K.variable`."""
         return all(hasattr(parameter, "label") for parameter in self._parameters.values())
 
@@ -203,7 +203,7 @@ class Operation(Layer):
     def _line(self, held: Callable[[str], str] = str) -> str:
         """The call as a person would write it, with `{0}`, `{1}` for the inputs; `held` names what the layer holds."""
         text = call_text.line(torch_functions.place_of(self.function), self.arguments, self.keywords)
-        for own in (*self._parameters, *self._buffers, *self.expressions):
+        for own in (*self._parameters, *self._buffers, *self._expressions):
             text = text.replace(f"{{{own}}}", held(own))
         return text
 
@@ -220,7 +220,7 @@ class Operation(Layer):
                 "own public functions, so no config can hold it. Put it into a Lambda, or a Layer of your own."
             )
 
-        if self.expressions:
+        if self._expressions:
             raise ValueError(
                 f"{type(self).__name__} {self.name!r}: it computes with the weights of another layer, which no config "
                 "can hold. Put it into a Lambda, or a Layer of your own; the weights alone can be saved."

@@ -117,7 +117,7 @@ class Adding(nn.Module):
         computing = CODE.owner is not None or ADDED.taken is not None or ADDED.inside or traced()
         for given in losses if isinstance(losses, (list, tuple)) else [losses]:
             is_function = callable(given) and not isinstance(given, Tensor)
-            loss: Any = given() if computing and is_function else given
+            loss: Any = given() if computing and is_function else given  # type: ignore[reportCallIssue]
             if not isinstance(loss, Tensor) and (computing or not is_function):
                 raise TypeError(f"{self.name}: add_loss takes tensors or functions; found {type(loss).__name__}.")
             if isinstance(loss, Tensor) and loss.dim():

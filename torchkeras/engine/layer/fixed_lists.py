@@ -42,18 +42,6 @@ class Layers(FixedList):
     instead += "another Model"
 
 
-class Inputs(FixedList):
-    """The symbolic inputs of a model."""
-
-    of, instead = "model.inputs", "make another model, Model(inputs, model.outputs)"
-
-
-class Outputs(FixedList):
-    """The symbolic outputs of a model."""
-
-    of, instead = "model.outputs", "make another model, Model(model.inputs, outputs)"
-
-
 class InputNames(FixedList):
     """The names of the inputs of a model."""
 
