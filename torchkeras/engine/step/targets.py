@@ -99,7 +99,7 @@ def resolve(names: list[str], owners: Callable[[], list[str]], graph: Graph, giv
             link = exact_link(logits)
             found = tuple(replace(each, of_probabilities=not is_exact_of(logits, each.metric)) for each in found)
         numbers = (len(names) > 1, loss, _weight(weight), found, modes[k], logits)
-        targets.append(Target(k, name, owners[k], *numbers, link=link, exact=exact))
+        targets.append(Target(k, name, *numbers, link=link, exact=exact))
     if not targets:
         _tell_unused(given)
     _check_apart(targets)
