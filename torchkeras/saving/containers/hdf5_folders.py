@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import h5py
 
 from torchkeras.errors import FileLimitError, UnreadableFileError
@@ -33,7 +35,7 @@ def with_folders(root: h5py.Group, limits: Limits = LIMITS) -> h5py.Group:
     return made
 
 
-def _put(group: Group, name: str, found: Group | Dataset | None) -> Group:
+def _put(group: Group, name: str, found: Group | Dataset | None) -> Any:
     """The group of that name inside `group`, which gets it, or what was `found`, if it is not there."""
     key, path = name.encode("utf-8"), f"{(group.name or '').rstrip('/')}/{name}"
     there = group.kept.get(key)

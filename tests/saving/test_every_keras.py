@@ -1,0 +1,48 @@
+"""The report of `scripts/every_keras` is that of the sources as they are, and of all versions that it lists."""
+
+import importlib
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def every_keras(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "scripts")
+    return importlib.import_module("every_keras")
+
+
+def test_the_report_was_made_for_these_sources(every_keras: Any):
+    report = every_keras.REPORT.read_text()
+    asked = f"sources {every_keras.covered()}, asked {every_keras.listed()}."
+    assert asked in report, "scripts/every_keras --check writes it again, from the files in .every-keras"
+
+
+def test_no_file_is_silently_wrong(every_keras: Any):
+    report = every_keras.REPORT.read_text()
+    assert re.search(r"^\d+ right, \d+ refused, 0 WRONG\.$", report, re.MULTILINE)
+
+
+def test_every_version_has_a_row(every_keras: Any):
+    rows = every_keras.REPORT.read_text().split("\n\n")[1].splitlines()
+    assert [row.split()[0] for row in rows] == ["version", *(version.name for version in every_keras.VERSIONS)]
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (None, "-"),
+        ({"dense": "", "lstm": ""}, "2 of 2"),
+        ({"dense": "", "lstm": "ValueError: no"}, "1 of 2"),
+        ({"dense": "WRONG: by 1", "lstm": "ValueError: no"}, "0 of 2, 1 WRONG"),
+    ],
+)
+def test_a_cell_counts_what_is_right_and_what_is_wrong(every_keras: Any, found: Any, said: str):
+    assert every_keras.cell(found) == said
+
+
+def test_each_version_is_listed_once(every_keras: Any):
+    names = [version.name for version in every_keras.VERSIONS]
+    assert len(set(names)) == len(names)
