@@ -163,7 +163,7 @@ def inside_own_layer():
 
 
 @torchkeras.register(package="frozen_tests")
-class OwnModel(Model):
+class ModelOfOnesOwn(Model):
     def __init__(self, **options):
         super().__init__(**options)
         self.first, self.last = base(), Dense(2, name="last")
@@ -182,7 +182,7 @@ class OwnModel(Model):
 
 
 def own_model():
-    model = OwnModel(name="mine")
+    model = ModelOfOnesOwn(name="mine")
     model.build((None, 4))
     model.first.trainable = False
     return model
@@ -327,6 +327,7 @@ RECORD = json.loads((GOLDEN / "record.json").read_text())
 
 
 @pytest.mark.parametrize("name", RECORD)
+@pytest.mark.filterwarnings("ignore:.*k3_nested.keras. its training configuration names no optimizer")
 def test_files_of_genuine_versions(name):
     """Keras 2.2.4 (`k2`), tf.keras 2.15 (`tf`) and Keras 3.15 (`k3`), with a frozen inner model, layers or wrappers."""
     record, model = RECORD[name], load_model(GOLDEN / name)
@@ -336,6 +337,7 @@ def test_files_of_genuine_versions(name):
 
 
 @pytest.mark.parametrize("name", [name for name in RECORD if not name.startswith("k2")])
+@pytest.mark.filterwarnings("ignore:.*k3_nested.keras. its training configuration names no optimizer")
 def test_a_frozen_model_of_a_later_keras_thaws_as_a_whole(name):
     """There `trainable` of a model is that of all its layers; here it would leave what is frozen itself."""
     model = load_model(GOLDEN / name)

@@ -334,7 +334,10 @@ def test_a_loss_that_is_missing():
     text = (
         f"{path}: compile: the model has no loss to optimize: give compile a `loss`, or the model one with `add_loss`."
     )
-    with pytest.raises(ArchitectureError, match=f"^{re.escape(text)}{WITHOUT}$"):
+    with (
+        pytest.warns(UserWarning, match="compile: metrics is for outputs that have a loss, and none has"),
+        pytest.raises(ArchitectureError, match=f"^{re.escape(text)}{WITHOUT}$"),
+    ):
         load_model(path)
 
 

@@ -140,7 +140,7 @@ def load_weights_from_hdf5_group(f: h5py.Group, layers: Sequence[Any], reshape: 
     """Set the weights of layers from an open HDF5 file or a group, in the order of the layers."""
     held: Any = _Layers(layers)
     origin = Origin.of(f)
-    _take(f, held, layer_groups.match_in_order(f, held, origin, reshape), origin, by_name=False)
+    _take(f, held, layer_groups.match_in_order(f, held, origin, origin.order, reshape=reshape), origin, by_name=False)
 
 
 def load_weights_from_hdf5_group_by_name(

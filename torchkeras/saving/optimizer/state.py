@@ -101,7 +101,7 @@ def restore(
             f"{file}: the state of its optimizer is not taken, and {type(optimizer).__name__} begins without: the file "
             f"has {len(rest)} arrays, which are not those of the {len(found)} weights that train{but}. If weights were "
             "frozen after compile, or train again, a file has the state of those that trained before.",
-            stacklevel=5,
+            stacklevel=6,
         )
         return
     try:
