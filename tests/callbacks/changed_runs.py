@@ -505,7 +505,7 @@ CHANGES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "jit_compile": ("jit_compile", {}, compiled(jit_compile=False)),
     "cuda_graph": ("cuda_graph", {}, compiled(cuda_graph=False)),
     "sync_batch_norm": ("sync_batch_norm", {}, compiled(sync_batch_norm=False)),
-    "numbers": ("numbers", {}, compiled(numbers="keras")),
+    "numerics": ("numerics", {}, compiled(numerics="keras")),
     # callbacks
     "a callback more": ("callbacks", {}, also(lambda: given.EarlyStopping("loss", patience=9))),
     "a callback away": ("callbacks", also(lambda: given.EarlyStopping("loss", patience=9)), {}),

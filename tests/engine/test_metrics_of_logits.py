@@ -269,7 +269,7 @@ def compiled(**options):
 
 
 def test_numbers_as_in_keras():
-    model = compiled(numbers="keras")
+    model = compiled(numerics="keras")
     logits, true = torch.from_numpy(model.predict(X)), torch.from_numpy(BITS)
     over = ((logits > 0.5) == true).float().mean().item()
     expected = [over, metrics.AUC()(true, logits).item(), over]
@@ -279,15 +279,15 @@ def test_numbers_as_in_keras():
 @pytest.mark.parametrize("suffix", [".h5", ".keras", ".pt"])
 @pytest.mark.parametrize("option", [None, "keras"])
 def test_own_files_keep_what_the_metrics_see(option, suffix, tmp_path):
-    model = compiled(numbers=option)
+    model = compiled(numerics=option)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Keras 2.2.4 has none of these metrics
         model.save(tmp_path / f"m{suffix}")
     again = load_model(tmp_path / f"m{suffix}")
     assert again.evaluate(X, BITS, verbose=0) == model.evaluate(X, BITS, verbose=0)
-    assert compiled(numbers=None).evaluate(X, BITS, verbose=0)[2] != compiled(numbers="keras").evaluate(X, BITS)[2]
+    assert compiled(numerics=None).evaluate(X, BITS, verbose=0)[2] != compiled(numerics="keras").evaluate(X, BITS)[2]
 
 
 def test_numbers_must_be_known():
-    with pytest.raises(ValueError, match=r"^compile: numbers must be None, 'keras' or 'tensorflow'; found 'tf'\.$"):
-        compiled(numbers="tf")
+    with pytest.raises(ValueError, match=r"^compile: numerics must be None, 'keras' or 'tensorflow'; found 'tf'\.$"):
+        compiled(numerics="tf")

@@ -55,11 +55,11 @@ def test_own_files_of_such_a_model_keep_it(suffix, tmp_path):
     assert again.train_on_batch(X, ROWS) == model.train_on_batch(X, ROWS)
 
 
-def saturated(activation, loss, numbers=None, **options):
+def saturated(activation, loss, numerics=None, **options):
     model = Sequential(
         [InputLayer((2,)), Dense(2, use_bias=False, kernel_initializer="identity", activation=activation)]
     )
-    model.compile(optimizers.SGD(0.01), loss, numbers=numbers, **options)
+    model.compile(optimizers.SGD(0.01), loss, numerics=numerics, **options)
     return model
 
 
@@ -87,7 +87,7 @@ def test_the_option():
 
 def test_an_activation_between_two_axes_of_an_image():
     model = Sequential([InputLayer((1, 2, 3)), Conv2D(3, 1, use_bias=False, activation="softmax")])
-    model.compile("sgd", "categorical_crossentropy", numbers="tensorflow")
+    model.compile("sgd", "categorical_crossentropy", numerics="tensorflow")
     kernel = 30.0 * np.eye(3, dtype="float32").reshape(1, 1, 3, 3)
     model.set_weights([kernel])
     x = np.random.default_rng(0).standard_normal((2, 1, 2, 3)).astype("float32")
@@ -102,5 +102,5 @@ def test_an_activation_between_two_axes_of_an_image():
 def test_an_output_that_is_no_activation_is_clipped():
     """There too, TensorFlow finds no logits."""
     model = Sequential([InputLayer((2,)), Activation("softmax"), Activation(lambda x: x * 1.0)])
-    model.compile("sgd", "categorical_crossentropy", numbers="tensorflow")
+    model.compile("sgd", "categorical_crossentropy", numerics="tensorflow")
     assert model.evaluate(X[:1], ROWS[:1], verbose=0) == pytest.approx(-math.log(1e-7), rel=1e-6)

@@ -20,7 +20,7 @@ from torchkeras.rules import FLAG_OR_DIGIT, NAMES, Rule, is_integer, read, read_
 ACCEPTED = (
     *("model", "optimizer", "learning_rate", "loss", "metrics", "loss_weights", "sample_weight_mode"),
     *("weighted_metrics", "target_tensors", "on_nonfinite", "jit_compile", "cuda_graph", "steps_per_execution"),
-    *("sync_batch_norm", "numbers", "data", "batch_size", "steps_per_epoch", "shuffle", "workers", "sample_weight"),
+    *("sync_batch_norm", "numerics", "data", "batch_size", "steps_per_epoch", "shuffle", "workers", "sample_weight"),
     *("class_weight", "validation_data", "validation_freq", "initial_epoch", "callbacks"),
 )
 WORDS = (*ACCEPTED, "lock")
@@ -66,7 +66,7 @@ class BackupAndRestore(Callback):
             "loss", "metrics", "data", "batch_size", "shuffle", "workers", "callbacks", "validation_data", and the
             names of other arguments of `compile` and `fit`: "loss_weights", "sample_weight_mode", "weighted_metrics",
             "target_tensors", "on_nonfinite", "jit_compile", "cuda_graph", "steps_per_execution", "sync_batch_norm",
-            "numbers", "steps_per_epoch", "sample_weight", "class_weight", "validation_freq", "initial_epoch". And
+            "numerics", "steps_per_epoch", "sample_weight", "class_weight", "validation_freq", "initial_epoch". And
             "lock": a run on another machine that was killed left its lock.
 
     Errors:

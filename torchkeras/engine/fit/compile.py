@@ -110,7 +110,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
         steps_per_execution: int = 1,
         distribute: Any = "auto",
         sync_batch_norm: bool = True,
-        numbers: str | None = None,
+        numerics: str | None = None,
     ) -> None:
         """Settle how the model is trained.
 
@@ -147,9 +147,9 @@ class Compiling(Together, Turning, Extending, abstract=True):
                 several exists; else one process trains alone, as with None.
             sync_batch_norm (bool, default True): whether several processes normalize by the statistics of the whole
                 batch, as one process does. False is faster: each takes those of its own part.
-            numbers (text or None, default None): whose numbers losses and metrics give where Kerases differ. None clips
-                the probabilities of crossentropies, as Keras 2.2.4 does; where the loss takes logits, metrics that
-                expect probabilities get probabilities. "keras" gives metrics the outputs as they are. "tensorflow" does
+            numerics (text or None, default None): whose losses and metrics count where versions of Keras differ. None
+                clips the probabilities of crossentropies, as Keras 2.2.4 does; where the loss takes logits, metrics
+                that expect probabilities get probabilities. "keras" gives metrics the outputs as they are. "tensorflow" does
                 so too, and crossentropies of what comes out of a softmax or sigmoid are computed from its input, and
                 not clipped. Models from files of tf.keras and Keras 3 are compiled with "tensorflow", or with "keras"
                 where the file names another backend.
@@ -181,7 +181,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
             steps_per_execution,
             distribute,
             sync_batch_norm,
-            numbers,
+            numerics,
         )
         # Not by setattr: torch would make a loss or a metric that is a module a part of the model.
         self.__dict__.update(_given=given, _is_compiled=True, _compiled_model=None, _joined=None)

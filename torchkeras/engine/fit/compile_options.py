@@ -16,7 +16,7 @@ from torchkeras.engine.speed.choose import check as check_speed
 from torchkeras.engine.step.nonfinite import POLICIES
 from torchkeras.engine.step.targets import by_output
 
-NUMBERS = (None, "keras", "tensorflow")
+NUMERICS = (None, "keras", "tensorflow")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class CompileOptions:
     steps_per_execution: int = 1
     distribute: Any = "auto"
     sync_batch_norm: bool = True
-    numbers: str | None = None
+    numerics: str | None = None
 
     def __post_init__(self) -> None:
         check_speed(self.jit_compile, self.cuda_graph)
@@ -50,8 +50,8 @@ class CompileOptions:
             raise ValueError(
                 f"compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found {self.on_nonfinite!r}."
             )
-        if self.numbers not in NUMBERS:
-            raise ValueError(f"compile: numbers must be None, 'keras' or 'tensorflow'; found {self.numbers!r}.")
+        if self.numerics not in NUMERICS:
+            raise ValueError(f"compile: numerics must be None, 'keras' or 'tensorflow'; found {self.numerics!r}.")
         given = self.target_tensors
         if any(isinstance(each, KerasTensor) for each in (given if isinstance(given, (list, tuple)) else (given,))):
             raise ValueError("compile: target_tensors must be arrays or tensors; found a symbolic tensor.")
@@ -94,7 +94,8 @@ def own_training_config(model: Any, as_lists: bool = False) -> dict[str, Any]:
     """What of it a file of Keras may say otherwise, or has no words for."""
     told = training_config(model, as_lists)
     names = ("loss", "metrics", "weighted_metrics")
-    return {**{name: told[name] for name in names}, "on_nonfinite": model.on_nonfinite, "numbers": model._given.numbers}
+    more = {"on_nonfinite": model.on_nonfinite, "numerics": model._given.numerics}
+    return {**{name: told[name] for name in names}, **more}
 
 
 def compile_arguments(training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -107,7 +108,7 @@ def compile_arguments(training: Mapping[str, Any], custom_objects: Mapping[str, 
         "sample_weight_mode": training.get("sample_weight_mode"),
         "weighted_metrics": _known(training.get("weighted_metrics"), metric_functions.deserialize, custom_objects),
         "on_nonfinite": training.get("on_nonfinite"),
-        "numbers": training.get("numbers"),
+        "numerics": training.get("numerics"),
     }
 
 

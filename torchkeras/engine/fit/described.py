@@ -21,7 +21,7 @@ from torchkeras.optimizers.torch_optimizer import OWN_OPTIONS
 
 COMPILED = (
     *("loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics", "target_tensors", "on_nonfinite"),
-    *("jit_compile", "cuda_graph", "steps_per_execution", "sync_batch_norm", "numbers"),
+    *("jit_compile", "cuda_graph", "steps_per_execution", "sync_batch_norm", "numerics"),
 )
 # What a user's own train_step may have of torch beside the model's optimizer.
 OWN = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.amp.GradScaler)

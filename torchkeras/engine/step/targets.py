@@ -80,7 +80,7 @@ def resolve(names: list[str], owners: Callable[[], list[str]], graph: Graph, giv
             _tell_left_out(name, told)
             continue
         output = graph.outputs[k]
-        link = link_of(loss, output) if given.numbers is None else None
+        link = link_of(loss, output) if given.numerics is None else None
         prefix = f"{name}_" if len(names) > 1 else ""
         found = _unique(
             [
@@ -93,7 +93,7 @@ def resolve(names: list[str], owners: Callable[[], list[str]], graph: Graph, giv
             {"loss", *(f"{each}_loss" for each in names)},
         )
         weight = 1.0 if weights[k] is None else weights[k]
-        exact = given.numbers == "tensorflow"
+        exact = given.numerics == "tensorflow"
         logits = _logits(graph, output, loss, found, exact)
         if exact and logits is not None:
             link = exact_link(logits)

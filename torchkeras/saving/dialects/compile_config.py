@@ -23,9 +23,9 @@ LATER_COMPILE = (
     "auto_scale_loss",
 )  # they do not change what is computed
 # Whose numbers a file of tf.keras or Keras 3 has, by its backend; where it does not say, most are of TensorFlow.
-_NUMBERS = {"tensorflow": "tensorflow", "": "tensorflow"}
+_NUMERICS = {"tensorflow": "tensorflow", "": "tensorflow"}
 # What may be under `OWN`; it overrides the rest.
-OWN_OPTIONS = ("loss", "metrics", "weighted_metrics", "on_nonfinite", "numbers")
+OWN_OPTIONS = ("loss", "metrics", "weighted_metrics", "on_nonfinite", "numerics")
 # Losses and metrics of Keras 1 that have another meaning today, or none.
 _MEAN = "is a mean over batches, today's counts all samples"
 _COSINE: Mapping[str, str] = dict.fromkeys(
@@ -74,7 +74,7 @@ def modern_training(
             "loss_weights": training.get("loss_weights"),
             "sample_weight_mode": training.get("sample_weight_mode"),
             "on_nonfinite": given.get("on_nonfinite"),
-            "numbers": given.get("numbers") if own or not later else _NUMBERS.get(backend, "keras"),
+            "numerics": given.get("numerics") if own or not later else _NUMERICS.get(backend, "keras"),
         }
         unknown = set(training) - set(found) - {*LATER_COMPILE, OWN} | set(own) - set(OWN_OPTIONS)
         if unknown:

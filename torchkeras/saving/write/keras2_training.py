@@ -46,7 +46,7 @@ def training_for_keras2(training: Mapping[str, Any], own: Mapping[str, Any]) -> 
     for option, (names, family) in NAMES.items():
         made[option] = mapped(training[option], lambda item, n=names, f=family: _function(item, n, f))
         mapped(made[option], lambda item: left.append(item["class_name"]) if isinstance(item, Mapping) else None)
-    said = {**{name: made.get(name) for name in own}, "on_nonfinite": None, "numbers": None}
+    said = {**{name: made.get(name) for name in own}, "on_nonfinite": None, "numerics": None}
     return {**made, **({} if said == own else {"torchkeras": dict(own)})}, left
 
 
