@@ -149,10 +149,10 @@ class Compiling(Together, Turning, Extending, abstract=True):
                 batch, as one process does. False is faster: each takes those of its own part.
             numerics (text or None, default None): whose losses and metrics count where versions of Keras differ. None
                 clips the probabilities of crossentropies, as Keras 2.2.4 does; where the loss takes logits, metrics
-                that expect probabilities get probabilities. "keras" gives metrics the outputs as they are. "tensorflow" does
-                so too, and crossentropies of what comes out of a softmax or sigmoid are computed from its input, and
-                not clipped. Models from files of tf.keras and Keras 3 are compiled with "tensorflow", or with "keras"
-                where the file names another backend.
+                that expect probabilities get probabilities. "keras" gives metrics the outputs as they are. "tensorflow"
+                does so too, and crossentropies of what comes out of a softmax or sigmoid are computed from its input,
+                and not clipped. Models from files of tf.keras and Keras 3 are compiled with "tensorflow", or with
+                "keras" where the file names another backend.
 
         Errors:
             ValueError: an unknown name, a list of another length than the outputs, no loss, or an option with a bad
