@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -10,8 +9,6 @@ from typing import Any
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import attribute
 from torchkeras.saving.weights.matching import Match
-
-NUMBERED = re.compile(r"(.*?)(?:_(\d+))?")  # the name of a layer that was given none
 
 
 def settle(file: str, matched: Callable[[bool], tuple[list[Match], Any]]) -> tuple[list[Match], Any]:
@@ -59,11 +56,15 @@ def _in_turn(matches: Iterable[Match]) -> bool:
     numbers = []
     for match in matches:
         told = str(attribute(match.sources[0].data.parent, "name", ""))
-        (own, number), (stem, counted) = (
-            NUMBERED.fullmatch(name).groups() for name in (match.variable.layer.name, told)
-        )  # type: ignore[union-attr]
+        (own, number), (stem, counted) = _numbered(match.variable.layer.name), _numbered(told)
         if own != stem:
             return False
-        numbers.append((own, int(number or 0), int(counted or 0)))
+        numbers.append((own, number, counted))
     counts = [(own, counted) for own, _, counted in sorted(numbers)]
     return counts == sorted(counts)
+
+
+def _numbered(name: str) -> tuple[str, int]:
+    """The parts of the name of a layer that was given none: `dense_2`; the first one of Keras 3 has no number."""
+    stem, _, number = name.rpartition("_")
+    return (stem, int(number)) if stem and number.isdecimal() else (name, 0)
