@@ -11,8 +11,17 @@ import pytest
 from torch import nn
 
 from torchkeras.errors import UnreadableFileError, WeightMismatchError
-from torchkeras.layers import Activation, BatchNormalization, Conv2D, Dense, Flatten, GlobalAveragePooling2D, Layer
-from torchkeras.models import Sequential, load_model
+from torchkeras.layers import (
+    Activation,
+    BatchNormalization,
+    Conv2D,
+    Dense,
+    Flatten,
+    GlobalAveragePooling2D,
+    Input,
+    Layer,
+)
+from torchkeras.models import Model, Sequential, load_model
 
 WHOLE = ("m.h5", "m.keras", "m.safetensors", "m.pt")
 ALONE = ("w.h5", "w.weights.h5", "w.safetensors", "w.pt")
@@ -191,3 +200,17 @@ def test_what_was_changed_past_the_options_is_told(change, what: str, name: str,
     with pytest.warns(UserWarning, match=f"^{re.escape(f'{path}: {what}, which the file does not hold.')}$") as caught:
         model.save(path)
     assert [each.filename for each in caught] == [__file__]
+
+
+@pytest.mark.parametrize("suffix", ["h5", "pt", "safetensors"])
+def test_a_layer_of_two_models_becomes_two_with_a_warning(suffix, tmp_path):
+    i, j, shared = Input((3,)), Input((3,)), Dense(3, name="shared")
+    inner = Model(j, Dense(3)(shared(j)), name="inner")
+    model, path = Model(i, inner(shared(i)), name="outer"), tmp_path / f"m.{suffix}"
+    with pytest.warns(UserWarning, match="which the file does not hold") as caught:
+        model.save(path)
+    assert [str(each.message) for each in caught] == [
+        f"{path}: Dense 'shared': a layer of 'outer' is one of 'inner' too, which the file does not hold."
+    ]
+    x = np.ones((2, 3), np.float32)
+    np.testing.assert_array_equal(load_model(path).predict(x), model.predict(x))

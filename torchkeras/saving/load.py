@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +15,8 @@ from torchkeras.config import DATA_FORMATS
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.building import materialize, on_meta
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.weight_lists import WRITTEN, FrozenModels, Order
+from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.layer.weight_lists import TORCH, WRITTEN, FrozenModels, Order, distinct
 from torchkeras.engine.speed.malloc import large_pages
 from torchkeras.engine.step.optimizer_reach import bind
 from torchkeras.errors import (
@@ -41,7 +42,15 @@ from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, desc
 from torchkeras.saving.optimizer.by_name import restore_by_name
 from torchkeras.saving.optimizer.state import restore, restore_scale
 from torchkeras.saving.types import give_types
-from torchkeras.saving.weights import later_defaults, layer_groups, numbered_layers, orderings, paths, state
+from torchkeras.saving.weights import (
+    either_backend,
+    later_defaults,
+    layer_groups,
+    numbered_layers,
+    orderings,
+    paths,
+    state,
+)
 from torchkeras.saving.weights.matching import Match, Named, Report, match_one, take
 from torchkeras.saving.weights.origin import BACKENDS, Origin
 
@@ -142,19 +151,41 @@ def _of_keras(
             _compile(source, model, custom_objects)
             state_arrays = source.optimizer()
             if state_arrays:
-                _restore(model, state_arrays, matches, origin, source.name)
+                _restore(model, state_arrays, matches, origin, source)
                 restore_scale(model, state_arrays, source.name)
     model.eval()
     return model, report
 
 
-def _restore(model: Any, arrays: list[Named], matches: list[Match], origin: Origin, file: str) -> None:
+def _restore(model: Any, arrays: list[Named], matches: list[Match], origin: Origin, source: ModelFile) -> None:
     """Give the optimizer of a compiled model the state of a file."""
     optimizer, variables = model.optimizer, model.trainable_weights
-    if origin.as_written:  # bound in the file's order for as long as that counts: when it is next read it is in today's
-        variables = [variable for variable in model._weights_in(Order(layers=WRITTEN)) if variable.trains]
+    listed: Iterable[Variable] = ()
+    if origin.as_written:
+        listed = model._weights_in(Order(layers=WRITTEN))
+    elif origin.generation == 3 and _depends_on_backend(model):
+        listed = distinct(_as_listed(model, source.config), variables)
+    if listed:  # bound in the file's order for as long as that counts: when it is next read it is in today's
+        variables = [variable for variable in listed if variable.trains]
         bind(optimizer, variables, [tensor for variable in variables for tensor in variable.tensors])
-    restore(optimizer, arrays, matches, variables, origin, file)
+    restore(optimizer, arrays, matches, variables, origin, source.name)
+
+
+def _depends_on_backend(model: Any) -> bool:
+    """Whether Keras 3 orders the layers of a model, or of one inside, otherwise on torch than on other backends."""
+    models = (each for each in model.modules() if isinstance(each, Network))
+    return any(each._layers_in(TORCH) != each.layers for each in models)
+
+
+def _as_listed(model: Any, entry: Mapping[str, Any]) -> Iterator[Variable]:
+    """The weights of a model of a file, its layers in the order in which the architecture there lists them."""
+    layers, config = {layer.name: layer for layer in model.layers}, entry["config"]
+    for item in config["layers"] if isinstance(config, Mapping) and "layers" in config else ():
+        layer = layers.get(item["config"].get("name"))
+        if isinstance(layer, Network):
+            yield from _as_listed(layer, item)
+        elif layer is not None:
+            yield from layer.weights
 
 
 def is_whole(path: PathLike) -> bool:
@@ -317,7 +348,11 @@ def _by_paths(source: ModelFile, model: Network, taking: Taking, config: Any) ->
         found = paths.pairs(source.weights, model, made.layer_order, taking.by_name, taking.skip_mismatch)
         return [match_one(variable, array, made) for variable, array in found]
 
-    return _settled(source, model, taking, config, Origin(3, False, as_written=source.as_written), attempt)
+    def settled(on_torch: bool = False) -> Matched:
+        origin = Origin(3, False, as_written=source.as_written, on_torch=on_torch)
+        return _settled(source, model, taking, config, origin, attempt)
+
+    return either_backend.settle(source.name, settled) if source.unsure and _depends_on_backend(model) else settled()
 
 
 def _by_numbers(source: ModelFile, model: Network, taking: Taking, config: Any) -> Matched:

@@ -55,7 +55,8 @@ class ModelFile:
     (`.weights.h5`) or NUMBERS (Keras 0); NAMES has no group. `config`, `training`: the architecture and how the model
     was compiled, None if missing. `version`, `backend`: of the Keras that wrote it, "" if the file does not say.
     `as_written`: whether the dicts of the model count in the order in which they were written, not by their sorted
-    keys. `frozen`: what does not train. `types`: of weights whose policy says another. `state`: the numbers of the
+    keys; `unsure`: whether that depends, for a dict inside a dict, on the backend of Keras 3, which the file does not
+    say. `frozen`: what does not train. `types`: of weights whose policy says another. `state`: the numbers of the
     optimizer's state in a file of tensors, None without. `told_optimizer`: whether `training` has the optimizer from
     the file; else it is Keras's default.
     """
@@ -68,6 +69,7 @@ class ModelFile:
     version: str = ""
     backend: str = ""
     as_written: bool = False
+    unsure: bool = False
     frozen: Frozen = NOTHING_FROZEN
     types: Mapping[str, str] = field(default_factory=dict)
     state: Any = None
@@ -139,6 +141,7 @@ def _archived(found: archive.Archive, weights: h5py.Group, name: str) -> ModelFi
         training,
         version,
         as_written=as_written,
+        unsure=version.startswith("3.") and SORTED not in metadata and not as_written,
         frozen=frozen,
         types=types,
         told_optimizer=told,
@@ -201,7 +204,8 @@ def _hdf5(file: h5py.Group) -> ModelFile:
     if {"layers", "_layer_checkpoint_dependencies", "vars"} & set(members(paths)) or not (inside or attributes(file)):
         # Keras 3 makes a group when it has a weight for it: an empty file is that of a model without weights.
         as_written = has_attribute(file, OWN) and not has_attribute(file, SORTED)
-        return ModelFile(name, paths, PATHS, version=version or version_by_names(paths), as_written=as_written)
+        version = version or version_by_names(paths)
+        return ModelFile(name, paths, PATHS, version=version, as_written=as_written, unsure=version.startswith("3."))
     raise UnknownFormatError(
         f"{name}: an HDF5 file without weights of Keras: no 'layer_names', 'model_weights', 'nb_layers' or 'layers'."
     )

@@ -10,11 +10,14 @@ from torchkeras.engine.graph.call_forms import keys_of_form
 from torchkeras.engine.graph.trace import Graph, layers_as_written
 from torchkeras.engine.layer.fixed_lists import InputNames, Layers, OutputNames
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.nested import slots_as_written, slots_on_torch
 from torchkeras.engine.layer.symbolic import KerasTensor, unpacked
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.weight_lists import KERAS1, WRITTEN, WeightOwner, distinct
+from torchkeras.engine.layer.weight_lists import KERAS1, TORCH, WRITTEN, WeightOwner, distinct
 from torchkeras.naming import Unused
 from torchkeras.rules import integer, read
+
+SLOTS = {WRITTEN: slots_as_written, TORCH: slots_on_torch}  # of the forms of inputs and outputs, in another order
 
 
 class NotBuiltError(RuntimeError, AttributeError):
@@ -56,9 +59,9 @@ class Structure(Layer, abstract=True):
         return Layers(() if self._graph is None else self._graph.layers)
 
     def _layers_in(self, order: str) -> list[Layer]:
-        """The layers in another order: `KERAS1` or `WRITTEN`."""
-        if order == WRITTEN and self._graph is not None:
-            return layers_as_written(self._graph, self._input_form, self._output_form)
+        """The layers in another order: `KERAS1`, `WRITTEN` or `TORCH`."""
+        if order in SLOTS and self._graph is not None:
+            return layers_as_written(self._graph, self._input_form, self._output_form, SLOTS[order])
         return self.layers
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:

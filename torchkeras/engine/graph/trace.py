@@ -122,26 +122,28 @@ def trace(inputs: list[KerasTensor], outputs: list[KerasTensor]) -> Graph:
     return graph
 
 
-def layers_as_written(graph: Graph, input_form: Any, output_form: Any) -> list[Layer]:
+def layers_as_written(
+    graph: Graph, input_form: Any, output_form: Any, slots: Callable[[Any], list[int]] = slots_as_written
+) -> list[Layer]:
     """The layers of a graph with dicts in the order in which they were written: torch's order of the submodules.
 
-    `input_form`, `output_form`: of the graph's inputs and outputs, None for plain lists.
+    `input_form`, `output_form`: of the graph's inputs and outputs, None for plain lists. `slots`: gives the numbers of
+    a form's slots in another order.
     """
-    inputs, outputs = _as_written(graph.inputs, input_form), _as_written(graph.outputs, output_form)
-    called = ((node.input_tensors, _inputs_as_written(node)) for node in graph.nodes)
+
+    def placed(tensors: list[KerasTensor], form: Any) -> list[KerasTensor]:
+        order = slots(form)
+        return [tensors[k] for k in order] if len(order) == len(tensors) else tensors
+
+    def inputs_of(node: Node) -> list[KerasTensor]:
+        given = node.arguments if POSITIONAL in node.arguments else getattr(node.layer, "_input_form", None)
+        return placed(node.input_tensors, given)
+
+    inputs, outputs = placed(graph.inputs, input_form), placed(graph.outputs, output_form)
+    called = ((node.input_tensors, inputs_of(node)) for node in graph.nodes)
     if all(found is again for one in ((graph.outputs, outputs), *called) for found, again in zip(*one, strict=True)):
         return graph.layers
-    return _between(inputs, outputs, _inputs_as_written).layers
-
-
-def _as_written(tensors: list[KerasTensor], form: Any) -> list[KerasTensor]:
-    order = slots_as_written(form)
-    return [tensors[k] for k in order] if len(order) == len(tensors) else tensors
-
-
-def _inputs_as_written(node: Node) -> list[KerasTensor]:
-    given = node.arguments if POSITIONAL in node.arguments else getattr(node.layer, "_input_form", None)
-    return _as_written(node.input_tensors, given)
+    return _between(inputs, outputs, inputs_of).layers
 
 
 def _inputs_sorted(node: Node) -> list[KerasTensor]:

@@ -70,6 +70,19 @@ def slots_as_written(form: Any) -> list[int]:
     return [index for item in inside for index in slots_as_written(item)]
 
 
+def slots_on_torch(form: Any, inside: bool = False) -> list[int]:
+    """The numbers of a form's slots in the order of Keras 3 on torch: dicts inside a dict are not sorted there."""
+    if isinstance(form, TensorSlot):
+        return [form.index]
+    if isinstance(form, Mapping):
+        keys = list(form) if inside else ordered(form)
+        # A call is its arguments by position, and a dict of those by name.
+        return [index for key in keys for index in slots_on_torch(form[key], inside or key != POSITIONAL)]
+    plain = isinstance(form, (list, tuple))
+    values = form if plain else _attributes(form).values()
+    return [index for item in values for index in slots_on_torch(item, inside)]
+
+
 def leaves(value: Any) -> list[Any]:
     """The tensors in a nested value, in order."""
     if isinstance(value, TENSORS):

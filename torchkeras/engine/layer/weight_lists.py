@@ -29,9 +29,9 @@ ENGINES_OWN = frozenset(
     )
 )
 TORCHS_OWN = frozenset(vars(nn.Module()))
-# Orders of layers in older files: Keras 1's, branch by branch where several begin a Sequential; and ours before the
-# keys of dicts were sorted as Keras sorts them.
-KERAS1, WRITTEN = "keras1", "written"
+# Orders of layers in files: Keras 1's, branch by branch where several begin a Sequential; ours before the keys of dicts
+# were sorted as Keras sorts them; and Keras 3's on torch, where those of a dict inside a dict are not sorted.
+KERAS1, WRITTEN, TORCH = "keras1", "written", "torch"
 
 
 DATA = (bool, int, float, str, tuple, list, dict, set)  # of class attributes: what an attribute takes the place of
@@ -61,7 +61,7 @@ class FrozenModels(Enum):
 
 
 class Order(NamedTuple):
-    """The order in which the weights of layers in layers are listed. `layers`: KERAS1, WRITTEN, or None for today's."""
+    """The order in which the weights of layers in layers are listed. `layers`: one of those above, None for today's."""
 
     frozen: FrozenModels = FrozenModels.NOW
     layers: str | None = None
@@ -189,7 +189,7 @@ class WeightOwner(Moded, Typed, OwnWeights):
         return found
 
     def _sublayers_in(self, order: str) -> list[WeightOwner]:
-        """The same in another order: `KERAS1` or `WRITTEN`."""
+        """The same in another order: `KERAS1`, `WRITTEN` or `TORCH`."""
         return self._sublayers()
 
     def _list_by_kind(

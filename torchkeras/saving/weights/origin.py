@@ -15,7 +15,7 @@ import h5py
 import torch
 
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.weight_lists import KERAS1, WRITTEN, FrozenModels, Order
+from torchkeras.engine.layer.weight_lists import KERAS1, TORCH, WRITTEN, FrozenModels, Order
 from torchkeras.errors import UnknownFormatError
 from torchkeras.legacy.weights import Step
 from torchkeras.saving.containers.hdf5 import attribute, has_attribute, read_names
@@ -44,7 +44,8 @@ class Origin:
     """The generation of Keras (1, 2 or 3) that wrote a file, whether it ran on Theano, and its data format if known.
 
     `state_by_name`: whether the state of its optimizer is in the order of the weights' names, not of the weights.
-    `as_written`: whether dicts count in the order in which they were written, not by their sorted keys.
+    `as_written`: whether dicts count in the order in which they were written, not by their sorted keys. `on_torch`:
+    whether those inside a dict do, as in Keras 3 on torch.
     `moved`: if the data format is not the model's, the step that converts each weight, by its layer's id and paths.
     `later`: whether tf.keras or Keras 3 wrote it.
     """
@@ -54,13 +55,14 @@ class Origin:
     data_format: str | None = None
     state_by_name: bool = False
     as_written: bool = False
+    on_torch: bool = False
     moved: Mapping[Any, Step] = field(default_factory=dict)
     later: bool = False
 
     @property
     def layer_order(self) -> str | None:
         """The order of layers, if it is not today's."""
-        return KERAS1 if self.generation == 1 else WRITTEN if self.as_written else None
+        return KERAS1 if self.generation == 1 else WRITTEN if self.as_written else TORCH if self.on_torch else None
 
     @property
     def order(self) -> Order:
@@ -95,6 +97,7 @@ class Origin:
             (found or backend) == "theano",
             state_by_name=numbers < WITHOUT_SORTING,
             as_written=has_dicts_as_written(group, version),
+            on_torch=version[0] == "3" and found == "torch",
             later=bool(LATER.match(version)),
         )
 

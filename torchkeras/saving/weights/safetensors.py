@@ -53,7 +53,12 @@ def write(
     `torchkeras.optimizer/` in the file. Raises ImportError without the package safetensors.
     """
     safetensors = extra("safetensors.torch", A_FILE)
-    tensors = {names[0]: whole(tensor).detach().cpu().contiguous() for names, tensor in tensors_of(model).items()}
+    tensors: dict[str, Tensor] = {}
+    for names, tensor in tensors_of(model).items():
+        # Layers of a whole model with one tensor under several names may each have their own when it is made again.
+        first, *others = names if about is not None else names[:1]
+        tensors[first] = whole(tensor).detach().cpu().contiguous()
+        tensors |= {name: tensors[first].clone() for name in others}
     tensors |= {f"{PREFIX}{name}": tensor for name, tensor in (optimizer or {}).items()}
     with replacing(path) as part:
         safetensors.save_file(tensors, part, metadata=FORMAT if about is None else {**FORMAT, ABOUT: about})
