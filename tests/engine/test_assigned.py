@@ -98,8 +98,8 @@ def test_other_attributes_may_be_set_and_deleted():
 
 LAYERS = (
     "model.layers is a list that is made when it is asked for, and a change of it would change nothing: "
-    "model.dense_1 = Dense(3) puts a layer in the place of dense_1; Sequential has add and pop; else make another "
-    "Model."
+    "model.dense_1 = Dense(3) puts a layer in the place of dense_1; Sequential has add and pop; without the last layer "
+    "it is Model(model.inputs, model.layers[-2].output)."
 )
 WEIGHTS = "set_weights sets their values, a layer gets one by add_weight, and trainable says whether they train."
 GIVEN = "set another list, model.metrics = [...], or call compile again."
