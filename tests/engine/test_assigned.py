@@ -12,8 +12,9 @@ from plain_pytorch import refused
 from torch import nn
 
 import torchkeras
+from torchkeras import backend as K
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.layers import Dense, Input
+from torchkeras.layers import Dense, Dropout, GaussianNoise, Input, LeakyReLU
 from torchkeras.models import Model, Sequential
 
 X, Y = np.ones((4, 3), "float32"), np.zeros((4, 2), "float32")
@@ -210,6 +211,23 @@ def test_what_compile_was_given_may_be_set():
     model.loss = "nonsense"
     with pytest.raises(ValueError, match="nonsense"):
         model.evaluate(X, Y, verbose=0)
+
+
+@pytest.mark.parametrize(
+    ("made", "option"), [(Dropout, "rate"), (GaussianNoise, "stddev"), (LeakyReLU, "alpha")], ids=lambda v: str(v)
+)
+def test_a_variable_is_no_value_of_an_option(made, option):
+    text = (
+        f"{made.__name__}: {option} must be a number; found a variable, whose later values would not count: set the "
+        f"option itself, layer.{option} = 0.5, which the next batch reads."
+    )
+    with refused(ValueError, text):
+        made(K.variable(0.5))
+    layer = made(0.5)
+    with refused(ValueError, text):
+        setattr(layer, option, K.variable(0.25))
+    setattr(layer, option, torch.tensor(0.25))
+    assert (getattr(layer, option), layer.get_config()[option], list(layer.parameters())) == (0.25, 0.25, [])
 
 
 # --- names of methods ------------------------------------------------------------------------------------------------
