@@ -230,6 +230,21 @@ def test_a_variable_is_no_value_of_an_option(made, option):
     assert (getattr(layer, option), layer.get_config()[option], list(layer.parameters())) == (0.25, 0.25, [])
 
 
+def test_a_layer_of_ones_own_may_have_a_variable_for_an_option():
+    class Annealed(Dropout):
+        def __init__(self, rate, **options):
+            super().__init__(rate, **options)
+            self.rate = K.variable(rate)
+
+        def call(self, inputs):
+            return inputs * (1 - self.rate)
+
+    layer = Annealed(0.25)
+    assert layer(torch.ones(1, 2)).tolist() == [[0.75, 0.75]]
+    K.set_value(layer.rate, 0.5)
+    assert layer(torch.ones(1, 2)).tolist() == [[0.5, 0.5]]
+
+
 # --- names of methods ------------------------------------------------------------------------------------------------
 
 

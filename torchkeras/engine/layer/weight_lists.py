@@ -94,7 +94,7 @@ class WeightOwner(Moded, Typed, OwnWeights):
             if added is not None:
                 self._name_weight(added, name)
                 return
-            if name in self._changeable:
+            if name in self._changeable and not self._is_users:  # whose own code may read a tensor there
                 self._change_option(name, value)
                 return
         elif type(value) in KINDS and self._is_users and name not in ENGINES_OWN and wanted(value):
