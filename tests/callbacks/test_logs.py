@@ -110,6 +110,10 @@ def test_a_number_is_read_when_it_is_asked_for_and_once():
         ("head_acc_1", "head_accuracy_1"),
         ("val_weighted_acc", "val_weighted_accuracy"),
         ("ce", "crossentropy"),
+        ("mean_squared_error", "mse"),
+        ("val_mean_absolute_error", "val_mae"),
+        ("head_mean_absolute_percentage_error", "head_mape"),
+        ("mean_squared_logarithmic_error_1", "msle_1"),
         ("lr", "learning_rate"),
     ],
 )
@@ -167,6 +171,15 @@ def test_a_history_that_goes_on_finds_them_too():
     history = History()
     history.load_state_dict({"epoch": [0], "history": {"acc": [0.5]}})
     assert history.history["accuracy"] == [0.5]
+
+
+def test_a_monitor_finds_an_error_by_its_short_name(tmp_path: Any):
+    model, path = made(metrics=["mae"]), tmp_path / "best.weights.h5"
+    stopping = EarlyStopping("val_mae", patience=0, baseline=-1.0)  # which no error is better than
+    checkpoint = ModelCheckpoint(path, "val_mae", save_best_only=True)
+    history = model.fit(X, Y, epochs=3, verbose=0, validation_data=(X, Y), callbacks=[stopping, checkpoint]).history
+    assert history["val_mae"] is history["val_mean_absolute_error"]
+    assert (len(history["mae"]), path.exists()) == (1, True)
 
 
 @pytest.mark.parametrize("monitor", ["val_accuracy", "val_acc"])

@@ -12,8 +12,9 @@ from plain_pytorch import refused
 from torch import nn
 
 import torchkeras
+from torchkeras import backend as K
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.layers import Dense, Input
+from torchkeras.layers import Dense, Dropout, GaussianNoise, Input, LeakyReLU
 from torchkeras.models import Model, Sequential
 
 X, Y = np.ones((4, 3), "float32"), np.zeros((4, 2), "float32")
@@ -98,8 +99,8 @@ def test_other_attributes_may_be_set_and_deleted():
 
 LAYERS = (
     "model.layers is a list that is made when it is asked for, and a change of it would change nothing: "
-    "model.dense_1 = Dense(3) puts a layer in the place of dense_1; Sequential has add and pop; else make another "
-    "Model."
+    "model.dense_1 = Dense(3) puts a layer in the place of dense_1; Sequential has add and pop; without the last layer "
+    "it is Model(model.inputs, model.layers[-2].output)."
 )
 WEIGHTS = "set_weights sets their values, a layer gets one by add_weight, and trainable says whether they train."
 GIVEN = "set another list, model.metrics = [...], or call compile again."
@@ -210,6 +211,38 @@ def test_what_compile_was_given_may_be_set():
     model.loss = "nonsense"
     with pytest.raises(ValueError, match="nonsense"):
         model.evaluate(X, Y, verbose=0)
+
+
+@pytest.mark.parametrize(
+    ("made", "option"), [(Dropout, "rate"), (GaussianNoise, "stddev"), (LeakyReLU, "alpha")], ids=lambda v: str(v)
+)
+def test_a_variable_is_no_value_of_an_option(made, option):
+    text = (
+        f"{made.__name__}: {option} must be a number; found a variable, whose later values would not count: set the "
+        f"option itself, layer.{option} = 0.5, which the next batch reads."
+    )
+    with refused(ValueError, text):
+        made(K.variable(0.5))
+    layer = made(0.5)
+    with refused(ValueError, text):
+        setattr(layer, option, K.variable(0.25))
+    setattr(layer, option, torch.tensor(0.25))
+    assert (getattr(layer, option), layer.get_config()[option], list(layer.parameters())) == (0.25, 0.25, [])
+
+
+def test_a_layer_of_ones_own_may_have_a_variable_for_an_option():
+    class Annealed(Dropout):
+        def __init__(self, rate, **options):
+            super().__init__(rate, **options)
+            self.rate = K.variable(rate)
+
+        def call(self, inputs):
+            return inputs * (1 - self.rate)
+
+    layer = Annealed(0.25)
+    assert layer(torch.ones(1, 2)).tolist() == [[0.75, 0.75]]
+    K.set_value(layer.rate, 0.5)
+    assert layer(torch.ones(1, 2)).tolist() == [[0.5, 0.5]]
 
 
 # --- names of methods ------------------------------------------------------------------------------------------------

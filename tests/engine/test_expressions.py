@@ -435,3 +435,19 @@ def test_loss_weights_of_several_outputs_may_be_variables(tmp_path):
     text = "compile: loss_weights must hold finite numbers; found "
     with pytest.raises(ValueError, match=text):
         model.compile("sgd", "mse", loss_weights=[first, K.variable([1.0, 2.0])])
+
+
+@pytest.mark.parametrize("rest", [lambda v: 1 - v, lambda v: v * 2 + 1, torch.exp])
+def test_a_loss_weight_that_torch_computed_from_a_variable_is_refused(rest):
+    inputs, _, outputs = parts()
+    model, variable = Model(inputs, [outputs, Dense(2)(inputs)]), K.variable(0.5)
+    text = (
+        "compile: loss_weights must hold numbers and variables; found a tensor that torch computed from variables, and "
+        "would keep their values of that moment: make it a K.variable of its own, and set both."
+    )
+    with refused(ValueError, text):
+        model.compile("sgd", "mse", loss_weights=[variable, rest(variable)])
+    model.compile("sgd", "mse", loss_weights=[variable, K.exp(variable)])
+    K.set_value(variable, 0.0)
+    loss, _, second = model.evaluate(X, [Y, Y], verbose=0)
+    assert loss == pytest.approx(second)

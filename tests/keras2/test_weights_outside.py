@@ -109,6 +109,26 @@ assert not np.array_equal(model.predict(x), model.predict(x)), "no variable: oth
 """
 
 
-@pytest.mark.parametrize("script", [LOSSES, DIFFERENCE, TYING, MADE])
+LOSS_WEIGHTS = """
+w = K.variable(0.5)
+for rest, expected in (
+    (1 - w, (22.5, 29.25)),
+    (w * 2 + 1, (76.5, 56.25)),
+    (-w, (-13.5, -6.75)),
+    (3 / (w + 1), (76.5, 88.65)),
+    (w ** 2, (13.5, 4.5)),
+):
+    inputs, _, outputs = parts()
+    model = Model(inputs, [outputs, Dense(2, kernel_initializer="ones")(outputs)])
+    model.compile("sgd", "mse", loss_weights=[w, rest])
+    found = []
+    for value in (0.5, 0.25):
+        K.set_value(w, value)
+        found.append(model.evaluate(x, [y, y], verbose=0)[0])
+    assert np.allclose(found, expected, rtol=1e-6), found
+"""
+
+
+@pytest.mark.parametrize("script", [LOSSES, DIFFERENCE, TYING, MADE, LOSS_WEIGHTS])
 def test_scripts(script):
     passed(PRELUDE + script)

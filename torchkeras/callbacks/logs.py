@@ -11,6 +11,8 @@ Value = float | torch.Tensor | Callable[[], float | torch.Tensor]
 
 # Keras 2.2.4's name of a number and Keras 3's: words of a name, or a whole name.
 WORDS = {"acc": "accuracy", "ce": "crossentropy", "accuracy": "acc", "crossentropy": "ce"}
+WORDS |= {"mse": "mean_squared_error", "mae": "mean_absolute_error"}
+WORDS |= {"mape": "mean_absolute_percentage_error", "msle": "mean_squared_logarithmic_error"}
 WHOLE = {"lr": "learning_rate", "learning_rate": "lr"}
 
 

@@ -38,8 +38,8 @@ class Layers(FixedList):
     """The layers of a model."""
 
     of = "model.layers"
-    instead = "model.dense_1 = Dense(3) puts a layer in the place of dense_1; Sequential has add and pop; else make "
-    instead += "another Model"
+    instead = "model.dense_1 = Dense(3) puts a layer in the place of dense_1; Sequential has add and pop; without the "
+    instead += "last layer it is Model(model.inputs, model.layers[-2].output)"
 
 
 class InputNames(FixedList):

@@ -24,6 +24,8 @@ from types import FunctionType
 from typing import Annotated, Any, get_args, get_origin
 from weakref import WeakKeyDictionary
 
+from torch import nn
+
 from torchkeras import activations, config, constraints, initializers, registry, regularizers, rules
 from torchkeras.lazy import lazy_property
 from torchkeras.rules import OBJECT, Rule, integer, optional, sizes
@@ -59,6 +61,11 @@ class Option:
 
     def read(self, value: Any) -> Any:
         """A value by the rule. Raises ValueError that names the class, the option, the rule and the value."""
+        if isinstance(value, nn.Parameter) and not value.dim():
+            raise ValueError(
+                f"{self.owner.__name__}: {self.name} must be a number; found a variable, whose later values would not "
+                f"count: set the option itself, layer.{self.name} = 0.5, which the next batch reads."
+            )
         rank = (self.owner.rank,) if self.rule.by_rank else ()
         return rules.read(self.owner.__name__, self.name, self.rule, value, *rank)
 

@@ -94,6 +94,9 @@ class WeightOwner(Moded, Typed, OwnWeights):
             if added is not None:
                 self._name_weight(added, name)
                 return
+            if name in self._changeable and not self._is_users:  # whose own code may read a tensor there
+                self._change_option(name, value)
+                return
         elif type(value) in KINDS and self._is_users and name not in ENGINES_OWN and wanted(value):
             setter = getattr(getattr(type(self), name, None), "fset", None)
             value = tracked(value) if setter is None else value  # a property takes the list itself

@@ -11,7 +11,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from torchkeras.engine.graph.trace import Graph
-from torchkeras.engine.layer.expressions import Expression
+from torchkeras.engine.layer.expressions import Expression, is_frozen
 from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.engine.step.output_loss import Objective, objective
 from torchkeras.engine.step.output_metric import (
@@ -111,6 +111,11 @@ def resolve(names: list[str], owners: Callable[[], list[str]], graph: Graph, giv
 def _weight(given: Any) -> Any:
     """The weight of a loss: a number, or a variable whose value of each step counts."""
     if isinstance(given, Tensor) and not given.dim():
+        if is_frozen(given):
+            raise ValueError(
+                "compile: loss_weights must hold numbers and variables; found a tensor that torch computed from "
+                "variables, and would keep their values of that moment: make it a K.variable of its own, and set both."
+            )
         return given if isinstance(given, (nn.Parameter, Expression)) else float(given)
     if isinstance(given, bool) or not (isinstance(given, (int, float, np.number)) and np.isfinite(given)):
         raise ValueError(f"compile: loss_weights must hold finite numbers; found {given!r}.")
