@@ -224,3 +224,20 @@ def test_error(layers, text):
 def test_error_of_another_form(config, text):
     with pytest.raises(ArchitectureError, match=f"^{re.escape(text)}$"):
         modern_config(config)
+
+
+@pytest.mark.parametrize(
+    ("version", "options", "zeros"),
+    [
+        ("2.2.4-tf", {"zero_output_for_mask": True}, True),
+        ("2.2.4-tf", {"return_sequences": True}, True),
+        ("2.2.4-tf", {}, False),
+        ("2.3.0-tf", {"zero_output_for_mask": True}, False),
+        ("2.3.0-tf", {"return_sequences": True}, True),
+        ("2.15.0", {"zero_output_for_mask": True}, False),
+    ],
+)
+def test_both_ways_give_zeros_at_masked_steps_as_that_version_did(version, options, zeros):
+    layer = entry("LSTM", name="lstm", units=2, **options)
+    made = modern_config(entry("Bidirectional", name="both", layer=layer), version)
+    assert made["config"]["layer"]["config"]["zero_output_for_mask"] is zeros

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls
 from torchkeras.saving.dialects.calls import NodeCall
-from torchkeras.saving.dialects.changes import CHANGES, batch_normalization, setting, with_options
-from torchkeras.saving.dialects.dialect import Dialect
+from torchkeras.saving.dialects.changes import CHANGES, batch_normalization, bidirectional, setting, with_options
+from torchkeras.saving.dialects.dialect import Dialect, Known
 from torchkeras.saving.dialects.graphs import Forms, modern
 from torchkeras.saving.dialects.translation import Config, Words
 from torchkeras.saving.layer_facts import IMAGES
@@ -156,14 +158,22 @@ _FORMS = Forms(
     numberings=dict.fromkeys((False, True), ((0, 0), (1, 1))),  # a model built by its first call has no graph before
     dropping=("Normalization", "Rescaling"),
 )
+# TensorFlow 1.13 let both layers of every Bidirectional give zeros at masked steps, and wrote that into their configs.
+# Its files have the version of those up to 2.1, which do it with `return_sequences` alone.
+_OLD_VERSION = "2.2.4-tf"
+_OLD_FORMS = replace(_FORMS, words=Words({}, {**_CHANGES, "Bidirectional": partial(bidirectional, keeps_zeros=True)}))
 
 
-def modern_config(config: Mapping[str, Any]) -> Config:
+def modern_config(config: Mapping[str, Any], version: str | None = None) -> Config:
     """Today's config of a model, `{"class_name", "config"}`, for one that tf.keras wrote.
 
-    Raises ArchitectureError for what has no form today.
+    `version`: that of the file. Raises ArchitectureError for what has no form today.
     """
-    return modern(config, _FORMS)
+    return modern(config, _OLD_FORMS if version == _OLD_VERSION else _FORMS)
+
+
+def _of_known(config: Any, known: Known) -> Config:
+    return modern_config(config, known.source.version if known.source else config.get("keras_version"))
 
 
 DIALECT = Dialect(
@@ -172,7 +182,7 @@ DIALECT = Dialect(
     marks=lambda found: (
         found.get("class_name") in ("TFOpLambda", "SlicingOpLambda") or "ragged" in found or "time_major" in found
     ),
-    modern_config=lambda config, known: modern_config(config),
+    modern_config=_of_known,
     besides=("keras2",),
     classes=True,
     names_outputs=True,
