@@ -299,12 +299,13 @@ COUNTS_FIRST = ("keras-2.3.1",)
 class Checked:
     """What was found of a version: for each form and model, "" if it is right, else why not.
 
-    `unmade`: why it could not make some models. `absent`: why there are no files at all.
+    `unmade`: why it could not make some models. `unsaved`: the same of some forms of a model. `absent`: why there are no files at all.
     """
 
     version: str
     found: dict[str, dict[str, str]] = field(default_factory=dict)
     unmade: dict[str, str] = field(default_factory=dict)
+    unsaved: dict[str, dict[str, str]] = field(default_factory=dict)
     absent: str = ""
 
 
@@ -316,7 +317,7 @@ def check(version: Version) -> Checked:
         return checked
     key = [covered(), hashlib.sha256(about_all.read_bytes()).hexdigest()]
     if known.exists() and (kept := json.loads(known.read_text()))["key"] == key:
-        return Checked(version.name, kept["found"], kept["unmade"])
+        return Checked(version.name, kept["found"], kept["unmade"], kept["unsaved"])
     made = json.loads(about_all.read_text())
     warnings.simplefilter("ignore")
     for name in MODELS:
@@ -326,9 +327,13 @@ def check(version: Version) -> Checked:
             continue
         for file, form in FORMS.items():
             path = version.folder / name / file
+            if file in about["unsaved"]:
+                said = re.sub(r"\S*/(?=[^/\s]*$)", "", about["unsaved"][file])
+                checked.unsaved.setdefault(form.title, {})[name] = said
             if path.exists():
                 checked.found.setdefault(form.title, {})[name] = _checked(form, path)
-    known.write_text(json.dumps({"key": key, "found": checked.found, "unmade": checked.unmade}))
+    about_it = {"found": checked.found, "unmade": checked.unmade, "unsaved": checked.unsaved}
+    known.write_text(json.dumps({"key": key, **about_it}))
     return checked
 
 
@@ -421,11 +426,15 @@ def written(results: Sequence[Checked]) -> str:
         reasons.setdefault(re.sub(r"\d+\.\d+e?[-+]?\d*|_\d+\b", "..", said), []).append(f"{version} {title} {name}")
     absent: dict[str, list[str]] = {}
     unmade: dict[str, list[str]] = {}
+    unsaved: dict[str, list[str]] = {}
     for found in results:
         if found.absent:
             absent.setdefault(found.absent, []).append(found.version)
         for name, why in found.unmade.items():
             unmade.setdefault(why, []).append(f"{found.version} {name}")
+        for title, models in found.unsaved.items():
+            for name, why in models.items():
+                unsaved.setdefault(f"{title}: {why}", []).append(f"{found.version} {name}")
     counts = Counter(
         "WRONG" if said.startswith("WRONG") else "refused" if said else "right" for *_, said in _all(results)
     )
@@ -445,6 +454,9 @@ def written(results: Sequence[Checked]) -> str:
             "",
             "Models that a version cannot make:",
             *(_grouped(unmade) or ["  none"]),
+            "",
+            "Forms in which a version does not write a model:",
+            *(_grouped(unsaved) or ["  none"]),
             "",
         ]
     )
