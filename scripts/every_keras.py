@@ -299,7 +299,8 @@ COUNTS_FIRST = ("keras-2.3.1",)
 class Checked:
     """What was found of a version: for each form and model, "" if it is right, else why not.
 
-    `unmade`: why it could not make some models. `unsaved`: the same of some forms of a model. `absent`: why there are no files at all.
+    `unmade`: why it could not make some models. `unsaved`: why it could not write some of them in a form. `absent`: why
+    there are no files at all.
     """
 
     version: str
@@ -313,7 +314,7 @@ def check(version: Version) -> Checked:
     """Open all files of a version that are there. What was found is kept next to them, for the same sources."""
     checked, about_all, known = Checked(version.name), version.folder / "made.json", version.folder / "checked.json"
     if not about_all.exists():
-        checked.absent = version.failure.read_text() if version.failure.exists() else "they were not asked for"
+        checked.absent = version.failure.read_text() if version.failure.exists() else "not made yet: scripts/every_keras makes them"
         return checked
     key = [covered(), hashlib.sha256(about_all.read_bytes()).hexdigest()]
     if known.exists() and (kept := json.loads(known.read_text()))["key"] == key:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from torchkeras.errors import ArchitectureError
@@ -14,7 +14,7 @@ from torchkeras.saving.dialects.changes import CHANGES, batch_normalization, bid
 from torchkeras.saving.dialects.dialect import Dialect, Known
 from torchkeras.saving.dialects.graphs import Forms, modern
 from torchkeras.saving.dialects.translation import Config, Words
-from torchkeras.saving.layer_facts import IMAGES
+from torchkeras.saving.layer_facts import IMAGES, RECURRENT
 
 
 def _bins(made: Config, where: str) -> Config:
@@ -158,10 +158,26 @@ _FORMS = Forms(
     numberings=dict.fromkeys((False, True), ((0, 0), (1, 1))),  # a model built by its first call has no graph before
     dropping=("Normalization", "Rescaling"),
 )
-# TensorFlow 1.13 let both layers of every Bidirectional give zeros at masked steps, and wrote that into their configs.
-# Its files have the version of those up to 2.1, which do it with `return_sequences` alone.
-_OLD_VERSION = "2.2.4-tf"
-_OLD_FORMS = replace(_FORMS, words=Words({}, {**_CHANGES, "Bidirectional": partial(bidirectional, keeps_zeros=True)}))
+# At masked steps, TensorFlow up to 1.12 computed as Keras 2.2.4 does, in a Bidirectional too.
+_AS_KERAS2 = {
+    **dict.fromkeys(RECURRENT, lambda made, where: made),
+    "Bidirectional": bidirectional(lambda options: None),
+}
+# 1.13 let both layers of every Bidirectional give zeros there, and wrote that into their configs. Its files have the
+# version of those up to 2.1, which do it with `return_sequences` alone.
+_AS_WRITTEN = {
+    "Bidirectional": bidirectional(
+        lambda options: bool(options.get("return_sequences") or options.get("zero_output_for_mask"))
+    )
+}
+
+
+def _forms(version: str | None) -> Forms:
+    """The forms of a version of tf.keras, such as 2.2.4-tf."""
+    found = re.match(r"(\d+)\.(\d+)\.(\d+)-tf", version or "")
+    numbers = tuple(map(int, found.groups())) if found else (2, 15, 0)
+    changes = _AS_KERAS2 if numbers < (2, 2, 4) else _AS_WRITTEN if numbers == (2, 2, 4) else {}
+    return replace(_FORMS, words=Words({}, {**_CHANGES, **changes}))
 
 
 def modern_config(config: Mapping[str, Any], version: str | None = None) -> Config:
@@ -169,7 +185,7 @@ def modern_config(config: Mapping[str, Any], version: str | None = None) -> Conf
 
     `version`: that of the file. Raises ArchitectureError for what has no form today.
     """
-    return modern(config, _OLD_FORMS if version == _OLD_VERSION else _FORMS)
+    return modern(config, _forms(version))
 
 
 def _of_known(config: Any, known: Known) -> Config:
