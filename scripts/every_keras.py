@@ -314,7 +314,7 @@ def check(version: Version) -> Checked:
     """Open all files of a version that are there. What was found is kept next to them, for the same sources."""
     checked, about_all, known = Checked(version.name), version.folder / "made.json", version.folder / "checked.json"
     if not about_all.exists():
-        checked.absent = version.failure.read_text() if version.failure.exists() else "not made yet: scripts/every_keras makes them"
+        checked.absent = version.failure.read_text() if version.failure.exists() else "not made yet"
         return checked
     key = [covered(), hashlib.sha256(about_all.read_bytes()).hexdigest()]
     if known.exists() and (kept := json.loads(known.read_text()))["key"] == key:

@@ -158,6 +158,7 @@ _FORMS = Forms(
     numberings=dict.fromkeys((False, True), ((0, 0), (1, 1))),  # a model built by its first call has no graph before
     dropping=("Normalization", "Rescaling"),
 )
+
 # At masked steps, TensorFlow up to 1.12 computed as Keras 2.2.4 does, in a Bidirectional too.
 _AS_KERAS2 = {
     **dict.fromkeys(RECURRENT, lambda made, where: made),
