@@ -32,7 +32,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -80,18 +80,17 @@ TENSORFLOWS: Mapping[str, tuple[str, str]] = {
         for minor, patch in {"2.12": 1, "2.13": 1, "2.14": 1, "2.15": 1}.items()
     },
     **{
-        minor: ("3.11", f"tensorflow-cpu=={minor}.{patch} tf_keras=={minor}.{tf_keras}")
-        for minor, patch, tf_keras in (
-            *(("2.16", 2, 0), ("2.17", 1, 0), ("2.18", 1, 0)),
-            *(("2.19", 1, 0), ("2.20", 0, 1), ("2.21", 0, 0)),
-        )
+        minor: ("3.11", f"tensorflow-cpu=={minor}.{patch}")
+        for minor, patch in {"2.16": 2, "2.17": 1, "2.18": 1, "2.19": 1, "2.20": 0, "2.21": 0}.items()
     },
 }
 # What Keras imports, and pip would install with a TensorFlow or torch of its own.
 NEEDS = {
     "keras-2": "keras-applications==1.0.8 keras-preprocessing==1.1.0",
-    "keras-3": "absl-py rich namex optree ml-dtypes packaging markdown-it-py mdurl pygments",
+    "keras-3": "absl-py rich namex optree dm-tree wrapt attrs ml-dtypes packaging markdown-it-py mdurl pygments",
 }
+TF_KERAS = {"2.16": 0, "2.17": 0, "2.18": 0, "2.19": 0, "2.20": 1, "2.21": 0}
+PIP_INSTALL = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
 MINORS_OF_KERAS3 = "0.5 1.1 2.1 3.3 4.1 5.0 6.0 7.0 8.0 9.2 10.0 11.3 12.4 13.2 14.1 15.1"
 
 
@@ -112,6 +111,11 @@ class Version:
     @property
     def folder(self) -> Path:
         return FILES / self.name
+
+    @property
+    def failure(self) -> Path:
+        """The file that says why there are no others."""
+        return FILES / f"{self.name}.failed"
 
 
 # Versions that need these older ones of what they import.
@@ -134,8 +138,8 @@ VERSIONS: Sequence[Version] = (
     *_keras("2.0.0 2.0.1 2.0.2 2.0.3 2.0.4 2.0.5 2.0.6 2.0.7 2.0.8 2.0.9", "1.14"),
     *_keras("2.1.0 2.1.1 2.1.2 2.1.3 2.1.4 2.1.5 2.1.6 2.2.0 2.2.1 2.2.2 2.2.3 2.2.4 2.2.5", "1.14"),
     *_keras("2.3.1", "2.0"),
-    *(Version(f"tf.keras-{n}", "tensorflow.keras", n) for n in list(TENSORFLOWS)[: list(TENSORFLOWS).index("2.16")]),
-    *(Version(f"tf_keras-{n}", "tf_keras", n) for n in list(TENSORFLOWS)[list(TENSORFLOWS).index("2.16") :]),
+    *(Version(f"tf.keras-{n}", "tensorflow.keras", n) for n in TENSORFLOWS if n not in TF_KERAS),
+    *(Version(f"tf_keras-{n}", "tf_keras", n, f"tf_keras=={n}.{patch}") for n, patch in TF_KERAS.items()),
     *(
         Version(f"keras-3.{n.partition('.')[0]}", "keras", "", f"keras==3.{n}", "torch")
         for n in MINORS_OF_KERAS3.split()
@@ -146,7 +150,7 @@ VERSIONS: Sequence[Version] = (
 # --- making ----------------------------------------------------------------------------------------------------------
 
 
-def python_of(version: Version) -> str:
+def python_of(version: Version, log: IO[str]) -> str:
     """The interpreter of a version's environment, which is made if it is missing."""
     if not version.tensorflow:
         return sys.executable
@@ -155,41 +159,52 @@ def python_of(version: Version) -> str:
     python = place / "bin" / "python"
     if not (place / "done").exists():
         shutil.rmtree(place, ignore_errors=True)
-        subprocess.run([_interpreter(minor), "-m", "venv", place], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-compile", *packages.split()], check=True)
+        _run([_interpreter(minor), "-m", "venv", str(place)], log)
+        _run([str(python), *PIP_INSTALL, "--no-compile", *packages.split()], log)
         (place / "done").touch()
     return str(python)
 
 
 def _interpreter(minor: str) -> str:
-    found = shutil.which(f"python{minor}")
-    if found:
-        return found
+    """A Python: one of pyenv's first, whose `python3.7` on the path may refuse to run."""
     installed = sorted(Path.home().glob(f".pyenv/versions/{minor}.*/bin/python"))
-    if not installed:
-        raise SystemExit(f"Python {minor} is not installed here.")
-    return str(installed[-1])
+    found = str(installed[-1]) if installed else shutil.which(f"python{minor}")
+    if not found:
+        raise FileNotFoundError(f"Python {minor} is not installed here.")
+    return found
 
 
-def library(name: str, packages: str, python: str) -> str:
+def library(name: str, packages: str, python: str, log: IO[str]) -> str:
     """A folder with packages, without what they need."""
     place = LIBRARIES / name
     if not (place / "done").exists():
         shutil.rmtree(place, ignore_errors=True)
-        command = [python, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(place), *packages.split()]
-        subprocess.run(command, check=True)
+        _run([python, *PIP_INSTALL, "--no-deps", "--target", str(place), *packages.split()], log)
         (place / "done").touch()
     return str(place)
 
 
 def make(version: Version) -> None:
-    """Make a version's files. Raises CalledProcessError if it does not run."""
-    python = python_of(version)
+    """Make a version's files. Why it cannot be is written instead of them, for the report."""
+    version.folder.mkdir(parents=True, exist_ok=True)
+    version.failure.unlink(missing_ok=True)
+    path = FILES / f"{version.name}.log"
+    try:
+        with path.open("w") as log:
+            _make(version, log)
+    except FileNotFoundError as error:
+        version.failure.write_text(str(error))
+    except subprocess.CalledProcessError:
+        last = ([line for line in path.read_text().splitlines() if line.strip()] or ["it ended without a word"])[-1]
+        version.failure.write_text(last[:300])
+
+
+def _make(version: Version, log: IO[str]) -> None:
+    python = python_of(version, log)
     paths = []
     if version.library:
         needs = "keras-2" if version.tensorflow else "keras-3"
-        paths = [library(version.name, version.library, python), library(needs, NEEDS[needs], python)]
-    version.folder.mkdir(parents=True, exist_ok=True)
+        paths = [library(version.name, version.library, python, log), library(needs, NEEDS[needs], python, log)]
     environment = {
         **os.environ,
         "EVERY_KERAS": version.module,
@@ -197,11 +212,15 @@ def make(version: Version) -> None:
         "PYTHONPATH": os.pathsep.join(paths),
         "KERAS_HOME": str(WORK / ".keras"),
         "HOME": str(WORK),  # where Keras keeps its settings
+        "THEANO_FLAGS": "cxx=,optimizer_excluding=AbstractConvCheck",  # no compiler, no BLAS
         "CUDA_VISIBLE_DEVICES": "",
         "TF_CPP_MIN_LOG_LEVEL": "3",
     }
-    with (FILES / f"{version.name}.log").open("w") as log:
-        subprocess.run([python, MAKE, version.folder], env=environment, stdout=log, stderr=log, check=True)
+    _run([python, str(MAKE), str(version.folder)], log, environment)
+
+
+def _run(command: Sequence[str], log: IO[str], environment: Mapping[str, str] | None = None) -> None:
+    subprocess.run(command, env=environment, stdout=log, stderr=log, check=True)
 
 
 # --- checking --------------------------------------------------------------------------------------------------------
@@ -278,21 +297,28 @@ COUNTS_FIRST = ("keras-2.3.1",)
 
 @dataclass
 class Checked:
-    """What was found of a version: for each form and model, "" if it is right, else why not; empty without files."""
+    """What was found of a version: for each form and model, "" if it is right, else why not.
+
+    `unmade`: why it could not make some models. `unsaved`: why it could not write some of them in a form. `absent`: why
+    there are no files at all.
+    """
 
     version: str
     found: dict[str, dict[str, str]] = field(default_factory=dict)
     unmade: dict[str, str] = field(default_factory=dict)
+    unsaved: dict[str, dict[str, str]] = field(default_factory=dict)
+    absent: str = ""
 
 
 def check(version: Version) -> Checked:
     """Open all files of a version that are there. What was found is kept next to them, for the same sources."""
     checked, about_all, known = Checked(version.name), version.folder / "made.json", version.folder / "checked.json"
     if not about_all.exists():
+        checked.absent = version.failure.read_text() if version.failure.exists() else "not made yet"
         return checked
     key = [covered(), hashlib.sha256(about_all.read_bytes()).hexdigest()]
     if known.exists() and (kept := json.loads(known.read_text()))["key"] == key:
-        return Checked(version.name, kept["found"], kept["unmade"])
+        return Checked(version.name, kept["found"], kept["unmade"], kept["unsaved"])
     made = json.loads(about_all.read_text())
     warnings.simplefilter("ignore")
     for name in MODELS:
@@ -302,9 +328,13 @@ def check(version: Version) -> Checked:
             continue
         for file, form in FORMS.items():
             path = version.folder / name / file
+            if file in about["unsaved"]:
+                said = re.sub(r"\S*/(?=[^/\s]*$)", "", about["unsaved"][file])
+                checked.unsaved.setdefault(form.title, {})[name] = said
             if path.exists():
                 checked.found.setdefault(form.title, {})[name] = _checked(form, path)
-    known.write_text(json.dumps({"key": key, "found": checked.found, "unmade": checked.unmade}))
+    about_it = {"found": checked.found, "unmade": checked.unmade, "unsaved": checked.unsaved}
+    known.write_text(json.dumps({"key": key, **about_it}))
     return checked
 
 
@@ -395,10 +425,17 @@ def written(results: Sequence[Checked]) -> str:
     reasons: dict[str, list[str]] = {}
     for version, title, name, said in _not_right(results):
         reasons.setdefault(re.sub(r"\d+\.\d+e?[-+]?\d*|_\d+\b", "..", said), []).append(f"{version} {title} {name}")
+    absent: dict[str, list[str]] = {}
     unmade: dict[str, list[str]] = {}
+    unsaved: dict[str, list[str]] = {}
     for found in results:
+        if found.absent:
+            absent.setdefault(found.absent, []).append(found.version)
         for name, why in found.unmade.items():
             unmade.setdefault(why, []).append(f"{found.version} {name}")
+        for title, models in found.unsaved.items():
+            for name, why in models.items():
+                unsaved.setdefault(f"{title}: {why}", []).append(f"{found.version} {name}")
     counts = Counter(
         "WRONG" if said.startswith("WRONG") else "refused" if said else "right" for *_, said in _all(results)
     )
@@ -410,13 +447,17 @@ def written(results: Sequence[Checked]) -> str:
             "",
             *lines,
             "",
-            f"Versions without files here: {', '.join(each.version for each in results if not each.found) or 'none'}.",
+            "Versions without files, by the last line that their installation or they wrote:",
+            *(_grouped(absent) or ["  none"]),
             "",
             "Not right, by what was said:",
             *(_grouped(reasons) or ["  nothing"]),
             "",
             "Models that a version cannot make:",
             *(_grouped(unmade) or ["  none"]),
+            "",
+            "Forms in which a version does not write a model:",
+            *(_grouped(unsaved) or ["  none"]),
             "",
         ]
     )
@@ -460,6 +501,8 @@ def main() -> None:
         if not given.check and not (version.folder / "made.json").exists():
             print(f"making {version.name}", flush=True)
             make(version)
+            if version.failure.exists():
+                print(f"  not made: {version.failure.read_text()}", flush=True)
         later = {other.tensorflow for other in wanted[number + 1 :]}
         if given.discard and version.tensorflow not in later:
             shutil.rmtree(ENVIRONMENTS / f"tf-{version.tensorflow}", ignore_errors=True)

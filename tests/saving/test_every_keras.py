@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -46,3 +47,14 @@ def test_a_cell_counts_what_is_right_and_what_is_wrong(every_keras: Any, found: 
 def test_each_version_is_listed_once(every_keras: Any):
     names = [version.name for version in every_keras.VERSIONS]
     assert len(set(names)) == len(names)
+
+
+def test_the_report_says_why_a_version_could_not_be_made(
+    every_keras: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    failing = [sys.executable, "-c", "raise SystemExit('there is no such package')"]
+    monkeypatch.setattr(every_keras, "FILES", tmp_path)
+    monkeypatch.setattr(every_keras, "_make", lambda version, log: every_keras._run(failing, log))
+    every_keras.make(every_keras.VERSIONS[0])
+    report = every_keras.written([every_keras.check(every_keras.VERSIONS[0])])
+    assert "  there is no such package\n    keras-1.0.8\n" in report

@@ -224,3 +224,28 @@ def test_error(layers, text):
 def test_error_of_another_form(config, text):
     with pytest.raises(ArchitectureError, match=f"^{re.escape(text)}$"):
         modern_config(config)
+
+
+@pytest.mark.parametrize(
+    ("version", "options", "zeros"),
+    [
+        ("2.1.6-tf", {"return_sequences": True}, None),
+        ("2.1.6-tf", {}, None),
+        ("2.2.4-tf", {"zero_output_for_mask": True}, True),
+        ("2.2.4-tf", {"return_sequences": True}, True),
+        ("2.2.4-tf", {}, False),
+        ("2.3.0-tf", {"zero_output_for_mask": True}, False),
+        ("2.3.0-tf", {"return_sequences": True}, True),
+        ("2.15.0", {"zero_output_for_mask": True}, False),
+    ],
+)
+def test_both_ways_give_zeros_at_masked_steps_as_that_version_did(version, options, zeros):
+    layer = entry("LSTM", name="lstm", units=2, **options)
+    made = modern_config(entry("Bidirectional", name="both", layer=layer), version)
+    assert made["config"]["layer"]["config"]["zero_output_for_mask"] is zeros
+
+
+@pytest.mark.parametrize(("version", "held"), [("2.1.6-tf", None), ("2.2.4-tf", False), (None, False)])
+def test_a_masked_output_is_the_first_state_up_to_tensorflow_1_12(version, held):
+    made = modern_config(entry("LSTM", name="lstm", units=2), version)
+    assert made["config"].get("zero_output_for_mask") is held

@@ -79,6 +79,49 @@ def test_harmless_tags_and_aliases_are_plain_data(text: str, value: Any):
     assert parse(text) == value
 
 
+TENSORFLOW = "tensorflow.python."
+APPLY = f"!!python/object/apply:{TENSORFLOW}"
+NEW = f"!!python/object/new:{TENSORFLOW}"
+
+
+SHAPE = (
+    f"{APPLY}framework.tensor_shape.TensorShape\n- - {APPLY}framework.tensor_shape.Dimension\n    - null\n"
+    f"  - {APPLY}framework.tensor_shape.Dimension\n    - 5\n"
+)
+OLDER_LIST = (
+    f"{NEW}training.tracking.data_structures._ListWrapper\n  listitems:\n  - 3\n"
+    "  state:\n    _external_modification: false\n    _last_wrapped_list_snapshot:\n    - 3\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (SHAPE, [None, 5]),
+        (f"{APPLY}training.tracking.data_structures.ListWrapper\n- - 3\n", [3]),
+        (OLDER_LIST, [3]),
+    ],
+    ids=["shape of 2.2", "list of 2.0", "list of 1.14"],
+)
+def test_lists_and_shapes_of_tensorflow_are_lists(text: str, value: Any):
+    assert parse(text) == value
+
+
+@pytest.mark.parametrize(
+    ("tag", "inside"),
+    [
+        (f"{APPLY}framework.tensor_shape.Dimension", "[3, 4]"),
+        (f"{APPLY}framework.tensor_shape.TensorShape", "{a: 1}"),
+        (f"{NEW}training.tracking.data_structures._ListWrapper", "{state: {}}"),
+        (f"{NEW}training.tracking.data_structures._ListWrapper", "[3]"),
+    ],
+)
+def test_an_object_of_tensorflow_that_does_not_hold_one_value_is_refused(tag: str, inside: str):
+    full = tag.replace("!!", "tag:yaml.org,2002:")
+    with refuses(ForbiddenContentError, f"m.yaml holds the tag {full!r} around what is not one value."):
+        parse(f"{tag} {inside}", "m.yaml")
+
+
 NUMBER = (
     "!!python/object/apply:numpy.core.multiarray.scalar\n- !!python/object/apply:{function}\n  args: [{code}, 0, 1]\n"
     "  state: !!python/tuple [3, <, null, null, null, -1, -1, 0]\n- !!binary |\n  {data}\n"

@@ -1,7 +1,8 @@
 """YAML of an architecture, as `to_yaml` of Keras 1 and 2 wrote it, within limits. Needs the package PyYAML.
 
-Keras wrote Python tuples with a tag, and Keras 1 some NumPy integers as calls that create them. These two are read as
-plain lists and numbers; nothing is called. Any other Python tag is refused.
+Keras wrote Python tuples with a tag, Keras 1 some NumPy integers as calls that create them, and tf.keras in the same
+way lists and shapes of TensorFlow. These are read as plain lists and numbers; nothing is called. Any other Python tag
+is refused.
 """
 
 from __future__ import annotations
@@ -29,6 +30,17 @@ PLAIN: Mapping[str, str] = {
 }
 NUMPY_SCALAR = PYTHON + "object/apply:numpy.core.multiarray.scalar"
 NUMPY_DTYPE = PYTHON + "object/apply:numpy.dtype"
+TENSORFLOW = "tensorflow.python."
+# Calls of TensorFlow's types that stand for their only argument.
+OF_ONE = frozenset(
+    f"{PYTHON}object/apply:{TENSORFLOW}{name}"
+    for name in (
+        "framework.tensor_shape.TensorShape",
+        "framework.tensor_shape.Dimension",
+        "training.tracking.data_structures.ListWrapper",
+    )
+)
+LIST = f"{PYTHON}object/new:{TENSORFLOW}training.tracking.data_structures._ListWrapper"  # of TensorFlow 1.14
 NUMBERS = {"i1": "b", "i2": "h", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I", "u8": "Q", "f4": "f", "f8": "d"}
 SIMPLE = frozenset(f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "seq", "map"))
 BYTES = 8 << 20  # of a text; PyYAML reads about 0.5 MB a second
@@ -110,6 +122,8 @@ class _Reader:
         """The data of a node. Raises ForbiddenContentError, UnreadableFileError, FileLimitError."""
         if node.tag == NUMPY_SCALAR:
             return self._number(node)
+        if node.tag in OF_ONE or node.tag == LIST:
+            return self.value(self._inside(node))
         kind = PLAIN.get(node.tag, node.tag.removeprefix("tag:yaml.org,2002:"))
         shape, read = READ.get(kind, (None, None))
         if f"tag:yaml.org,2002:{kind}" not in SIMPLE or read is None:
@@ -142,6 +156,17 @@ class _Reader:
             return getattr(self.scalars, f"construct_yaml_{kind}")(node)
         except (ValueError, KeyError) as error:
             raise UnreadableFileError(f"{self.where} holds {node.value[:100]!r}, which is no {kind}.") from error
+
+    def _inside(self, node: Any) -> Any:
+        """What an object of TensorFlow holds."""
+        if node.tag in OF_ONE:
+            found = node.value if node.id == "sequence" else []
+        else:
+            pairs = node.value if node.id == "mapping" else []
+            found = [item for key, item in pairs if key.value == "listitems"]
+        if len(found) != 1:
+            raise ForbiddenContentError(f"{self.where} holds the tag {node.tag!r} around what is not one value.")
+        return found[0]
 
     def _number(self, node: Any) -> Any:
         """A NumPy number: its type, such as i8, and its bytes."""

@@ -22,16 +22,20 @@ def _recurrent(made: Config, where: str) -> Config:
     return with_options(made, zero_output_for_mask=bool(made["config"].get("zero_output_for_mask", False)))
 
 
-def _bidirectional(made: Config, where: str) -> Config:
-    """Both layers as they compute inside: zeros at masked steps if there is an output for each step.
+def bidirectional(zeros: Callable[[Config], bool | None]) -> Callable[[Config, str], Config]:
+    """The change of a Bidirectional. `zeros`: what `zero_output_for_mask` is inside, of a layer's options."""
+    return partial(_bidirectional, zeros)
+
+
+def _bidirectional(zeros: Callable[[Config], bool | None], made: Config, where: str) -> Config:
+    """Both layers as they compute inside.
 
     A backward layer that is just the forward one reversed is left out, as in today's config.
     """
     config = dict(made["config"])
     layers = {key: config.pop(key, None) for key in ("layer", "backward_layer")}
     forward, backward = (
-        found and with_options(found, zero_output_for_mask=bool(found["config"].get("return_sequences")))
-        for found in layers.values()
+        found and with_options(found, zero_output_for_mask=zeros(found["config"])) for found in layers.values()
     )
     own = [dict(found["config"], name=None, go_backwards=None) for found in (forward, backward) if found]
     penalties = [found.get("activity_regularizer") for found in own]
@@ -130,7 +134,7 @@ def _set(options: Config, made: Config, where: str) -> Config:
 CHANGES: Mapping[str, Callable[[Config, str], Config]] = {
     **dict.fromkeys(RECURRENT, _recurrent),
     "ActivityRegularization": setting(per_sample=True),
-    "Bidirectional": _bidirectional,
+    "Bidirectional": bidirectional(lambda options: bool(options.get("return_sequences"))),
     "Lambda": _lambda,
     "UpSampling2D": _half_pixel,
 }

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls
 from torchkeras.saving.dialects.calls import NodeCall
-from torchkeras.saving.dialects.changes import CHANGES, batch_normalization, setting, with_options
-from torchkeras.saving.dialects.dialect import Dialect
+from torchkeras.saving.dialects.changes import CHANGES, batch_normalization, bidirectional, setting, with_options
+from torchkeras.saving.dialects.dialect import Dialect, Known
 from torchkeras.saving.dialects.graphs import Forms, modern
 from torchkeras.saving.dialects.translation import Config, Words
-from torchkeras.saving.layer_facts import IMAGES
+from torchkeras.saving.layer_facts import IMAGES, RECURRENT
 
 
 def _bins(made: Config, where: str) -> Config:
@@ -157,13 +159,38 @@ _FORMS = Forms(
     dropping=("Normalization", "Rescaling"),
 )
 
+# At masked steps, TensorFlow up to 1.12 computed as Keras 2.2.4 does, in a Bidirectional too.
+_AS_KERAS2 = {
+    **dict.fromkeys(RECURRENT, lambda made, where: made),
+    "Bidirectional": bidirectional(lambda options: None),
+}
+# 1.13 let both layers of every Bidirectional give zeros there, and wrote that into their configs. Its files have the
+# version of those up to 2.1, which do it with `return_sequences` alone.
+_AS_WRITTEN = {
+    "Bidirectional": bidirectional(
+        lambda options: bool(options.get("return_sequences") or options.get("zero_output_for_mask"))
+    )
+}
 
-def modern_config(config: Mapping[str, Any]) -> Config:
+
+def _forms(version: str | None) -> Forms:
+    """The forms of a version of tf.keras, such as 2.2.4-tf."""
+    found = re.match(r"(\d+)\.(\d+)\.(\d+)-tf", version or "")
+    numbers = tuple(map(int, found.groups())) if found else (2, 15, 0)
+    changes = _AS_KERAS2 if numbers < (2, 2, 4) else _AS_WRITTEN if numbers == (2, 2, 4) else {}
+    return replace(_FORMS, words=Words({}, {**_CHANGES, **changes}))
+
+
+def modern_config(config: Mapping[str, Any], version: str | None = None) -> Config:
     """Today's config of a model, `{"class_name", "config"}`, for one that tf.keras wrote.
 
-    Raises ArchitectureError for what has no form today.
+    `version`: that of the file. Raises ArchitectureError for what has no form today.
     """
-    return modern(config, _FORMS)
+    return modern(config, _forms(version))
+
+
+def _of_known(config: Any, known: Known) -> Config:
+    return modern_config(config, known.source.version if known.source else config.get("keras_version"))
 
 
 DIALECT = Dialect(
@@ -172,7 +199,7 @@ DIALECT = Dialect(
     marks=lambda found: (
         found.get("class_name") in ("TFOpLambda", "SlicingOpLambda") or "ragged" in found or "time_major" in found
     ),
-    modern_config=lambda config, known: modern_config(config),
+    modern_config=_of_known,
     besides=("keras2",),
     classes=True,
     names_outputs=True,
