@@ -60,7 +60,7 @@ def agree(method: str, model: Any, given: Mapping[str, Any], group: Any = None) 
 def _compare(method: str, told: list[dict[str, Any]]) -> None:
     for name in dict.fromkeys(name for each in told for name in each):
         main, *others = (each.get(name) for each in told)
-        found = [{place: (mine, other) for place, mine, other in differences(main, each)} for each in others]
+        found = [{each.place: (each.before, each.now) for each in differences(main, other)} for other in others]
         for place, (mine, _) in next((each for each in found if each), {}).items():
             values = [mine, *(each.get(place, (mine, mine))[1] for each in found)]
             listed = ", ".join(f"process {rank} has {shown(each)}" for rank, each in enumerate(values))

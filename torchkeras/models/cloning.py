@@ -65,7 +65,7 @@ def clone_model(
     if call_function is not None and isinstance(model, Sequential):
         raise ValueError(f"clone_model: call_function is for graphs; {model.name!r} is a Sequential.")
     inputs = None if input_tensors is None else _checked(model, as_list(input_tensors))
-    return _Cloning(clone_function, call_function, bool(recursive), custom_objects or {}).model(model, inputs)
+    return _Cloning(clone_function, call_function, bool(recursive), custom_objects or {}).copy(model, inputs)
 
 
 def _checked(model: Model, given: list[Any]) -> list[KerasTensor]:
@@ -90,20 +90,21 @@ class _Cloning:
         self.clone_function, self.call_function = clone_function, call_function
         self.recursive, self.custom_objects = recursive, custom_objects
 
+    def copy(self, model: Model, inputs: list[KerasTensor] | None) -> Any:
+        """The copy of a model, with what is frozen in it."""
+        made = self.model(model, inputs)
+        if self.clone_function is None:
+            frozen, known = Frozen.of(model).layers, dict(made.named_modules())
+            Frozen([name for name in frozen if name in known]).freeze_layers(made, "clone_model")
+        return made
+
     def model(self, model: Model, inputs: list[KerasTensor] | None = None) -> Any:
         """The copy of a model, on new inputs or on these."""
         kind = type(model)
         own = kind.from_config.__func__ not in (Model.from_config.__func__, Sequential.from_config.__func__)  # type: ignore[attr-defined]
         if own or (model._graph is None and model._has_own_code) or getattr(model, "_branches", ()):
-            made = self.from_config(model)
-        elif isinstance(model, Sequential):
-            made = self.sequential(model, inputs)
-        else:
-            made = self.functional(model, inputs)
-        if self.clone_function is None:
-            frozen, known = Frozen.of(model).layers, dict(made.named_modules())
-            Frozen([name for name in frozen if name in known]).freeze_layers(made, "clone_model")
-        return made
+            return self.from_config(model)
+        return (self.sequential if isinstance(model, Sequential) else self.functional)(model, inputs)
 
     def sequential(self, model: Sequential, inputs: list[KerasTensor] | None) -> Any:
         """A Sequential of copies."""
@@ -118,7 +119,7 @@ class _Cloning:
             if inputs is not None:
                 copy.batch_input_shape = None  # that of the input counts
             made.add(copy)
-        return made._frozen_as(model.get_config())
+        return made._frozen_as(model._said_frozen({}))
 
     def functional(self, model: Model, inputs: list[KerasTensor] | None) -> Any:
         """A graph, with copies of its layers."""

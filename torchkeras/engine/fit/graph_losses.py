@@ -84,13 +84,10 @@ class GraphLosses(Subclassed, abstract=True):
             raise
 
     def _warn_of_added(self) -> None:
-        """Say that a config leaves out what was added."""
-        of_weights = [
-            loss
-            for layer in self.modules()
-            if isinstance(layer, Layer) and not (layer._is_users and layer is not self)
-            for loss in layer._losses_of_weights
-        ]
+        """Say that a config leaves out what was added. Models inside say it of themselves."""
+        inside = (module for layer in self.layers if not isinstance(layer, Network) for module in layer.modules())
+        known = dict.fromkeys((self, *(each for each in inside if isinstance(each, Layer) and not each._is_users)))
+        of_weights = [loss for layer in known for loss in layer._losses_of_weights]
         if not (self._added_losses or self._added_metrics or of_weights):
             return
         count = len(self._added_losses) + len(of_weights)

@@ -149,7 +149,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         intake = self._intake(class_weight)
         source = self._source(
             intake, x, y, sample_weight, batch_size=batch_size, shuffle=shuffle, steps=steps_per_epoch, method="fit",
-            raw=own_step(self, "train") is not None, **made,
+            raw=own_step(self, "train") is not None, shuffles=True, **made,
         )  # fmt: skip
         shuffle = True if shuffle is None else shuffle
         size = source.batch_size if validation_batch_size is None else validation_batch_size

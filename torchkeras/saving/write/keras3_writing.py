@@ -114,6 +114,8 @@ class _Writing:
             entry = self.model(layer)
         else:
             entry = self.single(layer)
+        if left := registry.left_out(layer, entry["config"]):
+            entry[OWN] = {**entry.get(OWN, {}), **left}
         self.written.setdefault(layer, []).append(entry)
         return entry
 
@@ -134,8 +136,6 @@ class _Writing:
         trains = {option: getattr(layer, option) for option in TRAINS.get(name, ())}
         if trains != TRAINS.get(name, {}):
             entry[OWN] = trains
-        if left := registry.left_out(layer, entry["config"]):
-            entry[OWN] = {**entry.get(OWN, {}), **left}
         return entry
 
     def options(self, layer: Layer) -> Plain:

@@ -43,6 +43,7 @@ class Request:
     default_batch_size: int
     raw: bool = False  # batches go to a step of the user's own as they are
     part: Part | None = None
+    shuffles: bool = False  # whether a shuffle of None is True
 
     @property
     def steps_option(self) -> str:
@@ -147,7 +148,7 @@ def _iterable(request: Request) -> Source:
 
 def _sliced(request: Request) -> Source:
     data = (request.x, request.y, request.sample_weight)
-    if request.shuffle is True or (request.shuffle is None and request.method == "fit"):
+    if request.shuffle is True or (request.shuffle is None and request.shuffles):
         slices.check_can_shuffle(data)
     return SlicedSource(data, request.size, request.prepare, request.device, request.part)
 

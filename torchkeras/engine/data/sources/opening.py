@@ -55,11 +55,12 @@ def open_source(
     default_batch_size: int = 32,
     raw: bool = False,
     part: Part | None = None,
+    shuffles: bool = False,
 ) -> Source:
     """The source for x, by its type: an entry of `KINDS`, or arrays.
 
     batch_size, shuffle: None where the user said nothing. shuffle is only checked here; `Source.batches` takes an
-    order. steps: the number of batches an epoch, None for all that the source has. prepare: (x, y, sample_weight) of
+    order. shuffles: whether samples are shuffled where the user said nothing. steps: the number of batches an epoch, None for all that the source has. prepare: (x, y, sample_weight) of
     one batch to a Batch in host memory; check_arrays: of whole arrays, to lists of tensors. method: "fit",
     "validation", "evaluate" or "predict", for messages, and since a list made for `predict` is several inputs. raw: the
     batches of a loader or Dataset are not to be taken apart, see `Source.give_raw`. part: the rows of every batch that
@@ -75,7 +76,7 @@ def open_source(
     made_by = Workers(int(workers), bool(use_multiprocessing), int(max_queue_size))
     request = Request(
         x, y, sample_weight, batch_size, shuffle, steps, made_by, prepare, check_arrays, torch.device(device), method,
-        default_batch_size, raw, part,
+        default_batch_size, raw, part, shuffles,
     )  # fmt: skip
     kind = next((kind for kind in KINDS if kind.test(x)), ARRAYS)
     _refuse_options(request, kind)
