@@ -131,7 +131,7 @@ def test_a_loop_by_hand_and_a_run_agree_on_what_is_frozen():
     assert [parameter.grad is None for parameter in loop.parameters()] == [True, True, False, False]
     with torch.no_grad():
         for parameter in loop.get_layer("last").parameters():
-            parameter -= 0.1 * parameter.grad
+            parameter.sub_(parameter.grad, alpha=0.1)  # type: ignore[arg-type]
     for one, other in zip(model.get_weights(), loop.get_weights(), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)
 

@@ -104,7 +104,7 @@ class _Cloning:
         own = kind.from_config.__func__ not in (Model.from_config.__func__, Sequential.from_config.__func__)  # type: ignore[attr-defined]
         if own or (model._graph is None and model._has_own_code) or getattr(model, "_branches", ()):
             return self.from_config(model)
-        return (self.sequential if isinstance(model, Sequential) else self.functional)(model, inputs)
+        return self.sequential(model, inputs) if isinstance(model, Sequential) else self.functional(model, inputs)
 
     def sequential(self, model: Sequential, inputs: list[KerasTensor] | None) -> Any:
         """A Sequential of copies."""

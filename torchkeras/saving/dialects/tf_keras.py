@@ -176,7 +176,7 @@ _AS_WRITTEN = {
 def _forms(version: str | None) -> Forms:
     """The forms of a version of tf.keras, such as 2.2.4-tf."""
     found = re.match(r"(\d+)\.(\d+)\.(\d+)-tf", version or "")
-    numbers: tuple[int, ...] = tuple(map(int, found.groups())) if found else (2, 15, 0)
+    numbers = tuple(map(int, found.groups() if found else (2, 15, 0)))
     changes = _AS_KERAS2 if numbers < (2, 2, 4) else _AS_WRITTEN if numbers == (2, 2, 4) else {}
     return replace(_FORMS, words=Words({}, {**_CHANGES, **changes}))
 

@@ -60,11 +60,12 @@ def open_source(
     """The source for x, by its type: an entry of `KINDS`, or arrays.
 
     batch_size, shuffle: None where the user said nothing. shuffle is only checked here; `Source.batches` takes an
-    order. shuffles: whether samples are shuffled where the user said nothing. steps: the number of batches an epoch, None for all that the source has. prepare: (x, y, sample_weight) of
-    one batch to a Batch in host memory; check_arrays: of whole arrays, to lists of tensors. method: "fit",
-    "validation", "evaluate" or "predict", for messages, and since a list made for `predict` is several inputs. raw: the
-    batches of a loader or Dataset are not to be taken apart, see `Source.give_raw`. part: the rows of every batch that
-    this process has, where several share them.
+    order. shuffles: whether samples are shuffled where the user said nothing. steps: the number of batches an epoch,
+    None for all that the source has. prepare: (x, y, sample_weight) of one batch to a Batch in host memory;
+    check_arrays: of whole arrays, to lists of tensors. method: "fit", "validation", "evaluate" or "predict", for
+    messages, and since a list made for `predict` is several inputs. raw: the batches of a loader or Dataset are not to
+    be taken apart, see `Source.give_raw`. part: the rows of every batch that this process has, where several share
+    them.
     Raises TypeError for what is no data, ValueError for an option that x has no use for.
     """
     if shuffle not in (None, True, False, "batch"):
