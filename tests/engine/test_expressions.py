@@ -451,3 +451,12 @@ def test_a_loss_weight_that_torch_computed_from_a_variable_is_refused(rest):
     K.set_value(variable, 0.0)
     loss, _, second = model.evaluate(X, [Y, Y], verbose=0)
     assert loss == pytest.approx(second)
+
+
+def test_an_expression_may_be_differentiated_by_one_that_it_was_made_of():
+    """d sum(exp(a * k)) / d (a * k) = exp(a * k): the part is computed once, and is the same in both."""
+    layer = Dense(2, use_bias=False)
+    layer.build((None, 3))
+    part = K.square(layer.kernel)
+    (found,) = K.gradients(K.sum(K.exp(part)), [part])
+    np.testing.assert_allclose(found.detach(), np.exp(np.square(layer.get_weights()[0])), rtol=1e-6)

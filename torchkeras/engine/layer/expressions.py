@@ -56,7 +56,8 @@ class Expression(Tensor):
                 f"{name}: a tensor of shape {tuple(Tensor.size(value_now(args[0])))} that is computed from weights "
                 "cannot be changed in place: set the weights."
             )
-        found = func(*value_now(args), **value_now(kwargs))
+        args_now, kwargs_now = value_now((args, kwargs))
+        found = func(*args_now, **kwargs_now)
         return found if func is Tensor.as_subclass else recorded(func, args, kwargs, found)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
@@ -96,14 +97,24 @@ def _made(found: Tensor, recipe: Any) -> Tensor:
     return expression
 
 
-def value_now(value: Any) -> Any:
-    """A value, its expressions computed from the weights of now."""
-    return tree_map_only(Expression, lambda each: _computed(vars(each)["_recipe"]), value)
+def value_now(value: Any, known: dict[int, Any] | None = None) -> Any:
+    """A value, its expressions computed from the weights of now, each once: one may be a part of another.
+
+    `known`: what is computed already, by the `id` of its expression.
+    """
+    known = {} if known is None else known
+
+    def now(expression: Expression) -> Any:
+        if id(expression) not in known:
+            known[id(expression)] = _computed(vars(expression)["_recipe"], known)
+        return known[id(expression)]
+
+    return tree_map_only(Expression, now, value)
 
 
-def _computed(recipe: Any) -> Any:
+def _computed(recipe: Any, known: dict[int, Any] | None = None) -> Any:
     function, args, kwargs, place = recipe
-    args, kwargs = value_now((args, kwargs))
+    args, kwargs = value_now((args, kwargs), known)
     before, _COMPUTING.now = _COMPUTING.now, True
     try:
         found = function(*args, **kwargs)
