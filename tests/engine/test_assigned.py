@@ -142,7 +142,6 @@ CHANGES = [
     lambda found: found.reverse(),
     lambda found: found.__setitem__(0, 1),
     lambda found: found.__delitem__(0),
-    lambda found: found.__iadd__([1]),
     lambda found: found.__imul__(2),
 ]
 
@@ -171,6 +170,15 @@ def test_the_lists_are_lists():
     assert type(layers + [1]) is type(layers[:1]) is type(layers.copy()) is list  # noqa: RUF005
     assert type(copy.copy(layers)) is type(copy.deepcopy(model.metrics_names)) is list
     assert pickle.loads(pickle.dumps(model.metrics_names)) == ["loss", "mean_absolute_error"]  # noqa: S301
+
+
+def test_weights_of_two_models_may_be_added_up():
+    one, other = two(), functional()
+    weights = one.trainable_weights
+    weights += other.trainable_weights
+    assert (type(weights), len(weights), len(one.trainable_weights)) == (list, 8, 4)
+    with pytest.raises(AttributeError, match="weights"):
+        one.weights += other.weights  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 CHANGES = ("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse")
-CHANGES = (*CHANGES, "__setitem__", "__delitem__", "__iadd__", "__imul__")
+CHANGES = (*CHANGES, "__setitem__", "__delitem__", "__imul__")
 
 
 class FixedList(list[Any]):
@@ -17,6 +17,10 @@ class FixedList(list[Any]):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return list, (list(self),)
+
+    def __iadd__(self, other: Any) -> Any:
+        """A list of its own, for `weights = a.weights; weights += b.weights`; `a.weights += ...` is refused by `a`."""
+        return [*self, *other]
 
 
 def _refusing(name: str) -> Callable[..., Any]:
