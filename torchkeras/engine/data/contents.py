@@ -139,7 +139,10 @@ class _Plain:
     def _function(self, function: FunctionType, depth: int) -> dict[str, Any]:
         code = function.__code__
         text = _without_output(code, function.__globals__)
-        names = [*_names(code)] if text is None else [name for name in _names(code) if name in _names_of_text(text)]
+        names = [*_names(code)]
+        if text is not None:  # but for those that are only printed or logged
+            read = _names_of_text(text)
+            names = [name for name in names if name in read]
         named = {name: function.__globals__.get(name) for name in names}
         named |= dict(zip(code.co_freevars, map(_cell, function.__closure__ or ()), strict=True))
         named |= {f"argument {k}": each for k, each in enumerate(function.__defaults__ or ())}

@@ -19,6 +19,7 @@ import torch
 
 from torchkeras.arrays import to_numpy
 from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.step.optimizer_reach import bind
 from torchkeras.errors import WeightMismatchError
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.state import Slot
@@ -59,9 +60,7 @@ def bound_for_file(model: Any, path: Any) -> Any:
             f"{optimizer.accumulated_batches} batches since the last step.",
             stacklevel=5,
         )
-    arrangements = [variable.arrangement for variable in variables]
-    layers = [variable.layer.name for variable in variables]
-    optimizer.bind(tensors, arrangements, layers, [variable.name for variable in variables])
+    bind(optimizer, variables, tensors)
     return optimizer
 
 
