@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.nn.utils import parametrizations
 
 from torchkeras import backend as K, layers, losses
 from torchkeras.engine.layer.function_values import used_by
@@ -355,3 +356,17 @@ def test_the_names_of_what_a_function_uses():
 
     assert used_by(function) == {"a": 1, "b": 2, "c": 3, "d": 4, "X": X}
     assert used_by(nn.functional.normalize) == {}
+
+
+def test_the_list_that_torchs_recurrent_modules_make_of_their_weights_is_none_of_it():
+    inputs = Input((5, 3))
+    model = Model(inputs, layers.LSTM(1, recurrent_activation="sigmoid")(inputs))
+    lstm = model.layers[1].lstm
+    parametrizations.weight_norm(lstm, "weight_hh_l0")
+    assert any(each.requires_grad and each.is_leaf for each in lstm._flat_weights)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.compile("sgd", "mse")
+    lstm.own = [leaf()]
+    with pytest.warns(UserWarning, match=r"LSTM 'lstm_\d+' has in 'lstm.own.0' a tensor of shape \(3, 3\)"):
+        model.compile("sgd", "mse")

@@ -8,7 +8,9 @@ from typing import Annotated, Any, ClassVar
 from torch import Tensor, nn
 
 from torchkeras import registry
+from torchkeras.engine.graph.hook_free_calls import in_its_mode
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.modes import call_in_mode
 from torchkeras.engine.layer.options import NEWER
 from torchkeras.engine.layer.symbolic import Shape, as_list
 from torchkeras.engine.layer.weight import Variable
@@ -141,7 +143,8 @@ def build_cell(cell: Any, input_shapes: list[Shape]) -> Shape:
 def begin_cell(cell: Any, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
     """`begin` of any cell, also of one that has no more than Keras's `call` and `state_size`."""
     if _is_ours(cell):
-        return cell.begin(input_shape, states, constants, training)
+        project, step = in_its_mode(cell, *call_in_mode(cell, cell.begin, input_shape, states, constants, training))
+        return project, step
     compute = cell._call_module if isinstance(cell, Layer) else cell.call
     given = {"training": training, "constants": list(constants) or None}
     arguments = {name: value for name, value in given.items() if value is not None and takes(cell, name)}

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from torchkeras.engine.graph.hook_free_calls import in_its_mode
 from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.input_spec import InputSpec
 from torchkeras.engine.layer.options import Called, Fraction, OptionalPositive, Positive
@@ -21,7 +22,6 @@ from torchkeras.layers.einsum import EinsumDense
 from torchkeras.layers.noise import Dropout
 from torchkeras.rules import integers, one_of, optional
 
-CALL: Callable[..., Any] = nn.Module.__call__  # of a layer, or of the module of torch in its place
 LINEARS = [nn.Linear] * 3
 PARTS = ("query", "key", "value", "attention_output")
 MOST_JOINED = 2**16  # projections of up to so many weights are computed as one
@@ -35,6 +35,11 @@ OutputSizes = Annotated[
 AttentionAxes = Annotated[
     Any, optional(integers("must be an axis or a list of different ones", lambda v: 0 < len(v) == len(set(v))))
 ]
+
+
+def _call(part: Any, inputs: Tensor) -> Tensor:
+    """A module call of a layer, or of the module of torch in its place."""
+    return (part._call_module if isinstance(part, EinsumDense) else part)(inputs)  # type: ignore[no-any-return]
 
 
 class Heads(Attending, KernelLayer, abstract=True):
@@ -116,7 +121,7 @@ class Heads(Attending, KernelLayer, abstract=True):
         self, query: Tensor, key: Tensor, value: Tensor, projections: Sequence[Callable[..., Tensor]] | None = None
     ) -> Sequence[Tensor]:
         """(batch, ..., heads, positions, features) of each, with all axes of attention in one axis of positions."""
-        by_query, by_key, by_value = projections or [partial(CALL, self._modules[name]) for name in PARTS[:3]]
+        by_query, by_key, by_value = projections or [partial(_call, self._modules[name]) for name in PARTS[:3]]
         parts = []
         for project, inputs, groups in (
             (by_query, query, 1),
@@ -140,7 +145,7 @@ class Heads(Attending, KernelLayer, abstract=True):
 
     def _at_once(self, *parts: EinsumDense) -> Callable[..., Any]:
         """`forward` without module calls, over these parts: query, key, value, output."""
-        *projections, last = [part._facts.hook_free() for part in parts]
+        *projections, last = [in_its_mode(part, part._facts.hook_free())[0] for part in parts]
         joined = self._joined(parts[:3])
 
         def are_same() -> bool:  # no other module is in the place of one
@@ -166,7 +171,8 @@ class Heads(Attending, KernelLayer, abstract=True):
         """The parts of one tensor by one product, for what is query, key and value; None where kernels do not join."""
         inside, products = [dense._modules for dense in projections], [dense.product for dense in projections]
         heads, _, *features = self._sizes()
-        joins = self._groups == 1 and sum(product.weight.numel() for product in products) <= MOST_JOINED
+        sizes = [product.in_features * product.out_features for product in products if type(product) is nn.Linear]
+        joins = self._groups == 1 and sum(sizes) <= MOST_JOINED
 
         def joined(inputs: Tensor) -> Sequence[Tensor] | None:
             plain = (
@@ -192,7 +198,7 @@ class Heads(Attending, KernelLayer, abstract=True):
         return joined
 
     def _output(self, attended: Tensor, query: Tensor, known: Known) -> Tensor:
-        output = CALL(self.attention_output, attended.transpose(-2, -3))
+        output = _call(self.attention_output, attended.transpose(-2, -3))
         if query.dim() == 3:
             return output
         sizes = [query.shape[axis] for axis in self._axes]

@@ -212,6 +212,8 @@ class BatchNormalization(Channelwise):
         return self.mode == 2 or trains or self.norm.running_mean is None
 
     class _Facts(Facts):
+        sets_mode_of = ("norm",)
+
         @property
         def native_layout(self) -> Layout:  # type: ignore[override]
             return Layout.KERAS if self.layer.mode == 1 else super().native_layout

@@ -114,6 +114,8 @@ class TorchRecurrent(Recurrent, abstract=True):
         return (_forward_in_eager_mode if island else Recurrent.forward)(self, inputs, mask, training)
 
     class _Facts(Facts):
+        sets_mode_of = tuple(MODULES)
+
         def hook_free(self) -> Callable[..., Any]:
             layer, inside, kind = self.layer, self.layer._modules, MODULES[self.layer.submodule]
             if not layer._is_one_kernel:

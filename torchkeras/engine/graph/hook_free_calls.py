@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain
 from operator import contains, is_
 from typing import Any
@@ -19,7 +20,8 @@ from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
 
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.modes import all_minding, in_mode
+from torchkeras.engine.layer.modes import all_minding, call_in_mode, in_mode, minding
+from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.layer.weight_lists import CHANGES
 from torchkeras.lazy import lazy_property
 
@@ -130,16 +132,23 @@ class Remembered:
         )
 
 
+def in_its_mode(layer: Layer, *functions: Callable[..., Any] | None) -> list[Any]:
+    """The functions, which compute for a layer, with modules of torch inside it in the mode of the call."""
+    if (compiled_somewhere() and is_compiling()) or not minding(layer):
+        return [*functions]
+    return [function and partial(call_in_mode, layer, function) for function in functions]
+
+
 class StandIn:
     """What a generated function asks of a layer."""
 
     def __init__(self, layer: Layer):
         facts = layer._facts
-        self._layer, self._call_module = layer, facts.hook_free()
-        self._call_overwriting = facts.in_place() or self._call_module
-        early = facts.before_relu()
+        functions = facts.hook_free(), facts.in_place(), facts.before_relu(), facts.logits
+        self._call_module, into, early, self._call_logits = in_its_mode(layer, *functions)
+        self._call_overwriting = into or self._call_module
         self._call_unrectified, self._leaves_relu = early or self._call_module, early is not None
-        self._call_logits, self.compute_mask = facts.logits, layer.compute_mask
+        self._layer, self.compute_mask = layer, layer.compute_mask
         self.activity_regularizer = getattr(layer, "activity_regularizer", None)
 
     def _call_in_mode(self, training: bool, *args: Any, **kwargs: Any) -> Any:

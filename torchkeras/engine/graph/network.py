@@ -53,6 +53,7 @@ class Network(Written, abstract=True):
 
     supports_masking = True
     _is_network = True
+    _call_module = torch.nn.Module.__call__  # modules of torch in its attributes are for a user's code, by `by_mode`
     _levels = 0  # of models in models, this one included
 
     class _Facts(Facts):

@@ -17,7 +17,7 @@ from torchkeras.engine.layer.axis_order import Layout, convert, to_channels_firs
 from torchkeras.engine.layer.building import Building, in_first_run
 from torchkeras.engine.layer.call_views import Calls
 from torchkeras.engine.layer.dtypes import by_policy, follows_policy
-from torchkeras.engine.layer.modes import in_mode
+from torchkeras.engine.layer.modes import call_in_mode, in_mode
 from torchkeras.engine.layer.nested import POSITIONAL, leaves, mapped, taken_apart, tensors_in
 from torchkeras.engine.layer.symbolic import (
     History,
@@ -31,6 +31,7 @@ from torchkeras.engine.layer.symbolic import (
 )
 from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
 
+_module_call = nn.Module.__call__
 MOST_TAKEN = 64  # shapes of inputs that a layer remembers
 
 
@@ -45,9 +46,13 @@ class Calling(Calls, Adding, Building):
 
     _infer_outputs = output_shapes.infer  # without adding a node
 
-    # What generated code calls: the second where the fact `in_place` may be used in its stead, and the third where
+    def _call_module(self, *args: Any, **kwargs: Any) -> Any:
+        """Torch's own call: hooks, then `forward`."""
+        return call_in_mode(self, _module_call, self, *args, **kwargs)
+
+    # What generated code calls: the first where the fact `in_place` may be used in its stead, and the second where
     # `before_relu` may, the relu then being done by the next layer, in `_call_rectified`.
-    _call_module = _call_overwriting = _call_unrectified = nn.Module.__call__
+    _call_overwriting = _call_unrectified = _call_module
 
     def _call_in_mode(self, training: bool, *args: Any, **kwargs: Any) -> Any:
         """As `_call_module`, with the layer and all inside in training mode or not."""

@@ -45,6 +45,9 @@ class Facts:
     )
     ends_in: str | None = None  # "softmax" or "sigmoid", where `logits` gives what comes before it
     product: str | None = None  # its module of a kernel and a bias, behind which comes the activation alone
+    sets_mode_of: tuple[
+        str, ...
+    ] = ()  # its modules of torch that it has compute in the right mode itself; of its class
 
     def __init__(self, layer: Any):
         self.layer = layer
@@ -107,6 +110,7 @@ OF_FORWARD = (
     "knows_whole_batch",
     "ends_in",
     "product",
+    "sets_mode_of",
     "shape_from",
     "hook_free",
     "in_place",

@@ -23,7 +23,7 @@ from torchkeras.engine.layer.call import Calling, in_keras_order
 from torchkeras.engine.layer.changed_options import HasOptions
 from torchkeras.engine.layer.facts import is_own, joined
 from torchkeras.engine.layer.input_spec import sized
-from torchkeras.engine.layer.modes import by_mode
+from torchkeras.engine.layer.modes import by_mode, call_in_mode
 from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list, dtype_name, dtype_of
 from torchkeras.engine.layer.tracked import KINDS
 from torchkeras.engine.layer.weight import Weight
@@ -244,7 +244,8 @@ class Layer(HasOptions, Calling):
         inputs, *others = args or (kwargs.pop("inputs"),)
         if self._native_forward is None:
             return inputs
-        return in_keras_order(self._facts.native_layout, self._native_forward, inputs, *others, **kwargs)
+        compute = self._native_forward
+        return call_in_mode(self, in_keras_order, self._facts.native_layout, compute, inputs, *others, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute in the layer's own layout. A layer written the torch way overrides this.
@@ -263,7 +264,7 @@ class Layer(HasOptions, Calling):
 
     def _call_logits(self, inputs: Any) -> Any:
         """What the layer gives without the activation that it ends in."""
-        return self._facts.logits(inputs)
+        return call_in_mode(self, self._facts.logits, inputs)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The mask of the output: by default that of the input.

@@ -72,5 +72,7 @@ def _kept(module: nn.Module) -> Iterator[None]:
     try:
         yield
     finally:
-        for buffers, old in before:
-            buffers.update({name: tensor for name, tensor in old.items() if buffers.get(name) is not tensor})
+        for buffers, old in before:  # those of a script are no dict
+            for name, tensor in old.items():
+                if name not in buffers or buffers[name] is not tensor:
+                    buffers[name] = tensor

@@ -3,19 +3,23 @@
 torch keeps a mode in each module, `module.training`. To set it for one call would change it for the calls of all other
 threads. So a call with a mode of its own, such as those of `predict`, tells it here, and a layer's `training` is the
 mode of the call, or else what the module keeps. A module of torch inside a layer knows nothing of this: its own mode is
-set while the layer computes, and calls that need another one wait (`held`).
+set while the layer computes, and calls that need another one wait (`held`). So it is with every module whose code,
+hooks or parametrizations may look at the mode, in layers of this package too: anything may have been put there.
 """
 
 from __future__ import annotations
 
 import inspect
 import threading
+from abc import ABC
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache, wraps
-from itertools import takewhile
+from itertools import chain, takewhile
+from types import FunctionType
 from typing import Any
 
+import torch
 from torch import nn
 
 from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
@@ -35,6 +39,7 @@ class _Mode(threading.local):
 
 
 MODE = _Mode()
+KNOWN = ("torch", __name__.partition(".")[0])  # packages
 
 
 class Moded(nn.Module):
@@ -123,9 +128,14 @@ class _Hold:
 
     def __init__(self, module: nn.Module, mode: bool | None, frozen: bool):
         self.mode, self.count = mode, 0
-        self.before = [(inside, inside.training) for inside in module.modules() if not isinstance(inside, Moded)]
+        within = [inside for inside in module.modules() if not isinstance(inside, Moded)]
+        self.before = [(inside, inside.training) for inside in within]
+        held_already = {id(each) for inside in within if id(inside) in MODE.holds for each in inside.modules()}
         if mode is not None and any(before is not mode for _, before in self.before):
             module.train(mode)
+            for inside, before in self.before if held_already else ():
+                if id(inside) in held_already:
+                    inside.training = before
         for inside, _ in self.before if mode and frozen else ():
             if any(buffer is not None for buffer in inside._buffers.values()):  # such as the statistics of a batch
                 inside.training = False
@@ -189,8 +199,9 @@ def held(modules: Sequence[nn.Module], training: bool | None, frozen: bool = Fal
 
 
 def all_minding(module: nn.Module) -> list[nn.Module]:
-    """Those directly inside any layer."""
-    return [found for inside in module.modules() if isinstance(inside, Moded) for found in minding(inside)]
+    """The modules of torch directly inside any layer that may compute by their mode, whoever sees to it."""
+    layers = [inside for inside in module.modules() if isinstance(inside, Moded)]
+    return [found for layer in layers for found in layer._modules.values() if found is not None and _minds(found)]
 
 
 def call_in_mode(layer: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -200,35 +211,67 @@ def call_in_mode(layer: Any, function: Callable[..., Any], *args: Any, **kwargs:
     """
     if (compiled_somewhere() and is_compiling()) or not (modules := minding(layer)):
         return function(*args, **kwargs)
+    if MODE.holds.issuperset(map(id, modules)):
+        return function(*args, **kwargs)
     with held(modules, None if MODE.training is None else layer.training, layer._frozen):
         return function(*args, **kwargs)
 
 
-def minding(owner: nn.Module) -> list[nn.Module]:
-    """The modules of torch directly inside a layer that may compute by their mode."""
-    return [module for module in owner._modules.values() if module is not None and _minds(module)]
+def minding(owner: Any) -> list[nn.Module]:
+    """The modules of torch directly inside a layer that may compute by their mode, less what its own code sees to."""
+    own_code_sets = owner._joined_facts.sets_mode_of
+    found: list[nn.Module] = []
+    for name, module in owner._modules.items():
+        if module is None or isinstance(module, Moded):
+            continue
+        if name not in own_code_sets or _has_minding_code(module):
+            found += [module] if _minds(module) else []
+        elif _is_known(type(module)):
+            found += [inside for inside in module._modules.values() if inside is not None and _minds(inside)]
+    return found
 
 
 def _minds(module: nn.Module) -> bool:
+    """Whether a module, or one inside it, may compute by its mode: by code of its class, or by what was put there."""
     if isinstance(module, Moded):
         return False
     return (
-        not _is_torchs(type(module))
-        or _reads_mode(type(module))
-        or any(map(_minds, filter(None, module._modules.values())))
+        reads_mode(type(module))
+        or _has_minding_code(module)
+        or any(_minds(inside) for inside in module._modules.values() if inside is not None)
     )
 
 
-def _is_torchs(kind: type[nn.Module]) -> bool:
-    return kind.__module__.partition(".")[0] == "torch"
+def _has_minding_code(module: nn.Module) -> bool:
+    """Whether a hook of a module, or a `forward` put into the place of its class's, may look at its mode."""
+    hooks = chain(module._forward_pre_hooks.values(), module._forward_hooks.values())
+    return "forward" in vars(module) or any(map(_hook_minds, hooks))
+
+
+def _hook_minds(hook: Any) -> bool:
+    function = getattr(hook, "__func__", hook)
+    if not isinstance(function, FunctionType):
+        return reads_mode(type(hook))
+    return not _is_known(function) or _names_mode(function)
+
+
+def _is_known(value: type | FunctionType) -> bool:
+    """Whether a class or function is torch's or this package's, which look at a mode where their code names it."""
+    return value.__module__.partition(".")[0] in KNOWN
+
+
+def _names_mode(function: FunctionType) -> bool:
+    return "training" in function.__code__.co_names
 
 
 @lru_cache(None)
-def _reads_mode(kind: type[nn.Module]) -> bool:
-    """Whether the code of a class of torch reads its mode; a class of anyone else's may."""
-    bases = kind.__mro__[: kind.__mro__.index(nn.Module)]
+def reads_mode(kind: type) -> bool:
+    """Whether the code of a class that is known reads the mode of a module; that of any other, or a script, may."""
+    bases = [base for base in kind.__mro__ if base not in (nn.Module, ABC, object)]
+    if issubclass(kind, torch.jit.ScriptModule) or not all(map(_is_known, bases)):  # type: ignore[reportPrivateImportUsage]
+        return True
     functions = (value for base in bases for value in vars(base).values() if inspect.isfunction(value))
-    return any("training" in function.__code__.co_names for function in functions)
+    return any(map(_names_mode, functions))
 
 
 # --- code of a user's ------------------------------------------------------------------------------------------------

@@ -100,7 +100,10 @@ def _kept(module: nn.Module) -> Iterable[tuple[Any, Any]]:
     """
     if isinstance(module, Tracked):
         return module.unregistered()
-    return (_attributes(module) | (_code(module) if not installed(type(module).__module__) else {})).items()
+    kept = _attributes(module)
+    if isinstance(module, nn.RNNBase):  # a list of what its weights were when it was last called
+        kept.pop("_flat_weights", None)
+    return (kept | (_code(module) if not installed(type(module).__module__) else {})).items()
 
 
 def _attributes(value: Any) -> dict[str, Any]:

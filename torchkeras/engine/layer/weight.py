@@ -20,6 +20,7 @@ from torch.nn.parameter import is_lazy
 
 from torchkeras import initializers
 from torchkeras.arrays import as_numbers, as_tensor, to_numpy
+from torchkeras.engine.layer.modes import call_in_mode, in_mode
 from torchkeras.engine.layer.tracing import traced
 from torchkeras.keras_axes import IN_ORDER, Arrangement
 from torchkeras.processes import has_group
@@ -211,11 +212,12 @@ class Variable:
 
         Its `grad` is the gradient that `loss.backward()` has left, in that layout.
         """
-        value, second = self.arrangement.array(self.tensors), self._second
+        tensors, second = self.tensors, self._second
+        value = self.arrangement.array(tensors)
         value = value if second is None else value + self.arrangement.array([second])
         if traced() or value.is_leaf:
             return value
-        gradients = [tensor.grad for tensor in self.tensors if tensor.is_leaf and tensor.grad is not None]
+        gradients = [tensor.grad for tensor in tensors if tensor.is_leaf and tensor.grad is not None]
         if len(gradients) == len(self.paths):
             value.grad = self.arrangement.array(gradients)
             value.grad._keras_axes = True  # type: ignore[attr-defined]  # which `Optimizer.apply` asks
@@ -311,6 +313,25 @@ class Variable:
         return f"<Variable '{self.full_name}' shape={self.shape} dtype={dtype}>"
 
 
+class ComputedVariable(Variable):
+    """What is computed in the place of a declared weight, as by `parametrize`: in the mode of the call around."""
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """What the layer has under its paths, computed at each look."""
+        return call_in_mode(self.layer, _read, Variable.tensors, self)  # type: ignore[no-any-return]
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there are tensors under its paths. To look changes nothing, as computing in training may."""
+        with in_mode(False):
+            return call_in_mode(self.layer, _read, Variable.is_there, self)  # type: ignore[no-any-return]
+
+
+def _read(of_base: Any, variable: Variable) -> Any:
+    return of_base.fget(variable)
+
+
 class OwnWeights(nn.Module):
     """The part of `Layer` that knows the weights of the layer itself, without those of the layers inside it."""
 
@@ -353,7 +374,7 @@ class OwnWeights(nn.Module):
         for declaration in self._weights.values() if self.built else ():
             if not declaration.applies(self) or declaration.stands(self):
                 continue
-            variable = Variable.declared(self, declaration)
+            variable = ComputedVariable.declared(self, declaration)
             has = "constraint" if variable.constraint is not None else "regularizer"
             if variable.constraint is None and variable.regularizer is None:
                 continue

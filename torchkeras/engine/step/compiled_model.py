@@ -12,6 +12,7 @@ from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.changed_options import SETTLED
+from torchkeras.engine.layer.modes import in_mode
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.engine.step.by_sample import is_by_sample
 from torchkeras.engine.step.loss_scale import LossScale
@@ -104,7 +105,8 @@ class CompiledModel:
         ]
         plain = not (self.details or self.added_losses or self.added_metrics or self.own_loss)
         # A penalty on weights that processes share gathers them, in all processes at once.
-        plain = plain and not any(is_sharded(tensor) for each in self.regularized for tensor in each.tensors)
+        with in_mode(False):  # to look changes nothing, also where a weight is computed
+            plain = plain and not any(is_sharded(tensor) for each in self.regularized for tensor in each.tensors)
         return plain and bool(scores) and all(map(is_by_sample, scores))
 
     @lazy_property
