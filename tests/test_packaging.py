@@ -40,6 +40,32 @@ def test_extras_are_named_by_the_name_to_install_by():
     assert [file for file, text in texts.items() if re.search(r"pip install torchkeras(?!-graph)", text)] == []
 
 
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pinned(*files: str) -> set[str]:
+    """The packages with an exact version in these files."""
+    text = "\n".join((ROOT / file).read_text() for file in files)
+    return {canonical(name) for name in re.findall(r"^([\w.-]+)==[\w.+]+(?:;.*)?$", text, re.M)}
+
+
+@pytest.mark.parametrize(
+    ("extra", "files"),
+    [
+        ("test", ["constraints.txt"]),
+        ("ecosystem", ["constraints.txt", "constraints-ecosystem.txt"]),
+        ("docs", ["constraints.txt", "constraints-docs.txt"]),
+    ],
+)
+def test_what_scripts_setup_installs_has_an_exact_version(extra: str, files: list[str]):
+    """Else what CI runs changes without a change here; tests/ecosystem/test_environment.py sees all that is there."""
+    listed = re.search(rf"^{extra} = \[(.*?)\]$", OPTIONAL, re.M | re.S)
+    assert listed
+    named = {canonical(name) for name in re.findall(r'"([\w.-]+)', listed[1])} - {NAME}
+    assert named - pinned(*files) == set()
+
+
 @pytest.fixture(scope="module")
 def check_dist(script) -> Any:
     return script("scripts/check_dist.py")

@@ -1,9 +1,11 @@
 """Small models, data, and the loop that a person would write by hand."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +139,27 @@ def run_in_a_fresh_process(code: str, *arguments: str) -> str:
     )
     assert run.returncode == 0, run.stderr
     return run.stdout
+
+
+def run_as_a_user(*command: str, **variables: str) -> str:
+    """What a command of this Python prints, run in the project's folder; whatever it started ends with it.
+
+    It may take many times the seconds of CPU that it needs, on a machine that is busy: the limit is for what hangs.
+    """
+    started = subprocess.Popen(
+        [sys.executable, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
+        start_new_session=True,
+    )
+    try:
+        printed, errors = started.communicate(timeout=900)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGKILL)
+        started.communicate()
+    assert started.returncode == 0, errors
+    return printed + errors

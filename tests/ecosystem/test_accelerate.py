@@ -1,23 +1,29 @@
 """accelerate: the loop of its documentation around a model, and its checkpoints."""
 
 import copy
-import os
-import subprocess
-import sys
-from pathlib import Path
+import re
 
 import numpy as np
 import pytest
 import torch
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState, GradientState
-from shared import BATCH, IMAGES, ROWS, TARGETS, assert_equal_states, dense_model, fit, image_model, train_by_hand
+from shared import (
+    BATCH,
+    IMAGES,
+    ROWS,
+    TARGETS,
+    assert_equal_states,
+    dense_model,
+    fit,
+    image_model,
+    run_as_a_user,
+    train_by_hand,
+)
 from torch.nn import functional as F
 from torch.utils.data import DataLoader, TensorDataset
 
 pytestmark = pytest.mark.slow
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -106,14 +112,10 @@ def test_the_unwrapped_model_is_the_model_and_trains_by_fit():
 
 
 def test_the_processes_of_its_launcher_train_as_one():
-    launcher = [sys.executable, "-m", "accelerate.commands.launch", "--num_machines", "1", "--mixed_precision", "no"]
+    launcher = ["-m", "accelerate.commands.launch", "--num_machines", "1", "--mixed_precision", "no"]
     options = ["--dynamo_backend", "no", "--multi_gpu", "--num_processes", "2", "--main_process_port", "0"]
     script = "examples/accelerate_launch.py"
-    printed = []
-    for command in ([sys.executable, script], [*launcher, *options, script]):
-        given = {**os.environ, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=given, timeout=200, check=False)
-        assert done.returncode == 0, done.stderr
-        printed.append(done.stdout.split(" processes, last loss "))
-    assert [count for count, _ in printed] == ["1", "2"]
-    assert printed[0][1] == printed[1][1]
+    said = re.compile(r"^(\d) processes, last loss (\S+)$", re.MULTILINE)
+    alone, together = (said.findall(run_as_a_user(*before, script)) for before in ([], [*launcher, *options]))
+    loss = alone[0][1]
+    assert (alone, together) == ([("1", loss)], [("2", loss)])

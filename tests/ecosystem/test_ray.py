@@ -1,25 +1,16 @@
 """Ray Train's workers train one model."""
 
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from shared import run_as_a_user
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
-
 
 def last_loss(workers: int) -> str:
-    command = [sys.executable, "examples/ray_train.py", str(workers)]
-    given = {**os.environ, "PYTHONPATH": str(ROOT), "RAY_USAGE_STATS_ENABLED": "0"}
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=given, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    # Ray may repeat what a worker prints.
-    (found,) = set(re.findall(rf"{workers} processes, last loss (\S+)", done.stdout + done.stderr))
+    printed = run_as_a_user("examples/ray_train.py", str(workers), RAY_USAGE_STATS_ENABLED="0")
+    (found,) = set(re.findall(rf"{workers} processes, last loss (\S+)", printed))  # Ray may repeat what a worker prints
     return found
 
 
