@@ -14,7 +14,7 @@ from torchkeras.layers import Dense
 def traced(script) -> Any:
     """The benchmark as a module."""
     module = script("benchmarks/traced.py")
-    module.mlp().compile("adam", "sparse_categorical_crossentropy")  # what only the first of a process does
+    module.warm_up()
     return module
 
 
