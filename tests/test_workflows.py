@@ -51,7 +51,10 @@ def test_the_matrix_has_the_rows_of_the_script():
 
 CHECKS = ["scripts/check", "scripts/check_outside"]
 # What stands outside of tests/, was shown once, and would come apart if nothing ran it.
-OUTSIDE = ["scripts/keras_suite", "scripts/keras_examples", "scripts/docs", "scripts/ecosystem"]
+OUTSIDE = [
+    *("scripts/keras_suite", "scripts/keras_examples", "scripts/docs", "scripts/ecosystem"),
+    "scripts/kill_runs --count 24",
+]
 
 
 def lines(path: Path) -> list[str]:
@@ -69,6 +72,7 @@ def test_ci_runs_what_the_workflow_runs():
 def test_ci_runs_what_others_wrote():
     """A part that is left out of the second stage, or whose failure does not end it, is found here."""
     assert lines(ROOT / "scripts" / "check_outside") == OUTSIDE
+    assert all(os.access(ROOT / command.split()[0], os.X_OK) for command in OUTSIDE)
 
 
 @pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
