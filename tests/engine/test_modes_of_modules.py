@@ -150,7 +150,7 @@ def dense(**options: Any) -> tuple[Model, Any]:
 def test_a_penalty_on_a_computed_weight_follows_the_mode_too():
     model, counting = dense(kernel_regularizer="l2")
     model.compile("sgd", "mse", jit_compile=False)
-    linear = copy.deepcopy(model).eval().layers[1].linear
+    linear: Any = copy.deepcopy(model).eval().layers[1].linear
     with torch.no_grad():
         expected = ((linear(torch.from_numpy(X)) - torch.from_numpy(Y)) ** 2).mean() + 0.01 * (linear.weight**2).sum()
     assert model.evaluate(X, Y, verbose=0) == pytest.approx(float(expected))
@@ -232,7 +232,7 @@ def test_compiled_by_torch():
 
 def test_spectral_norm_of_a_frozen_layer_stays_as_it_is():
     inputs = Input((6,))
-    frozen = Dense(4)
+    frozen: Any = Dense(4)
     model = Model(inputs, Dense(4)(frozen(inputs)))
     parametrizations.spectral_norm(frozen.linear)
     frozen.trainable = False
@@ -248,9 +248,8 @@ def test_which_classes_look_at_a_mode():
     """So training and evaluation need not wait for each other."""
     pruning = prune.L1Unstructured
     known = [nn.Linear, nn.Conv2d, nn.Embedding, nn.Sequential, nn.LayerNorm, parametrize.ParametrizationList, pruning]
-    normed, spectral = (
-        norm(nn.Linear(2, 2)) for norm in (parametrizations.weight_norm, parametrizations.spectral_norm)
-    )
+    normed: Any = parametrizations.weight_norm(nn.Linear(2, 2))
+    spectral: Any = parametrizations.spectral_norm(nn.Linear(2, 2))
     kinds = [type(each) for each in (normed, normed.parametrizations.weight[0], spectral)]
     assert not any(map(reads_mode, known + kinds))
     own = parametrize.register_parametrization(OfUser(2, 2), "weight", nn.Identity())
