@@ -92,7 +92,7 @@ def test_a_number_that_is_not_there(kind):
 
 
 @pytest.mark.parametrize("kind", [EarlyStopping, ReduceLROnPlateau])
-@pytest.mark.parametrize(("value", "found"), [("low", "'low'"), (np.zeros(2), "array([0., 0.])"), (1j, "1j")])
+@pytest.mark.parametrize(("value", "found"), [("low", "'low'"), (1j, "1j")])
 def test_what_is_no_number_is_not_monitored(kind, value, found):
     message = f"{kind.__name__}: 'loss' in the logs must be a number; found {found}."
     with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):

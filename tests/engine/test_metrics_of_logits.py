@@ -291,3 +291,41 @@ def test_own_files_keep_what_the_metrics_see(option, suffix, tmp_path):
 def test_numbers_must_be_known():
     with pytest.raises(ValueError, match=r"^compile: numerics must be None, 'keras' or 'tensorflow'; found 'tf'\.$"):
         compiled(numerics="tf")
+
+
+# --- outputs that share a tensor -------------------------------------------------------------------------------------
+
+SHARED = {
+    "the logits": lambda logits: logits,
+    "a layer that does nothing": lambda logits: Activation("linear", name="raw")(logits),
+}
+
+
+@pytest.mark.parametrize("first", SHARED.values(), ids=SHARED)
+def test_logits_and_probabilities_as_two_outputs(first):
+    inputs = Input((4,))
+    logits = Dense(3, name="raw" if first is SHARED["the logits"] else "dense")(inputs)
+    model = Model(inputs, [first(logits), Activation("softmax", name="probabilities")(logits)])
+    model.set_weights([RANDOM.standard_normal((4, 3)), np.zeros(3)])
+    given = [["mae", metrics.CategoricalCrossentropy(from_logits=True)], ["acc", "categorical_crossentropy"]]
+    model.compile("sgd", ["mse", "categorical_crossentropy"], metrics=given)
+    raw, probabilities = model.predict(X)
+    crossentropy = -np.log((probabilities * ROWS).sum(1)).mean()
+    expected = {
+        "raw_loss": ((raw - ROWS) ** 2).mean(),
+        "raw_mean_absolute_error": np.abs(raw - ROWS).mean(),
+        "raw_categorical_crossentropy": crossentropy,
+        "probabilities_loss": crossentropy,
+        "probabilities_acc": (probabilities.argmax(1) == LABELS).mean(),
+        "probabilities_categorical_crossentropy": crossentropy,
+    }
+    for found in (
+        model.evaluate(X, [ROWS, ROWS], verbose=0, return_dict=True),
+        model.train_on_batch(X, [ROWS, ROWS], return_dict=True),
+    ):
+        assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-5)
+    # Keras's function divides what it takes for probabilities by their sum: also where the other output is a softmax.
+    model.compile("sgd", [losses.mean_squared_error, "categorical_crossentropy"], metrics=[["kld"], []])
+    alone = Model(inputs, model.outputs[0])
+    alone.compile("sgd", "mse", metrics=["kld"])
+    assert model.evaluate(X, [ROWS, ROWS], verbose=0)[3] == alone.evaluate(X, ROWS, verbose=0)[1]

@@ -85,13 +85,21 @@ class Monitored(Callback):
             advice = " Give fit validation_data, or a validation_split." if lacks else ""
             _warn(f"{type(self).__name__}: the logs have no {self.monitor!r} to monitor; they have {names}.{advice}")
             return None
-        if hasattr(value, "item") and math.prod(value.shape) == 1:
-            value = value.item()
-        if not isinstance(value, Real):
-            raise TypeError(
-                f"{type(self).__name__}: {self.monitor!r} in the logs must be a number; found {value!r:.80}."
-            )
+        return one_number(type(self).__name__, self.monitor, value)
+
+
+def one_number(callback: str, name: str, value: Any) -> Any:
+    """A number of the logs that a callback needs. Raises TypeError for an array of several, and for what is none."""
+    if hasattr(value, "item") and math.prod(value.shape) == 1:
+        value = value.item()
+    if isinstance(value, Real):
         return value
+    if not hasattr(value, "shape"):
+        raise TypeError(f"{callback}: {name!r} in the logs must be a number; found {value!r:.80}.")
+    raise TypeError(
+        f"{callback}: {name!r} in the logs must be a number; found an array of shape {tuple(value.shape)}. Give the "
+        "metric an average, such as F1Score(average='macro'), or one of its own for each number."
+    )
 
 
 def rises(name: str, directions: Mapping[str, bool | None] = MappingProxyType({})) -> bool | None:

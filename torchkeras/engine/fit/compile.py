@@ -35,7 +35,6 @@ from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.optimizer_reach import bind, check_reach, discrepancy, warn_of_hooks
 from torchkeras.engine.step.output_loss import name_of
-from torchkeras.engine.step.output_metric import check_one_number
 from torchkeras.engine.step.step import learn, train_step
 from torchkeras.engine.step.targets import reported_names, resolve
 from torchkeras.interrupts import imported
@@ -389,10 +388,6 @@ class Compiling(Together, Turning, Extending, abstract=True):
         compiled.calls = HookFreeCalls(compiled.network)  # which looks at the modules anew
         if compiled.settled != SETTLED.count and compiled.look_again is not None:
             compiled.look_again()
-        if own is None:
-            for measure in (each for target in compiled.targets for each in target.measures):
-                if measure.keeps_state:
-                    check_one_number(measure)
         if own is None and not self._has_loss(compiled.targets):
             raise ValueError(
                 f"{type(self).__name__} {self.name!r} has no loss for an evaluation: give compile a `loss`, or its "

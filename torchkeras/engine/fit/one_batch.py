@@ -9,12 +9,12 @@ from typing import Any
 import torch
 
 from torchkeras.callbacks.base import CallbackList
-from torchkeras.callbacks.logs import Named
+from torchkeras.callbacks.logs import Logs
 from torchkeras.engine.data.batch import ArrayData, Batch
 from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.custom_steps import own_step
 from torchkeras.engine.fit.distributing import check_unwrapped
-from torchkeras.engine.fit.epoch import Executions, Sums, floats, ordered, results, run_epoch
+from torchkeras.engine.fit.epoch import Executions, Sums, ordered, results, run_epoch
 from torchkeras.engine.fit.opening import Opening
 from torchkeras.engine.fit.turns import one_trains
 from torchkeras.engine.layer.symbolic import unpacked
@@ -117,8 +117,8 @@ class OneBatch(Opening, abstract=True):
             sums = Sums(kept, owned, processes=self._processes)
             run_epoch(step, [batch], sums, Executions(CallbackList(), kind, 1))
             found = sums.means()
-        numbers = floats(ordered(found, self.metrics_names))
-        return Named(numbers) if by_name else unpacked(list(numbers.values()))
+        numbers = Logs(ordered(found, self.metrics_names)).copy()
+        return numbers if by_name else unpacked(list(numbers.values()))
 
     def reset_metrics(self) -> None:
         """Set the metrics with a state to zero; `fit`, `evaluate` and each single batch do so when they begin."""

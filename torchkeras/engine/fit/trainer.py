@@ -14,7 +14,7 @@ from tqdm import tqdm
 from torchkeras.arrays import to_numpy
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logging import History
-from torchkeras.callbacks.logs import Named
+from torchkeras.callbacks.logs import Logs
 from torchkeras.callbacks.progress import level
 from torchkeras.engine.data import checks
 from torchkeras.engine.data.sources import Source
@@ -22,7 +22,6 @@ from torchkeras.engine.data.sources.arrays import ArraySource
 from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.custom_steps import own_step
 from torchkeras.engine.fit.distributing import check_unwrapped
-from torchkeras.engine.fit.epoch import floats
 from torchkeras.engine.fit.generator_methods import GeneratorMethods
 from torchkeras.engine.fit.one_batch import OneBatch
 from torchkeras.engine.fit.predicting import Predicting
@@ -308,7 +307,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         )  # fmt: skip
         try:
             with self._counted_apart("evaluate"), self._together("evaluate", source):
-                numbers = floats(self._evaluate(source, self._hooks(callbacks, source, verbose)))
+                numbers = Logs(self._evaluate(source, self._hooks(callbacks, source, verbose))).copy()
         finally:
             source.close()
-        return Named(numbers) if return_dict else unpacked(list(numbers.values()))
+        return numbers if return_dict else unpacked(list(numbers.values()))

@@ -119,41 +119,13 @@ class TorchMetric(metric_functions.Metric, abstract=True):
         raise ValueError(f"The metric {type(self.metric).__name__} is not written to a config.")
 
 
-def one_number(name: str, value: Any) -> Tensor:
-    """What a metric gives, which must be one number, as a tensor. Waits for nothing.
-
-    Raises TypeError for what is no number, and ValueError for several.
-    """
-    if not isinstance(value, Tensor):
-        if not isinstance(value, (Real, np.ndarray)):
-            raise TypeError(f"The metric {name!r} must give a number; found {type(value).__name__}.")
-        value = torch.as_tensor(value)
-    if value.dim():
-        raise ValueError(
-            f"The metric {name!r} gives {value.numel()} numbers, of shape {tuple(value.shape)}; a metric of a model is "
-            "one number: choose an average, or a metric for each."
-        )
-    return value
-
-
-def check_one_number(measure: Measure) -> None:
-    """Raise ValueError, before anything is computed, for a metric that was made to give several numbers."""
-    metric = measure.metric
-    made = metric.metric if isinstance(metric, TorchMetric) else metric
-    of_torch = type(made).__module__.startswith(_MODULES_OF_PROBABILITIES)
-    if isinstance(made, metric_functions.FBetaScore) or of_torch:
-        several = getattr(made, "average", "") in (None, "none")
-        what = "a number for each class without an average"
-    elif isinstance(made, metric_functions.R2Score):
-        several, what = made.class_aggregation is None, "a number for each column without a class_aggregation"
-    else:
-        given = vars(made).get("thresholds") if isinstance(made, Confusion) else None
-        several, what = isinstance(given, list) and len(given) > 1, "a number for each of its thresholds"
-    if several:
-        raise ValueError(
-            f"The metric {measure.name!r} gives {what}; a metric of a model is one number: choose one, or give a "
-            "metric for each."
-        )
+def as_reported(name: str, value: Any) -> Tensor:
+    """What a metric gives, a number or an array, as a tensor, without waiting. Raises TypeError for anything else."""
+    if isinstance(value, Tensor):
+        return value
+    if not isinstance(value, (Real, np.ndarray)):
+        raise TypeError(f"The metric {name!r} must give a number or an array; found {type(value).__name__}.")
+    return torch.as_tensor(value)
 
 
 def measures(
