@@ -113,6 +113,8 @@ def test_a_number_in_an_array_is_one(value):
         *[(name, True) for name in ("val_mean_io_u", "one_hot_io_u_1", "val_true_positives", "cosine_similarity")],
         *[(name, False) for name in ("val_false_positives", "cosine_similarity_loss", "acc_loss")],
         *[(name, False) for name in ("loss", "val_loss", "mse", "precision_loss", "val_my_error")],
+        *[(name, True) for name in ("val_top5_acc", "top3acc", "my_accuracy", "acc_1", "val_accuracy_2")],
+        *[(name, None) for name in ("accident_cost", "val_inaccuracy", "acceleration", "vaccinated", "accent_psnr")],
         *[(name, None) for name in ("val_dice", "val_psnr", "bleu", "val_map", "score", "auction", "f1", "val_lr")],
     ],
 )

@@ -11,7 +11,7 @@ from torch import nn
 from torchmetrics import classification
 
 from torchkeras import Input, Model, metrics
-from torchkeras.callbacks import Callback
+from torchkeras.callbacks import Callback, LambdaCallback
 from torchkeras.engine.fit.epoch import Sums
 from torchkeras.layers import Dense, Masking, TimeDistributed
 from torchkeras.models import Sequential
@@ -347,6 +347,25 @@ def test_a_metric_of_several_names_is_refused():
     text = "The metric Both gives low, high; give each as a metric of its own."
     with refused(ValueError, text):
         made(metrics=[Both()]).fit(X, np.zeros((20, 1)), verbose=0)
+
+
+@pytest.mark.parametrize("inside", ["evaluate", "test_on_batch", "train_on_batch", "fit"])
+def test_one_object_in_two_models_counts_what_each_is_asked(inside):
+    shared = metrics.AUC(name="auc")
+    alone, other = made(metrics=[metrics.AUC(name="auc")]), made(metrics=[shared])
+    model = made(metrics=[shared])
+    for each in (alone, model):
+        each.optimizer.lr = 0.0
+    options = {"verbose": 0} if inside in ("evaluate", "fit") else {}
+    disturb = LambdaCallback(on_batch_end=lambda batch, logs: getattr(other, inside)(X[:3], BITS[:3], **options))
+    wanted = alone.evaluate(X, BITS, verbose=0)[1]
+    found = model.fit(X, BITS, 7, 2, verbose=0, shuffle=False, callbacks=[disturb]).history["auc"]
+    assert found == pytest.approx([wanted, wanted], rel=1e-6)
+    within = LambdaCallback(on_test_batch_end=lambda batch, logs: getattr(model, inside)(X[:3], BITS[:3], **options))
+    assert model.evaluate(X, BITS, 7, verbose=0, callbacks=[within])[1] == pytest.approx(wanted, rel=1e-6)
+    assert model.test_on_batch(X, BITS)[1] == pytest.approx(wanted, rel=1e-6)
+    model.test_on_batch(X[:7], BITS[:7])  # counts anew, since nothing is under way
+    assert model.test_on_batch(X[7:], BITS[7:], reset_metrics=False)[1] == pytest.approx(wanted, rel=1e-6)
 
 
 # --- refused ---------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import torch
 
 from torchkeras import optimizers
 from torchkeras.callbacks.logs import Named
+from torchkeras.callbacks.monitoring import rises_by_words
 from torchkeras.engine.fit.activities import hook_activities, may_add_losses, with_activity_regularizer
 from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
 from torchkeras.engine.fit.custom_steps import Extending, own_step
@@ -354,18 +355,16 @@ class Compiling(Together, Turning, Extending, abstract=True):
 
     @property
     def _directions(self) -> Named:
-        """Whether more is better, for each number that the model reports; None where the metric does not say so."""
+        """Whether more is better, for each number that the model reports; None where nothing says so."""
         if not (self._is_compiled and self._is_connected):
             return Named()
         compiled = self._ready()
-        measures = [each for target in compiled.targets for each in target.measures]
-        return Named(
-            {
-                **dict.fromkeys(self.metrics_names, False),  # losses
-                **{each.name: higher_is_better(each.metric) for each in measures},
-                **dict.fromkeys(compiled.added_metrics),
-            }
-        )
+        found: dict[str, bool | None] = dict.fromkeys(self.metrics_names, False)  # losses
+        for target in compiled.targets:
+            for each in target.measures:
+                declared, own_name = higher_is_better(each.metric), each.name.removeprefix(f"{target.name}_")
+                found[each.name] = rises_by_words(own_name) if declared is None else declared
+        return Named({**found, **{name: rises_by_words(name) for name in compiled.added_metrics}})
 
     def _check_compiled(self) -> None:
         if not self._is_compiled:

@@ -33,12 +33,7 @@ from torchkeras.engine.step.step import losses
 from torchkeras.engine.step.targets import check_units
 from torchkeras.legacy.arguments import old_names
 
-AROUND = (
-    "history",
-    "stop_training",
-    "_validated",
-    "_counts",
-)  # what a `fit` leaves as it was where it is inside another
+AROUND = ("history", "stop_training", "_validated", "_fits")  # what a `fit` leaves as it was where it is inside another
 
 
 class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
@@ -46,6 +41,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
 
     history: Any = None
     stop_training = False
+    _fits = False  # whether a `fit` is under way
     _validated: Source | None = None  # what the `fit` under way validates on
 
     @property
@@ -190,7 +186,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         try:
             choosing = self._choosing(run, epochs, hooks, verbose)
             with apart, together, self._collected(compiled), self._mode(True), choosing, running:
-                self.__dict__.update(_validated=validation, _counts=True)
+                self.__dict__.update(_validated=validation, _fits=True)
                 owned = own_step(self, "train") is not None
                 step = partial(self._step, "train")
                 plan = runs.Plan(epochs, order, names, step, validate, due, owned, self.steps_per_execution)
@@ -203,7 +199,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
             for each in (source, validation):
                 if each is not None:
                     each.close()
-            self.__dict__.update(around if around["_counts"] else {"_validated": None, "_counts": False})
+            self.__dict__.update(around if around["_fits"] else {"_validated": None, "_fits": False})
             for callback in hooks:
                 if hasattr(callback, "abandon"):
                     callback.abandon()
