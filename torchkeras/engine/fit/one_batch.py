@@ -21,7 +21,6 @@ from torchkeras.engine.fit.turns import one_trains
 from torchkeras.engine.layer.symbolic import unpacked
 from torchkeras.engine.step.step import AS_IT_IS
 
-
 COUNTING: Counter[int] = Counter()  # how many of `fit`, `evaluate` and the like count in a metric now, by its id
 
 
