@@ -409,3 +409,14 @@ def test_targets_that_are_logarithms_are_refused_by_metrics_of_probabilities():
         with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
             model.compile("sgd", loss, metrics=[metrics.KLDivergence()])
         model.compile("sgd", loss, metrics=["acc"])
+
+
+@pytest.mark.parametrize("loss", [nn.SoftMarginLoss(), F.soft_margin_loss])
+@pytest.mark.parametrize("units", [1, 3])
+def test_accuracy_of_targets_that_are_signs(loss, units):
+    signs = 2 * BITS[:, :units] - 1
+    model = unchanged((units,))
+    model.compile("sgd", loss, metrics=["acc"])
+    expected = [F.soft_margin_loss(torch.tensor(X[:, :units]), torch.tensor(signs)).item()]
+    expected.append(((X[:, :units] > 0) == (signs > 0)).mean())
+    assert model.evaluate(X[:, :units], signs, 7, verbose=0) == pytest.approx(expected, rel=1e-5)

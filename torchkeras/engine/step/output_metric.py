@@ -53,7 +53,7 @@ class Measure:
             return True
         if self.keeps_state:
             return self.metric.adds_up and getattr(self.metric, "axis", -1) == -1
-        return adds_up(self.metric) or self.metric in (_binary_hits, _channel_hits, _hits_by_shape)
+        return adds_up(self.metric) or self.metric in (_binary_hits, _channel_hits, _sign_hits, _hits_by_shape)
 
 
 class TorchMetric(metric_functions.Metric, abstract=True):
@@ -218,6 +218,8 @@ def _kind(objective: Objective, output: KerasTensor, link: Any) -> str:
     given = objective.function
     if _has_channels(objective, output):
         return "channels"
+    if _among(_OF_SIGNS, _options_of(objective.given)[0]) is not None:
+        return "signs"
     if link is _sigmoid:
         return "binary logits"
     if output.shape[-1] == 1 or given in _BINARY or type(given) in _BINARY:
@@ -231,6 +233,12 @@ def _kind(objective: Objective, output: KerasTensor, link: Any) -> str:
 def _binary_hits(y_true: Tensor, logits: Tensor) -> Tensor:
     """y_true == (logits > 0): a sigmoid over 0.5, as booleans"""
     return y_true == (logits > 0)
+
+
+@rising
+def _sign_hits(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """y_true, 1 or -1, has the sign of y_pred."""
+    return (y_true > 0) == (y_pred > 0)
 
 
 @rising
@@ -255,6 +263,7 @@ _ACCURACIES: Mapping[str, Score] = {
     "binary logits": _binary_hits,
     "binary scores": binary_accuracy,  # logits, of which Keras 3 counts those over 0.5; rounded, 1.7 would be no 1
     "channels": _channel_hits,
+    "signs": _sign_hits,
     "sparse": metric_functions.sparse_categorical_hits,
     "categorical": metric_functions.categorical_hits,
     "by shape": _hits_by_shape,
@@ -318,6 +327,7 @@ _FUNCTIONS_OF_PROBABILITIES: tuple[Callable[..., Tensor], ...] = (
 _OF_CHANNELS = dict.fromkeys(
     (nn.CrossEntropyLoss, nn.functional.cross_entropy, nn.NLLLoss, nn.functional.nll_loss), True
 )
+_OF_SIGNS = dict.fromkeys((nn.SoftMarginLoss, nn.functional.soft_margin_loss), True)
 _MODULES_OF_PROBABILITIES = ("torchmetrics.classification", "torcheval.metrics.classification")
 
 
