@@ -105,7 +105,7 @@ class ModelCheckpoint(Monitored):
     def _path(self, epoch: int, logs: Any) -> str:
         names = ChainMap({"epoch": epoch + 1}, named(logs))
         for _, name, *_ in Formatter().parse(self.filepath):
-            if name in names:
+            if name is not None and name in names:
                 one_number("ModelCheckpoint", name, names[name])
         try:
             return _filled(self.filepath, names)
