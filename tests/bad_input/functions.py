@@ -142,7 +142,6 @@ for name, value in VALUES.items():
     }
     if not isinstance(value, (int, float, np.number)):  # which are right there
         REFUSED |= {
-            f"a Metric gives {name}": lambda v=value: fit(model(metrics=[MyMetric(v)])),
             f"a train step gives {name}": lambda v=value: fit(owned(Steps, v)),
             f"a number of a train step is {name}": lambda v=value: fit(owned(Steps, {"loss": v})),
             f"a regularizer gives {name}": lambda v=value: with_option(kernel_regularizer=given(v)),
@@ -151,6 +150,8 @@ for name, value in VALUES.items():
                 model(), callbacks=callbacks.LearningRateScheduler(given(v))
             ),
         }
+    if not isinstance(value, (int, float, np.number, np.ndarray)):  # an array is reported
+        REFUSED[f"a Metric gives {name}"] = lambda v=value: fit(model(metrics=[MyMetric(v)]))
     REFUSED |= {
         f"an initializer gives {name}": lambda v=value: with_option(kernel_initializer=given(v)),
         f"a constraint gives {name}": lambda v=value: with_option(kernel_constraint=given(v)),

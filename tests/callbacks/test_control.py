@@ -92,7 +92,7 @@ def test_a_number_that_is_not_there(kind):
 
 
 @pytest.mark.parametrize("kind", [EarlyStopping, ReduceLROnPlateau])
-@pytest.mark.parametrize(("value", "found"), [("low", "'low'"), (np.zeros(2), "array([0., 0.])"), (1j, "1j")])
+@pytest.mark.parametrize(("value", "found"), [("low", "'low'"), (1j, "1j")])
 def test_what_is_no_number_is_not_monitored(kind, value, found):
     message = f"{kind.__name__}: 'loss' in the logs must be a number; found {found}."
     with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
@@ -113,6 +113,8 @@ def test_a_number_in_an_array_is_one(value):
         *[(name, True) for name in ("val_mean_io_u", "one_hot_io_u_1", "val_true_positives", "cosine_similarity")],
         *[(name, False) for name in ("val_false_positives", "cosine_similarity_loss", "acc_loss")],
         *[(name, False) for name in ("loss", "val_loss", "mse", "precision_loss", "val_my_error")],
+        *[(name, True) for name in ("val_top5_acc", "top3acc", "my_accuracy", "acc_1", "val_accuracy_2")],
+        *[(name, None) for name in ("accident_cost", "val_inaccuracy", "acceleration", "vaccinated", "accent_psnr")],
         *[(name, None) for name in ("val_dice", "val_psnr", "bleu", "val_map", "score", "auction", "f1", "val_lr")],
     ],
 )

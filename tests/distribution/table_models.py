@@ -62,11 +62,16 @@ def run(name: str, floatx: str, distribute: str | None = None) -> dict[str, Any]
     x, y = _as(floatx, found.x), _as(floatx, found.y)
     history = model.fit(x, y, batch_size=8, epochs=2, verbose=0, **found.options).history
     return {
-        "history": {key: [float(each) for each in values] for key, values in history.items()},
-        "evaluated": np.asarray(model.evaluate(x, y, batch_size=8, verbose=0)).tolist(),
-        "batch": np.asarray(model.train_on_batch(_first(x, 2), _first(y, 2))).tolist(),
+        "history": {key: _plain(values) for key, values in history.items()},
+        "evaluated": _plain(model.evaluate(x, y, batch_size=8, verbose=0)),
+        "batch": _plain(model.train_on_batch(_first(x, 2), _first(y, 2))),
         "weights": [weight.tolist() for weight in model.get_weights()],
     }
+
+
+def _plain(numbers: Any) -> list[Any]:
+    """Numbers and arrays, or one number, as lists."""
+    return [np.asarray(each).tolist() for each in (numbers if isinstance(numbers, list) else [numbers])]
 
 
 def numbers(found: Any) -> list[float]:
@@ -231,6 +236,31 @@ def metrics_with_state(random: np.random.RandomState) -> Case:
     kept = [metrics.AUC(), metrics.Precision(), metrics.MeanIoU(2), _Largest(), metrics.F1Score("macro", threshold=0.5)]
     model.compile("adam", "binary_crossentropy", metrics=["accuracy", *kept])
     return Case(model, random.randn(SAMPLES, 5), random.randint(0, 2, (SAMPLES, 1)).astype("float64"))
+
+
+@case
+def metrics_of_arrays(random: np.random.RandomState) -> Case:
+    model = Sequential([Dense(CLASSES, activation="softmax", input_shape=(5,))])
+    each = [metrics.F1Score(), metrics.R2Score(class_aggregation=None), metrics.Precision(thresholds=[0.2, 0.4])]
+    model.compile("adam", "categorical_crossentropy", metrics=[*each, _MeanScores(), "accuracy"])
+    rows = np.eye(CLASSES)[random.randint(0, CLASSES, SAMPLES)]
+    return Case(model, random.normal(size=(SAMPLES, 5)), rows)
+
+
+class _MeanScores(metrics.Metric):
+    """The mean of each column, by its state itself."""
+
+    def __init__(self, name: str = "mean_scores"):
+        super().__init__(name=name)
+        self.add_weight((CLASSES,), name="means")
+        self.add_weight(name="batches")
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        self.batches.assign_add(1.0)
+        self.means.assign_add((y_pred.mean(0) - self.means) / self.batches)
+
+    def result(self) -> torch.Tensor:
+        return self.means
 
 
 class _Largest(metrics.Metric):

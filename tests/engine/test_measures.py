@@ -11,8 +11,8 @@ from torch import nn
 from torchmetrics import classification
 
 from torchkeras import Input, Model, metrics
-from torchkeras.callbacks import Callback
-from torchkeras.engine.fit.epoch import Sums, floats
+from torchkeras.callbacks import Callback, LambdaCallback
+from torchkeras.engine.fit.epoch import Sums
 from torchkeras.layers import Dense, Masking, TimeDistributed
 from torchkeras.models import Sequential
 from torchkeras.optimizers import SGD
@@ -236,7 +236,7 @@ def test_an_epoch_of_half_types_is_summed_in_float32(dtype):
     sums = Sums()
     for _ in range(500):
         sums.add({"loss": torch.tensor(300.0, dtype=dtype)}, 1)
-    assert floats(sums.means()) == {"loss": 300.0}
+    assert sums.means()["loss"].item() == 300.0
 
 
 def test_numbers_of_double_precision_keep_it():
@@ -349,26 +349,26 @@ def test_a_metric_of_several_names_is_refused():
         made(metrics=[Both()]).fit(X, np.zeros((20, 1)), verbose=0)
 
 
+@pytest.mark.parametrize("inside", ["evaluate", "test_on_batch", "train_on_batch", "fit"])
+def test_one_object_in_two_models_counts_what_each_is_asked(inside):
+    shared = metrics.AUC(name="auc")
+    alone, other = made(metrics=[metrics.AUC(name="auc")]), made(metrics=[shared])
+    model = made(metrics=[shared])
+    for each in (alone, model):
+        each.optimizer.lr = 0.0
+    options = {"verbose": 0} if inside in ("evaluate", "fit") else {}
+    disturb = LambdaCallback(on_batch_end=lambda batch, logs: getattr(other, inside)(X[:3], BITS[:3], **options))
+    wanted = alone.evaluate(X, BITS, verbose=0)[1]
+    found = model.fit(X, BITS, 7, 2, verbose=0, shuffle=False, callbacks=[disturb]).history["auc"]
+    assert found == pytest.approx([wanted, wanted], rel=1e-6)
+    within = LambdaCallback(on_test_batch_end=lambda batch, logs: getattr(model, inside)(X[:3], BITS[:3], **options))
+    assert model.evaluate(X, BITS, 7, verbose=0, callbacks=[within])[1] == pytest.approx(wanted, rel=1e-6)
+    assert model.test_on_batch(X, BITS)[1] == pytest.approx(wanted, rel=1e-6)
+    model.test_on_batch(X[:7], BITS[:7])  # counts anew, since nothing is under way
+    assert model.test_on_batch(X[7:], BITS[7:], reset_metrics=False)[1] == pytest.approx(wanted, rel=1e-6)
+
+
 # --- refused ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("method", ["fit", "evaluate", "train_on_batch", "test_on_batch"])
-def test_an_own_metric_of_several_numbers_is_refused(method):
-    class Means(metrics.Metric):
-        def update_state(self, y_true, y_pred, sample_weight=None):
-            self.means = y_pred.mean(0)
-
-        def result(self):
-            return self.means
-
-    model = made(3, "softmax", "categorical_crossentropy", metrics=[Means()])
-    text = (
-        "The metric 'means' gives 3 numbers, of shape (3,); a metric of a model is one number: choose an average, "
-        "or a metric for each."
-    )
-    options = {"verbose": 0} if method in ("fit", "evaluate") else {}
-    with refused(ValueError, text):
-        getattr(model, method)(X, ROWS, **options)
 
 
 def test_one_object_in_two_places_is_refused():
@@ -389,32 +389,6 @@ def test_one_object_in_two_places_is_refused():
 def test_what_is_no_metric_is_refused(given, kind):
     with pytest.raises(kind, match="metric"):
         made(metrics=[given])
-
-
-EACH_CLASS = "a number for each class without an average"
-SEVERAL = [
-    (metrics.F1Score(), "f1_score", EACH_CLASS),
-    (metrics.FBetaScore(beta=2.0), "fbeta_score", EACH_CLASS),
-    (metrics.R2Score(class_aggregation=None), "r2_score", "a number for each column without a class_aggregation"),
-    (metrics.Precision(thresholds=[0.3, 0.7]), "precision", "a number for each of its thresholds"),
-    (metrics.TruePositives(thresholds=[0.3, 0.7]), "true_positives", "a number for each of its thresholds"),
-    (classification.MulticlassF1Score(3, average=None), "multiclass_f1score", EACH_CLASS),
-]
-
-
-@pytest.mark.parametrize(("metric", "name", "what"), SEVERAL, ids=[name for _, name, _ in SEVERAL])
-def test_several_numbers_are_refused_before_the_first_batch(metric, name, what):
-    model = Sequential([Dense(3, activation="softmax", input_shape=(4,))])
-    model.compile("sgd", "mse", metrics=[metric])
-    before, rows = model.get_weights()[0].copy(), np.eye(3, dtype="float32")[[0, 1, 2, 0, 1] * 4]
-    text = (
-        f"The metric {name!r} gives {what}; a metric of a model is one number: choose one, or give a metric for each."
-    )
-    for method in (model.fit, model.evaluate, model.train_on_batch, model.test_on_batch):
-        with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
-            method(X, rows)
-    np.testing.assert_array_equal(model.get_weights()[0], before)
-    assert model.predict(X).shape == (20, 3)
 
 
 def test_one_threshold_in_a_list_is_one_number():

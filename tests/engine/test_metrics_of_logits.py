@@ -1,6 +1,7 @@
 """Metrics of an output whose loss takes logits see probabilities where they expect them; their own options decide."""
 
 import functools
+import re
 import warnings
 
 import numpy as np
@@ -291,3 +292,131 @@ def test_own_files_keep_what_the_metrics_see(option, suffix, tmp_path):
 def test_numbers_must_be_known():
     with pytest.raises(ValueError, match=r"^compile: numerics must be None, 'keras' or 'tensorflow'; found 'tf'\.$"):
         compiled(numerics="tf")
+
+
+# --- outputs that share a tensor -------------------------------------------------------------------------------------
+
+SHARED = {
+    "the logits": lambda logits: logits,
+    "a layer that does nothing": lambda logits: Activation("linear", name="raw")(logits),
+}
+
+
+@pytest.mark.parametrize("first", SHARED.values(), ids=SHARED)
+def test_logits_and_probabilities_as_two_outputs(first):
+    inputs = Input((4,))
+    logits = Dense(3, name="raw" if first is SHARED["the logits"] else "dense")(inputs)
+    model = Model(inputs, [first(logits), Activation("softmax", name="probabilities")(logits)])
+    model.set_weights([RANDOM.standard_normal((4, 3)), np.zeros(3)])
+    given = [["mae", metrics.CategoricalCrossentropy(from_logits=True)], ["acc", "categorical_crossentropy"]]
+    model.compile("sgd", ["mse", "categorical_crossentropy"], metrics=given)
+    raw, probabilities = model.predict(X)
+    crossentropy = -np.log((probabilities * ROWS).sum(1)).mean()
+    expected = {
+        "raw_loss": ((raw - ROWS) ** 2).mean(),
+        "raw_mean_absolute_error": np.abs(raw - ROWS).mean(),
+        "raw_categorical_crossentropy": crossentropy,
+        "probabilities_loss": crossentropy,
+        "probabilities_acc": (probabilities.argmax(1) == LABELS).mean(),
+        "probabilities_categorical_crossentropy": crossentropy,
+    }
+    for found in (
+        model.evaluate(X, [ROWS, ROWS], verbose=0, return_dict=True),
+        model.train_on_batch(X, [ROWS, ROWS], return_dict=True),
+    ):
+        assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-5)
+    # Keras's function divides what it takes for probabilities by their sum: also where the other output is a softmax.
+    model.compile("sgd", [losses.mean_squared_error, "categorical_crossentropy"], metrics=[["kld"], []])
+    alone = Model(inputs, model.outputs[0])
+    alone.compile("sgd", "mse", metrics=["kld"])
+    assert model.evaluate(X, [ROWS, ROWS], verbose=0)[3] == alone.evaluate(X, ROWS, verbose=0)[1]
+
+
+# --- classes on axis 1 -----------------------------------------------------------------------------------------------
+
+CHANNELS = [((3, 5), (5,)), ((5, 5), (5,)), ((3, 4, 3), (4, 3))]
+
+
+def unchanged(shape):
+    inputs = Input(shape)
+    return Model(inputs, Activation("linear", name="out")(inputs))
+
+
+@pytest.mark.parametrize(("shape", "places"), CHANNELS)
+def test_accuracy_has_the_classes_where_the_loss_of_torch_has_them(shape, places):
+    random = np.random.default_rng(0)
+    x = random.standard_normal((12, *shape)).astype("float32")
+    labels = random.integers(0, shape[0], (12, *places))
+    expected = (x.argmax(1) == labels).mean()
+    for loss in (nn.CrossEntropyLoss(), F.cross_entropy, functools.partial(F.cross_entropy, label_smoothing=0.1)):
+        model = unchanged(shape)
+        model.compile("sgd", loss, metrics=["acc"])
+        assert model.evaluate(x, labels, 5, verbose=0)[1] == pytest.approx(expected)
+    model = unchanged(shape)
+    model.compile("sgd", nn.NLLLoss(), metrics=["accuracy"])
+    logarithms = torch.log_softmax(torch.tensor(x), 1).numpy()
+    assert model.evaluate(logarithms, labels, 5, verbose=0)[1] == pytest.approx(expected)
+    model.compile("sgd", nn.CrossEntropyLoss(), metrics=["accuracy"])
+    shares = np.moveaxis(np.eye(shape[0], dtype="float32")[labels], -1, 1)
+    assert model.evaluate(x, shares, 5, verbose=0)[1] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("sparse_categorical_accuracy", "sparse_categorical_accuracy"),
+        ("top_k_categorical_accuracy", "top_k_categorical_accuracy"),
+        (metrics.SparseCategoricalAccuracy, "sparse_categorical_accuracy"),
+        (metrics.SparseTopKCategoricalAccuracy, "sparse_top_k_categorical_accuracy"),
+        (metrics.SparseCategoricalCrossentropy, "sparse_categorical_crossentropy"),
+        (lambda: metrics.MeanIoU(5, sparse_y_pred=False), "mean_io_u"),
+        (lambda: metrics.OneHotMeanIoU(5), "one_hot_mean_io_u"),
+    ],
+)
+def test_metrics_of_classes_on_the_last_axis_are_refused_there(given, name):
+    model = unchanged((5, 5))
+    text = (
+        f"compile: the metric {name!r} has the classes on the last axis, and CrossEntropyLoss has those of an output "
+        "of shape (None, 5, 5) on axis 1: use 'accuracy'."
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        model.compile("sgd", nn.CrossEntropyLoss(), metrics=[given if isinstance(given, str) else given()])
+    model = unchanged((5,))
+    model.compile("sgd", nn.CrossEntropyLoss(), metrics=[given if isinstance(given, str) else given()])
+
+
+def test_metrics_over_axis_1_are_taken_there():
+    random = np.random.default_rng(0)
+    x, labels = random.standard_normal((12, 5, 5)).astype("float32"), random.integers(0, 5, (12, 5))
+    rows = np.moveaxis(np.eye(5, dtype="float32")[labels], -1, 1)
+    model = unchanged((5, 5))
+    model.compile("sgd", nn.CrossEntropyLoss(), metrics=[metrics.CategoricalCrossentropy(axis=1, from_logits=True)])
+    expected = F.cross_entropy(torch.tensor(x), torch.tensor(labels)).item()
+    assert model.evaluate(x, rows, verbose=0) == pytest.approx([expected, expected], rel=1e-5)
+
+
+def test_targets_that_are_logarithms_are_refused_by_metrics_of_probabilities():
+    for loss in (
+        nn.KLDivLoss(reduction="batchmean", log_target=True),
+        functools.partial(F.kl_div, reduction="batchmean", log_target=True),
+    ):
+        model = unchanged((3,))
+        name = "KLDivLoss" if isinstance(loss, nn.Module) else "kl_div"
+        text = (
+            f"compile: the metric 'kl_divergence' expects probabilities as targets, and {name} with log_target=True "
+            "has their logarithms: give probabilities, and log_target=False."
+        )
+        with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+            model.compile("sgd", loss, metrics=[metrics.KLDivergence()])
+        model.compile("sgd", loss, metrics=["acc"])
+
+
+@pytest.mark.parametrize("loss", [nn.SoftMarginLoss(), F.soft_margin_loss])
+@pytest.mark.parametrize("units", [1, 3])
+def test_accuracy_of_targets_that_are_signs(loss, units):
+    signs = 2 * BITS[:, :units] - 1
+    model = unchanged((units,))
+    model.compile("sgd", loss, metrics=["acc"])
+    expected = [F.soft_margin_loss(torch.tensor(X[:, :units]), torch.tensor(signs)).item()]
+    expected.append(((X[:, :units] > 0) == (signs > 0)).mean())
+    assert model.evaluate(X[:, :units], signs, 7, verbose=0) == pytest.approx(expected, rel=1e-5)

@@ -153,6 +153,28 @@ def test_a_loss_falls_whatever_it_is_called():
         assert stopping.rises is up
 
 
+@pytest.mark.parametrize("output", ["acc", "loss", "error", "fmeasure"])
+def test_the_name_of_an_output_says_nothing_of_its_metrics(output):
+    inputs = torchkeras.Input((3,))
+    model = torchkeras.Model(inputs, [Dense(2, name=output)(inputs), Dense(2, name="b")(inputs)])
+    model.compile("sgd", "mse", metrics={output: [own("psnr"), own("my_accuracy"), own("my_error"), "acc"]})
+    found = model._directions
+    names = ("psnr", "my_accuracy", "my_error", "acc")
+    assert [found[f"{output}_{name}"] for name in names] == [None, True, False, True]
+    stopping = EarlyStopping(f"val_{output}_psnr")
+    with pytest.raises(ValueError, match="is not known"):
+        stopping.set_model(model)
+
+
+def test_a_metric_may_be_called_as_a_number_of_the_validation():
+    model = Sequential([Dense(2, input_shape=(3,))])
+    model.compile("sgd", "mse", metrics=[metrics.AUC(name="val_loss_auc")])
+    for name in ("val_loss_auc", "val_val_loss_auc"):
+        stopping = EarlyStopping(name)
+        stopping.set_model(model)
+        assert stopping.rises is True
+
+
 def test_the_best_dice_is_the_least(tmp_path):
     """1 - dice falls: the weights that come back are those of the epoch where it was least."""
     model = Sequential([Dense(2, activation="sigmoid", input_shape=(3,))])

@@ -55,7 +55,7 @@ class Averages:
         if all(isinstance(value, torch.Tensor) for value in values):
             # All batches but the last have one size: a sum for each size needs no tensor of sizes.
             sizes = dict.fromkeys(size for _, size in waiting)
-            total: Any = sum(torch.stack([v for v, size in waiting if size == each]).sum() * each for each in sizes)
+            total: Any = sum(torch.stack([v for v, size in waiting if size == each]).sum(0) * each for each in sizes)
         else:
             total = sum(value * size for value, size in waiting)
         self._totals[name] = self._totals[name] + total if name in self._totals else total

@@ -4,12 +4,13 @@ import math
 import os
 import warnings
 from collections import ChainMap
+from string import Formatter
 from typing import Any
 
 import torch
 
 from torchkeras.callbacks.logs import named
-from torchkeras.callbacks.monitoring import Monitored
+from torchkeras.callbacks.monitoring import Monitored, one_number
 from torchkeras.callbacks.places import check_place
 from torchkeras.callbacks.progress import say
 from torchkeras.engine.layer.facts import is_own
@@ -102,8 +103,12 @@ class ModelCheckpoint(Monitored):
             self.best = current
 
     def _path(self, epoch: int, logs: Any) -> str:
+        names = ChainMap({"epoch": epoch + 1}, named(logs))
+        for _, name, *_ in Formatter().parse(self.filepath):
+            if name is not None and name in names:
+                one_number("ModelCheckpoint", name, names[name])
         try:
-            return _filled(self.filepath, ChainMap({"epoch": epoch + 1}, named(logs)))
+            return _filled(self.filepath, names)
         except KeyError as error:
             names = ", ".join(logs) or "nothing"
             raise ValueError(

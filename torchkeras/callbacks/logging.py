@@ -47,7 +47,9 @@ class BaseLogger(Callback):
             return
         means = self._averages.values()
         for name in means:
-            logs[name] = means.unread(name) if isinstance(logs, Logs) else means[name]
+            value = means.unread(name)
+            if not callable(value) or name not in logs:  # a metric with a state may have counted a validation by now
+                logs[name] = value if isinstance(logs, Logs) else means[name]
 
 
 class History(Callback):

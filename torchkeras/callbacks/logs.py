@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from torchkeras.arrays import to_numpy
+
 Value = float | torch.Tensor | Callable[[], float | torch.Tensor]
 
 # Keras 2.2.4's name of a number and Keras 3's: words of a name, or a whole name.
@@ -53,15 +55,15 @@ class Named(dict[str, Any]):
 
 
 class Logs(Named):
-    """Numbers by name, like a dict; a tensor without axes becomes a float when it is first read.
+    """Numbers by name, like a dict; a tensor becomes a float when it is first read, one with axes a NumPy array.
 
     A name finds its number under the other Keras's name too: `logs["accuracy"]` reads `acc`. A tensor is not copied, so
     it must not be changed in place afterwards. What asks for all numbers at once (`items`, `copy`, `json.dumps`, `|`,
     pickling) reads them in one transfer. A copy is a plain dict of numbers.
 
     Options:
-        values (mapping or pairs, default ()): numbers, tensors without axes, or functions without arguments that return
-            either and are called at the first read.
+        values (mapping or pairs, default ()): numbers, tensors, or functions without arguments that return either and
+            are called at the first read.
         more (number, tensor or function): values by name.
 
     Example:
@@ -78,8 +80,8 @@ class Logs(Named):
         value = dict.__getitem__(self, name)
         if callable(value):
             value = value()
-        if isinstance(value, torch.Tensor) and value.dim() == 0:
-            value = value.item()
+        if isinstance(value, torch.Tensor):
+            value = to_numpy(value) if value.dim() else value.item()
         dict.__setitem__(self, name, value)
         return value
 
@@ -109,6 +111,12 @@ class Logs(Named):
         """The value as it is: a number, a tensor that stays on its device, or a function that returns either."""
         return dict.__getitem__(self, self.own_name(name))
 
+    def settle(self) -> None:
+        """Call what are functions now: their values change no more. Nothing is read from the device."""
+        for name, value in dict.items(self):
+            if callable(value):
+                dict.__setitem__(self, name, value())
+
     def items(self) -> Any:
         self.copy()
         return ItemsView(self)
@@ -118,12 +126,13 @@ class Logs(Named):
         return ValuesView(self)
 
     def copy(self) -> Named:
-        """A dict of all numbers, read now. Tensors of one type on one device are read in one transfer."""
+        """A dict of all numbers, read now. Tensors without axes of one type and device are read in one transfer."""
         raw = {name: dict.__getitem__(self, name) for name in self}
         called = {name: value() if callable(value) else value for name, value in raw.items()}
         unread = {name: v for name, v in called.items() if isinstance(v, torch.Tensor) and v.dim() == 0}
-        if len({(value.dtype, value.device) for value in unread.values()}) == 1:
-            called.update(zip(unread, torch.stack(list(unread.values())).tolist(), strict=True))
+        for kind in {(value.dtype, value.device) for value in unread.values()}:
+            same = {name: value for name, value in unread.items() if (value.dtype, value.device) == kind}
+            called.update(zip(same, torch.stack(list(same.values())).tolist(), strict=True))
         for name, value in called.items():
             dict.__setitem__(self, name, value)
         return Named({name: self[name] for name in called})

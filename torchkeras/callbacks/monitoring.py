@@ -16,9 +16,10 @@ from torchkeras.rules import STRING, VERBOSE, read, rule
 MODES = ("auto", "min", "max")
 # Keras goes on, with a warning, when there is another word, or None.
 MODE = rule("must be 'auto', 'min' or 'max'", lambda v: v is None or isinstance(v, str))
-# Words of names for which less is better, whatever they name. Keras 2.2.4 took less for better wherever there was no
-# `acc` in the name, nor `fmeasure` in front.
+# Words of names for which less, or more, is better, whatever they name. Keras 2.2.4 took less for better wherever there
+# was no `acc` in the name, nor `fmeasure` in front.
 FALLING = frozenset(("loss", "error", "mse", "mae", "rmse", "mape", "msle", "rmsle", "crossentropy"))
+RISING = re.compile("^fmeasure|(?<!in)acc(uracy)?(?![a-z])")  # top5_acc, binary_accuracy; not inaccuracy, accidents
 
 
 class Monitored(Callback):
@@ -30,9 +31,9 @@ class Monitored(Callback):
         mode (text, default "auto"): "min" when less is better, "max" when more is better. "auto" goes by the metric
             itself, see `higher_is_better` of `Metric`; less of a loss is better. Of a number whose metric does not say
             so, or that is none of the model's, the name may tell: less is better with `loss`, `error`, `mse`, `mae`,
-            `rmse`, `mape`, `msle`, `rmsle` or `crossentropy` as a word, more with `acc` in it, with `fmeasure` in
-            front, or as the metric of this package that has the name. Another word, and None, is read as "auto", with
-            a RuntimeWarning.
+            `rmse`, `mape`, `msle`, `rmsle` or `crossentropy` as a word, more with `acc` or `accuracy`, with `fmeasure`
+            in front, or as the metric of this package that has the name. The name of an output does not count. Another
+            word, and None, is read as "auto", with a RuntimeWarning.
 
     Errors:
         ValueError: when training begins, where "auto" finds no direction.
@@ -85,32 +86,43 @@ class Monitored(Callback):
             advice = " Give fit validation_data, or a validation_split." if lacks else ""
             _warn(f"{type(self).__name__}: the logs have no {self.monitor!r} to monitor; they have {names}.{advice}")
             return None
-        if hasattr(value, "item") and math.prod(value.shape) == 1:
-            value = value.item()
-        if not isinstance(value, Real):
-            raise TypeError(
-                f"{type(self).__name__}: {self.monitor!r} in the logs must be a number; found {value!r:.80}."
-            )
+        return one_number(type(self).__name__, self.monitor, value)
+
+
+def one_number(callback: str, name: str, value: Any) -> Any:
+    """A number of the logs that a callback needs. Raises TypeError for an array of several, and for what is none."""
+    if hasattr(value, "item") and math.prod(value.shape) == 1:
+        value = value.item()
+    if isinstance(value, Real):
         return value
+    if not hasattr(value, "shape"):
+        raise TypeError(f"{callback}: {name!r} in the logs must be a number; found {value!r:.80}.")
+    raise TypeError(
+        f"{callback}: {name!r} in the logs must be a number; found an array of shape {tuple(value.shape)}. Give the "
+        "metric an average, such as F1Score(average='macro'), or one of its own for each number."
+    )
 
 
 def rises(name: str, directions: Mapping[str, bool | None] = MappingProxyType({})) -> bool | None:
     """Whether more is better for a number of this name; None where nothing says so.
 
-    `directions`: what metrics of a model say for themselves, None for those that say nothing.
+    `directions`: of the numbers that a model reports, None where nothing says so.
     """
-    name = name.removeprefix("val_")
-    declared = directions.get(name)
-    if declared is not None:
-        return declared
+    name = name if name in directions else name.removeprefix("val_")
+    if name in directions:
+        return directions[name]
+    kind = re.sub(r"_\d+$", "", name)  # a second metric of its name is auc_1
+    by_words = rises_by_words(name)
+    if by_words is not None or kind not in registry.metrics:
+        return by_words
+    return getattr(registry.metrics.find(kind), "higher_is_better", None)
+
+
+def rises_by_words(name: str) -> bool | None:
+    """Whether the words of a metric's name say that more or less of it is better; None where they do not."""
     if FALLING.intersection(name.split("_")):
         return False
-    if "acc" in name or name.startswith("fmeasure"):
-        return True
-    kind = re.sub(r"_\d+$", "", name)  # a second metric of its name is auc_1
-    if name in directions or kind not in registry.metrics:
-        return None
-    return getattr(registry.metrics.find(kind), "higher_is_better", None)
+    return True if RISING.search(name) else None
 
 
 def _warn(message: str) -> None:

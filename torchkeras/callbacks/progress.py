@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any, TextIO
 
+import numpy as np
 from tqdm import tqdm
 
 from torchkeras.callbacks.averages import Averages
@@ -166,7 +167,9 @@ BAR_HOOKS = {
 
 
 def formatted(value: Any) -> str:
-    """A number with four decimals, or as a power of ten where it is small."""
+    """A number with four decimals, or as a power of ten where it is small; of an array its mean, as in Keras."""
+    if isinstance(value, np.ndarray):
+        value = float(value.mean())
     if not isinstance(value, (int, float)):
         return str(value)
     return f"{value:.4f}" if value == 0 or abs(value) > 1e-3 else f"{value:.4e}"

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from torchkeras.callbacks.base import Callback
+from torchkeras.callbacks.monitoring import one_number
 from torchkeras.callbacks.tensorboard_forms import graph_event, images_of, outputs_of, read_metadata
 from torchkeras.extras import extra
 from torchkeras.rules import FLAG_OR_DIGIT, NAMES, integer, is_number, optional, read, read_path, rule
@@ -183,7 +184,7 @@ class TensorBoard(Callback):
     def _write(self, logs: Any, step: int) -> None:
         for name, value in logs.items():
             if name not in ("batch", "size"):
-                self._writer.add_scalar(name, value, step)
+                self._writer.add_scalar(name, one_number("TensorBoard", name, value), step)
         self._writer.flush()
         self.next_step = step + 1
 

@@ -12,6 +12,7 @@ from torch.optim.lr_scheduler import CyclicLR, LRScheduler, OneCycleLR, ReduceLR
 
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logs import named
+from torchkeras.callbacks.monitoring import one_number
 from torchkeras.optimizers.scheduled import RateHolder, rate_holder
 from torchkeras.rules import STRING, one_of, optional, read
 
@@ -129,7 +130,7 @@ class TorchScheduler(Callback):
                 raise ValueError(
                     f"TorchScheduler: monitor {self.monitor!r} is not among the logs, which have {', '.join(logs)}."
                 )
-            self.scheduler.step(logs[self.monitor])
+            self.scheduler.step(one_number("TorchScheduler", self.monitor, logs[self.monitor]))
         self._hand_over()
 
     def _hand_over(self) -> None:

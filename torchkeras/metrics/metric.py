@@ -109,13 +109,15 @@ class Metric(Declared):
             registry.metrics.own(cls, *([] if by_class or name in registry.metrics else [name]))
         if "update_state" in cls.__dict__:
             cls.update_state = _updating(cls.update_state)  # type: ignore[method-assign]
+        if "result" in cls.__dict__:
+            cls.result = _copying(cls.result)  # type: ignore[method-assign]
 
     def update_state(self, *values: Any, **options: Any) -> None:
         """Add a batch: `update_state(y_true, y_pred, sample_weight=None)`."""
         raise NotImplementedError(f"{type(self).__name__}: a metric defines update_state(y_true, y_pred, ...).")
 
     def result(self) -> Tensor:
-        """The number over all batches since the last reset, a tensor on the device."""
+        """The number over all batches since the last reset, or several in an array: a tensor on the device."""
         raise NotImplementedError(f"{type(self).__name__}: a metric defines result().")
 
     def __call__(self, *values: Any, **options: Any) -> Tensor:
@@ -227,3 +229,14 @@ def _updating(update: Callable[..., Any]) -> Callable[..., Any]:
             update(self, *values, **options)
 
     return update_state
+
+
+def _copying(result: Callable[..., Any]) -> Callable[..., Any]:
+    """A `result` whose values stay as they are while the states change, also where it returns one of them."""
+
+    @wraps(result)
+    def copied(self: Metric) -> Any:
+        found = result(self)
+        return found.detach().clone() if isinstance(found, Tensor) else found
+
+    return copied

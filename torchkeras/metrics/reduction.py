@@ -38,7 +38,7 @@ class Sum(Metric, by_class=True):
 
     def result(self) -> Tensor:
         """The sum so far."""
-        return self.total.detach().clone()
+        return self.total
 
     def _weighted(self, values: Tensor, sample_weight: Any, reduce: Callable[..., Tensor]) -> tuple[Tensor, Any]:
         """The weighted values, and the weights, of each sample: axes after the first are reduced by `reduce`."""

@@ -13,6 +13,7 @@ import torch
 
 from torchkeras import optimizers
 from torchkeras.callbacks.logs import Named
+from torchkeras.callbacks.monitoring import rises_by_words
 from torchkeras.engine.fit.activities import hook_activities, may_add_losses, with_activity_regularizer
 from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
 from torchkeras.engine.fit.custom_steps import Extending, own_step
@@ -35,7 +36,6 @@ from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.optimizer_reach import bind, check_reach, discrepancy, warn_of_hooks
 from torchkeras.engine.step.output_loss import name_of
-from torchkeras.engine.step.output_metric import check_one_number
 from torchkeras.engine.step.step import learn, train_step
 from torchkeras.engine.step.targets import reported_names, resolve
 from torchkeras.interrupts import imported
@@ -355,18 +355,16 @@ class Compiling(Together, Turning, Extending, abstract=True):
 
     @property
     def _directions(self) -> Named:
-        """Whether more is better, for each number that the model reports; None where the metric does not say so."""
+        """Whether more is better, for each number that the model reports; None where nothing says so."""
         if not (self._is_compiled and self._is_connected):
             return Named()
         compiled = self._ready()
-        measures = [each for target in compiled.targets for each in target.measures]
-        return Named(
-            {
-                **dict.fromkeys(self.metrics_names, False),  # losses
-                **{each.name: higher_is_better(each.metric) for each in measures},
-                **dict.fromkeys(compiled.added_metrics),
-            }
-        )
+        found: dict[str, bool | None] = dict.fromkeys(self.metrics_names, False)  # losses
+        for target in compiled.targets:
+            for each in target.measures:
+                declared, own_name = higher_is_better(each.metric), each.name.removeprefix(f"{target.name}_")
+                found[each.name] = rises_by_words(own_name) if declared is None else declared
+        return Named({**found, **{name: rises_by_words(name) for name in compiled.added_metrics}})
 
     def _check_compiled(self) -> None:
         if not self._is_compiled:
@@ -389,10 +387,6 @@ class Compiling(Together, Turning, Extending, abstract=True):
         compiled.calls = HookFreeCalls(compiled.network)  # which looks at the modules anew
         if compiled.settled != SETTLED.count and compiled.look_again is not None:
             compiled.look_again()
-        if own is None:
-            for measure in (each for target in compiled.targets for each in target.measures):
-                if measure.keeps_state:
-                    check_one_number(measure)
         if own is None and not self._has_loss(compiled.targets):
             raise ValueError(
                 f"{type(self).__name__} {self.name!r} has no loss for an evaluation: give compile a `loss`, or its "

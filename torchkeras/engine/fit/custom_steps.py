@@ -285,8 +285,9 @@ def own_step(network: Extending, kind: str) -> Any:
             if not isinstance(value, (torch.Tensor, Real, np.ndarray)):
                 raise TypeError(f"{type(network).__name__}.{kind}_step must return numbers; {name!r} is {value!r}.")
         values = {name: torch.as_tensor(value).detach() for name, value in found.items()}
+        kept = network._ready().kept
         for name, value in values.items():
-            if value.dim():
+            if value.dim() and name not in kept:
                 raise TypeError(
                     f"{type(network).__name__}.{kind}_step must return numbers; {name!r} has the shape "
                     f"{tuple(value.shape)}."

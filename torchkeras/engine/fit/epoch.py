@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from torchkeras.callbacks.logs import Logs
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.step.compiled_model import Values
 from torchkeras.engine.step.nonfinite import Guard
-from torchkeras.engine.step.output_metric import one_number
+from torchkeras.engine.step.output_metric import as_reported
 from torchkeras.metrics import Metric
 
 WIDE = (torch.float32, torch.float64)
@@ -90,14 +91,8 @@ def ordered(values: Mapping[str, torch.Tensor], names: list[str]) -> dict[str, t
 
 
 def results(kept: Mapping[str, Metric], names: Iterable[str]) -> dict[str, torch.Tensor]:
-    """What those of the metrics with these names give now. Raises ValueError for one that gives several numbers."""
-    return {name: one_number(name, kept[name].result()) for name in names if name in kept}
-
-
-def floats(values: Mapping[str, torch.Tensor]) -> dict[str, float]:
-    """Device scalars as numbers, in one transfer."""
-    dtype = torch.float64 if any(value.dtype == torch.float64 for value in values.values()) else torch.float32
-    return dict(zip(values, torch.stack([value.to(dtype) for value in values.values()]).tolist(), strict=True))
+    """What those of the metrics with these names give now. Raises TypeError for one that gives no numbers."""
+    return {name: as_reported(name, kept[name].result()) for name in names if name in kept}
 
 
 class Executions:
@@ -147,7 +142,12 @@ class Executions:
         else:
             kept, named_alone = self._sums.kept, self._sums.named_alone
             numbers = _together(done, Sums(kept, named_alone, processes=self._processes))
-        self._report(self._last, Logs(numbers, batch=self._last, size=samples))
+        logs = Logs(numbers, batch=self._last, size=samples)
+        held = weakref.ref(logs)
+        self._report(self._last, logs)
+        del logs
+        if (kept := held()) is not None:  # by a callback, while metrics count on
+            kept.settle()
 
 
 def _together(done: list[tuple[Mapping[str, torch.Tensor], int]], sums: Sums) -> Mapping[str, torch.Tensor]:

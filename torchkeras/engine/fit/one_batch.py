@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
@@ -9,22 +10,22 @@ from typing import Any
 import torch
 
 from torchkeras.callbacks.base import CallbackList
-from torchkeras.callbacks.logs import Named
+from torchkeras.callbacks.logs import Logs
 from torchkeras.engine.data.batch import ArrayData, Batch
 from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.custom_steps import own_step
 from torchkeras.engine.fit.distributing import check_unwrapped
-from torchkeras.engine.fit.epoch import Executions, Sums, floats, ordered, results, run_epoch
+from torchkeras.engine.fit.epoch import Executions, Sums, ordered, results, run_epoch
 from torchkeras.engine.fit.opening import Opening
 from torchkeras.engine.fit.turns import one_trains
 from torchkeras.engine.layer.symbolic import unpacked
 from torchkeras.engine.step.step import AS_IT_IS
 
+COUNTING: Counter[int] = Counter()  # how many of `fit`, `evaluate` and the like count in a metric now, by its id
+
 
 class OneBatch(Opening, abstract=True):
     """Training and testing on one batch, added to a network."""
-
-    _counts = False  # whether an epoch of `fit` is under way
 
     @one_trains
     def train_on_batch(
@@ -117,8 +118,8 @@ class OneBatch(Opening, abstract=True):
             sums = Sums(kept, owned, processes=self._processes)
             run_epoch(step, [batch], sums, Executions(CallbackList(), kind, 1))
             found = sums.means()
-        numbers = floats(ordered(found, self.metrics_names))
-        return Named(numbers) if by_name else unpacked(list(numbers.values()))
+        numbers = Logs(ordered(found, self.metrics_names)).copy()
+        return numbers if by_name else unpacked(list(numbers.values()))
 
     def reset_metrics(self) -> None:
         """Set the metrics with a state to zero; `fit`, `evaluate` and each single batch do so when they begin."""
@@ -127,31 +128,33 @@ class OneBatch(Opening, abstract=True):
 
     def _counting(self, method: str, reset: bool) -> AbstractContextManager[None]:
         """Metrics with a state count what is inside the block, by itself if they are `reset`."""
-        kept = self._ready().kept
-        if not kept:
-            return AS_IT_IS
-        if self._counts and not reset:
-            raise ValueError(
-                f"{method}: reset_metrics=False would go on with what the metrics have counted of the epoch of `fit` "
-                "that is under way: leave it away."
-            )
-        if reset and not self._counts:
-            for metric in kept.values():
-                if metric._resets_by_batch:
-                    metric.reset_state()
-        return self._counted_apart(method)
+        return self._counted_apart(method, reset) if self._ready().kept else AS_IT_IS
 
     @contextmanager
-    def _counted_apart(self, method: str) -> Iterator[None]:
-        """In the middle of an epoch: what metrics have counted of it is put by while they count something else."""
+    def _counted_apart(self, method: str, reset: bool | None = None) -> Iterator[None]:
+        """What metrics have counted of something under way, in this model or another, is put by for the block.
+
+        `reset`: whether those that count nothing else begin at 0; None leaves it to the block.
+        """
         counting = self._ready().kept
         with self._in_turn(method) if counting else nullcontext():
-            kept = counting if self._counts else {}
-            states = {name: metric.state_dict() for name, metric in kept.items()}
-            for metric in kept.values():
-                metric.reset_state()
+            under_way = {name: metric for name, metric in counting.items() if id(metric) in COUNTING}
+            if under_way and reset is False:
+                raise ValueError(
+                    f"{method}: reset_metrics=False would go on with what the metrics have counted of the epoch of "
+                    "`fit` that is under way: leave it away."
+                )
+            states = {name: metric.state_dict() for name, metric in under_way.items()}
+            for name, metric in counting.items():
+                if name in under_way or (reset and metric._resets_by_batch):
+                    metric.reset_state()
+            ids = Counter(map(id, counting.values()))
+            COUNTING.update(ids)
             try:
                 yield
             finally:
+                COUNTING.subtract(ids)
+                for each in [each for each in ids if not COUNTING[each]]:
+                    del COUNTING[each]
                 for name, state in states.items():
-                    kept[name].load_state_dict(state)
+                    counting[name].load_state_dict(state)

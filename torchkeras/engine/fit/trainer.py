@@ -14,7 +14,7 @@ from tqdm import tqdm
 from torchkeras.arrays import to_numpy
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logging import History
-from torchkeras.callbacks.logs import Named
+from torchkeras.callbacks.logs import Logs
 from torchkeras.callbacks.progress import level
 from torchkeras.engine.data import checks
 from torchkeras.engine.data.sources import Source
@@ -22,7 +22,6 @@ from torchkeras.engine.data.sources.arrays import ArraySource
 from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.custom_steps import own_step
 from torchkeras.engine.fit.distributing import check_unwrapped
-from torchkeras.engine.fit.epoch import floats
 from torchkeras.engine.fit.generator_methods import GeneratorMethods
 from torchkeras.engine.fit.one_batch import OneBatch
 from torchkeras.engine.fit.predicting import Predicting
@@ -34,12 +33,7 @@ from torchkeras.engine.step.step import losses
 from torchkeras.engine.step.targets import check_units
 from torchkeras.legacy.arguments import old_names
 
-AROUND = (
-    "history",
-    "stop_training",
-    "_validated",
-    "_counts",
-)  # what a `fit` leaves as it was where it is inside another
+AROUND = ("history", "stop_training", "_validated", "_fits")  # what a `fit` leaves as it was where it is inside another
 
 
 class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
@@ -47,6 +41,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
 
     history: Any = None
     stop_training = False
+    _fits = False  # whether a `fit` is under way
     _validated: Source | None = None  # what the `fit` under way validates on
 
     @property
@@ -191,7 +186,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         try:
             choosing = self._choosing(run, epochs, hooks, verbose)
             with apart, together, self._collected(compiled), self._mode(True), choosing, running:
-                self.__dict__.update(_validated=validation, _counts=True)
+                self.__dict__.update(_validated=validation, _fits=True)
                 owned = own_step(self, "train") is not None
                 step = partial(self._step, "train")
                 plan = runs.Plan(epochs, order, names, step, validate, due, owned, self.steps_per_execution)
@@ -204,7 +199,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
             for each in (source, validation):
                 if each is not None:
                     each.close()
-            self.__dict__.update(around if around["_counts"] else {"_validated": None, "_counts": False})
+            self.__dict__.update(around if around["_fits"] else {"_validated": None, "_fits": False})
             for callback in hooks:
                 if hasattr(callback, "abandon"):
                     callback.abandon()
@@ -308,7 +303,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         )  # fmt: skip
         try:
             with self._counted_apart("evaluate"), self._together("evaluate", source):
-                numbers = floats(self._evaluate(source, self._hooks(callbacks, source, verbose)))
+                numbers = Logs(self._evaluate(source, self._hooks(callbacks, source, verbose))).copy()
         finally:
             source.close()
-        return Named(numbers) if return_dict else unpacked(list(numbers.values()))
+        return numbers if return_dict else unpacked(list(numbers.values()))

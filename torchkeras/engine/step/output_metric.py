@@ -53,7 +53,7 @@ class Measure:
             return True
         if self.keeps_state:
             return self.metric.adds_up and getattr(self.metric, "axis", -1) == -1
-        return adds_up(self.metric) or self.metric in (_binary_hits, _hits_by_shape)
+        return adds_up(self.metric) or self.metric in (_binary_hits, _channel_hits, _sign_hits, _hits_by_shape)
 
 
 class TorchMetric(metric_functions.Metric, abstract=True):
@@ -119,41 +119,13 @@ class TorchMetric(metric_functions.Metric, abstract=True):
         raise ValueError(f"The metric {type(self.metric).__name__} is not written to a config.")
 
 
-def one_number(name: str, value: Any) -> Tensor:
-    """What a metric gives, which must be one number, as a tensor. Waits for nothing.
-
-    Raises TypeError for what is no number, and ValueError for several.
-    """
-    if not isinstance(value, Tensor):
-        if not isinstance(value, (Real, np.ndarray)):
-            raise TypeError(f"The metric {name!r} must give a number; found {type(value).__name__}.")
-        value = torch.as_tensor(value)
-    if value.dim():
-        raise ValueError(
-            f"The metric {name!r} gives {value.numel()} numbers, of shape {tuple(value.shape)}; a metric of a model is "
-            "one number: choose an average, or a metric for each."
-        )
-    return value
-
-
-def check_one_number(measure: Measure) -> None:
-    """Raise ValueError, before anything is computed, for a metric that was made to give several numbers."""
-    metric = measure.metric
-    made = metric.metric if isinstance(metric, TorchMetric) else metric
-    of_torch = type(made).__module__.startswith(_MODULES_OF_PROBABILITIES)
-    if isinstance(made, metric_functions.FBetaScore) or of_torch:
-        several = getattr(made, "average", "") in (None, "none")
-        what = "a number for each class without an average"
-    elif isinstance(made, metric_functions.R2Score):
-        several, what = made.class_aggregation is None, "a number for each column without a class_aggregation"
-    else:
-        given = vars(made).get("thresholds") if isinstance(made, Confusion) else None
-        several, what = isinstance(given, list) and len(given) > 1, "a number for each of its thresholds"
-    if several:
-        raise ValueError(
-            f"The metric {measure.name!r} gives {what}; a metric of a model is one number: choose one, or give a "
-            "metric for each."
-        )
+def as_reported(name: str, value: Any) -> Tensor:
+    """What a metric gives, a number or an array, as a tensor, without waiting. Raises TypeError for anything else."""
+    if isinstance(value, Tensor):
+        return value
+    if not isinstance(value, (Real, np.ndarray)):
+        raise TypeError(f"The metric {name!r} must give a number or an array; found {type(value).__name__}.")
+    return torch.as_tensor(value)
 
 
 def measures(
@@ -162,15 +134,46 @@ def measures(
     """A metric, or each of those in a collection of torchmetrics, by the names that it gives them.
 
     `link`: see `link_of`.
-    Raises as `name_and_metric` does.
+    Raises as `name_and_metric` does, and ValueError for a metric of the loss's other axis, or of other targets.
     """
     collected = is_collection(identifier)
     found = identifier.items() if collected else [name_and_metric(identifier, objective, output, link)]
     pairs = [(name, TorchMetric(metric) if collected else metric) for name, metric in found]
     found = [Measure(name, each, weighted, isinstance(each, metric_functions.Metric)) for name, each in pairs]
-    if link is None:
-        return found
-    return [replace(each, of_probabilities=expects_probabilities(each.metric)) for each in found]
+    if link is not None:
+        found = [replace(each, of_probabilities=expects_probabilities(each.metric)) for each in found]
+    _check_against_loss(found, objective, output)
+    return found
+
+
+def _check_against_loss(found: list[Measure], objective: Objective, output: KerasTensor) -> None:
+    """Raise ValueError for a metric that would take axes or targets of a loss of torch for others."""
+    loss, options = _options_of(objective.given)
+    name = getattr(loss, "__name__", type(loss).__name__)
+    for each in found:
+        if _has_channels(objective, output) and _is_over_last_axis(each.metric):
+            raise ValueError(
+                f"compile: the metric {each.name!r} has the classes on the last axis, and {name} has those of an "
+                f"output of shape {output.shape} on axis 1: use 'accuracy'."
+            )
+        if each.of_probabilities and options.get("log_target", getattr(loss, "log_target", False)):
+            raise ValueError(
+                f"compile: the metric {each.name!r} expects probabilities as targets, and {name} with log_target=True "
+                "has their logarithms: give probabilities, and log_target=False."
+            )
+
+
+def _is_over_last_axis(metric: Any) -> bool:
+    """Whether a metric has the classes on the last axis; some objects have an option for it."""
+    if isinstance(metric, _OBJECTS_OVER_LAST_AXIS):
+        return getattr(metric, "axis", -1) == -1 and not getattr(metric, "sparse_y_pred", False)
+    function, options = _options_of(metric)
+    return any(function is each for each in _OVER_LAST_AXIS) and options.get("axis", -1) == -1
+
+
+def _has_channels(objective: Objective, output: KerasTensor) -> bool:
+    """Whether the loss has the classes of an output of (batch, classes, ...) on axis 1."""
+    return len(output.shape) > 2 and _among(_OF_CHANNELS, _options_of(objective.given)[0]) is not None
 
 
 def is_collection(metric: Any) -> bool:
@@ -213,6 +216,10 @@ def _by_kind(identifier: str, kind: str) -> tuple[str, Score]:
 def _kind(objective: Objective, output: KerasTensor, link: Any) -> str:
     """How the targets of an output name classes, as far as its loss tells."""
     given = objective.function
+    if _has_channels(objective, output):
+        return "channels"
+    if _among(_OF_SIGNS, _options_of(objective.given)[0]) is not None:
+        return "signs"
     if link is _sigmoid:
         return "binary logits"
     if output.shape[-1] == 1 or given in _BINARY or type(given) in _BINARY:
@@ -229,10 +236,22 @@ def _binary_hits(y_true: Tensor, logits: Tensor) -> Tensor:
 
 
 @rising
+def _sign_hits(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """y_true, 1 or -1, has the sign of y_pred."""
+    return (y_true > 0) == (y_pred > 0)
+
+
+@rising
 def _hits_by_shape(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """The highest score is that of the class number, or of the one-hot row, whichever y_true is."""
     sparse = y_true.dim() < y_pred.dim() or y_true.shape[-1] == 1
     return (metric_functions.sparse_categorical_hits if sparse else metric_functions.categorical_hits)(y_true, y_pred)
+
+
+@rising
+def _channel_hits(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """argmax(y_pred, 1) is the class number, or argmax(y_true, 1), as torch's losses have classes on axis 1."""
+    return (y_true.argmax(1) if y_true.shape == y_pred.shape else y_true) == y_pred.argmax(1)
 
 
 _BINARY = (
@@ -243,6 +262,8 @@ _ACCURACIES: Mapping[str, Score] = {
     "binary": metric_functions.binary_accuracy,
     "binary logits": _binary_hits,
     "binary scores": binary_accuracy,  # logits, of which Keras 3 counts those over 0.5; rounded, 1.7 would be no 1
+    "channels": _channel_hits,
+    "signs": _sign_hits,
     "sparse": metric_functions.sparse_categorical_hits,
     "categorical": metric_functions.categorical_hits,
     "by shape": _hits_by_shape,
@@ -303,6 +324,10 @@ _FUNCTIONS_OF_PROBABILITIES: tuple[Callable[..., Tensor], ...] = (
     *(loss_functions.kullback_leibler_divergence, loss_functions.dice, loss_functions.tversky),
     nn.functional.binary_cross_entropy,
 )
+_OF_CHANNELS = dict.fromkeys(
+    (nn.CrossEntropyLoss, nn.functional.cross_entropy, nn.NLLLoss, nn.functional.nll_loss), True
+)
+_OF_SIGNS = dict.fromkeys((nn.SoftMarginLoss, nn.functional.soft_margin_loss), True)
 _MODULES_OF_PROBABILITIES = ("torchmetrics.classification", "torcheval.metrics.classification")
 
 
@@ -370,6 +395,17 @@ def _among(links: Mapping[Any, Any], loss: Any) -> Any:
 _ORDER_ALONE: tuple[Callable[..., Tensor], ...] = (  # which score is larger, the logits tell as well
     *(metric_functions.categorical_hits, metric_functions.sparse_categorical_hits),
     *(metric_functions.categorical_accuracy, metric_functions.sparse_categorical_accuracy),
+)
+_OVER_LAST_AXIS: tuple[Callable[..., Tensor], ...] = (
+    *(*_ORDER_ALONE, metric_functions.top_k_categorical_accuracy, metric_functions.sparse_top_k_categorical_accuracy),
+    *(loss_functions.categorical_crossentropy, loss_functions.sparse_categorical_crossentropy),
+    loss_functions.categorical_focal_crossentropy,
+)
+_OBJECTS_OVER_LAST_AXIS = (
+    *(metric_functions.CategoricalAccuracy, metric_functions.SparseCategoricalAccuracy),
+    *(metric_functions.TopKCategoricalAccuracy, metric_functions.SparseTopKCategoricalAccuracy),
+    *(metric_functions.CategoricalCrossentropy, metric_functions.SparseCategoricalCrossentropy),
+    *(metric_functions.MeanIoU, metric_functions.OneHotIoU),
 )
 LOGITS: Mapping[str, Mapping[Any, Score]] = {
     "softmax": {

@@ -212,8 +212,10 @@ def forward(model: CompiledModel, batch: Batch) -> Pass:
         outputs[index] = widened(outputs[index])
     for target in model.targets if logits else ():
         if target.logits:
-            outputs[target.index]._keras_activation = target.logits
-            outputs[target.index]._keras_logits = ITSELF
+            marked = outputs[target.index]
+            if sum(each is marked for each in outputs) > 1:  # the logits are an output themselves
+                marked = outputs[target.index] = marked.view_as(marked)
+            marked._keras_activation, marked._keras_logits = target.logits, ITSELF
     for index in model.exact:
         exactly(outputs[index])
     return Pass(outputs, masks or [None] * len(outputs), [*extra, *by_layers], metrics_of_layers)
