@@ -39,13 +39,21 @@ def run(owner: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
     In a graph, code that changes its inputs in place gets copies: they are the user's data, or the inputs of other
     layers. Raises ValueError for what the code makes at each call, and does not keep in the layer.
     """
+    copies = None
     if owner._changes_inputs is not False and owner._call_nodes:
         args, copies = _copied(args)
-        found = _run(owner, function, *args, **kwargs)
-        if owner._changes_inputs is None and not (compiled_somewhere() and is_compiling()):
-            _note_changes(owner, copies)
-        return found
-    return _run(owner, function, *args, **kwargs)
+    if compiled_somewhere() and is_compiling():
+        return function(*args, **kwargs)
+    before, CODE.owner, CODE.made = (CODE.owner, CODE.made), owner, None
+    try:
+        found = function(*args, **kwargs)
+        if CODE.made is not None:
+            Made.check(owner, CODE.made)
+    finally:
+        CODE.owner, CODE.made = before
+    if copies is not None and owner._changes_inputs is None:
+        _note_changes(owner, copies)
+    return found
 
 
 def _copied(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[torch.Tensor]]:
@@ -63,19 +71,6 @@ def _note_changes(owner: Any, copies: list[torch.Tensor]) -> None:
     """Note whether the code has changed what it was given; tensors of the inference mode do not tell."""
     if not any(copy.is_inference() for copy in copies):
         owner._changes_inputs = any(copy._version for copy in copies)
-
-
-def _run(owner: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    if compiled_somewhere() and is_compiling():
-        return function(*args, **kwargs)
-    before, CODE.owner, CODE.made = (CODE.owner, CODE.made), owner, None
-    try:
-        found = function(*args, **kwargs)
-        if CODE.made is not None:
-            Made.check(owner, CODE.made)
-        return found
-    finally:
-        CODE.owner, CODE.made = before
 
 
 def note(made: Any) -> None:
