@@ -506,6 +506,22 @@ def test_an_initializer_is_given_to_a_weight_once():
     assert layer.add_weight((2,), "ones").tolist() == [1.0, 1.0]
 
 
+def test_a_weight_of_a_shape_by_position_has_a_name():
+    layer = Layer()
+    assert layer.add_weight((2,), initializer="ones", name="scale").tolist() == [1.0, 1.0]
+    layer.add_weight((1,), "zeros", name="shift", trainable=False)
+    layer.add_weight("gain", (3,), None, "ones")
+    layer.add_weight(name="bias", shape=4)
+    assert [(weight.name, weight.shape) for weight in layer.weights] == [
+        ("scale", (2,)),
+        ("gain", (3,)),
+        ("bias", (4,)),
+        ("shift", (1,)),
+    ]
+    with pytest.raises(ValueError, match="add_weight: the name is given twice: 'a' and 'b'"):
+        layer.add_weight("a", (2,), name="b")
+
+
 class Counted(Layer):
     """Has a number where a model has its layers, and makes itself of a config in its own way."""
 

@@ -665,3 +665,16 @@ def test_shape_driven_code():
     given = torch.rand(2, 5, 4)
     torch.testing.assert_close(Model(x, Dense(4)(attention(x, 2)))(given).shape, given.shape)
     torch.testing.assert_close(Model(x, attention(x, 2))(given), attention(given, 2))
+
+
+@pytest.mark.parametrize("function", [np.mean, np.sum, np.max, np.std])
+def test_a_function_of_numpy_is_an_error_that_names_torchs(function):
+    text = (
+        r": NumPy's functions compute on arrays with values\. Write torch's: torch\.mean\(x, dim=0\), "
+        r"not np\.mean\(x, axis=0\)\.$"
+    )
+    for inputs in (Input((2,)), Input(batch_shape=(3, 2))):
+        with pytest.raises(TypeError, match=text):
+            function(inputs)
+        with pytest.raises(TypeError, match=text):
+            function(inputs, axis=1)

@@ -244,3 +244,30 @@ def an_input_has_a_node_with_itself_for_input_and_output():
     assert y._keras_history[0]._inbound_nodes[0].inbound_layers == [x._keras_history[0]]
     layer._inbound_nodes = []
     assert layer.inbound_nodes == []
+
+
+def class_weights_that_keras_2_ignored_are_ignored():
+    x, y = np.ones((4, 3)), np.array([0.0, 1.0, 0.0, 1.0])
+    model = Sequential([layers.Dense(1, kernel_initializer="zeros", input_shape=(3,))])
+    model.compile("sgd", "mse")
+    how = r"Give weights as {0: 1.0, 1: 3.0}, those of an array as dict\(enumerate\(weights\)\)."
+    for given, text in [
+        ("auto", "'auto'"),
+        ([1.0, 3.0], r"\[1.0, 3.0\]"),
+        (np.array([1.0, 3.0]), r"array\(\[1., 3.\]\)"),
+    ]:
+        model.set_weights([np.zeros((3, 1)), np.zeros(1)])
+        with pytest.warns(UserWarning, match=f"^class_weight={text} does nothing, as in Keras 2. {how}$"):
+            assert model.fit(x, y, class_weight=given, verbose=0).history["loss"] == [0.5]
+    for given in ({0: 1.0, 1: 3.0}, [{0: 1.0, 1: 3.0}]):
+        model.set_weights([np.zeros((3, 1)), np.zeros(1)])
+        assert model.train_on_batch(x, y, class_weight=given) == 1.5
+    model = two_outputs()
+    model.compile("sgd", "mse")
+    model.set_weights([np.zeros_like(weight) for weight in model.get_weights()])
+    with pytest.warns(
+        UserWarning,
+        match=r"^class_weight={0: 1.0, 1: 3.0} does nothing, as in Keras 2. Give weights by the names of the outputs, "
+        r"\['a', 'b'\].$",
+    ):
+        assert model.train_on_batch(x, [np.eye(2)[[0, 1, 0, 1]]] * 2, class_weight={0: 1.0, 1: 3.0})[0] == 1.0

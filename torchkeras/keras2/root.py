@@ -9,6 +9,7 @@ from torchkeras.keras2 import (
     old_backend,
     old_batch_norms,
     old_calls,
+    old_class_weights,
     old_ends,
     old_functions,
     old_generators,
@@ -49,6 +50,7 @@ old_lambdas.extend()
 old_numpy.extend()
 old_optimizers.extend()
 old_phase.extend()
+old_class_weights.extend()
 old_scores.extend()
 old_graphs.extend()
 old_ends.extend()

@@ -79,6 +79,12 @@ def _merged(layer: Operation, first: Any, second: Any) -> Any:
 # --- errors ----------------------------------------------------------------------------------------------------------
 
 
+# np.mean(x, axis=0) and the like call x.mean(axis=0, dtype=None, out=None).
+BY_NUMPY = (
+    "NumPy's functions compute on arrays with values. Write torch's: torch.mean(x, dim=0), not np.mean(x, axis=0)."
+)
+
+
 def _explained(layer: Operation, tensors: list[KerasTensor], error: Exception) -> Exception:
     """The error that tells what was called on what, and which unknown axis stands in the way."""
     called = f"{type(layer).__name__} {layer.name!r} ({layer._line().format(*(t.name for t in tensors))})"
@@ -102,6 +108,8 @@ def _reason(layer: Operation, tensors: list[KerasTensor], error: Exception) -> s
         return "the shape of its result depends on values, which a graph has not; compute it in a Lambda."
     if unknown and text.startswith("zip()"):
         return f"how many outputs it has depends on {named}, whose size is unknown; give the Input that size."
+    if isinstance(error, TypeError) and "out" in layer.keywords:
+        return BY_NUMPY
     if isinstance(error, TypeError):
         has_none = unknown and _has_none([layer.arguments, *layer.keywords.values()])
         return (

@@ -182,32 +182,37 @@ class Building(WeightOwner):
 
     def add_weight(
         self,
-        name: str | Iterable[int] | None = None,
+        name_or_shape: str | int | Iterable[int] | None = None,
+        /,
         shape: Any = (),
         dtype: Any = None,
         initializer: Any = None,
         regularizer: Any = None,
         trainable: bool = True,
         constraint: Any = None,
+        *,
+        name: str | None = None,
     ) -> torch.Tensor:
         """Make a weight, in `build` of a layer written the Keras way.
 
-        Keras 3's `add_weight(shape, initializer)`, without a name, is understood as well.
+        Keras 3's `add_weight(shape, initializer, name=...)` is understood as well.
 
         Arguments:
-            name (text or None, default None): the name of the weight; None is `weight_0` and so on.
+            name_or_shape (text, integers or None, default None): the name of the weight, as `name=` gives it; or its
+                shape, which an initializer may follow.
             shape (tuple of integers, default ()): its shape, in Keras's order of axes.
             dtype (name, torch dtype or None, default None): its type; None is that of the layer's weights.
             initializer (name, Initializer or None, default None): the first values; None is "glorot_uniform".
             regularizer (name, Regularizer or None, default None): a penalty, added to the loss.
             trainable (bool, default True): whether training changes it; otherwise it is a buffer.
             constraint (name, Constraint or None, default None): what each update is followed by.
+            name (text or None, default None): the name of the weight; None is `weight_0` and so on.
 
         Returns:
             The parameter or buffer, a tensor.
 
         Errors:
-            ValueError: an argument has a bad value.
+            ValueError: an argument has a bad value, or is given twice.
 
         Example:
             >>> class Scale(Layer):
@@ -220,10 +225,14 @@ class Building(WeightOwner):
 
         Source: https://keras.io/api/layers/base_layer/
         """
-        if name is not None and not isinstance(name, str):  # Keras 3's order
+        if isinstance(name_or_shape, str):
+            if name is not None:
+                raise ValueError(f"add_weight: the name is given twice: {name_or_shape!r} and {name!r}.")
+            name = name_or_shape
+        elif name_or_shape is not None:  # Keras 3's order
             if shape != () and initializer is not None:
                 raise ValueError(f"add_weight: the initializer is given twice: {shape!r} and {initializer!r}.")
-            name, shape, initializer = None, name, shape or initializer
+            shape, initializer = name_or_shape, shape or initializer
         kind = type(self).__name__
         if CODE.owner is self and (self._call_nodes or self._taken_plainly):
             raise ValueError(

@@ -41,6 +41,7 @@ class Calling(Calls, Adding, Building):
     _call_signature: ClassVar[inspect.Signature]
     _call_parameters: ClassVar[frozenset[str]] = frozenset()
     _takes_any: ClassVar[bool] = False  # whether `call` takes keyword arguments of any name
+    _changes_inputs: bool | None = None  # whether its code changes an input in place, as `x /= 255` does; None: unknown
 
     _outbound_nodes: list[Node]
 

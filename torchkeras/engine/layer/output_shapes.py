@@ -144,9 +144,10 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
         kwargs["mask"] = mask
     in_use = layer._call_nodes or layer._taken_plainly  # maybe by another thread, which must not meet other tensors
     run = _run_theirs if in_use or not all(map(_is_ours, layer.modules())) else _run_ours
+    versions = [tensor._version for tensor in tensors]
     try:
         with whole_imports():  # of torch's compiler, by what torch does on `meta`
-            return run(
+            found = run(
                 layer, lambda called: (called(*args, **kwargs) if compute else None, layer.compute_mask(given, mask))
             )
     except (RuntimeError, ValueError, IndexError, TypeError) as error:
@@ -158,6 +159,9 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
         kind = TypeError if isinstance(error, TypeError) else ValueError
         said = AT_VALUES if looks else with_probes(reason)
         raise kind(f"{what} cannot compute on input shape {shape}: {said}") from error
+    if compute:
+        layer._changes_inputs = layer._changes_inputs or versions != [tensor._version for tensor in tensors]
+    return found
 
 
 def with_probes(reason: str) -> str:
