@@ -226,7 +226,8 @@ class Extending(GraphLosses, abstract=True):
         ):
             if len(found) != wanted:
                 raise ValueError(f"{method}: {name} must be {wanted} tensor(s), for {self.name!r}; found {len(found)}.")
-        for index in self._ready().widened:
+        in_region = torch.is_autocast_enabled(self._device.type)
+        for index in range(len(outputs)) if in_region else self._ready().widened:
             outputs[index] = widened(outputs[index])
         return [(t, true[k], outputs[t.index], weights[k]) for k, t in enumerate(targets)]
 

@@ -208,7 +208,8 @@ def forward(model: CompiledModel, batch: Batch) -> Pass:
             CARRYING.always = False
     outputs, masks, extra = found if model.details else (found, None, ())
     outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
-    for index in model.widened:
+    in_region = torch.is_autocast_enabled(tensors[0].device.type)  # of the user's own, in which any layer gives 16 bits
+    for index in range(len(outputs)) if in_region else model.widened:
         outputs[index] = widened(outputs[index])
     for target in model.targets if logits else ():
         if target.logits:
