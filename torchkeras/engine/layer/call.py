@@ -42,6 +42,7 @@ class Calling(Calls, Adding, Building):
     _takes_any: ClassVar[bool] = False  # whether `call` takes keyword arguments of any name
 
     _outbound_nodes: list[Node]
+    _changed_inputs: frozenset[int] = frozenset()  # those that its code changes in place, by number
 
     _infer_outputs = output_shapes.infer  # without adding a node
 

@@ -146,7 +146,7 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
     run = _run_theirs if in_use or not all(map(_is_ours, layer.modules())) else _run_ours
     try:
         with whole_imports():  # of torch's compiler, by what torch does on `meta`
-            return run(
+            found = run(
                 layer, lambda called: (called(*args, **kwargs) if compute else None, layer.compute_mask(given, mask))
             )
     except (RuntimeError, ValueError, IndexError, TypeError) as error:
@@ -158,6 +158,10 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
         kind = TypeError if isinstance(error, TypeError) else ValueError
         said = AT_VALUES if looks else with_probes(reason)
         raise kind(f"{what} cannot compute on input shape {shape}: {said}") from error
+    changed = {index for index, tensor in enumerate(tensors) if tensor._version}
+    if changed:
+        vars(layer)["_changed_inputs"] = layer._changed_inputs | changed
+    return found
 
 
 def with_probes(reason: str) -> str:

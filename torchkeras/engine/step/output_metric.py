@@ -7,7 +7,7 @@ Where the output ends in a softmax or sigmoid that nothing but a crossentropy ne
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -21,6 +21,7 @@ from torchkeras.engine.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, 
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.step.by_sample import adds_up
 from torchkeras.engine.step.output_loss import Objective, Score, unwrapped
+from torchkeras.engine.step.unchanged import is_users
 from torchkeras.lazy import lazy_property
 from torchkeras.losses.loss import function_of
 from torchkeras.losses.shared import exactly
@@ -36,7 +37,7 @@ class Measure:
 
     `keeps_state`: whether it is an object with `update_state` and `result`. `scores`: which output of the trained
     network holds its numbers, where the graph computes it. `of_probabilities`: whether it gets what `Target.link` makes
-    of the output's logits.
+    of the output's logits. `is_users`: whether the metric is neither the package's nor torch's.
     """
 
     name: str
@@ -45,6 +46,10 @@ class Measure:
     keeps_state: bool
     scores: int | None = None
     of_probabilities: bool = False
+    is_users: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_users", is_users(self.metric))
 
     @lazy_property
     def adds_up(self) -> bool:
