@@ -1,5 +1,6 @@
 """What code that changes tensors in place does to the caller's data, and to values that others see."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,9 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from torchkeras import Input, Model
-from torchkeras.layers import Conv1D, Dense, Lambda, Layer, TorchModule, add
-from torchkeras.losses import Loss
-from torchkeras.metrics import Metric
+from torchkeras.layers import Conv1D, Dense, Lambda, Layer, TimeDistributed, TorchModule, add
+from torchkeras.losses import Loss, LossFunctionWrapper
+from torchkeras.metrics import MeanMetricWrapper, Metric
 
 
 def plus_one(tensor: torch.Tensor) -> torch.Tensor:
@@ -23,6 +24,13 @@ class PlusOne(Layer):
     def call(self, inputs: Any) -> Any:
         inputs += 1
         return inputs
+
+
+class WithItsShape(PlusOne):
+    """Its code is not run when the graph is made."""
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        return input_shape
 
 
 class ByKeyword(Layer):
@@ -42,6 +50,7 @@ class Whole(Model):
 LAYERS = {
     "function": lambda x: Lambda(plus_one)(x),
     "layer": lambda x: PlusOne()(x),
+    "layer with its shape": lambda x: WithItsShape()(x),
     "argument": lambda x: ByKeyword()(x, other=x),
     "model inside": lambda x: Whole()(x),
 }
@@ -75,6 +84,13 @@ def test_other_nodes_see_the_value_that_they_were_given(kind: str):
     model = Model(inputs, [changed, hidden, add([hidden, changed])])
     found = model.predict(np.zeros((2, 3)), verbose=0)
     assert [float(each.mean()) for each in found] == [1, 0, 1]
+
+
+def test_a_layer_for_each_time_step_changes_nothing_either():
+    inputs = Input((2, 3))
+    model, data = Model(inputs, TimeDistributed(Lambda(plus_one))(inputs)), np.zeros((4, 2, 3), "float32")
+    np.testing.assert_array_equal(model.predict(data, verbose=0), np.ones((4, 2, 3)))
+    assert not data.any()
 
 
 def test_a_relu_in_place_on_what_is_used_again():
@@ -141,6 +157,13 @@ def error(what: str, name: str) -> str:
         ({"loss": Own()}, "the loss or metric Own", "y_true"),
         ({"loss": OwnModule()}, "the loss or metric OwnModule", "y_true"),
         ({"loss": "mse", "metrics": [changes_target]}, "the loss or metric changes_target", "y_true"),
+        ({"loss": LossFunctionWrapper(changes_target)}, "the loss or metric LossFunctionWrapper", "y_true"),
+        ({"loss": partial(changes_target)}, "the loss or metric changes_target", "y_true"),
+        (
+            {"loss": "mse", "metrics": [MeanMetricWrapper(changes_output)]},
+            "the loss or metric MeanMetricWrapper",
+            "y_pred",
+        ),
         ({"loss": "mse", "metrics": [OwnMetric()]}, "the loss or metric OwnMetric", "y_pred"),
     ],
 )

@@ -201,8 +201,8 @@ class _Writer:
         taken, given, axis = self._layouts(node)
         types = [taken_type(layer, tensor, index) for index, tensor in enumerate(node.input_tensors)]
         uses = [self.value(tensor, taken, dtype) for tensor, dtype in zip(node.input_tensors, types, strict=True)]
-        for index in layer._changed_inputs:
-            if index < len(uses) and not self._is_spare(node.input_tensors[index]):
+        for index, tensor in enumerate(node.input_tensors):
+            if self._needs_copy(layer, index, tensor):
                 copy = self._new()
                 self.lines.append(Line("{0}.clone()", (uses[index],), (copy,)))
                 uses[index] = copy
@@ -283,6 +283,12 @@ class _Writer:
         (tensor,) = node.input_tensors
         maker = tensor._keras_history.layer
         return maker._facts.before_relu() is not None and self._for_one_alone(tensor) and tensor not in self.raw
+
+    def _needs_copy(self, layer: Layer, index: int, tensor: KerasTensor) -> bool:
+        """Whether a layer's code changes an input in place, or may do so, that others look at or the caller has."""
+        if layer._is_unseen:
+            return self.graph.taken[tensor] > 1 or any(tensor is each for each in self.graph.inputs)
+        return index in layer._changed_inputs and not self._is_spare(tensor)
 
     def _is_spare(self, tensor: KerasTensor) -> bool:
         """Whether the one node that looks at a tensor may change it in place."""

@@ -43,6 +43,7 @@ class Calling(Calls, Adding, Building):
 
     _outbound_nodes: list[Node]
     _changed_inputs: frozenset[int] = frozenset()  # those that its code changes in place, by number
+    _is_unseen: bool = False  # whether it runs a user's code that was not run when its output's shape was found
 
     _infer_outputs = output_shapes.infer  # without adding a node
 

@@ -126,6 +126,8 @@ def _told(layer: Layer, inputs: Any) -> Any:
         found: Any = facts.shape_from(given) if by_arithmetic else layer.compute_output_shape(given)
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
+    if not by_arithmetic and not all(map(_is_ours, layer.modules())):
+        layer.__dict__["_is_unseen"] = True
     dtype = first.dtype if first.dtype.is_floating_point else layer._policy.compute_type
     if isinstance(found, (list, tuple)) and found and isinstance(found[0], (list, tuple)):
         return [KerasTensor(shape, dtype) for shape in found]
@@ -160,7 +162,7 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
         raise kind(f"{what} cannot compute on input shape {shape}: {said}") from error
     changed = {index for index, tensor in enumerate(tensors) if tensor._version}
     if changed:
-        vars(layer)["_changed_inputs"] = layer._changed_inputs | changed
+        layer.__dict__["_changed_inputs"] = layer._changed_inputs | changed
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -73,7 +74,8 @@ class Objective:
     is_users: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "is_users", is_users(self.given))
+        plain = type(self.given) is FunctionType and self.given.__module__.startswith("torchkeras.")  # most often
+        object.__setattr__(self, "is_users", not plain and is_users(self.given))
 
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
         """The loss of a batch, a scalar; weight: (batch,) or (batch, time), mask: (batch, time)."""

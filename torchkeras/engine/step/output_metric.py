@@ -7,9 +7,10 @@ Where the output ends in a softmax or sigmoid that nothing but a crossentropy ne
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -46,10 +47,7 @@ class Measure:
     keeps_state: bool
     scores: int | None = None
     of_probabilities: bool = False
-    is_users: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "is_users", is_users(self.metric))
+    is_users: bool = False
 
     @lazy_property
     def adds_up(self) -> bool:
@@ -172,7 +170,11 @@ def measures(
     collected = is_collection(identifier)
     found = identifier.items() if collected else [name_and_metric(identifier, objective, output, link)]
     pairs = [(name, TorchMetric(metric) if collected else metric) for name, metric in found]
-    found = [Measure(name, each, weighted, isinstance(each, metric_functions.Metric)) for name, each in pairs]
+    found = []
+    for name, each in pairs:
+        plain = type(each) is FunctionType and each.__module__.startswith("torchkeras.")  # most often
+        users = not plain and is_users(each)
+        found.append(Measure(name, each, weighted, isinstance(each, metric_functions.Metric), is_users=users))
     if link is None:
         return found
     return [replace(each, of_probabilities=expects_probabilities(each.metric)) for each in found]

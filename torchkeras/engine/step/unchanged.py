@@ -18,10 +18,12 @@ NAMES = ("y_true", "y_pred", "sample_weight")
 
 def is_users(what: Any) -> bool:
     """Whether a loss or metric, a function or an object, is neither the package's nor torch's."""
-    inside = getattr(what, "func", getattr(what, "fn", None))  # of a partial, or of a loss or metric that wraps it
-    if inside is not None:
-        return is_users(inside)
-    return (getattr(what, "__module__", None) or "").partition(".")[0] not in ("torch", "torchkeras")
+    if isinstance(what, partial):
+        return is_users(what.func)
+    if (getattr(what, "__module__", None) or "").partition(".")[0] not in ("torch", "torchkeras"):
+        return True
+    attributes = getattr(what, "__dict__", {})  # a loss or metric of the package may be made of a function
+    return any(is_users(attributes[name]) for name in ("fn", "_function") if name in attributes)
 
 
 def checked(what: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,7 +47,8 @@ def unchanged(what: str, names: Any, tensors: Any, compute: Callable[[], Any]) -
 def _checked(what: Any, compute: Callable[..., Any], *given: Any) -> Any:
     if torch.compiler.is_compiling():  # torch.compile cannot follow the counts of changes
         return compute(*given)
-    name = getattr(what, "__name__", type(what).__name__)
+    function = what.func if isinstance(what, partial) else what
+    name = getattr(function, "__name__", type(function).__name__)
     return unchanged(f"the loss or metric {name}", NAMES, given[: len(NAMES)], partial(compute, *given))
 
 
