@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from composite import Own
 
 import torchkeras
 from torchkeras import regularizers
@@ -25,18 +26,6 @@ from torchkeras.models import Model, Sequential, clone_model
 def fresh_session():
     torchkeras.clear_session()
     torch.manual_seed(0)
-
-
-class Own(Layer):
-    def __init__(self, units, **options):
-        super().__init__(**options)
-        self.units, self.dense = units, Dense(units)
-
-    def call(self, inputs):
-        return self.dense(inputs)
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units}
 
 
 def twin():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from operations import FROM_THE_HOST, WAITS, counted, data_of, evaluates_in_one_graph
+from torch import nn
 
 from torchkeras import Input, Model, Sequential, callbacks, clear_session, config, layers, mixed_precision
 from torchkeras.layers import (
@@ -21,6 +22,7 @@ from torchkeras.layers import (
     Lambda,
     TimeDistributed,
 )
+from torchkeras.losses import MeanSquaredError
 from torchkeras.mixed_precision import DTypePolicy
 from torchkeras.optimizers import SGD, Adam, AdamW
 
@@ -499,3 +501,28 @@ def test_tf32_is_a_setting_of_products_and_convolutions():
             config.set_tf32("on")  # type: ignore[arg-type]
     finally:
         matmul.allow_tf32, cudnn.allow_tf32 = before
+
+
+@pytest.mark.parametrize(
+    ("loss", "formula"),
+    [
+        ("mse", torch.square),
+        ("mae", torch.abs),
+        ("logcosh", lambda error: torch.log(torch.cosh(error))),
+        (MeanSquaredError(), torch.square),
+        (nn.MSELoss(), torch.square),
+    ],
+)
+def test_losses_and_metrics_in_an_autocast_region_of_the_users_are_of_32_bits(loss: Any, formula: Any):
+    torch.manual_seed(0)
+    inputs = Input((4,))
+    model = Model(inputs, Dense(2)(inputs))
+    data, targets = torch.randn(64, 4), 3 * torch.rand(64, 2)
+    model.compile(SGD(0.0), loss, metrics=["mse"])
+    with torch.autocast("cpu", torch.bfloat16):
+        found = [model.train_on_batch(data, targets), model.test_on_batch(data, targets)]
+        output = model(data).detach()
+    assert output.dtype == torch.bfloat16
+    error = output.float() - targets
+    for each in found:
+        np.testing.assert_allclose(each, [formula(error).mean(), error.square().mean()], rtol=1e-6)

@@ -3,6 +3,7 @@
 import copy
 import pickle
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
@@ -383,3 +384,30 @@ def test_the_shape_of_the_output_before_a_call():
     layer = TorchModule(nn.LazyLinear(3))
     assert layer.compute_output_shape((None, 5, 4)) == (None, 5, 3)
     assert not layer.built
+
+
+class LastStep(nn.Module):
+    """A module of the user's around one of torch's recurrent ones."""
+
+    def __init__(self, kind: Any, **options: Any):
+        super().__init__()
+        self.inside = kind(4, 5, batch_first=True, **options)
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        return self.inside(inputs)[0][:, -1]
+
+
+@pytest.mark.parametrize("options", [{}, {"num_layers": 2, "bidirectional": True}], ids=str)
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN, partial(nn.RNN, nonlinearity="relu")])
+def test_a_users_module_may_hold_a_recurrent_one_of_torchs(kind: Any, options: dict[str, Any]):
+    module = LastStep(kind, **options)
+    by_hand, data = copy.deepcopy(module), torch.randn(6, 3, 4)
+    inputs = Input((3, 4))
+    model = Model(inputs, TorchModule(module)(inputs))
+    assert model.output_shape == (None, 10 if options else 5)
+    model.compile(torch.optim.SGD(model.parameters(), 0.1), "mse")
+    model.fit(data, torch.zeros(6, 10 if options else 5), verbose=0)
+    by_hand(data).square().mean().backward()
+    torch.optim.SGD(by_hand.parameters(), 0.1).step()
+    for found, expected in zip(module.parameters(), by_hand.parameters(), strict=True):
+        torch.testing.assert_close(found, expected)

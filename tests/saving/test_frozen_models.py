@@ -4,6 +4,7 @@ import json
 import operator
 from pathlib import Path
 
+import composite
 import numpy as np
 import pytest
 import torch
@@ -136,15 +137,8 @@ def names_twice():
 
 
 @torchkeras.register(package="frozen_tests")
-class Own(Layer):
+class Own(composite.Own):
     """Its get_config says neither its name nor whether it trains."""
-
-    def __init__(self, units, **options):
-        super().__init__(**options)
-        self.units, self.dense = units, Dense(units)
-
-    def call(self, inputs):
-        return self.dense(inputs)
 
     def get_config(self):
         return {"units": self.units}

@@ -44,7 +44,7 @@ from torchkeras.layers import (
 )
 from torchkeras.models import Model, Sequential, load_model
 from torchkeras.saving.layer_facts import FACTS
-from torchkeras.saving.write.keras3_writing import keras3_config, keras3_form
+from torchkeras.saving.write.keras3_writing import keras3_form
 
 CASES = sorted((GOLDEN / "keras-3.15").iterdir())
 SIGMOID = {"recurrent_activation": "sigmoid"}
@@ -84,7 +84,7 @@ def same(ours: Any, theirs: Any) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
 def test_configs_are_those_of_genuine_files(case: Path):
-    ours, theirs = plain(keras3_config(model_of(case))), json.loads((case / "case.json").read_text())["config"]
+    ours, theirs = plain(keras3_form(model_of(case))[0]), json.loads((case / "case.json").read_text())["config"]
     assert [ours[key] for key in ("module", "class_name")] == [theirs[key] for key in ("module", "class_name")]
     # Keras 3 writes how a mask is computed as a layer; ours computes it as the layer of the mask says.
     entries = [[e for e in found["config"]["layers"] if e["class_name"] != "NotEqual"] for found in (ours, theirs)]
@@ -105,7 +105,7 @@ def test_configs_are_those_of_genuine_files(case: Path):
 
 
 def layer_of(model: Model, index: int = -1) -> dict[str, Any]:
-    return plain(keras3_config(model))["config"]["layers"][index]
+    return plain(keras3_form(model)[0])["config"]["layers"][index]
 
 
 def single(*layers: Any, shape: tuple[int, ...] = (4, 3), **options: Any) -> Model:
@@ -169,7 +169,7 @@ def test_both_directions_stand_in_a_config():
 
 def test_operators_are_operations():
     a = Input((4, 3), name="a")
-    config = plain(keras3_config(Model(a, (1 - a)[..., 1:])))["config"]
+    config = plain(keras3_form(Model(a, (1 - a)[..., 1:]))[0])["config"]
     tensor = {
         "class_name": "__keras_tensor__",
         "config": {"shape": [None, 4, 3], "dtype": "float32", "keras_history": ["a", 0, 0]},
@@ -205,7 +205,7 @@ def test_states_keys_and_masks_go_by_their_names():
     )
     calls = {
         entry["name"]: names_in(entry["inbound_nodes"][0])
-        for entry in plain(keras3_config(model))["config"]["layers"]
+        for entry in plain(keras3_form(model)[0])["config"]["layers"]
         if entry["inbound_nodes"]
     }
     assert calls == {
@@ -218,7 +218,7 @@ def test_states_keys_and_masks_go_by_their_names():
 def test_a_layer_in_two_places_is_marked_as_the_same():
     i, dense = Input((4, 3)), Dense(3)
     model = Model(i, [TimeDistributed(dense)(i), dense(i)])
-    config = plain(keras3_config(model))["config"]["layers"]
+    config = plain(keras3_form(model)[0])["config"]["layers"]
     assert config[1]["config"].get("layer", config[1])["shared_object_id"] == 1
     assert config[2]["config"].get("layer", config[2])["shared_object_id"] == 1
 
@@ -379,7 +379,7 @@ def test_a_layer_of_two_models_is_refused():
 
 def test_the_names_that_keras_3_refuses():
     def layer(made: Any, **options: Any) -> Any:
-        return keras3_config(single(made, **options))["config"]["layers"][-1]
+        return keras3_form(single(made, **options))[0]["config"]["layers"][-1]
 
     assert layer(LSTM(2))["config"]["recurrent_activation"] == {
         "module": None,
@@ -389,7 +389,7 @@ def test_the_names_that_keras_3_refuses():
     }
     half = layer(Conv2D(2, 3, padding="half"), shape=(4, 4, 3))
     assert (half["module"], half["class_name"], half["registered_name"]) == (None, *["torchkeras>Conv2D"] * 2)
-    assert keras3_config(called_twice())["class_name"] == "torchkeras>Model"
+    assert keras3_form(called_twice())[0]["class_name"] == "torchkeras>Model"
 
 
 def test_penalties_as_keras_3_has_them():
@@ -399,7 +399,7 @@ def test_penalties_as_keras_3_has_them():
         activity_regularizer=regularizers.PerSample(regularizers.L1L2(0.5)),
         kernel_regularizer=regularizers.OrthogonalRegularizer(0.25),
     )
-    config = keras3_config(single(layer))["config"]["layers"][-1]["config"]
+    config = keras3_form(single(layer))[0]["config"]["layers"][-1]["config"]
     found = [config[f"{name}_regularizer"] for name in ("activity", "kernel")]
     assert [(each["module"], each["class_name"]) for each in found] == [
         ("keras.regularizers", "L1L2"),
@@ -421,12 +421,12 @@ def test_one_mask_on_two_ways_is_no_reason_to_refuse():
     i = Input((4, 3))
     m = Masking()(i)
     merged = Concatenate()([Add()([m, Dense(3)(Dropout(0.1)(m))]), m])
-    assert keras3_config(Model(i, LSTM(2, **SIGMOID)(merged)))["class_name"] == "Functional"
+    assert keras3_form(Model(i, LSTM(2, **SIGMOID)(merged)))[0]["class_name"] == "Functional"
 
 
 def test_a_dot_ends_masks_as_in_keras_3():
     i = Input((4, 3))
-    assert keras3_config(Model(i, Dot(2)([Masking()(i), i])))["class_name"] == "Functional"
+    assert keras3_form(Model(i, Dot(2)([Masking()(i), i])))[0]["class_name"] == "Functional"
 
 
 # --- training --------------------------------------------------------------------------------------------------------
@@ -435,11 +435,11 @@ def test_a_dot_ends_masks_as_in_keras_3():
 def compiled(optimizer: Any, loss: Any = "mse", **options: Any) -> dict[str, Any]:
     model = Sequential([Dense(2, input_shape=(3,)), Activation("tanh")])
     model.compile(optimizer, loss, **options)
-    return plain(keras3_config(model))["compile_config"]
+    return plain(keras3_form(model)[0])["compile_config"]
 
 
 def test_a_model_that_was_not_compiled_has_an_empty_config():
-    assert keras3_config(single(Dense(2)))["compile_config"] == {}
+    assert keras3_form(single(Dense(2)))[0]["compile_config"] == {}
 
 
 def test_how_a_model_was_compiled():

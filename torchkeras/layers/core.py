@@ -124,7 +124,7 @@ class Activation(Layer):
     supports_masking = True
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return self.activation(inputs.clone() if self._changes_inputs else inputs)
+        return self.activation(inputs)
 
     class _Facts(Facts):
         @property

@@ -129,6 +129,7 @@ class TimeDistributed(Wrapper):
         (mask,), leading = masks, inputs.shape[:2]
         taken = [x if x is None else KerasTensor(self.inner_shape(x.shape), x.dtype) for x in (inputs, mask)]
         output, (found,) = self.layer._infer_outputs(taken[0], taken[1:], {})
+        self.__dict__.update(_changed_inputs=self.layer._changed_inputs, _is_unseen=self.layer._is_unseen)
         self._gives_mask = {**self._gives_mask, mask is not None: found is not None}
         if found is not None:
             mask = KerasTensor((*leading, *found.shape[1:]), found.dtype)

@@ -37,21 +37,6 @@ class Batch:
         """How many samples the whole batch has, wherever they are."""
         return self.size if self.whole is None else self.whole
 
-    def versions(self) -> list[int]:
-        """How often each tensor was changed in place that is needed as it is: views of the data, and targets."""
-        views = [each for each in self.inputs if each._base is not None]
-        needed = [*views, *(each for each in (*self.targets, *self.weights) if each is not None)]
-        return [each._version for each in needed if not each.is_inference()]
-
-    def check_unchanged(self, before: list[int]) -> None:
-        """Raise ValueError if a tensor was changed in place since it had these versions."""
-        if self.versions() != before:
-            raise ValueError(
-                "The code of the model, or of a loss or metric, changes the inputs or targets of a batch in place, as "
-                "`x /= 255` and `x[0] = 1` do. The data itself has been changed by it: load it again. Write `x = x / "
-                "255`, or begin with `x = x.clone()`."
-            )
-
 
 class ArrayData:
     """Samples in memory, on `device` (the default one unless given).

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -22,6 +23,7 @@ from torchkeras.engine.layer.symbolic import as_list, unpacked
 from torchkeras.engine.step import step
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
 from torchkeras.engine.step.targets import Target
+from torchkeras.engine.step.unchanged import checked, unchanged
 from torchkeras.shared_batch import SHARING
 
 
@@ -141,7 +143,10 @@ class Extending(GraphLosses, abstract=True):
             ValueError: the number of targets, outputs or weights is another.
         """
         losses: list[Any] = [
-            target.weight * target.objective(true, predicted, weight, getattr(predicted, "_keras_mask", None))
+            target.weight
+            * checked(target.objective.given, target.objective)(
+                true, predicted, weight, getattr(predicted, "_keras_mask", None)
+            )
             for target, true, predicted, weight in self._paired("compute_loss", y, y_pred, sample_weight)
         ]
         losses += self.losses
@@ -157,7 +162,8 @@ class Extending(GraphLosses, abstract=True):
         before = self._data_checked
         self.__dict__["_losses_of_step"], self.__dict__["_data_checked"] = added, True
         try:
-            loss = self.compute_loss(x, y, unpacked(outputs), weight)
+            compute = partial(self.compute_loss, x, y, unpacked(outputs), weight)
+            loss = on_batch(f"{type(self).__name__}.compute_loss", batch, compute)
         finally:
             del self.__dict__["_losses_of_step"]
             self.__dict__["_data_checked"] = before
@@ -226,7 +232,8 @@ class Extending(GraphLosses, abstract=True):
         ):
             if len(found) != wanted:
                 raise ValueError(f"{method}: {name} must be {wanted} tensor(s), for {self.name!r}; found {len(found)}.")
-        for index in self._ready().widened:
+        in_region = torch.is_autocast_enabled(self._device.type)
+        for index in range(len(outputs)) if in_region else self._ready().widened:
             outputs[index] = widened(outputs[index])
         return [(t, true[k], outputs[t.index], weights[k]) for k, t in enumerate(targets)]
 
@@ -274,8 +281,9 @@ def own_step(network: Extending, kind: str) -> Any:
     step = getattr(network, f"{kind}_step")
 
     def run(batch: Batch) -> Values:
+        data = _data(batch) if batch.raw is None else batch.raw
         with torch.set_grad_enabled(kind == "train"), ADDED.one_pass(), network._stepping(batch):
-            found = step(_data(batch) if batch.raw is None else batch.raw)
+            found = on_batch(f"{type(network).__name__}.{kind}_step", batch, partial(step, data))
         if not isinstance(found, Mapping) or not found:
             what = "an empty one" if isinstance(found, Mapping) else type(found).__name__
             raise TypeError(
@@ -296,6 +304,16 @@ def own_step(network: Extending, kind: str) -> Any:
         return {name: value if value.device == device else value.to(device) for name, value in values.items()}
 
     return run
+
+
+def on_batch(what: str, batch: Batch, step: Callable[[], Any]) -> Any:
+    """What a step of the user's gives. Raises RuntimeError, which begins with `what`, if it changes the batch in place.
+
+    A batch as its loader made it (`raw`) is the loader's own, and not looked at.
+    """
+    parts = {"x": batch.inputs, "y": batch.targets, "sample_weight": batch.weights}
+    names = [name for name, tensors in parts.items() for _ in tensors]
+    return unchanged(what, names, [each for tensors in parts.values() for each in tensors], step)
 
 
 def mark_masks(outputs: list[Any], masks: list[Any]) -> None:

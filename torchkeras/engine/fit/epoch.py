@@ -169,17 +169,13 @@ def run_epoch(
     """Run a step on every batch, with the hooks around it, until the end or `stopped`.
 
     A step that gives None has left its numbers to be computed with those of other batches; no hook asks for them then.
-    `stopped` is told whether the hooks of the end were called. Raises ValueError where the step changes the first batch
-    in place.
+    `stopped` is told whether the hooks of the end were called.
     """
     with nullcontext(step) if sums.processes is None else sums.processes.sharing(step) as run:
-        for count, batch in enumerate(batches):
+        for batch in batches:
             index, called, samples = sums.batches, False, batch.size if batch.whole is None else batch.whole
             hooks.begin(index, samples)
-            before = None if count else batch.versions()
             values = run(batch)
-            if before is not None:
-                batch.check_unchanged(before)
             if values is not None:
                 sums.add(values, batch.size)
                 sums.last_size = samples

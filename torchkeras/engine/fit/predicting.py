@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from operator import is_
 from typing import Any
 
@@ -13,7 +14,7 @@ from torchkeras.callbacks.given import as_callbacks
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.sources.arrays import ArraySource
 from torchkeras.engine.fit import runs
-from torchkeras.engine.fit.custom_steps import Extending
+from torchkeras.engine.fit.custom_steps import Extending, on_batch
 from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.model_data import Intake
 from torchkeras.engine.fit.opening import Opening
@@ -145,7 +146,8 @@ class Predicting(Opening, abstract=True):
 
     def _own_prediction(self, batch: Batch) -> list[Any]:
         """The outputs by the user's `predict_step`: of checked inputs, or of a batch as its loader made it."""
-        return as_list(self.predict_step((unpacked(batch.inputs),) if batch.raw is None else batch.raw))
+        data = (unpacked(batch.inputs),) if batch.raw is None else batch.raw
+        return as_list(on_batch(f"{type(self).__name__}.predict_step", batch, partial(self.predict_step, data)))
 
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch, in evaluation mode.

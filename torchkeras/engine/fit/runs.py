@@ -184,10 +184,7 @@ def predict(
     with nullcontext(step) if processes is None else processes.sharing(step) as run:
         for index, batch in enumerate(source.batches("sequential")):
             executions.begin(index, batch.samples)
-            before = None if index else batch.versions()
             outputs = run(batch)
-            if before is not None:
-                batch.check_unchanged(before)
             gathered = gathered or [
                 Gathered(source.samples) if processes is None else OwnOutput(source) for _ in outputs
             ]

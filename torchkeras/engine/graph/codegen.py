@@ -201,6 +201,11 @@ class _Writer:
         taken, given, axis = self._layouts(node)
         types = [taken_type(layer, tensor, index) for index, tensor in enumerate(node.input_tensors)]
         uses = [self.value(tensor, taken, dtype) for tensor, dtype in zip(node.input_tensors, types, strict=True)]
+        for index, tensor in enumerate(node.input_tensors):
+            if self._needs_copy(layer, index, tensor):
+                copy = self._new()
+                self.lines.append(Line("{0}.clone()", (uses[index],), (copy,)))
+                uses[index] = copy
         arguments = dict(node.arguments)
         training = arguments.pop("training", None) if runs_in_mode(node) else None
         text = ", ".join(filter(None, (_written(layer, name, value) for name, value in arguments.items())))
@@ -264,10 +269,8 @@ class _Writer:
         if node.layer._facts.in_place() is None:
             return False
         first, *others = node.input_tensors
-        maker = first._keras_history.layer
         return (
-            maker._facts.overwritable
-            and self._for_one_alone(first)
+            self._is_spare(first)
             and all(other.shape == first.shape for other in others)
             and taken_type(node.layer, first, 0) is first.dtype
             and (first.ndim <= 2 or self.natural[first] is taken)
@@ -280,6 +283,16 @@ class _Writer:
         (tensor,) = node.input_tensors
         maker = tensor._keras_history.layer
         return maker._facts.before_relu() is not None and self._for_one_alone(tensor) and tensor not in self.raw
+
+    def _needs_copy(self, layer: Layer, index: int, tensor: KerasTensor) -> bool:
+        """Whether a layer's code changes an input in place, or may do so, that others look at or the caller has."""
+        if layer._is_unseen:
+            return self.graph.taken[tensor] > 1 or any(tensor is each for each in self.graph.inputs)
+        return index in layer._changed_inputs and not self._is_spare(tensor)
+
+    def _is_spare(self, tensor: KerasTensor) -> bool:
+        """Whether the one node that looks at a tensor may change it in place."""
+        return tensor._keras_history.layer._facts.overwritable and self._for_one_alone(tensor)
 
     def _for_one_alone(self, tensor: KerasTensor) -> bool:
         """Whether nothing but one node looks at a tensor."""

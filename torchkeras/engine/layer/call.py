@@ -41,9 +41,10 @@ class Calling(Calls, Adding, Building):
     _call_signature: ClassVar[inspect.Signature]
     _call_parameters: ClassVar[frozenset[str]] = frozenset()
     _takes_any: ClassVar[bool] = False  # whether `call` takes keyword arguments of any name
-    _changes_inputs: bool | None = None  # whether its code changes an input in place, as `x /= 255` does; None: unknown
 
     _outbound_nodes: list[Node]
+    _changed_inputs: frozenset[int] = frozenset()  # those that its code changes in place, by number
+    _is_unseen: bool = False  # whether it runs a user's code that was not run when its output's shape was found
 
     _infer_outputs = output_shapes.infer  # without adding a node
 

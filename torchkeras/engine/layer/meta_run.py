@@ -14,6 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 from torch.utils._pytree import tree_map_only
 
 META = torch.device("meta")
+RECURRENT = (torch.lstm, torch.gru, torch.rnn_tanh, torch.rnn_relu)  # type: ignore[reportAttributeAccessIssue]
 
 
 class MadeOnMeta(TorchFunctionMode):
@@ -52,9 +53,22 @@ class OnMeta(TorchDispatchMode):
         return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=META)
 
 
+class RecurrentOnMeta(TorchFunctionMode):
+    """Inside, torch's recurrent kernels get their tensors on `meta`: they compare devices before a dispatch."""
+
+    def __init__(self, on_meta: Callable[[Tensor], Tensor]):
+        super().__init__()
+        self._on_meta = on_meta
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in RECURRENT:
+            args, kwargs = tree_map_only(Tensor, self._on_meta, (args, kwargs or {}))
+        return func(*args, **(kwargs or {}))
+
+
 def run_on_meta(module: nn.Module, compute: Callable[[], Any], stand_ins: Mapping[int, Tensor]) -> Any:
     """What `compute` gives, on `meta`. The parameters and buffers of the module are afterwards what they were."""
-    with torch.no_grad(), _kept(module), OnMeta(stand_ins):
+    with torch.no_grad(), _kept(module), OnMeta(stand_ins) as mode, RecurrentOnMeta(mode._on_meta):
         return compute()
 
 

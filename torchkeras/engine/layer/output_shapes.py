@@ -126,6 +126,8 @@ def _told(layer: Layer, inputs: Any) -> Any:
         found: Any = facts.shape_from(given) if by_arithmetic else layer.compute_output_shape(given)
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
+    if not by_arithmetic and not all(map(_is_ours, layer.modules())):
+        layer.__dict__["_is_unseen"] = True
     dtype = first.dtype if first.dtype.is_floating_point else layer._policy.compute_type
     if isinstance(found, (list, tuple)) and found and isinstance(found[0], (list, tuple)):
         return [KerasTensor(shape, dtype) for shape in found]
@@ -144,7 +146,6 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
         kwargs["mask"] = mask
     in_use = layer._call_nodes or layer._taken_plainly  # maybe by another thread, which must not meet other tensors
     run = _run_theirs if in_use or not all(map(_is_ours, layer.modules())) else _run_ours
-    versions = [tensor._version for tensor in tensors]
     try:
         with whole_imports():  # of torch's compiler, by what torch does on `meta`
             found = run(
@@ -159,8 +160,9 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
         kind = TypeError if isinstance(error, TypeError) else ValueError
         said = AT_VALUES if looks else with_probes(reason)
         raise kind(f"{what} cannot compute on input shape {shape}: {said}") from error
-    if compute:
-        layer._changes_inputs = layer._changes_inputs or versions != [tensor._version for tensor in tensors]
+    changed = {index for index, tensor in enumerate(tensors) if tensor._version}
+    if changed:
+        layer.__dict__["_changed_inputs"] = layer._changed_inputs | changed
     return found
 
 

@@ -14,7 +14,6 @@ import torch
 from torch import nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
-from torchkeras.engine.layer.nested import mapped
 from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
 
 PATHS = "_made_by_code"  # an attribute of a layer: what its code has made, by the paths where it keeps it
@@ -36,12 +35,8 @@ CODE = _Code()
 def run(owner: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """What a function gives that is, or calls, the code of the layer `owner`.
 
-    In a graph, code that changes its inputs in place gets copies: they are the user's data, or the inputs of other
-    layers. Raises ValueError for what the code makes at each call, and does not keep in the layer.
+    Raises ValueError for what the code makes at each call, and does not keep in the layer.
     """
-    copies = None
-    if owner._changes_inputs is not False and owner._call_nodes:
-        args, copies = _copied(args)
     if compiled_somewhere() and is_compiling():
         return function(*args, **kwargs)
     before, CODE.owner, CODE.made = (CODE.owner, CODE.made), owner, None
@@ -49,28 +44,9 @@ def run(owner: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
         found = function(*args, **kwargs)
         if CODE.made is not None:
             Made.check(owner, CODE.made)
+        return found
     finally:
         CODE.owner, CODE.made = before
-    if copies is not None and owner._changes_inputs is None:
-        _note_changes(owner, copies)
-    return found
-
-
-def _copied(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[torch.Tensor]]:
-    """Arguments with a copy for each tensor, and these copies."""
-    copies: list[torch.Tensor] = []
-
-    def copy(tensor: torch.Tensor) -> torch.Tensor:
-        copies.append(tensor.clone())
-        return copies[-1]
-
-    return tuple(value if callable(value) else mapped(value, copy) for value in args), copies
-
-
-def _note_changes(owner: Any, copies: list[torch.Tensor]) -> None:
-    """Note whether the code has changed what it was given; tensors of the inference mode do not tell."""
-    if not any(copy.is_inference() for copy in copies):
-        owner._changes_inputs = any(copy._version for copy in copies)
 
 
 def note(made: Any) -> None:

@@ -7,8 +7,9 @@ loss of torch (a module, or a function of torch.nn.functional) is called as torc
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -29,6 +30,7 @@ from torchkeras.engine.data.target_kinds import (
 )
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.step.by_sample import adds_up
+from torchkeras.engine.step.unchanged import is_users
 from torchkeras.lazy import lazy_property
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
 from torchkeras.losses.loss import function_of
@@ -63,12 +65,17 @@ MEANS: Mapping[Any, Score] = {
 class Objective:
     """A loss: `given`, what the user passed, resolved; `target_kind`, what it takes for a target.
 
-    `function`: that of a partial, else what was given.
+    `function`: that of a partial, else what was given. `is_users`: whether it is neither the package's nor torch's.
     """
 
     given: Any
     target_kind: str
     function: Any
+    is_users: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        plain = type(self.given) is FunctionType and self.given.__module__.startswith("torchkeras.")  # most often
+        object.__setattr__(self, "is_users", not plain and is_users(self.given))
 
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
         """The loss of a batch, a scalar; weight: (batch,) or (batch, time), mask: (batch, time)."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from torchkeras.engine.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, 
 from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.step.by_sample import adds_up
 from torchkeras.engine.step.output_loss import Objective, Score, unwrapped
+from torchkeras.engine.step.unchanged import is_users
 from torchkeras.lazy import lazy_property
 from torchkeras.losses.loss import function_of
 from torchkeras.losses.shared import exactly
@@ -36,7 +38,7 @@ class Measure:
 
     `keeps_state`: whether it is an object with `update_state` and `result`. `scores`: which output of the trained
     network holds its numbers, where the graph computes it. `of_probabilities`: whether it gets what `Target.link` makes
-    of the output's logits.
+    of the output's logits. `is_users`: whether the metric is neither the package's nor torch's.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Measure:
     keeps_state: bool
     scores: int | None = None
     of_probabilities: bool = False
+    is_users: bool = False
 
     @lazy_property
     def adds_up(self) -> bool:
@@ -139,11 +142,17 @@ def measures(
     collected = is_collection(identifier)
     found = identifier.items() if collected else [name_and_metric(identifier, objective, output, link)]
     pairs = [(name, TorchMetric(metric) if collected else metric) for name, metric in found]
-    found = [Measure(name, each, weighted, isinstance(each, metric_functions.Metric)) for name, each in pairs]
+    found = [_measure(name, each, weighted) for name, each in pairs]
     if link is not None:
         found = [replace(each, of_probabilities=expects_probabilities(each.metric)) for each in found]
     _check_against_loss(found, objective, output)
     return found
+
+
+def _measure(name: str, metric: Any, weighted: bool) -> Measure:
+    of_package = type(metric) is FunctionType and metric.__module__.startswith("torchkeras.")  # most often
+    is_own = not of_package and is_users(metric)
+    return Measure(name, metric, weighted, isinstance(metric, metric_functions.Metric), is_users=is_own)
 
 
 def _check_against_loss(found: list[Measure], objective: Objective, output: KerasTensor) -> None:

@@ -22,6 +22,7 @@ from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
 from torchkeras.engine.step.output_loss import Objective, Score, mean_of, name_of, scores_of, weighted_mean
 from torchkeras.engine.step.output_metric import LOGITS, Measure
 from torchkeras.engine.step.targets import Target
+from torchkeras.engine.step.unchanged import checked
 from torchkeras.losses.shared import carried, exactly
 from torchkeras.metrics import Metric
 from torchkeras.shared_batch import SHARING
@@ -208,7 +209,8 @@ def forward(model: CompiledModel, batch: Batch) -> Pass:
             CARRYING.always = False
     outputs, masks, extra = found if model.details else (found, None, ())
     outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
-    for index in model.widened:
+    in_region = torch.is_autocast_enabled(tensors[0].device.type)  # of the user's own, in which any layer gives 16 bits
+    for index in range(len(outputs)) if in_region else model.widened:
         outputs[index] = widened(outputs[index])
     for target in model.targets if logits else ():
         if target.logits:
@@ -274,7 +276,8 @@ def scored(
                 "a layer of the model changes their number."
             )
         given = true, scored_from, weight, masks[target.index]
-        loss = objective(*given) if SHARING.batch is None else _on_whole(objective, objective, *given)
+        compute = checked(objective.given, objective) if objective.is_users else objective
+        loss = compute(*given) if SHARING.batch is None else _on_whole(objective, compute, *given)
         if scored_from.requires_grad and not loss.requires_grad and target.weight:
             raise _no_gradient(name_of(objective.function))
         if target.reports_loss:
@@ -335,11 +338,13 @@ def measured(
             linked = seen = target.link(predicted) if linked is None else linked
         if measure.keeps_state:
             count = partial(_count, measure.metric)
+            count = checked(measure.metric, count) if measure.is_users else count
             _on_whole(measure, count, true, seen, used, mask) if shared else count(true, seen, used, mask)
             continue
         of_logits = left_out and not measure.of_probabilities
         function = LOGITS[target.logits or ""].get(measure.metric, measure.metric) if of_logits else measure.metric
         mean, given = partial(_mean, function), (true, seen, used, mask)
+        mean = checked(function, mean) if measure.is_users else mean
         values[measure.name] = _on_whole(measure, mean, *given) if shared else mean(*given)
 
 

@@ -19,7 +19,7 @@ from torchkeras.saving.weights import layer_groups, paths
 from torchkeras.saving.weights.origin import SORTED
 from torchkeras.saving.write import keras2
 from torchkeras.saving.write.keras2_training import training_for_keras2
-from torchkeras.saving.write.keras3_writing import KERAS3_VERSION, keras3_config, keras3_form
+from torchkeras.saving.write.keras3_writing import KERAS3_VERSION, keras3_form
 
 PathLike = str | os.PathLike[str]
 
@@ -68,7 +68,7 @@ def form_of_keras2(model: Any, include_optimizer: bool) -> dict[str, Any]:
 
 def form_of_keras3(model: Any, include_optimizer: bool) -> dict[str, Any]:
     """The same of a `.keras` archive."""
-    return keras3_config(model, include_optimizer)
+    return keras3_form(model, include_optimizer)[0]
 
 
 def write_archive(model: Any, path: PathLike, include_optimizer: bool) -> None:

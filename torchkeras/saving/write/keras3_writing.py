@@ -61,16 +61,12 @@ TRAINS: Mapping[str, Plain] = {
 }
 
 
-def keras3_config(model: Any, compiled: bool = True) -> Plain:
-    """`config.json` of a built model; with `compiled` also how it was compiled."""
-    return keras3_form(model, compiled)[0]
-
-
 def keras3_form(model: Any, compiled: bool = True) -> tuple[Plain, list[str]]:
-    """`config.json`, and what Keras 3 lacks or computes differently, for which it refuses the file.
+    """`config.json` of a built model, and what Keras 3 lacks or computes differently, for which it refuses the file.
 
-    That stands there in this package's own form, under names that Keras 3 does not know: an activation, an operation, a
-    layer, an optimizer or, where calls differ, the whole model.
+    `compiled`: whether it says how the model was compiled. What Keras 3 lacks stands there in this package's own form,
+    under names that Keras 3 does not know: an activation, an operation, a layer, an optimizer or, where calls differ,
+    the whole model.
     """
     writing = _Writing()
     try:

@@ -1,0 +1,57 @@
+"""Batches, targets and outputs are not to be changed in place by the user's losses, metrics and steps.
+
+A batch may be a view of the data that the user passed, which every epoch reads again, and metrics see the targets and
+outputs that the loss saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+NAMES = ("y_true", "y_pred", "sample_weight")
+
+
+def is_users(what: Any) -> bool:
+    """Whether a loss or metric, a function or an object, is neither the package's nor torch's."""
+    if isinstance(what, partial):
+        return is_users(what.func)
+    if (getattr(what, "__module__", None) or "").partition(".")[0] not in ("torch", "torchkeras"):
+        return True
+    attributes = getattr(what, "__dict__", {})  # a loss or metric of the package may be made of a function
+    return any(is_users(attributes[name]) for name in ("fn", "_function") if name in attributes)
+
+
+def checked(what: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
+    """`compute(y_true, y_pred, sample_weight, ...)` of a loss or metric of the user's, as `unchanged` says."""
+    return partial(_checked, what, compute)
+
+
+def unchanged(what: str, names: Any, tensors: Any, compute: Callable[[], Any]) -> Any:
+    """What `compute` gives. Raises RuntimeError, in the name of `what`, if it changes one of the tensors in place."""
+    before = [_version(tensor) for tensor in tensors]
+    found = compute()
+    for name, tensor, version in zip(names, tensors, before, strict=False):
+        if _version(tensor) != version:
+            raise RuntimeError(
+                f"{what}: it changes {name} in place, which may be the data itself, and what metrics and further "
+                f"epochs see. Make a new tensor: {name} = {name} / 2 and not {name} /= 2."
+            )
+    return found
+
+
+def _checked(what: Any, compute: Callable[..., Any], *given: Any) -> Any:
+    if torch.compiler.is_compiling():  # torch.compile cannot follow the counts of changes
+        return compute(*given)
+    function = what.func if isinstance(what, partial) else what
+    name = getattr(function, "__name__", type(function).__name__)
+    return unchanged(f"the loss or metric {name}", NAMES, given[: len(NAMES)], partial(compute, *given))
+
+
+def _version(tensor: Any) -> int | None:
+    """How often a tensor was changed in place; None where torch does not count it."""
+    return tensor._version if isinstance(tensor, Tensor) and not tensor.is_inference() else None
