@@ -20,7 +20,7 @@ ROOMS = [
     *("saving/formats", "callbacks"),
     *("engine/step", "engine/speed", "engine/fit"),
     "layers",
-    *("saving/containers", "saving/config_checks", "saving/graph_config", "saving/layer_facts"),
+    *("saving/containers", "saving/ties", "saving/config_checks", "saving/graph_config", "saving/layer_facts"),
     *("saving/weights", "saving/optimizer", "saving/frozen", "saving/types"),
     *("saving/model_file", "saving/beside", "saving/data_format", "saving/dialects"),
     *("saving/write", "saving/unsaveable"),

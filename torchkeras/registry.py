@@ -234,26 +234,128 @@ def _function_name(value: Callable[..., Any], kind: str) -> str:
 
 
 class Layers(Family[type]):
-    """The layers. What `get_config` of a layer leaves out of its name and its `trainable` stands next to its config."""
+    """The layers. What `get_config` of a layer leaves out of its name and its `trainable` stands next to its config.
+
+    There, too, is the number of a layer that several places of one config share (`SHARED`). Places with one number are
+    one layer: of models inside one another, of wrappers, and of layers of the user's that serialize it.
+    """
 
     def serialize(self, value: Any) -> Any:
         """As `Family.serialize`, with the layer's name and whether it is frozen, which its class may leave out."""
-        made = super().serialize(value)
-        if not isinstance(made, dict):
-            return made
-        left = left_out(value, made["config"])
-        return {**made, "class_name": value._class_name, **({OWN: left} if left else {})}
+        if value is None or isinstance(value, str):
+            return value
+        with self.writing(value) as written:
+            made = super().serialize(value)
+            if not isinstance(made, dict):
+                return made
+            made["class_name"] = value._class_name
+            if left := left_out(value, made["config"]):
+                made[OWN] = left
+        return written.add(value, made)
 
     def from_config(self, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
-        """As `Family.from_config`."""
-        made, own = super().from_config(config, custom_objects), config.get(OWN)
+        """As `Family.from_config`. Raises ValueError for one number of layers of different classes."""
+        own = config.get(OWN)
         given: Mapping[str, Any] = own if isinstance(own, Mapping) else {}
-        for fact, kind in FACTS.items():
-            if isinstance(given.get(fact), kind):
-                setattr(made, fact, given[fact])
+        number = given.get(SHARED)
+        with self.reading() as read:
+            if isinstance(number, int) and number in read:
+                return _same(read[number], config)
+            if isinstance(number, int):
+                read[number] = None
+            made = super().from_config(config, custom_objects)
+            for fact, kind in FACTS.items():
+                if isinstance(given.get(fact), kind):
+                    setattr(made, fact, given[fact])
+            if isinstance(number, int):
+                read[number] = made
         return made
 
+    @contextmanager
+    def writing(self, owner: Any, copying: bool = False) -> "Iterator[Written]":
+        """While a config is written, of `owner`: all within is one config. `copying`: all its layers are numbered."""
+        outer = WRITTEN.get()
+        written = Written(copying) if outer is None else outer
+        token = WRITTEN.set(written)
+        written.owners.append(owner)
+        try:
+            yield written
+        finally:
+            written.owners.pop()
+            WRITTEN.reset(token)
+        if not written.owners:
+            written.number()
 
+    @contextmanager
+    def reading(self) -> Iterator[dict[int, Any]]:
+        """While a config is read: the layers made so far by their numbers; None for one that is being made."""
+        outer = READ.get()
+        read: dict[int, Any] = {} if outer is None else outer
+        token = READ.set(read)
+        try:
+            yield read
+        finally:
+            READ.reset(token)
+
+
+class Written:
+    """The layers in a config that is being written.
+
+    `entries`: of each layer. `owners`: the layers around the next entry, outermost first. `held`: pairs of a layer and
+    one in its config.
+    """
+
+    def __init__(self, copying: bool = False) -> None:
+        self.copying = copying
+        self.entries: dict[Any, list[dict[str, Any]]] = {}
+        self.numbers: dict[Any, int] = {}
+        self.owners: list[Any] = []
+        self.held: set[tuple[Any, Any]] = set()
+
+    def add(self, layer: Any, entry: dict[str, Any]) -> dict[str, Any]:
+        """Note the entry of a layer, and return it. It changes in place if it gets a number; inputs have none."""
+        if layer._class_name == "InputLayer":
+            return entry
+        self.hold(layer)
+        self.entries.setdefault(layer, []).append(entry)
+        if self.copying:
+            _set_number(entry, self.number_of(layer))
+        return entry
+
+    def hold(self, layer: Any) -> None:
+        """Note that what is being written has this layer."""
+        self.held.add((next((owner for owner in reversed(self.owners) if owner is not None), None), layer))
+
+    def number_of(self, layer: Any) -> int:
+        """The number of a layer, whether it has an entry yet or not, while all are numbered."""
+        return self.numbers.setdefault(layer, len(self.numbers))
+
+    def shared(self) -> list[list[dict[str, Any]]]:
+        """The entries of each layer that has several."""
+        return [entries for entries in self.entries.values() if len(entries) > 1]
+
+    def number(self) -> None:
+        """Number the layers that have several entries."""
+        for number, entries in enumerate([] if self.copying else self.shared(), start=1):
+            for entry in entries:
+                _set_number(entry, number)
+
+
+def _set_number(entry: dict[str, Any], number: int) -> None:
+    entry[OWN] = {**entry.get(OWN, {}), SHARED: number}
+
+
+def _same(found: Any, config: Mapping[str, Any]) -> Any:
+    """The layer that has a number already. Raises ValueError if a config is not that of such a layer."""
+    if found is None or found._class_name != config.get("class_name"):
+        what = "a layer around it" if found is None else f"{type(found).__name__} {found.name!r}"
+        raise ValueError(f"A layer config of {config.get('class_name')!r} has the number of {what}.")
+    return found
+
+
+WRITTEN: ContextVar[Written | None] = ContextVar("the layers of the config being written", default=None)
+READ: ContextVar[dict[int, Any] | None] = ContextVar("the layers of the config being read", default=None)
+SHARED = "shared"
 FACTS = {"name": str, "trainable": bool}
 
 

@@ -7,6 +7,7 @@ import re
 import zipfile
 from collections import OrderedDict
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -312,6 +313,40 @@ def test_without_names_the_order_is_in_doubt():
 
 def test_our_own_weights_are_in_one_order(tmp_path):
     model, other = dict_inside(zb="zb", za="za", c="c"), dict_inside(zb="one", za="two", c="three")
-    model.save_weights(tmp_path / "w.weights.h5")
+    with pytest.warns(UserWarning, match="not on torch"):
+        model.save_weights(tmp_path / "w.weights.h5")
     other.load_weights(tmp_path / "w.weights.h5")
     check_equal(other.get_weights(), model.get_weights())
+
+
+@pytest.mark.parametrize("name", ["w.h5", "w.weights.h5"])
+def test_weights_alone_warn_of_keras_3_on_torch(name, tmp_path):
+    """It makes zb first there: read without a word, the weights of a and b are exchanged."""
+    model, path = dict_inside(zb="zb", za="za", c="c"), tmp_path / name
+    with pytest.warns(UserWarning, match="not on torch") as caught:
+        model.save_weights(path)
+    (found,) = caught
+    assert str(found.message) == (
+        f"{path}: {model.name!r} has a dict inside a dict, whose keys Keras 3 sorts, but not on torch: there it reads "
+        "these weights in another order, unless the model is made with the keys in sorted order. A whole model, "
+        "saved as .keras, has one order on every backend."
+    )
+    assert found.filename == __file__
+
+
+def test_a_whole_model_has_one_order_for_keras_3_on_every_backend(tmp_path):
+    """Keras 3.15 on torch, which keeps the order of the file, read the moments of a and b exchanged before."""
+    i = {"q": {"z": Input((2,), name="z"), "c": Input((2,), name="c")}}
+    inner = Model(i, {"o": {"b": Dense(2)(i["q"]["z"]), "a": Dense(2)(i["q"]["c"])}}, name="inner")
+    j = Input((2,))
+    found: Any = inner({"q": {"z": j, "c": j * 2.0}})
+    model = Model(j, {"o": {"b": found["o"]["b"], "a": found["o"]["a"]}})
+    model.save(tmp_path / "m.keras")
+    config = json.loads(zipfile.ZipFile(tmp_path / "m.keras").read("config.json"))["config"]
+    nested = next(entry for entry in config["layers"] if entry["name"] == "inner")
+    assert [*config["output_layers"]["o"]] == ["a", "b"]
+    assert [*nested["config"]["input_layers"]["q"]] == ["c", "z"]
+    assert [*nested["config"]["output_layers"]["o"]] == ["a", "b"]
+    assert [*nested["inbound_nodes"][0]["args"][0]["q"]] == ["c", "z"]
+    x = np.ones((3, 2), np.float32)
+    check_equal(load_model(tmp_path / "m.keras").predict(x), model.predict(x))

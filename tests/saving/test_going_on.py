@@ -2,6 +2,7 @@
 
 import itertools
 
+import h5py
 import numpy as np
 import pytest
 import torch
@@ -223,3 +224,49 @@ def test_a_model_frozen_since_compile_is_saved_as_it_is(tmp_path):
         assert len(loaded.trainable_weights) == 4
         state = loaded.optimizer.get_weights()[: 1 + 2 * 4]
         assert all(array.any() for array in state)
+
+
+def without_steps(path):
+    """A file as earlier releases wrote it, without the number of steps."""
+    with h5py.File(path, "r+") as file:
+        del file["optimizer_weights/torchkeras"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "rate"),
+    [(kind, {"decay": 0.1}) for kind in ("RMSprop", "Adagrad", "Adadelta")]
+    + [("RMSprop", {"lr": optimizers.schedules.ExponentialDecay(0.05, 5, 0.9)})],
+)
+def test_an_older_file_without_the_number_of_steps_says_so(kind, rate, tmp_path):
+    model, path = made(getattr(optimizers, kind)(**rate)), tmp_path / "model.h5"
+    x, y = np.nan_to_num(X), np.nan_to_num(Y)
+    for k in range(4):
+        model.train_on_batch(x[k], y[k])
+    model.save(path)
+    without_steps(path)
+    with pytest.warns(UserWarning, match="changes with the steps") as caught:
+        loaded = load_model(path)
+    (found,) = caught
+    assert str(found.message) == (
+        f"{path}: {kind} has a learning rate that changes with the steps, and the file, which an earlier release of "
+        "torchkeras wrote, does not hold their number: the rate begins as at the first step. To go on exactly, set "
+        "model.optimizer.iterations to the number of batches trained so far, and save again."
+    )
+    assert found.filename == __file__
+    loaded.optimizer.iterations = 4
+    for each in (model, loaded):
+        for k in range(4, 8):
+            each.train_on_batch(x[k], y[k])
+    for one, other in zip(model.get_weights(), loaded.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("trained", [0, 4])
+def test_an_older_file_whose_rate_does_not_change_says_nothing(trained, tmp_path):
+    model, path = made(optimizers.RMSprop(**({} if trained else {"decay": 0.1}))), tmp_path / "model.h5"
+    for k in range(trained):
+        model.train_on_batch(np.nan_to_num(X)[k], np.nan_to_num(Y)[k])
+    model.save(path)
+    if trained:
+        without_steps(path)
+    assert load_model(path).optimizer.iterations == 0

@@ -314,3 +314,11 @@ def test_a_filter_that_fails_lacks_memory_or_meets_damage(lacking, tmp_path, mon
             raise OSError(said)
     assert str(error.value).startswith(f"{tmp_path / 'm.h5'}: /a")
     assert str(error.value).endswith(text)
+
+
+def test_arrays_after_blocks_of_an_odd_size_are_in_their_places():
+    """Of nine layers one has a name that is not ASCII: HDF5 2 has the names in blocks of sizes such as 146 bytes."""
+    with hdf5.reading(GOLDEN / "hdf5-dense-links" / "model.h5") as file:
+        arrays = file["optimizer_weights/training"]
+        assert arrays["weight_9:0"].id.get_offset() % 4 == 2
+        assert len(arrays) == 21

@@ -18,10 +18,9 @@ from torchkeras.layers import (
     Dense,
     Flatten,
     GlobalAveragePooling2D,
-    Input,
     Layer,
 )
-from torchkeras.models import Model, Sequential, load_model
+from torchkeras.models import Sequential, load_model
 
 WHOLE = ("m.h5", "m.keras", "m.safetensors", "m.pt")
 ALONE = ("w.h5", "w.weights.h5", "w.safetensors", "w.pt")
@@ -175,10 +174,6 @@ def with_forward(model):
     model.last.forward = lambda x: x[:, :2]
 
 
-def with_tie(model):
-    model.again.linear.weight = model.dense.linear.weight
-
-
 @pytest.mark.parametrize("name", WHOLE)
 @pytest.mark.parametrize(
     ("change", "what"),
@@ -187,7 +182,6 @@ def with_tie(model):
         (with_stride, "Conv2D 'conv': conv has stride (2, 2), and (1, 1) by its options"),
         (with_class, "Dense 'last': linear is of the class Doubling"),
         (with_forward, "Dense 'last': it has a forward of its own"),
-        (with_tie, "Dense 'again': linear.weight is a parameter of Dense 'dense' too"),
     ],
 )
 def test_what_was_changed_past_the_options_is_told(change, what: str, name: str, tmp_path: Path):
@@ -200,17 +194,3 @@ def test_what_was_changed_past_the_options_is_told(change, what: str, name: str,
     with pytest.warns(UserWarning, match=f"^{re.escape(f'{path}: {what}, which the file does not hold.')}$") as caught:
         model.save(path)
     assert [each.filename for each in caught] == [__file__]
-
-
-@pytest.mark.parametrize("suffix", ["h5", "pt", "safetensors"])
-def test_a_layer_of_two_models_becomes_two_with_a_warning(suffix, tmp_path):
-    i, j, shared = Input((3,)), Input((3,)), Dense(3, name="shared")
-    inner = Model(j, Dense(3)(shared(j)), name="inner")
-    model, path = Model(i, inner(shared(i)), name="outer"), tmp_path / f"m.{suffix}"
-    with pytest.warns(UserWarning, match="which the file does not hold") as caught:
-        model.save(path)
-    assert [str(each.message) for each in caught] == [
-        f"{path}: Dense 'shared': a layer of 'outer' is one of 'inner' too, which the file does not hold."
-    ]
-    x = np.ones((2, 3), np.float32)
-    np.testing.assert_array_equal(load_model(path).predict(x), model.predict(x))

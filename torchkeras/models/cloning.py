@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from torchkeras import registry
@@ -14,6 +15,7 @@ from torchkeras.models.sequential import Sequential
 from torchkeras.rules import CUSTOM_OBJECTS, FLAG_OR_DIGIT, check
 from torchkeras.saving.frozen import Frozen
 from torchkeras.saving.graph_config import connect, in_structure, layer_config
+from torchkeras.saving.ties import tie, ties_of
 
 OURS = __name__.partition(".")[0]
 
@@ -28,7 +30,8 @@ def clone_model(
 ) -> Model:
     """The same architecture with new layers and fresh weights.
 
-    Layers, functions and objects of your own need no `custom_objects`: the model has them.
+    Layers, functions and objects of your own need no `custom_objects`: the model has them. A layer that several models
+    or layers inside share is one layer in the copy, too; `clone_function` is called once for it.
 
     Arguments:
         model (model): the model; it stays as it is.
@@ -65,7 +68,13 @@ def clone_model(
     if call_function is not None and isinstance(model, Sequential):
         raise ValueError(f"clone_model: call_function is for graphs; {model.name!r} is a Sequential.")
     inputs = None if input_tensors is None else _checked(model, as_list(input_tensors))
-    return _Cloning(clone_function, call_function, bool(recursive), custom_objects or {}).copy(model, inputs)
+    with registry.layers.writing(None, copying=True) as written, registry.layers.reading() as made:
+        copied = _Copied(written, made)
+        cloning = _Cloning(clone_function, call_function, bool(recursive), custom_objects or {}, copied)
+        new = cloning.copy(model, inputs)
+    if clone_function is None:
+        tie(new, ties_of(model, written.held))
+    return new
 
 
 def _checked(model: Model, given: list[Any]) -> list[KerasTensor]:
@@ -77,6 +86,22 @@ def _checked(model: Model, given: list[Any]) -> list[KerasTensor]:
     return given
 
 
+@dataclass(frozen=True)
+class _Copied:
+    """The copies that were made: each layer has a number, by which configs name it, too."""
+
+    written: registry.Written
+    made: dict[int, Any]
+
+    def of(self, layer: Any, copy: Callable[[Any], Any]) -> Any:
+        """The copy of a layer, made once."""
+        self.written.hold(layer)
+        number = self.written.number_of(layer)
+        if self.made.get(number) is None:
+            self.made[number] = copy(layer)
+        return self.made[number]
+
+
 class _Cloning:
     """The options of `clone_model`, and what they make of a model and of a layer."""
 
@@ -86,9 +111,10 @@ class _Cloning:
         call_function: Callable[..., Any] | None,
         recursive: bool,
         custom_objects: Mapping[str, Any],
+        copied: _Copied,
     ):
         self.clone_function, self.call_function = clone_function, call_function
-        self.recursive, self.custom_objects = recursive, custom_objects
+        self.recursive, self.custom_objects, self.copied = recursive, custom_objects, copied
 
     def copy(self, model: Model, inputs: list[KerasTensor] | None) -> Any:
         """The copy of a model, with what is frozen in it."""
@@ -104,7 +130,8 @@ class _Cloning:
         own = kind.from_config.__func__ not in (Model.from_config.__func__, Sequential.from_config.__func__)  # type: ignore[attr-defined]
         if own or (model._graph is None and model._has_own_code) or getattr(model, "_branches", ()):
             return self.from_config(model)
-        return self.sequential(model, inputs) if isinstance(model, Sequential) else self.functional(model, inputs)
+        with registry.layers.writing(model):
+            return self.sequential(model, inputs) if isinstance(model, Sequential) else self.functional(model, inputs)
 
     def sequential(self, model: Sequential, inputs: list[KerasTensor] | None) -> Any:
         """A Sequential of copies."""
@@ -133,10 +160,14 @@ class _Cloning:
 
     def layer(self, layer: Any) -> Any:
         """The copy of a layer. Raises TypeError if `clone_function` returns something else."""
+        return self.copied.of(layer, self.new_layer)
+
+    def new_layer(self, layer: Any) -> Any:
+        """A new copy of a layer."""
         if isinstance(layer, Model) and self.recursive:
             return self.model(layer)
         if self.clone_function is None:
-            plain = _Cloning(None, None, False, self.custom_objects)
+            plain = _Cloning(None, None, False, self.custom_objects, self.copied)
             return plain.model(layer) if isinstance(layer, Model) else plain.from_config(layer)
         made = self.clone_function(layer)
         if not isinstance(made, Layer):

@@ -11,6 +11,7 @@ from typing import Any, overload
 
 from torch import nn
 
+from torchkeras import registry
 from torchkeras.dtype_policy import policy_of
 from torchkeras.engine.fit.trainer import Trainer
 from torchkeras.engine.graph.network import Network
@@ -26,6 +27,7 @@ from torchkeras.saving import load, save
 from torchkeras.saving.containers import yaml_text
 from torchkeras.saving.graph_config import connect, graph_config, in_structure, to_json
 from torchkeras.saving.load import Taking
+from torchkeras.saving.ties import warn_of_ties
 from torchkeras.shards import refuse
 from torchkeras.visualization.notebook import graph_html
 
@@ -124,7 +126,15 @@ class Model(Trainer, Network):
                 "that calls build."
             )
         self._warn_of_added()
-        return self._said_frozen(graph_config(self.name, self._graphed, (self._input_form, self._output_form)))
+        with registry.layers.writing(self) as written:
+            config = graph_config(self.name, self._graphed, (self._input_form, self._output_form))
+        return self._said_frozen(self._with_ties(config, written))
+
+    def _with_ties(self, config: dict[str, Any], written: registry.Written) -> dict[str, Any]:
+        """A config; warns of what it does not hold where it is not a part of another."""
+        if not written.owners:
+            warn_of_ties(self, written.held)
+        return config
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Model:
@@ -151,7 +161,8 @@ class Model(Trainer, Network):
                 f"{cls.__name__} computes by the code of its class: it needs a from_config of its own, which makes it "
                 "of what its get_config returned and calls build."
             )
-        inputs, outputs = in_structure(config, *connect(config, custom_objects))
+        with registry.layers.reading():
+            inputs, outputs = in_structure(config, *connect(config, custom_objects))
         return cls(inputs, outputs, name=config.get("name"))._frozen_as(config)
 
     def _said_frozen(self, config: dict[str, Any]) -> dict[str, Any]:

@@ -229,7 +229,9 @@ class Sequential(Model):
         if self._branches:
             return super().get_config()
         self._warn_of_added()
-        return self._said_frozen({"name": self.name, "layers": [layer_config(layer) for layer in self._listed()]})
+        with registry.layers.writing(self) as written:
+            config = {"name": self.name, "layers": [layer_config(layer) for layer in self._listed()]}
+        return self._said_frozen(self._with_ties(config, written))
 
     def _listed(self) -> list[Layer]:
         if not self._stack or self._graph is None:
@@ -254,7 +256,8 @@ class Sequential(Model):
         if "input_layers" in config:
             return Model.from_config(config, custom_objects)
         given: Mapping[str, Any] = {"layers": config} if isinstance(config, (list, tuple)) else config
-        layers = [registry.layers.from_config(entry, custom_objects) for entry in given["layers"]]
+        with registry.layers.reading():
+            layers = [registry.layers.from_config(entry, custom_objects) for entry in given["layers"]]
         return cls(layers, name=given.get("name"))._frozen_as(given)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -13,12 +13,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-import torch
-
 from torchkeras import bytecode, registry
 from torchkeras.engine.graph.call_forms import flat
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.operators import Operation
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import (
@@ -33,10 +30,10 @@ from torchkeras.engine.layer.nested import (
 )
 from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list, node_of, unpacked
 from torchkeras.errors import ArchitectureError
-from torchkeras.layers.torch_module import TorchModule
 from torchkeras.rules import CUSTOM_OBJECTS, read
 from torchkeras.saving.config_checks import building, check, check_entry, check_functional, check_model, places, short
 from torchkeras.saving.containers import json_text
+from torchkeras.saving.ties import KEY, tie, ties_of
 
 KERAS_VERSION = "2.2.4"  # whose layout we write
 
@@ -46,7 +43,15 @@ Call = tuple[str, int, list[Any]]  # a layer's name, the number of the call, its
 
 def layer_config(layer: Layer) -> dict[str, Any]:
     """`{"class_name", "config"}` of a layer or model, and what its config leaves out."""
-    return registry.layers.serialize(layer)
+    with registry.layers.writing(None) as written:
+        entry = registry.layers.serialize(layer)
+    return entry if written.owners else with_ties(entry, layer, written)
+
+
+def with_ties(entry: dict[str, Any], model: Layer, written: registry.Written) -> dict[str, Any]:
+    """The entry of a whole model, with what it has once although its config makes several of it."""
+    ties = ties_of(model, written.held)
+    return {**entry, registry.OWN: {**entry.get(registry.OWN, {}), KEY: ties}} if ties else entry
 
 
 # The key of a model's config which says that outputs are numbered as in Keras, by the sorted keys of dicts. In configs
@@ -55,11 +60,7 @@ SORTED = "sorted_outputs"
 
 
 def graph_config(name: str, graph: Graph, forms: tuple[Any, Any] = (None, None)) -> dict[str, Any]:
-    """The config of a functional model; `forms`: of inputs and outputs other than one tensor or a plain list.
-
-    Raises ValueError for a parameter of a function that belongs to another layer, too.
-    """
-    _check_parameters(graph)
+    """The config of a functional model; `forms`: of inputs and outputs other than one tensor or a plain list."""
     places = {
         node: (layer.name, index + isinstance(layer, Network))
         for layer in graph.layers
@@ -72,14 +73,10 @@ def graph_config(name: str, graph: Graph, forms: tuple[Any, Any] = (None, None))
     def call(node: Node) -> list[Any]:
         return [[*place(tensor), encoded(node.arguments)] for tensor in node.input_tensors]
 
-    layers = [
-        {
-            "name": layer.name,
-            **layer_config(layer),
-            "inbound_nodes": [call(node) for node in graph.nodes_of(layer) if node.input_tensors],
-        }
-        for layer in graph.layers
-    ]
+    layers = [layer_config(layer) for layer in graph.layers]
+    for layer, entry in zip(graph.layers, layers, strict=True):  # in place: an entry may get a number
+        entry["name"] = layer.name
+        entry["inbound_nodes"] = [call(node) for node in graph.nodes_of(layer) if node.input_tensors]
     return {
         "name": name,
         "layers": layers,
@@ -108,21 +105,6 @@ def in_structure(config: Mapping[str, Any], inputs: list[KerasTensor], outputs: 
             raise ArchitectureError(f"A 'structure' names each of the {len(tensors)} tensors; found {short(form)}.")
         result.append(tensors if found is None else put_together(found, tensors))
     return result[0], result[1]
-
-
-def _check_parameters(graph: Graph) -> None:
-    """Refuse a parameter that a function shares with another layer: a config cannot say that they are the same."""
-    owners: dict[torch.nn.Parameter, Layer] = {}
-    given = (Operation, TorchModule)  # which hold the user's own parameters
-    for layer in sorted(graph.layers, key=lambda layer: isinstance(layer, given)):
-        for parameter in layer.parameters():
-            other = owners.setdefault(parameter, layer)
-            if other is not layer and isinstance(layer, given):
-                named = " and ".join(f"{type(each).__name__} {each.name!r}" for each in (other, layer))
-                raise ValueError(
-                    f"{named} share a parameter, which a config would turn into two. Put what they compute into one "
-                    "Layer of your own."
-                )
 
 
 def connect(
@@ -177,6 +159,9 @@ def make_layer(entry: Mapping[str, Any], custom_objects: Mapping[str, Any] | Non
     layer = registry.layers.from_config(entry, custom_objects)
     if not isinstance(layer, Layer):
         raise ArchitectureError(f"{entry['class_name']!r} is no class of a layer; it made {short(layer)}.")
+    own = entry.get(registry.OWN)
+    if isinstance(own, Mapping) and KEY in own:
+        tie(layer, own[KEY])
     return layer
 
 

@@ -16,7 +16,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.building import materialize, on_meta
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.weight_lists import TORCH, WRITTEN, FrozenModels, Order, distinct
+from torchkeras.engine.layer.weight_lists import WRITTEN, FrozenModels, Order, distinct
 from torchkeras.engine.speed.malloc import large_pages
 from torchkeras.engine.step.optimizer_reach import bind
 from torchkeras.errors import (
@@ -163,18 +163,12 @@ def _restore(model: Any, arrays: list[Named], matches: list[Match], origin: Orig
     listed: Iterable[Variable] = ()
     if origin.as_written:
         listed = model._weights_in(Order(layers=WRITTEN))
-    elif origin.generation == 3 and _depends_on_backend(model):
+    elif origin.generation == 3 and either_backend.depends(model):
         listed = distinct(_as_listed(model, source.config), variables)
     if listed:  # bound in the file's order for as long as that counts: when it is next read it is in today's
         variables = [variable for variable in listed if variable.trains]
         bind(optimizer, variables, [tensor for variable in variables for tensor in variable.tensors])
     restore(optimizer, arrays, matches, variables, origin, source.name)
-
-
-def _depends_on_backend(model: Any) -> bool:
-    """Whether Keras 3 orders the layers of a model, or of one inside, otherwise on torch than on other backends."""
-    models = (each for each in model.modules() if isinstance(each, Network))
-    return any(each._layers_in(TORCH) != each.layers for each in models)
 
 
 def _as_listed(model: Any, entry: Mapping[str, Any]) -> Iterator[Variable]:
@@ -352,7 +346,7 @@ def _by_paths(source: ModelFile, model: Network, taking: Taking, config: Any) ->
         origin = Origin(3, False, as_written=source.as_written, on_torch=on_torch)
         return _settled(source, model, taking, config, origin, attempt)
 
-    return either_backend.settle(source.name, settled) if source.unsure and _depends_on_backend(model) else settled()
+    return either_backend.settle(source.name, settled) if source.unsure and either_backend.depends(model) else settled()
 
 
 def _by_numbers(source: ModelFile, model: Network, taking: Taking, config: Any) -> Matched:

@@ -24,7 +24,8 @@ from torchkeras.saving.graph_config import KERAS_VERSION, layer_config
 from torchkeras.saving.model_file import STATE
 from torchkeras.saving.optimizer.by_name import state_by_name
 from torchkeras.saving.optimizer.state import bound_for_file
-from torchkeras.saving.unsaveable import changed_by_hand, check_names, check_size, left_out, tied, unloadable, unwritten
+from torchkeras.saving.unsaveable import changed_by_hand, check_names, check_size, left_out, unloadable, unwritten
+from torchkeras.saving.weights.either_backend import warn_of_torch
 from torchkeras.saving.weights.origin import SORTED
 from torchkeras.saving.write.keras2_training import training_for_keras2
 from torchkeras.shards import collected, shared_in
@@ -41,6 +42,8 @@ def write_weights(model: Any, path: PathLike, overwrite: bool) -> None:
         return
     _may_write(path, overwrite)
     _has_a_form(model, path, kind)
+    if not kind.tensors:
+        warn_of_torch(model, path)
     with collected(_shared(model)) as writes:
         if writes and kind.tensors:
             named(kind.tensors).write(path, model)
@@ -62,7 +65,7 @@ def write_model(model: Any, path: PathLike, overwrite: bool, include_optimizer: 
     _has_a_form(model, path, kind)
     for what in unloadable(model):
         warnings.warn(f"{path}: load_model will fail: {what}", stacklevel=3)
-    for what in (*changed_by_hand(model), *tied(model)):
+    for what in changed_by_hand(model):
         warnings.warn(f"{path}: {what}, which the file does not hold.", stacklevel=3)
     include_optimizer = include_optimizer and model.optimizer is not None and _told(model, path)
     with collected(_shared(model, include_optimizer)) as writes:

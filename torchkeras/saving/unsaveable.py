@@ -94,25 +94,6 @@ def changed_by_hand(model: Any) -> Iterator[str]:
                 yield f"{type(layer).__name__} {layer.name!r}: {what}"
 
 
-def tied(model: Any) -> Iterator[str]:
-    """Parameters and layers that layers or models have in common: from their configs, each makes its own."""
-    owners: dict[int, tuple[Any, Any]] = {}
-    graphs = [each for each in model.modules() if isinstance(each, Network) and each._graph is not None]
-    models: dict[Any, Any] = {}
-    for graph in graphs:
-        for layer in graph.layers:
-            if models.setdefault(layer, graph) is not graph and layer.weights:
-                what = f"{type(layer).__name__} {layer.name!r}: a layer of {models[layer].name!r}"
-                yield f"{what} is one of {graph.name!r} too"
-    for layer in (layer for graph in graphs for layer in graph.layers if not isinstance(layer, Network)):
-        for path, module in layer.named_modules():
-            for name, parameter in module.named_parameters(path, recurse=False):
-                owner, other = owners.setdefault(id(parameter), (module, layer))
-                if owner is not module and other is not layer:
-                    what = f"{type(layer).__name__} {layer.name!r}: {name}"
-                    yield f"{what} is a parameter of {type(other).__name__} {other.name!r} too"
-
-
 def unwritten(model: Any) -> str | None:
     """Why a file cannot hold how a model was compiled; None if it can."""
     if isinstance(model.optimizer, TorchOptimizer):

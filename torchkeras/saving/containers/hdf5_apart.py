@@ -131,7 +131,8 @@ class Account:
     def doubts(self) -> Iterator[str]:
         """What looks like a damaged address, after `overlap`. Only for files in the form of Keras's.
 
-        - An array that begins at no multiple of its numbers' size, with a gap before it.
+        - An array that begins at no multiple of its numbers' size, with a gap before it, in a file whose headers all
+          begin at such a multiple: HDF5 goes on where the file ended, which may be after an odd number of bytes.
         - One gap is a hole: it is between arrays, or is not 0 altogether. The array after it has an end that is 0, over
           as many bytes: it seems to belong where the hole begins. The same with an array before it, and its beginning.
         - An array is 0 altogether, beside a gap, and there is one hole, elsewhere, with room for it.
@@ -141,8 +142,10 @@ class Account:
         if not self._blocks.tell_all or self._has_pieces:
             return
         gaps = [*self._gaps()]
+        places = {(header - self._base) % ALIGNED for header in self._headers}
         for _, begin, before, after, *_ in gaps:
-            if after.item and (begin - self._base) % min(after.item, ALIGNED):
+            begins_at = (begin - self._base) % ALIGNED
+            if after.item and begins_at % min(after.item, ALIGNED) and begins_at not in places:
                 yield f"{after.name} is at byte {begin}, apart from what is before it, which ends at byte {before.end}"
         holes = [gap for gap in gaps if gap.first_zeros < gap.size] or [gap for gap in gaps if gap.is_between_arrays]
         if len(holes) != 1 or self._has_header(holes[0]):

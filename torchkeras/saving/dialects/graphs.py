@@ -45,7 +45,7 @@ def modern(config: Mapping[str, Any], forms: Forms) -> Config:
     """Today's `{"class_name", "config"}` of a model. Raises ArchitectureError, ForbiddenContentError."""
     own = own_form(config)
     if own is not None:
-        return own
+        return _beside(own, config)
     entry = _entry(config, forms)
     if masking.is_model(entry):
         count = len(entry["config"]["input_layers"]) if "input_layers" in entry["config"] else 1
@@ -59,15 +59,14 @@ def _entry(entry: Any, forms: Forms) -> Config:
         raise ArchitectureError(f"A layer's config needs a 'class_name' and a 'config'; found {_short(entry)}.")
     own = own_form(entry)
     if own is not None:
-        return own
+        return _beside(own, entry)
     given = entry.get("config")
     if isinstance(given, list) and class_name(entry) == "Sequential":
         given = {"layers": given}
     if not isinstance(given, Mapping):
         raise ArchitectureError(f"The config of {class_name(entry)} must be a dictionary; found {_short(given)}.")
     if "layers" not in given:
-        made = layer({**entry, "config": given}, forms.words, lambda inner: _entry(inner, forms))
-        return {**made, registry.OWN: entry[registry.OWN]} if registry.OWN in entry else made
+        return _beside(layer({**entry, "config": given}, forms.words, lambda inner: _entry(inner, forms)), entry)
     if not isinstance(given["layers"], list) or not all(map(is_object, given["layers"])):
         raise ArchitectureError(f"The layers of {class_name(entry)} {given.get('name')!r} must be a list of configs.")
     made = _functional(given, forms) if "input_layers" in given else _sequential(given, forms)
@@ -76,7 +75,12 @@ def _entry(entry: Any, forms: Forms) -> Config:
         for found in made["layers"]:
             _thaw(found)
     config = {"name": given.get("name"), **({"trainable": False} if frozen else {}), **made}
-    return {"class_name": class_name(entry), "config": config}
+    return _beside({"class_name": class_name(entry), "config": config}, entry)
+
+
+def _beside(made: Config, entry: Mapping[str, Any]) -> Config:
+    """A translated entry with what ours have next to the config."""
+    return {**made, registry.OWN: entry[registry.OWN]} if registry.OWN in entry else made
 
 
 def _is_frozen(given: Mapping[str, Any], layers: list[Config]) -> bool:

@@ -22,6 +22,7 @@ from torchkeras.engine.layer.weight import Variable
 from torchkeras.engine.step.optimizer_reach import bind
 from torchkeras.errors import WeightMismatchError
 from torchkeras.optimizers.base import Optimizer
+from torchkeras.optimizers.schedules import LearningRateSchedule
 from torchkeras.optimizers.state import Slot
 from torchkeras.saving.optimizer.keras3_order import ACCUMULATED, AVERAGE, OF_OTHER_SHAPES, SlotPlace, orders
 from torchkeras.saving.weights.matching import Match, Named
@@ -33,6 +34,7 @@ PRODUCT = (
     "momentum_cache",
 )  # of Nadam in Keras 2.3 and in tf.keras up to 2.10; it follows from the steps
 BESIDE = "torchkeras/"
+OURS = "training/weight_{}:0"  # the names of the arrays in our files
 Values = dict[SlotPlace, np.ndarray]
 
 
@@ -113,8 +115,22 @@ def restore(
             optimizer.iterations = step // every
             _set_beside(optimizer, step % every, values, found, paths)
         _set_own(optimizer, {named.name.removeprefix(BESIDE): named.values() for named in own})
+        if not has_step and rest and rest[0].name == OURS.format(0):
+            _warn_of_steps(optimizer, values, file)
     except (ValueError, RuntimeError) as error:
         raise WeightMismatchError(f"{file}: the state of its optimizer does not fit: {error}") from error
+
+
+def _warn_of_steps(optimizer: Any, values: Values, file: str) -> None:
+    """Say that a file of an earlier release does not hold the count of steps, which a rate that falls depends on."""
+    falls = optimizer.decay or isinstance(optimizer.lr, LearningRateSchedule)
+    if falls and not optimizer.iterations and any(array.any() for array in values.values()):
+        warnings.warn(
+            f"{file}: {type(optimizer).__name__} has a learning rate that changes with the steps, and the file, which "
+            "an earlier release of torchkeras wrote, does not hold their number: the rate begins as at the first step. "
+            "To go on exactly, set model.optimizer.iterations to the number of batches trained so far, and save again.",
+            stacklevel=7,
+        )
 
 
 def _last(named: Named) -> str:
@@ -228,7 +244,7 @@ def restore_scale(model: Any, arrays: Sequence[Named], file: str) -> None:
 
 def state_arrays(optimizer: Any) -> list[tuple[str, np.ndarray]]:
     """Names and arrays of the state in Keras 2's order."""
-    return [(f"training/weight_{index}:0", array) for index, array in enumerate(optimizer.get_weights())]
+    return [(OURS.format(index), array) for index, array in enumerate(optimizer.get_weights())]
 
 
 def own_arrays(optimizer: Any) -> list[tuple[str, np.ndarray]]:

@@ -6,9 +6,28 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.layer.weight_lists import TORCH
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import attribute
 from torchkeras.saving.weights.matching import Match
+
+
+def depends(model: Any) -> bool:
+    """Whether Keras 3 orders the layers of a model, or of one inside, otherwise on torch than on other backends."""
+    models = (each for each in model.modules() if isinstance(each, Network))
+    return any(each._layers_in(TORCH) != each.layers for each in models)
+
+
+def warn_of_torch(model: Any, path: Any) -> None:
+    """Say that weights alone, written in the order of other backends, are in another order for Keras 3 on torch."""
+    if depends(model):
+        warnings.warn(
+            f"{path}: {model.name!r} has a dict inside a dict, whose keys Keras 3 sorts, but not on torch: there it "
+            "reads these weights in another order, unless the model is made with the keys in sorted order. A whole "
+            "model, saved as .keras, has one order on every backend.",
+            stacklevel=4,
+        )
 
 
 def settle(file: str, matched: Callable[[bool], tuple[list[Match], Any]]) -> tuple[list[Match], Any]:

@@ -170,6 +170,8 @@ class _Pairing:
             chosen = self._chosen(layers, self.seen, counts, inside, stored)
         if chosen is None:
             chosen = self._chosen(layers, self.seen | _met_inside(layers), counts, inside, stored)
+        if chosen is None:  # a layer whose weights all came earlier, inside another one, has an empty group
+            chosen = self._chosen(layers, self.seen, counts, inside, stored, self._with_new_weights(layers))
         if chosen is None and self.skip_mismatch:
             by_class = _by_class(layers, self.seen, counts[0])
             weighted = {layer: name for layer, name in by_class.items() if self.weighted[layer]}
@@ -193,12 +195,31 @@ class _Pairing:
         counts: tuple[Count, ...],
         group: h5py.Group,
         stored: set[str],
+        those: set[WeightOwner] | None = None,
     ) -> dict[WeightOwner, str] | None:
-        """The names of the groups of layers with weights, by the first way that gives those stored; None without."""
-        ways = [_by_name([layer for layer in layers if self.weighted[layer]], seen, group, stored)]
+        """The names of the groups of layers with weights, by the first way that gives those stored; None without.
+
+        `those`: the layers with weights in the file; None for all that have weights.
+        """
+        those = {layer for layer in layers if self.weighted[layer]} if those is None else those
+        ways = [_by_name([layer for layer in layers if layer in those], seen, group, stored)]
         ways += [_by_class(layers, seen, count) for count in counts]
-        weighted = [{layer: name for layer, name in way.items() if self.weighted[layer]} for way in ways]
+        weighted = [{layer: name for layer, name in way.items() if layer in those} for way in ways]
         return next((way for way in weighted if set(way.values()) == stored), None)
+
+    def _with_new_weights(self, layers: list[WeightOwner]) -> set[WeightOwner]:
+        """Those of some layers that have a weight which no layer before them has."""
+        found: set[WeightOwner] = set()
+        met = set(self.seen)
+        for layer in layers:
+            pending = [layer]
+            while pending:
+                inside = pending.pop()
+                if inside not in met:
+                    met.add(inside)
+                    pending += inside._sublayers()
+                    found |= {layer} if inside._own_variables() else set()
+        return found
 
     def _without_the_missing(
         self, path: dict[WeightOwner, str], inside: h5py.Group, stored: set[str]

@@ -23,6 +23,7 @@ from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.functions import Lambda
 from torchkeras.layers.recurrence import Recurrent
 from torchkeras.layers.wrappers import TimeDistributed
+from torchkeras.saving.graph_config import with_ties
 from torchkeras.saving.layer_facts import ANY, FOREIGN, facts, inherited
 from torchkeras.saving.model_file import OWN
 from torchkeras.saving.write.keras3_checks import check_masks, check_modes, check_outputs
@@ -70,50 +71,37 @@ def keras3_form(model: Any, compiled: bool = True) -> tuple[Plain, list[str]]:
     """
     writing = _Writing()
     try:
-        config = writing.layer(model)
-        writing.mark_shared()
+        with registry.layers.writing(model) as written:
+            config = with_ties(writing.layer(model), model, written)
+        for entry in (entry for entries in written.shared() for entry in entries):
+            entry["shared_object_id"] = entry[OWN][registry.SHARED]
     except _CallsDifferError as difference:
-        config, writing.unread = _foreign(model), [str(difference)]
+        with registry.layers.writing(model) as written:
+            config = with_ties(_foreign(model), model, written)
+        writing.unread = [str(difference)]
     training = training_config(model) if compiled and model.optimizer is not None else None
     compiled_as = {} if training is None else compile_config(training, model, writing.unread)
     return {**config, "compile_config": compiled_as}, writing.unread
 
 
-class _GraphError(ValueError):
-    """What is wrong with a whole model."""
-
-
-class _CallsDifferError(_GraphError):
-    """A graph that Keras 3 would compute differently."""
+class _CallsDifferError(ValueError):
+    """A graph that Keras 3 would compute differently, or cannot make."""
 
 
 class _Writing:
-    """The layers written so far. A layer that occurs in several places is marked as the same in each.
-
-    `unread`: what Keras 3 cannot read, in the words of an error.
-    """
+    """The layers written so far. `unread`: what Keras 3 cannot read, in the words of an error."""
 
     def __init__(self) -> None:
-        self.written: dict[Layer, list[Plain]] = {}
         self.of_models: set[Layer] = set()
         self.unread: list[str] = []
 
-    def mark_shared(self) -> None:
-        """Number the layers that occur in several places."""
-        for number, places in enumerate((p for p in self.written.values() if len(p) > 1), start=1):
-            for place in places:
-                place["shared_object_id"] = number
-
     def layer(self, layer: Any) -> Plain:
         """The entry of a layer or model."""
-        if isinstance(layer, Network):
-            entry = self.model(layer)
-        else:
-            entry = self.single(layer)
+        with registry.layers.writing(layer) as written:
+            entry = self.model(layer) if isinstance(layer, Network) else self.single(layer)
         if left := registry.left_out(layer, entry["config"]):
             entry[OWN] = {**entry.get(OWN, {}), **left}
-        self.written.setdefault(layer, []).append(entry)
-        return entry
+        return written.add(layer, entry)
 
     def single(self, layer: Layer) -> Plain:
         """The entry of a layer that is no model."""
@@ -123,7 +111,7 @@ class _Writing:
             if keras3 is None:
                 raise ValueError(f"{name} {layer.name!r} has no form in Keras 3.")
             options = self.options(layer)
-        except _GraphError:
+        except _CallsDifferError:
             raise
         except ValueError as error:
             self.unread.append(str(error))
@@ -186,9 +174,8 @@ class _Writing:
             return function_entry(written) if isinstance(written, str) else written
         if option == "activity_regularizer":
             value = _of_each_sample(layer, value)
-        if isinstance(value, Mapping) and "class_name" in value:
-            return _object(FAMILIES[option.rpartition("_")[2]], value)
-        return value
+        family = FAMILIES.get(option.rpartition("_")[2])
+        return _object(family, value) if family and isinstance(value, Mapping) and "class_name" in value else value
 
     def activation(self, function: Any, value: Any) -> Any:
         """An activation: a name, a layer, or a user's function."""
@@ -200,14 +187,14 @@ class _Writing:
     # --- models ------------------------------------------------------------------------------------------------------
 
     def model(self, model: Network) -> Plain:
-        """The entry of a model. Raises ValueError for a layer of two models: Keras confuses its calls."""
+        """The entry of a model."""
         if model._graph is None and model._has_own_code:
             return _entry(None, model._class_name, model.get_config())
         twice = [layer for layer in model.layers if layer in self.of_models]
         if twice:
-            raise _GraphError(
-                f"{type(twice[0]).__name__} {twice[0].name!r}: a layer of two models, one inside the other, "
-                "has no form in a .keras file, which would have its weights once. Save as .h5."
+            raise _CallsDifferError(
+                f"{type(twice[0]).__name__} {twice[0].name!r}: a layer of two models, one inside the other, has no "
+                "form in Keras 3."
             )
         self.of_models.update(model.layers)
         config: Plain = {"name": model.name, "trainable": not model._frozen}
@@ -241,7 +228,7 @@ class _Writing:
             ("input_layers", model._input_form, inputs),
             ("output_layers", model._output_form, outputs),
         ):
-            config[key] = _lone(found) if form is None else put_together(form, found)
+            config[key] = _lone(found) if form is None else _by_keys(put_together(form, found))
         if own_class:
             return _entry(None, model._class_name, config)
         return {**_entry("keras.src.models.functional", "Functional", config), "registered_name": "Functional"}
@@ -312,6 +299,16 @@ def _of_each_sample(layer: Layer, value: Any) -> Any:
     return value["config"]["regularizer"]
 
 
+def _by_keys(value: Any, inside: bool = False) -> Any:
+    """A nested value; a dict inside a dict by its sorted keys, in which order Keras 3 on torch does not bring it."""
+    if isinstance(value, Mapping) and "class_name" not in value:
+        items = {key: _by_keys(item, True) for key, item in value.items()}
+        return {key: items[key] for key in sorted(items)} if inside else items
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return type(value)(_by_keys(item, inside) for item in value)
+    return value
+
+
 def _lone(places: list[Any]) -> Any:
     return places[0] if len(places) == 1 else places
 
@@ -336,8 +333,8 @@ def _call(layer: Layer, node: Node, tensors: list[Plain]) -> Plain:
         return {"args": tensors[:1], "kwargs": {**given, **states}}
     if POSITIONAL in node.arguments:
         args, kwargs = bound(tensors, node.arguments)
-        return {"args": list(args), "kwargs": kwargs}
+        return {"args": _by_keys(list(args)), "kwargs": {key: _by_keys(value) for key, value in kwargs.items()}}
     if isinstance(layer, Network) and layer._input_form is not None:
-        return {"args": [put_together(layer._input_form, tensors)], "kwargs": given}
+        return {"args": [_by_keys(put_together(layer._input_form, tensors))], "kwargs": given}
     several = isinstance(node.inputs, (list, tuple))
     return {"args": [tensors if several else tensors[0]], "kwargs": given}
