@@ -340,7 +340,7 @@ def test_an_option_that_is_missing_or_null(option: str, null: bool):
 )
 @pytest.mark.parametrize("suffix", [".h5", ".keras"])
 def test_a_loss_that_is_null(suffix: str, change: dict[str, Any]):
-    """As tf.keras writes it after `model.compile()`. It loads such a file, which predicts; fit has no loss to compute."""
+    """As tf.keras writes it after `model.compile()`. There such a file loads and predicts; fit has no loss."""
     path = changed(suffix, change)
     text = f"{path}: its training configuration names no loss, so the model is not compiled. To train it, call compile "
     with pytest.warns(UserWarning, match=f"^{re.escape(text)}with a loss\\.$"):

@@ -141,8 +141,8 @@ def _of_keras(
 
         matches, origin, report = _take(source, model, own, None, memory=allocate)
         source.frozen.freeze_parameters(model, source.name)
-        if compiled and source.training is not None:
-            state_arrays = source.optimizer() if _compile(source, model, custom_objects) else None
+        if compiled and source.training is not None and _compile(source, model, custom_objects):
+            state_arrays = source.optimizer()
             if state_arrays:
                 _restore(model, state_arrays, matches, origin, source)
                 restore_scale(model, state_arrays, source.name)
@@ -213,9 +213,9 @@ def _of_tensors(
         give_types(model, source.types, source.name)
         state.fill(model, stored, shown(path))
         source.frozen.freeze_parameters(model, source.name)
-        if compiled and source.training is not None:
-            if _compile(source, model, custom_objects) and source.state is not None:
-                restore_by_name(model, stored.optimizer, source.state, source.name)
+        is_compiled = compiled and source.training is not None and _compile(source, model, custom_objects)
+        if is_compiled and source.state is not None:
+            restore_by_name(model, stored.optimizer, source.state, source.name)
     model.eval()
     return model, Report.of_state(shown(path), model) if taking.report else None
 
