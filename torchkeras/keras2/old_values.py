@@ -53,7 +53,7 @@ class Value(Tensor):
 
 
 class ScriptWeight(nn.Parameter):
-    """A weight or variable of a script: true, as TensorFlow 1's variables are. `if self.bias:` asks whether there is one."""
+    """A weight or variable of a script: true, as TensorFlow 1's are; `if self.bias:` asks whether there is one."""
 
     def __bool__(self) -> bool:
         return True
