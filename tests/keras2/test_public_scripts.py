@@ -245,6 +245,46 @@ vectors, table = Tied(7, 2)(words)
 assert vectors.shape == (None, 3, 2) and table.shape == (7, 2)
 """
 
+# On TensorFlow 1, `bool(K.variable(0.))` is True. A bias of one zero is where torch would say False with no error.
+A_WEIGHT_IS_TRUE = """
+class Linear(Layer):
+    def __init__(self, units, use_bias=True, **kwargs):
+        self.units, self.use_bias = units, use_bias
+        super().__init__(**kwargs)
+
+    def build(self, input_shape):
+        self.kernel = self.add_weight(name="kernel", shape=(input_shape[1], self.units), initializer="ones")
+        self.bias = self.add_weight("bias", (self.units,), initializer="zeros") if self.use_bias else None
+        self.shift = K.variable(np.zeros((1,)))
+        self._trainable_weights = self.trainable_weights + [self.shift]
+        self.built = True
+
+    def call(self, inputs):
+        output = K.dot(inputs, self.kernel)
+        if self.bias:
+            output += self.bias
+        if self.shift:
+            output += self.shift
+        return output
+
+    def compute_output_shape(self, input_shape):
+        return (input_shape[0], self.units)
+
+for units in (1, 3):
+    inputs = Input((5,))
+    model = Model(inputs, Linear(units)(inputs))
+    model.compile("sgd", lambda y_true, y_pred: K.sum(y_pred, axis=-1))
+    model.train_on_batch(x, np.zeros((4, units)))
+    assert np.allclose(model.layers[1].get_weights()[1], -0.01)  # it moves though it was zero
+    assert np.allclose(model.layers[1].get_weights()[2], -0.01 * units)
+    model.save_weights("w.h5")
+    again = Model(inputs, Linear(units)(inputs))
+    again.load_weights("w.h5")
+    assert np.allclose(again.predict(x), model.predict(x))
+    assert np.allclose(Model(inputs, Linear(units, False)(inputs)).predict(x), x.sum(1, keepdims=True))
+assert bool(K.variable(0.0)) and bool(K.variable([0.0, 1.0])) and bool(Dense(1, input_shape=(1,)).name)
+"""
+
 CASES = {
     name.lower(): value
     for name, value in list(globals().items())

@@ -8,6 +8,8 @@ from translated import GOLDEN, config_in
 from torchkeras.errors import UnknownFormatError
 from torchkeras.saving.dialects.modern import dialect
 
+KERAS_2_RAN_ON = "Keras 2 ran on tensorflow, theano, cntk, mxnet, plaidml.keras.backend"
+
 
 @pytest.mark.parametrize(
     ("version", "backend", "found"),
@@ -17,6 +19,8 @@ from torchkeras.saving.dialects.modern import dialect
         ("2.0.0", "theano", "keras2"),
         ("2.2.4", "tensorflow", "keras2"),
         ("2.3.1", "cntk", "keras2"),
+        ("2.2.4", "plaidml.keras.backend", "keras2"),
+        ("2.2.4.2", "mxnet", "keras2"),
         ("2.1.6-tf", "tensorflow", "tf_keras"),
         ("2.3.0-tf", "tensorflow", "tf_keras"),
         ("2.4.0", "tensorflow", "tf_keras"),
@@ -50,7 +54,7 @@ def test_forms(folder, found):
     [
         (({}, "4.0.0"), "Written by Keras 4.0.0; files of Keras 1, 2 and 3 are read."),
         (({}, "new"), "The version of Keras must be such as '2.2.4'; found 'new'."),
-        (({}, "2.2.4", "torch"), "Written by Keras 2.2.4 on torch; Keras 2 ran on tensorflow, theano, cntk."),
+        (({}, "2.2.4", "torch"), f"Written by Keras 2.2.4 on torch; {KERAS_2_RAN_ON}."),
         (
             ({"class_name": "Sequential", "config": []},),
             "The architecture has no 'keras_version', and its forms are those of nothing alone.",

@@ -109,9 +109,9 @@ def test_weights_that_are_no_numbers():
     ("change", "kind", "message"),
     [
         (
-            lambda file: file.attrs.__setitem__("backend", "mxnet"),
+            lambda file: file.attrs.__setitem__("backend", "chainer"),
             UnknownFormatError,
-            "file.h5: written on the backend 'mxnet', which is not known.",
+            "file.h5: written on the backend 'chainer', which is not known.",
         ),
         (
             lambda file: file.attrs.__setitem__("keras_version", "4.0.0"),
@@ -216,8 +216,8 @@ def test_an_unknown_layer_in_a_file():
         (
             {"original_backend": "Theano"},
             (
-                "original_backend must be one of 'tensorflow', 'theano', 'cntk', 'torch', "
-                "'jax', 'numpy', 'openvino', or None; found 'Theano'."
+                "original_backend must be one of 'tensorflow', 'theano', 'cntk', 'mxnet', 'plaidml.keras.backend', "
+                "'torch', 'jax', 'numpy', 'openvino', or None; found 'Theano'."
             ),
         ),
         (

@@ -185,6 +185,24 @@ def test_a_backend_against_the_names_of_keras_1():
         cnn("channels_last").load_weights("keras1.h5", original_backend="tensorflow")
 
 
+@pytest.mark.parametrize("backend", ["mxnet", "plaidml.keras.backend", "cntk"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_kernels_of_other_backends_are_as_those_of_tensorflow(backend, whole):
+    """Genuine 2.2.4 converts kernels of Theano alone."""
+    source = Sequential([Conv2D(3, 2, input_shape=(5, 5, 2)), Flatten(), Dense(2)])
+    x = np.random.default_rng(0).normal(size=(3, 5, 5, 2)).astype("float32")
+    (source.save if whole else source.save_weights)("m.h5")
+    with h5py.File("m.h5", "r+") as file:
+        for group in (file, file["model_weights"]) if whole else (file,):
+            group.attrs["backend"] = backend.encode()
+    if whole:
+        found = load_model("m.h5")
+    else:
+        found = Sequential([Conv2D(3, 2, input_shape=(5, 5, 2)), Flatten(), Dense(2)])
+        found.load_weights("m.h5", original_backend=backend)
+    np.testing.assert_array_equal(found.predict(x), source.predict(x))
+
+
 # --- Keras 0 ---------------------------------------------------------------------------------------------------------
 
 

@@ -328,17 +328,42 @@ def test_an_option_that_is_missing_or_null(option: str, null: bool):
     assert model.metrics_names == (["loss"] if option == "metrics" else ["loss", "mae"])
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"loss": None},
+        {"loss": None, "metrics": None, "loss_weights": None},
+        {"loss": {"dense": None}},
+        {"loss": [None]},
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("suffix", [".h5", ".keras"])
+def test_a_loss_that_is_null(suffix: str, change: dict[str, Any]):
+    """As tf.keras writes it after `model.compile()`. There such a file loads and predicts; fit has no loss."""
+    path = changed(suffix, change)
+    text = f"{path}: its training configuration names no loss, so the model is not compiled. To train it, call compile "
+    with pytest.warns(UserWarning, match=f"^{re.escape(text)}with a loss\\.$"):
+        model = load_model(path)
+    x = np.random.default_rng(0).normal(size=(3, 4)).astype("float32")
+    assert model.optimizer is None
+    np.testing.assert_array_equal(model.predict(x), load_model(path, compile=False).predict(x))
+    model.compile("sgd", "mse")
+    assert len(model.fit(x, np.zeros((3, *model.output_shape[1:])), verbose=0).history["loss"]) == 1
+
+
 def test_a_loss_that_is_missing():
-    """Keras 3 loads such a file, and neither trains nor evaluates: there is no loss to compute."""
     path = compiled_by(lambda config: {k: v for k, v in config.items() if k != "loss"})
-    text = (
-        f"{path}: compile: the model has no loss to optimize: give compile a `loss`, or the model one with `add_loss`."
-    )
-    with (
-        pytest.warns(UserWarning, match="compile: metrics is for outputs that have a loss, and none has"),
-        pytest.raises(ArchitectureError, match=f"^{re.escape(text)}{WITHOUT}$"),
-    ):
-        load_model(path)
+    with pytest.warns(UserWarning, match="names no loss, so the model is not compiled"):
+        assert load_model(path).optimizer is None
+
+
+def test_a_model_with_a_loss_of_its_own_needs_none_in_the_file():
+    i = Input((4,))
+    model = Model(i, Dense(3, activity_regularizer="l2")(i))
+    model.compile("sgd")
+    model.save("m.h5")
+    assert type(load_model("m.h5").optimizer).__name__ == "SGD"
 
 
 AGAIN = "; load it with compile=False and compile it yourself."

@@ -20,7 +20,7 @@ from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.keras2 import old_builds, old_states
 from torchkeras.keras2.interfaces import add_weight_args_preprocessing
-from torchkeras.keras2.old_values import taking_values
+from torchkeras.keras2.old_values import ScriptWeight, taking_values
 from torchkeras.keras2.told import LOSSES, UPDATES, keep, warn_of_none
 from torchkeras.keras_axes import IN_ORDER
 from torchkeras.layers import Dropout
@@ -94,7 +94,10 @@ class OldLayer:
             options["shape"] = (options["shape"],)
         if options.get("trainable") is None:
             options.pop("trainable", None)
-        return _add_weight(self, **options)
+        made = _add_weight(self, **options)
+        if isinstance(made, nn.Parameter):
+            made.__class__ = ScriptWeight
+        return made
 
     def add_update(self: Any, updates: Any, inputs: Any = None) -> None:
         """In `call`: assignments that a step of training makes once the layer has computed.

@@ -52,6 +52,13 @@ class Value(Tensor):
         return plain[key]
 
 
+class ScriptWeight(nn.Parameter):
+    """A weight or variable of a script: true, as TensorFlow 1's are; `if self.bias:` asks whether there is one."""
+
+    def __bool__(self) -> bool:
+        return True
+
+
 def _with_arrays(name: str) -> Callable[[Value, Any], Any]:
     """An operator that takes an array of NumPy beside a tensor, as one of the tensor's type."""
     function = getattr(Tensor, name)

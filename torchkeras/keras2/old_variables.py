@@ -17,7 +17,7 @@ from torchkeras.backend import assignments
 from torchkeras.engine.layer.expressions import expression_of, recorded
 from torchkeras.engine.layer.users_code import CODE
 from torchkeras.engine.layer.weight import Weight
-from torchkeras.keras2.old_values import IN_PLACE, giving_values
+from torchkeras.keras2.old_values import IN_PLACE, ScriptWeight, giving_values
 
 _get = Weight.__get__
 
@@ -31,7 +31,7 @@ def get(self: Any, layer: Any, owner: type) -> Any:
     return found if expression is None else expression
 
 
-class ScriptVariable(nn.Parameter):
+class ScriptVariable(ScriptWeight):
     """A variable that a script makes outside of layers: what operators compute from it is an expression."""
 
 

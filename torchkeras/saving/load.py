@@ -141,14 +141,7 @@ def _of_keras(
 
         matches, origin, report = _take(source, model, own, None, memory=allocate)
         source.frozen.freeze_parameters(model, source.name)
-        if compiled and source.training is not None:
-            if not source.told_optimizer:
-                warnings.warn(
-                    f"{source.name}: its training configuration names no optimizer. As in Keras, the model is compiled "
-                    "with RMSprop, which starts anew.",
-                    stacklevel=5,
-                )
-            _compile(source, model, custom_objects)
+        if compiled and source.training is not None and _compile(source, model, custom_objects):
             state_arrays = source.optimizer()
             if state_arrays:
                 _restore(model, state_arrays, matches, origin, source)
@@ -214,10 +207,9 @@ def _of_tensors(
         give_types(model, source.types, source.name)
         state.fill(model, stored, shown(path))
         source.frozen.freeze_parameters(model, source.name)
-        if compiled and source.training is not None:
-            _compile(source, model, custom_objects)
-            if source.state is not None:
-                restore_by_name(model, stored.optimizer, source.state, source.name)
+        is_compiled = compiled and source.training is not None and _compile(source, model, custom_objects)
+        if is_compiled and source.state is not None:
+            restore_by_name(model, stored.optimizer, source.state, source.name)
     model.eval()
     return model, Report.of_state(shown(path), model) if taking.report else None
 
@@ -273,7 +265,8 @@ def _built(source: ModelFile, config: Any, custom_objects: Mapping[str, Any] | N
     return model
 
 
-def _compile(source: ModelFile, model: Any, custom_objects: Mapping[str, Any] | None) -> None:
+def _compile(source: ModelFile, model: Any, custom_objects: Mapping[str, Any] | None) -> bool:
+    """Compile a model as its file says, and return whether it is. Without a loss it is not: it can only predict."""
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
     training = modern_training(
         bytecode.read(source.training, known),
@@ -286,9 +279,17 @@ def _compile(source: ModelFile, model: Any, custom_objects: Mapping[str, Any] | 
     )
     try:
         with building("The training configuration"):
-            model._compile_as(training, custom_objects)
+            compiled = model._compile_as(training, custom_objects)
     except ArchitectureError as error:
         raise ArchitectureError(f"{source.name}: {error} Load it with compile=False to go without.") from error
+    if not compiled:
+        text = "names no loss, so the model is not compiled. To train it, call compile with a loss."
+    elif not source.told_optimizer:
+        text = "names no optimizer. As in Keras, the model is compiled with RMSprop, which starts anew."
+    else:
+        return True
+    warnings.warn(f"{source.name}: its training configuration {text}", stacklevel=6)
+    return compiled
 
 
 def give_memory(model: Layer) -> None:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_leaves
 
 from torchkeras import optimizers
 from torchkeras.callbacks.logs import Named
@@ -440,9 +441,13 @@ class Compiling(Together, Turning, Extending, abstract=True):
             for parameter in frozen:
                 parameter.requires_grad_(False)
 
-    def _compile_as(self, training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> None:
-        """Compile as a file says."""
+    def _compile_as(self, training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> bool:
+        """Compile as a file says; False, and nothing is done, if it names no loss and the model has none itself."""
+        names_loss = any(each is not None for each in tree_leaves(training["loss"]))
+        if not (names_loss or own_step(self, "train") is not None or self._has_loss(())):
+            return False
         self.compile(**compile_arguments(training, custom_objects))
+        return True
 
     def __getstate__(self) -> dict[str, Any]:
         # The compiled model holds the layers' tensors by identity: a copy settles its own, from what compile was

@@ -16,11 +16,11 @@ from torchkeras.saving.dialects.changes import with_variance, without_integer_ve
 from torchkeras.saving.dialects.class_names import as_meant
 from torchkeras.saving.dialects.dialect import Dialect, Known
 from torchkeras.saving.model_file import ModelFile, mappings
+from torchkeras.saving.weights.origin import BACKENDS2
 
 Custom = Mapping[str, Any] | None
 
 VERSION = re.compile(r"(\d+)\.(\d+)(\.|$)")
-BACKENDS = ("tensorflow", "theano", "cntk")  # of Keras 2
 
 
 def _of_keras2(config: Any, known: Known) -> Any:
@@ -115,8 +115,8 @@ def dialect(config: Any, keras_version: str | None = None, backend: str | None =
     found = next((each for each in DIALECTS if each.version(major, minor, tf)), None)
     if found is None:
         raise UnknownFormatError(f"Written by Keras {version}; files of Keras 1, 2 and 3 are read.")
-    if major == 2 and backend not in (None, *BACKENDS):
-        raise UnknownFormatError(f"Written by Keras {version} on {backend}; Keras 2 ran on {', '.join(BACKENDS)}.")
+    if major == 2 and backend not in (None, *BACKENDS2):
+        raise UnknownFormatError(f"Written by Keras {version} on {backend}; Keras 2 ran on {', '.join(BACKENDS2)}.")
     return found
 
 

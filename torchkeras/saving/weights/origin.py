@@ -24,7 +24,9 @@ from torchkeras.saving.containers.places import filename
 from torchkeras.saving.layer_facts import facts
 
 LATER = re.compile(r"3\.|2\.[4-9]|2\.\d\d|2\..*-tf")  # tf.keras, which calls itself 2.4.0 or 2.3.0-tf, and Keras 3
-BACKENDS = ("tensorflow", "theano", "cntk", "torch", "jax", "numpy", "openvino")
+# Those of Keras 2, two of them by other makers; and of Keras 3. All but Theano compute correlations.
+BACKENDS2 = ("tensorflow", "theano", "cntk", "mxnet", "plaidml.keras.backend")
+BACKENDS = (*BACKENDS2, "torch", "jax", "numpy", "openvino")
 # The attribute by which our files say that the dicts of their model count by their sorted keys, as in tf.keras and
 # Keras 3. Keras 2 has no dicts; our files without it have them in the order in which they were written.
 SORTED = "torchkeras_sorted"
