@@ -25,11 +25,31 @@ def _bins(made: Config, where: str) -> Config:
     return with_options(made, dtype=None) if is_integer else made
 
 
+_channels_last = setting(data_format="channels_last")
+
+
+def _resizing(made: Config, where: str) -> Config:
+    if made["config"].get("interpolation") == "bicubic":
+        raise ArchitectureError(
+            f"{where}: 'bicubic' has another curve in TensorFlow (a = -0.5) than in torch (a = -0.75), so its images "
+            "differ; it is not read."
+        )
+    return _channels_last(made, where)
+
+
+def _early_random_crop(made: Config, where: str) -> Config:
+    raise ArchitectureError(
+        f"{where}: outside of training, TensorFlow up to 2.6 resized whole images and cut out their middle, and later "
+        "versions cut first; it is not read."
+    )
+
+
 _CHANGES = {
     **CHANGES,
     "BatchNormalization": batch_normalization("flat"),
     "Discretization": _bins,
-    **dict.fromkeys(IMAGES, setting(data_format="channels_last")),
+    **dict.fromkeys(IMAGES, _channels_last),
+    "Resizing": _resizing,
 }
 
 _UNARY = (
@@ -218,11 +238,13 @@ LEFT_OUT: Mapping[Any, tuple[str, Any, str, str]] = {
 
 def _forms(version: str | None, config: Any) -> Forms:
     """The forms of a version of tf.keras, such as 2.2.4-tf, that wrote a config."""
-    found = re.match(r"(\d+)\.(\d+)\.(\d+)-tf", version or "")
+    found = re.match(r"(\d+)\.(\d+)\.(\d+)", version or "")
     numbers = tuple(map(int, found.groups() if found else (2, 15, 0)))
-    changes: Mapping[str, Any] = _AS_KERAS2 if numbers < (2, 2, 4) else {}
+    changes: dict[str, Any] = dict(_AS_KERAS2) if numbers < (2, 2, 4) else {}
     if numbers == (2, 2, 4):
-        changes = {"Bidirectional": bidirectional(_zeros if _is_of_tensorflow1(config) else _zeros_of_2_0)}
+        changes["Bidirectional"] = bidirectional(_zeros if _is_of_tensorflow1(config) else _zeros_of_2_0)
+    if numbers < (2, 7, 0):
+        changes["RandomCrop"] = _early_random_crop
     return replace(_FORMS, words=Words({}, {**_CHANGES, **changes}))
 
 
