@@ -58,9 +58,12 @@ RELATIVE, ABSOLUTE = 1e-3, 1e-4
 
 # --- the versions ----------------------------------------------------------------------------------------------------
 
-OLD = "h5py==2.10.0 numpy==1.16.6 protobuf==3.20.3 pyyaml==5.4.1 six"
+NUMPY_1 = "h5py==2.10.0 numpy==1.16.6 pyyaml==5.4.1 six"
+OLD = f"{NUMPY_1} protobuf==3.20.3"
+TENSORBOARD = "werkzeug==1.0.1 markdown==2.6.11"  # what pip of Python 3.6 finds for it is too new
 # TensorFlow: the Python, and what is installed.
 TENSORFLOWS: Mapping[str, tuple[str, str]] = {
+    "1.3": ("3.6", f"tensorflow==1.3.0 scipy==1.4.1 {NUMPY_1} protobuf==3.19.6 wheel==0.36.2 {TENSORBOARD}"),
     "1.13": ("3.7", f"tensorflow==1.13.2 scipy {OLD}"),
     "1.14": ("3.7", f"tensorflow==1.14.0 theano==1.0.5 scipy {OLD}"),
     "1.15": ("3.7", f"tensorflow-cpu==1.15.0 {OLD}"),
@@ -135,10 +138,12 @@ def _keras(numbers: str, tensorflow: str, backend: str = "tensorflow") -> list[V
 VERSIONS: Sequence[Version] = (
     *_keras("1.0.8 1.1.2", "1.14", "theano"),
     *_keras("1.2.2", "1.13"),
-    *_keras("2.0.0 2.0.1 2.0.2 2.0.3 2.0.4 2.0.5 2.0.6 2.0.7 2.0.8 2.0.9", "1.14"),
+    *_keras("2.0.0 2.0.1 2.0.2 2.0.3 2.0.4 2.0.5 2.0.6", "1.14"),
+    *_keras("2.0.7", "1.3"),  # it sets an attribute of variables that later TensorFlows refuse to set
+    *_keras("2.0.8 2.0.9", "1.14"),
     *_keras("2.1.0 2.1.1 2.1.2 2.1.3 2.1.4 2.1.5 2.1.6 2.2.0 2.2.1 2.2.2 2.2.3 2.2.4 2.2.5", "1.14"),
     *_keras("2.3.1", "2.0"),
-    *(Version(f"tf.keras-{n}", "tensorflow.keras", n) for n in TENSORFLOWS if n not in TF_KERAS),
+    *(Version(f"tf.keras-{n}", "tensorflow.keras", n) for n in TENSORFLOWS if n not in ("1.3", *TF_KERAS)),
     *(Version(f"tf_keras-{n}", "tf_keras", n, f"tf_keras=={n}.{patch}") for n, patch in TF_KERAS.items()),
     *(
         Version(f"keras-3.{n.partition('.')[0]}", "keras", "", f"keras==3.{n}", "torch")

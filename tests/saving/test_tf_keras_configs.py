@@ -249,3 +249,26 @@ def test_both_ways_give_zeros_at_masked_steps_as_that_version_did(version, optio
 def test_a_masked_output_is_the_first_state_up_to_tensorflow_1_12(version, held):
     made = modern_config(entry("LSTM", name="lstm", units=2), version)
     assert made["config"].get("zero_output_for_mask") is held
+
+
+def test_a_resizing_by_another_curve_is_refused():
+    """By genuine files of TensorFlow 2.3, images differ by 0.14 of values between -1 and 1."""
+    text = (
+        "Resizing 'r': 'bicubic' has another curve in TensorFlow (a = -0.5) than in torch (a = -0.75), so its images "
+        "differ; it is not read."
+    )
+    config = {"class_name": "Resizing", "config": {"name": "r", "height": 2, "width": 2, "interpolation": "bicubic"}}
+    with pytest.raises(ArchitectureError, match=f"^{re.escape(text)}$"):
+        modern_config(config, "2.15.0")
+
+
+def test_a_random_crop_of_early_versions_is_refused():
+    """Genuine 2.3 gives other images than 2.7 outside of training."""
+    text = (
+        "RandomCrop 'c': outside of training, TensorFlow up to 2.6 resized whole images and cut out their middle, and "
+        "later versions cut first; it is not read."
+    )
+    config = {"class_name": "RandomCrop", "config": {"name": "c", "height": 2, "width": 2}}
+    with pytest.raises(ArchitectureError, match=f"^{re.escape(text)}$"):
+        modern_config(config, "2.6.0")
+    assert modern_config(config, "2.7.0")["config"]["data_format"] == "channels_last"

@@ -23,7 +23,7 @@ def _recurrent(made: Config, where: str) -> Config:
 
 
 def bidirectional(zeros: Callable[[Config], bool | None]) -> Callable[[Config, str], Config]:
-    """The change of a Bidirectional. `zeros`: what `zero_output_for_mask` is inside, of a layer's options."""
+    """The change of a Bidirectional. `zeros`: what `zero_output_for_mask` is inside, of a layer's config."""
     return partial(_bidirectional, zeros)
 
 
@@ -34,9 +34,7 @@ def _bidirectional(zeros: Callable[[Config], bool | None], made: Config, where: 
     """
     config = dict(made["config"])
     layers = {key: config.pop(key, None) for key in ("layer", "backward_layer")}
-    forward, backward = (
-        found and with_options(found, zero_output_for_mask=zeros(found["config"])) for found in layers.values()
-    )
+    forward, backward = (found and with_options(found, zero_output_for_mask=zeros(found)) for found in layers.values())
     own = [dict(found["config"], name=None, go_backwards=None) for found in (forward, backward) if found]
     penalties = [found.get("activity_regularizer") for found in own]
     merged = config.get("merge_mode", "concat") not in ("concat", None)
@@ -134,7 +132,7 @@ def _set(options: Config, made: Config, where: str) -> Config:
 CHANGES: Mapping[str, Callable[[Config, str], Config]] = {
     **dict.fromkeys(RECURRENT, _recurrent),
     "ActivityRegularization": setting(per_sample=True),
-    "Bidirectional": bidirectional(lambda options: bool(options.get("return_sequences"))),
+    "Bidirectional": bidirectional(lambda layer: bool(layer["config"].get("return_sequences"))),
     "Lambda": _lambda,
     "UpSampling2D": _half_pixel,
 }

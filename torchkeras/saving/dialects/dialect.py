@@ -18,8 +18,14 @@ class Known:
     data_format: str | None = None
     custom_objects: Mapping[str, Any] | None = None
 
+    def version(self, config: Any) -> str | None:
+        """The version of Keras that wrote a config, by its file or by itself."""
+        if self.source is not None:
+            return self.source.version
+        return config.get("keras_version") if isinstance(config, Mapping) else None
 
-def _nothing(config: Any, data_format: str | None) -> list[str]:
+
+def _nothing(config: Any, known: Known) -> list[str]:
     return []
 
 
@@ -29,7 +35,7 @@ class Dialect:
 
     `version(major, minor, tf)`: whether that version writes it; `tf` if it calls itself tf.keras. `marks`: whether a
     dictionary is one that this dialect has and others have not, except those whose forms it writes `besides`.
-    `modern_config(config, known)`: today's config of a model. `doubts(config, data_format)`: what a config leaves open,
+    `modern_config(config, known)`: today's config of a model. `doubts(config, known)`: what a config leaves open,
     as sentences for a warning. `classes`: whether names of losses and metrics mean classes; then `metrics_by_output`,
     whether a list of metrics has one for each of several outputs, and `names_outputs`, whether each of several outputs
     of a layer has a name of its own, with which that of a metric begins.
@@ -39,7 +45,7 @@ class Dialect:
     version: Callable[[int, int, bool], bool]
     marks: Callable[[Mapping[str, Any]], bool]
     modern_config: Callable[[Any, Known], Any]
-    doubts: Callable[[Any, str | None], list[str]] = _nothing
+    doubts: Callable[[Any, Known], list[str]] = _nothing
     besides: tuple[str, ...] = ()
     classes: bool = False
     metrics_by_output: bool = False

@@ -187,5 +187,5 @@ DIALECT = Dialect(
     version=lambda major, minor, tf: major in (0, 1),
     marks=lambda found: not OPTIONS.isdisjoint(found),
     modern_config=_of_known,
-    doubts=doubts,
+    doubts=lambda config, known: doubts(config, known.data_format),
 )

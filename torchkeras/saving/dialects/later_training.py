@@ -177,6 +177,8 @@ def plain(value: Any) -> Any:
     options = {key: _without_module(given) if key == "fn" else given for key, given in options.items()}
     if name in LOSS_CLASSES or name in METRIC_CLASSES:
         options.pop("fn", None)
+    if options.get("name", "") is None:  # of a loss that the user gave no name, in tf.keras 1.13 and 1.14
+        del options["name"]
     if options.get("reduction") == "auto":
         options["reduction"] = "sum_over_batch_size"
     policy = options.get("dtype")

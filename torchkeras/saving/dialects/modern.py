@@ -51,14 +51,15 @@ def of_source(
 
     `lambdas`: what is done with functions that are bytecode.
 
-    Warns if a file of Keras 1 leaves something open and Keras 1's own choice is taken. Raises ArchitectureError,
+    Warns if a file leaves something open and the choice of the Keras that wrote it is taken. Raises ArchitectureError,
     ForbiddenContentError, UnknownFormatError.
     """
     found = dialect_of(source)
     config = _as_read(source.config, found, custom_objects, lambdas, source.version)
+    known = Known(source, backend, data_format, custom_objects)
     with building():
-        made = found.modern_config(config, Known(source, backend, data_format, custom_objects))
-        doubts = found.doubts(config, data_format)
+        made = found.modern_config(config, known)
+        doubts = found.doubts(config, known)
     for doubt in doubts:
         warnings.warn(f"{source.name}: {doubt}", stacklevel=6)
     return made
@@ -74,8 +75,13 @@ def of_config(
     """The same for an architecture alone, from JSON or YAML."""
     found = _checked(config, version, backend)
     config = _as_read(config, found, custom_objects, lambdas, version)
+    known = Known(None, backend, None, custom_objects)
     with building():
-        return found.modern_config(config, Known(None, backend, None, custom_objects))
+        made = found.modern_config(config, known)
+        doubts = found.doubts(config, known)
+    for doubt in doubts:
+        warnings.warn(doubt, stacklevel=4)
+    return made
 
 
 def _as_read(config: Any, found: Dialect, custom_objects: Custom, lambdas: str, version: str | None) -> Any:

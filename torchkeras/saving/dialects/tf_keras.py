@@ -7,14 +7,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from torchkeras import registry
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls
 from torchkeras.saving.dialects.calls import NodeCall
 from torchkeras.saving.dialects.changes import CHANGES, batch_normalization, bidirectional, setting, with_options
 from torchkeras.saving.dialects.dialect import Dialect, Known
 from torchkeras.saving.dialects.graphs import Forms, modern
-from torchkeras.saving.dialects.translation import Config, Words
+from torchkeras.saving.dialects.translation import Config, Words, is_object
 from torchkeras.saving.layer_facts import IMAGES, RECURRENT
+from torchkeras.saving.model_file import mappings
 
 
 def _bins(made: Config, where: str) -> Config:
@@ -23,11 +25,31 @@ def _bins(made: Config, where: str) -> Config:
     return with_options(made, dtype=None) if is_integer else made
 
 
+_channels_last = setting(data_format="channels_last")
+
+
+def _resizing(made: Config, where: str) -> Config:
+    if made["config"].get("interpolation") == "bicubic":
+        raise ArchitectureError(
+            f"{where}: 'bicubic' has another curve in TensorFlow (a = -0.5) than in torch (a = -0.75), so its images "
+            "differ; it is not read."
+        )
+    return _channels_last(made, where)
+
+
+def _early_random_crop(made: Config, where: str) -> Config:
+    raise ArchitectureError(
+        f"{where}: outside of training, TensorFlow up to 2.6 resized whole images and cut out their middle, and later "
+        "versions cut first; it is not read."
+    )
+
+
 _CHANGES = {
     **CHANGES,
     "BatchNormalization": batch_normalization("flat"),
     "Discretization": _bins,
-    **dict.fromkeys(IMAGES, setting(data_format="channels_last")),
+    **dict.fromkeys(IMAGES, _channels_last),
+    "Resizing": _resizing,
 }
 
 _UNARY = (
@@ -162,22 +184,67 @@ _FORMS = Forms(
 # At masked steps, TensorFlow up to 1.12 computed as Keras 2.2.4 does, in a Bidirectional too.
 _AS_KERAS2 = {
     **dict.fromkeys(RECURRENT, lambda made, where: made),
-    "Bidirectional": bidirectional(lambda options: None),
-}
-# 1.13 let both layers of every Bidirectional give zeros there, and wrote that into their configs. Its files have the
-# version of those up to 2.1, which do it with `return_sequences` alone.
-_AS_WRITTEN = {
-    "Bidirectional": bidirectional(
-        lambda options: bool(options.get("return_sequences") or options.get("zero_output_for_mask"))
-    )
+    "Bidirectional": bidirectional(lambda layer: None),
 }
 
 
-def _forms(version: str | None) -> Forms:
-    """The forms of a version of tf.keras, such as 2.2.4-tf."""
-    found = re.match(r"(\d+)\.(\d+)\.(\d+)-tf", version or "")
+def _zeros(layer: Config) -> bool:
+    """Whether a layer in a Bidirectional gives zeros at masked steps.
+
+    1.13 let every such layer give zeros, and wrote that into its config. Later versions do it with `return_sequences`.
+    """
+    return bool(layer["config"].get("return_sequences") or layer["config"].get("zero_output_for_mask"))
+
+
+_LSTM_OF_CUDNN: Config = {
+    "activation": "tanh",
+    "recurrent_activation": "sigmoid",
+    "recurrent_dropout": 0,
+    "unroll": False,
+    "use_bias": True,
+}
+_OF_CUDNN: Mapping[str, Config] = {"LSTM": _LSTM_OF_CUDNN, "GRU": {**_LSTM_OF_CUDNN, "reset_after": True}}
+
+
+def _zeros_of_2_0(layer: Config) -> bool:
+    """The same in TensorFlow 2.0 and 2.1, where layers that cuDNN could compute give their last output again."""
+    options, kind = layer["config"], layer["class_name"]
+    by_cudnn = kind in _OF_CUDNN and all(options.get(key) == value for key, value in _OF_CUDNN[kind].items())
+    return _zeros(layer) and not by_cudnn
+
+
+def _is_of_tensorflow1(config: Any) -> bool:
+    """Whether TensorFlow 1 wrote a config of 2.2.4-tf: there alone initializers have a dtype."""
+    for options in mappings(config):
+        for key, value in options.items():
+            if str(key).endswith("_initializer") and is_object(value) and "dtype" in (value.get("config") or ()):
+                return True
+    return False
+
+
+# Options that some of the versions that call themselves 2.2.4-tf leave out, the value that these take themselves when
+# they read such a file, these versions, and what to do. 1.15 and later ones write `interpolation`, and resize by half
+# pixels; 1.13 and 1.14 do not. 1.13 has no Attention, 2.0 cannot save one.
+_CAUSAL = ("causal", False, "1.14", "If it was True, build the model by code and load the weights.")
+LEFT_OUT: Mapping[Any, tuple[str, Any, str, str]] = {
+    "AdditiveAttention": _CAUSAL,
+    "Attention": _CAUSAL,
+    "UpSampling2D": (
+        *("interpolation", "nearest", "1.13 and 1.14"),
+        "If it was 'bilinear', set model.get_layer({!r}).interpolation = 'bilinear'.",
+    ),
+}
+
+
+def _forms(version: str | None, config: Any) -> Forms:
+    """The forms of a version of tf.keras, such as 2.2.4-tf, that wrote a config."""
+    found = re.match(r"(\d+)\.(\d+)\.(\d+)", version or "")
     numbers = tuple(map(int, found.groups() if found else (2, 15, 0)))
-    changes = _AS_KERAS2 if numbers < (2, 2, 4) else _AS_WRITTEN if numbers == (2, 2, 4) else {}
+    changes: dict[str, Any] = dict(_AS_KERAS2) if numbers < (2, 2, 4) else {}
+    if numbers == (2, 2, 4):
+        changes["Bidirectional"] = bidirectional(_zeros if _is_of_tensorflow1(config) else _zeros_of_2_0)
+    if numbers < (2, 7, 0):
+        changes["RandomCrop"] = _early_random_crop
     return replace(_FORMS, words=Words({}, {**_CHANGES, **changes}))
 
 
@@ -186,11 +253,27 @@ def modern_config(config: Mapping[str, Any], version: str | None = None) -> Conf
 
     `version`: that of the file. Raises ArchitectureError for what has no form today.
     """
-    return modern(config, _forms(version))
+    return modern(config, _forms(version, config))
 
 
 def _of_known(config: Any, known: Known) -> Config:
-    return modern_config(config, known.source.version if known.source else config.get("keras_version"))
+    return modern_config(config, known.version(config))
+
+
+def doubts(config: Any, known: Known) -> list[str]:
+    """What a config leaves open and is taken as in tf.keras, as sentences for a warning."""
+    if known.version(config) != "2.2.4-tf":
+        return []
+    own, found = {**registry.get_custom_objects(), **(known.custom_objects or {})}, []
+    for entry in mappings(config):
+        kind, options = entry.get("class_name"), entry.get("config")
+        if kind not in LEFT_OUT or kind in own or not isinstance(options, Mapping):
+            continue
+        name, (option, taken, wrote, otherwise) = options.get("name"), LEFT_OUT[kind]
+        if option not in options:
+            what = f"{kind} {name!r}: its {option} is not written by tf.keras {wrote}"
+            found.append(f"{what}; it is taken as {taken!r}, as there. {otherwise.format(name)}")
+    return found
 
 
 DIALECT = Dialect(
@@ -201,6 +284,7 @@ DIALECT = Dialect(
     ),
     modern_config=_of_known,
     besides=("keras2",),
+    doubts=doubts,
     classes=True,
     names_outputs=True,
 )
