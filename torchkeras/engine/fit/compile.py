@@ -83,6 +83,25 @@ class GivenOptimizer(Given):
         super().__set__(model, model._optimizer_for(value) if asked else value)
 
 
+class NotHere:
+    """A training option of another Keras, which a model here does not have. `instead`: what to do."""
+
+    def __init__(self, instead: str):
+        self._instead = instead
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        if model is None:
+            return self
+        raise AttributeError(f"{type(model).__name__!r} object has no attribute {self._name!r}")
+
+    def __set__(self, model: Any, value: Any) -> None:
+        what = f"{type(model).__name__} {model.name!r}"
+        raise AttributeError(f"{what}: there is no option {self._name!r} to set: {self._instead}.")
+
+
 class Compiling(Together, Turning, Extending, abstract=True):
     """Compiling, added to a network: what `compile` was given (`_given`), what it settles to (`_compiled_model`)."""
 
@@ -94,6 +113,8 @@ class Compiling(Together, Turning, Extending, abstract=True):
     sample_weight_mode, weighted_metrics, target_tensors, on_nonfinite = Given(), Given(), Given(), Given()
     jit_compile, cuda_graph, steps_per_execution = Given(), Given(), Given()
     distribute, sync_batch_norm = Given(), Given()
+    run_eagerly = NotHere("steps run eagerly where jit_compile is False, set model.jit_compile = False")
+    auto_scale_loss = NotHere("the loss is scaled where layers compute in float16, and only there")
 
     def compile(  # type: ignore[override]  # nn.Module's compile is torch.compile in place; Keras's name goes before
         self,

@@ -8,7 +8,7 @@ from typing import Any
 from torchkeras.engine.graph import notebook, summary
 from torchkeras.engine.graph.call_forms import keys_of_form
 from torchkeras.engine.graph.trace import Graph, layers_as_written
-from torchkeras.engine.layer.fixed_lists import InputNames, Layers, OutputNames
+from torchkeras.engine.layer.fixed_lists import InputNames, Inputs, Layers, OutputNames, Outputs
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import slots_as_written, slots_on_torch
 from torchkeras.engine.layer.symbolic import KerasTensor, unpacked
@@ -102,12 +102,12 @@ class Structure(Layer, abstract=True):
     @property
     def inputs(self) -> list[KerasTensor]:
         """The symbolic inputs."""
-        return list(self._graphed.inputs)
+        return Inputs(self._graphed.inputs)
 
     @property
     def outputs(self) -> list[KerasTensor]:
         """The symbolic outputs."""
-        return list(self._graphed.outputs)
+        return Outputs(self._graphed.outputs)
 
     @property
     def input(self) -> Any:

@@ -46,6 +46,18 @@ class Layers(FixedList):
     instead += "last layer it is Model(model.inputs, model.layers[-2].output)"
 
 
+class Inputs(FixedList):
+    """The symbolic inputs of a model."""
+
+    of, instead = "model.inputs", "make a model with other inputs, Model([*model.inputs, x], outputs)"
+
+
+class Outputs(FixedList):
+    """The symbolic outputs of a model."""
+
+    of, instead = "model.outputs", "make a model with other outputs, Model(model.inputs, [*model.outputs, x])"
+
+
 class InputNames(FixedList):
     """The names of the inputs of a model."""
 
