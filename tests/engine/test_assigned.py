@@ -109,6 +109,22 @@ def test_the_array_of_a_weight_is_an_ordinary_tensor():
     assert type(copy.deepcopy(layer.kernel)) is torch.Tensor
 
 
+def test_a_layer_of_a_graph_stays_built():
+    model = two()
+    for layer in (model.layers[1], model):
+        text = (
+            f"{type(layer).__name__} {layer.name!r}: built cannot become False, since a graph has its weights: set "
+            "other values by set_weights, or make another layer, such as by clone_model."
+        )
+        with refused(AttributeError, text):
+            layer.built = False
+    alone = Dense(2, kernel_initializer="ones")
+    alone(torch.ones(1, 2))
+    alone.built = False  # as in Keras, its next call makes new weights
+    assert alone(torch.ones(1, 2)).tolist() == [[2.0, 2.0]]
+    assert model.predict(X).shape == (4, 2)
+
+
 def test_a_subclass_that_makes_the_weight_itself():
     class Own(Dense):
         def build(self, input_shape):

@@ -142,6 +142,23 @@ def test_random_variables_are_refused():
         assert make().shape == (3,), "outside it is made"
 
 
+@pytest.mark.parametrize("name", ["variable", "constant"])
+def test_random_numbers_of_numpy_are_refused(name):
+    make = getattr(K, name)
+    message = (
+        f" 'one': K.{name} of random numbers in a call makes another {name} each time. Make it once, outside; a weight "
+        "by add_weight in build."
+    )
+    with refused(ValueError, f"Lambda{message}"):
+        Lambda(lambda x: x * make(np.random.rand(3)), name="one")(Input((3,)))
+    with refused(ValueError, f"Own{message}"):
+        Own(lambda _, x: x + make(np.random.normal(size=3)), name="one")(Input((3,)))
+    once = np.random.rand(3)
+    inputs = Input((3,))
+    model = Model(inputs, Lambda(lambda x: x * make(once))(inputs))
+    np.testing.assert_allclose(model.predict(X), X * once, rtol=1e-6)
+
+
 def test_a_weight_that_code_adds_at_each_call():
     def adds(layer, inputs):
         return inputs @ layer.add_weight("w", (3, 4))

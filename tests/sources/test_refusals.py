@@ -56,8 +56,11 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
      "fit: batch_size cannot be given with a Sequence. It makes its own batches."),
     (endless(), {"batch_size": 4, "steps": 1}, ValueError,
      "fit: batch_size cannot be given with a generator. It makes its own batches."),
-    (LOADER, {"shuffle": False}, ValueError, "fit: shuffle cannot be given with a DataLoader. It has its own order."),
-    (LOADER, {"shuffle": "batch"}, ValueError, "fit: shuffle cannot be given with a DataLoader. It has its own order."),
+    (DataLoader(Samples(), shuffle=True), {"shuffle": False}, ValueError,
+     "fit: shuffle=False cannot be given with a DataLoader that shuffles, by a RandomSampler. Make the DataLoader with "
+     "shuffle=False, or leave the option away."),
+    (LOADER, {"shuffle": "batch"}, ValueError,
+     "fit: shuffle='batch' cannot be given with a DataLoader. It has its own order."),
     (endless(), {"shuffle": "batch", "steps": 1}, ValueError,
      "fit: shuffle='batch' cannot be given with a generator. It has its own order."),
     (Stream(), {"shuffle": "batch"}, ValueError,

@@ -50,6 +50,12 @@ OWN_STEP = (
 )
 
 
+NOTHING_TRAINS = (
+    "{} {!r} does not have any trainable weights: all are frozen, and the optimizer changes none. Unfreeze some, by "
+    "trainable or requires_grad_, and compile it again."
+)
+
+
 class Given:
     """An argument of `compile` as an attribute of the model: what it was given. One that is set counts from then on."""
 
@@ -456,6 +462,8 @@ class Compiling(Together, Turning, Extending, abstract=True):
         if now != {id(each) for each in compiled.parameters if each.requires_grad or id(each) in held}:
             frozen = {id(each) for each in compiled.parameters if not each.requires_grad and id(each) in held}
             warnings.warn(discrepancy(self.weights, compiled.parameters, frozen, lent), stacklevel=3)
+        elif not now and not lent and own_step(self, "train") is None and any(each.trainable for each in self.weights):
+            warnings.warn(NOTHING_TRAINS.format(type(self).__name__, self.name), stacklevel=3)
         if own_step(self, "train") is None and self._processes is None:
             warn_of_hooks(self, compiled.parameters)
         frozen = [each for each in compiled.parameters if not each.requires_grad and id(each) in lent]

@@ -55,7 +55,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         if not isinstance(self._validated, ArraySource):
             return None
         data = self._validated.data
-        weights = [torch.ones(len(data)) if weight is None else weight for weight in data.weights]
+        weights = [torch.ones(len(data), device="cpu") if weight is None else weight for weight in data.weights]
         return [to_numpy(tensor) for tensor in (*data.inputs, *data.targets, *weights)]
 
     @one_trains
@@ -102,7 +102,8 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
                 in place of `validation_split`.
             shuffle (bool, "batch" or None, default None): True shuffles samples, "batch" shuffles whole batches, False
                 keeps the order; of a `Sequence` either shuffles the batches. None is True, but for a generator, a
-                DataLoader and the like, which have their own order and refuse True. HDF5 data needs "batch" or False.
+                DataLoader and the like, which have their own order and refuse True; a DataLoader that shuffles refuses
+                False. HDF5 data needs "batch" or False.
             class_weight (dict or None, default None): a weight for each class number; for several outputs a list or a
                 dict.
             sample_weight (array or None, default None): a weight for each sample, or for each time step where `compile`
