@@ -150,10 +150,10 @@ def test_random_numbers_of_numpy_are_refused(name):
         "by add_weight in build."
     )
     with refused(ValueError, f"Lambda{message}"):
-        Lambda(lambda x: x * make(np.random.rand(3)), name="one")(Input((3,)))
+        Lambda(lambda x: x * make(np.random.rand(3)), name="one")(Input((3,)))  # noqa: NPY002 - as scripts draw
     with refused(ValueError, f"Own{message}"):
-        Own(lambda _, x: x + make(np.random.normal(size=3)), name="one")(Input((3,)))
-    once = np.random.rand(3)
+        Own(lambda _, x: x + make(np.random.normal(size=3)), name="one")(Input((3,)))  # noqa: NPY002
+    once = np.arange(3.0)
     inputs = Input((3,))
     model = Model(inputs, Lambda(lambda x: x * make(once))(inputs))
     np.testing.assert_allclose(model.predict(X), X * once, rtol=1e-6)

@@ -224,9 +224,10 @@ def identity(x: Any, name: str | None = None) -> Tensor:
 def refuse_in_code(function: str, of: str = "") -> None:
     """Raise ValueError where the code of a layer makes what would be another one at each call. `of`: its values."""
     if CODE.owner is not None:
+        kind = "constant" if function == "constant" else "variable"
         raise ValueError(
-            f"{type(CODE.owner).__name__} {CODE.owner.name!r}: K.{function}{of} in a call makes another "
-            f"{'constant' if function == 'constant' else 'variable'} each time. Make it once, outside; a weight by add_weight in build."
+            f"{type(CODE.owner).__name__} {CODE.owner.name!r}: K.{function}{of} in a call makes another {kind} each "
+            "time. Make it once, outside; a weight by add_weight in build."
         )
 
 

@@ -23,8 +23,8 @@ PATHS = "_made_by_code"  # an attribute of a layer: what its code has made, by t
 class _Code(threading.local):
     """`owner`: the layer whose code runs; None outside of such code, and while a layer makes its weights.
 
-    `made`: what this code has made that has weights; None for nothing. `numpys`: while the shape of its output is found,
-    where NumPy's stream of random numbers was when it began.
+    `made`: what this code has made that has weights; None for nothing. `numpys`: while the shape of its output is
+    found, where NumPy's stream of random numbers was when it began.
     """
 
     owner: Any = None
