@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -142,6 +143,12 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         verbose = level(verbose)
         for name, value in (("epochs", epochs), ("initial_epoch", initial_epoch)):
             checks.check_count("fit", name, value, least=0)
+        if initial_epoch > epochs:
+            warnings.warn(
+                f"fit: initial_epoch {initial_epoch} is past epochs {epochs}, and no epoch runs: epochs is the epoch to "
+                "stop before.",
+                stacklevel=2,
+            )
         due = runs.due_epochs(validation_freq)
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         self._check_compiled()

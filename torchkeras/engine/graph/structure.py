@@ -69,13 +69,13 @@ class Structure(Layer, abstract=True):
 
         Arguments:
             name (text or None, default None): the name.
-            index (integer or None, default None): the place, in place of the name.
+            index (integer or None, default None): the place. Where the name is given as well, it must be that layer's.
 
         Returns:
             The layer.
 
         Errors:
-            ValueError: there is no such layer, or neither is given.
+            ValueError: there is no such layer, neither is given, or both and they are of two layers.
 
         Example:
             >>> model = Sequential([Dense(8, input_shape=(4,), name="hidden"), Dense(1)])
@@ -90,6 +90,11 @@ class Structure(Layer, abstract=True):
             if not -len(layers) <= index < len(layers):
                 raise ValueError(
                     f"Was asked to retrieve layer at index {index} but model only has {len(layers)} layers."
+                )
+            if name not in (None, layers[index].name):
+                raise ValueError(
+                    f"get_layer: name and index are of two layers: found {name!r}, and {layers[index].name!r} at "
+                    f"{index}. Give one of them."
                 )
             return layers[index]
         if name is None:
