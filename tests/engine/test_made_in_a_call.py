@@ -1,5 +1,8 @@
 """Layers, modules and variables that the code of a layer makes in a call."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -187,3 +190,18 @@ def test_layers_that_are_made_once_and_kept():
     layer = Late()
     assert torch.equal(layer(torch.ones(4, 3)), layer(torch.ones(4, 3)))
     assert [tuple(each.shape) for each in layer.weights] == [(3, 3), (3,), (3, 4), (4,)]
+
+
+def test_plain_torch_is_not_watched():
+    code = """
+import torch, torchkeras
+from torch.nn.modules.module import _global_parameter_registration_hooks as hooks
+from torchkeras.layers import Dense, Input, Lambda
+model = torchkeras.Model(inputs := Input((3,)), Dense(2)(inputs))
+model.compile("sgd", "mse")
+model.fit(torch.ones(4, 3), torch.ones(4, 2), verbose=0)
+assert not hooks
+Lambda(lambda x: x + 1)(inputs)
+assert len(hooks) == 1
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

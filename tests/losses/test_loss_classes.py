@@ -77,7 +77,7 @@ def test_options_that_are_read_when_they_are_needed():
     loss = losses.MeanSquaredError()
     loss.reduction, loss.name = "sum", "squares"
     assert (loss(torch.zeros(2, 1), torch.ones(2, 1)).item(), loss.name) == (2.0, "squares")
-    with pytest.raises(ValueError, match="^MeanSquaredError: reduction must be one of"):
+    with pytest.raises(ValueError, match=r"^MeanSquaredError: reduction must be one of"):
         loss.reduction = "all"
 
     class Own(losses.Huber):

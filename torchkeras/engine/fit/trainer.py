@@ -145,8 +145,8 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
             checks.check_count("fit", name, value, least=0)
         if initial_epoch > epochs:
             warnings.warn(
-                f"fit: initial_epoch {initial_epoch} is past epochs {epochs}, and no epoch runs: epochs is the epoch to "
-                "stop before.",
+                f"fit: initial_epoch {initial_epoch} is past epochs {epochs}, and no epoch runs: epochs is the epoch "
+                "to stop before.",
                 stacklevel=2,
             )
         due = runs.due_epochs(validation_freq)

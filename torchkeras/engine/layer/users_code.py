@@ -35,6 +35,19 @@ class _Code(threading.local):
 CODE = _Code()
 
 
+class _Hook:
+    """`handle`: that of the hook by which torch says which modules are made, from the first code that runs on.
+
+    It stays then: torch goes through the hooks of the process in every thread, and one that comes and goes with each
+    call could change them under another thread's hands.
+    """
+
+    handle: Any = None
+
+
+_HOOK = _Hook()
+
+
 def numpys_place() -> Any:
     """Where NumPy's stream of random numbers is."""
     _, words, position, has_next, following = np.random.get_state()  # noqa: NPY002 - the stream that scripts draw from
@@ -53,6 +66,8 @@ def run(owner: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
     """
     if compiled_somewhere() and is_compiling():
         return function(*args, **kwargs)
+    if _HOOK.handle is None:
+        _HOOK.handle = register_module_parameter_registration_hook(_note_module)
     before = CODE.owner, CODE.made, CODE.numpys
     CODE.owner, CODE.made = owner, None
     CODE.numpys = numpys_place() if torch._C._len_torch_dispatch_stack() else None
@@ -106,6 +121,3 @@ def _note_module(module: nn.Module, name: str, parameter: nn.Parameter | None) -
     # A layer notes itself, when it is built.
     if CODE.owner is not None and not hasattr(module, "_call_nodes") and not (CODE.made and CODE.made[-1] is module):
         note(module)
-
-
-register_module_parameter_registration_hook(_note_module)
