@@ -14,7 +14,7 @@ from torch import nn
 import torchkeras
 from torchkeras import backend as K
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.layers import Add, Dense, Dropout, GaussianNoise, Input, LeakyReLU
+from torchkeras.layers import LSTM, Add, Dense, Dropout, GaussianNoise, Input, LeakyReLU
 from torchkeras.models import Model, Sequential
 
 X, Y = np.ones((4, 3), "float32"), np.zeros((4, 2), "float32")
@@ -217,6 +217,53 @@ def functional():
     model = Model(inputs, Dense(2, name="b")(Dense(2, name="a")(inputs)), name="model")
     model.compile("sgd", "mse", metrics=["mae"])
     return model
+
+
+def test_states_are_not_replaced_in_the_list():
+    layer = LSTM(2, stateful=True, batch_input_shape=(1, 3, 2))
+    model = Sequential([layer])
+    text = (
+        "layer.states is a list that is made when it is asked for, and a change of it would change nothing: "
+        "reset_states(states) sets them."
+    )
+    with refused(TypeError, text):
+        layer.states[0] = torch.ones(1, 2)
+    model.predict(np.ones((1, 3, 2)))
+    layer.reset_states([torch.ones(1, 2), torch.zeros(1, 2)])
+    assert [state.tolist() for state in layer.states] == [[[1.0, 1.0]], [[0.0, 0.0]]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda found: found.update(a=1),
+        lambda found: found.pop("a"),
+        lambda found: found.popitem(),
+        lambda found: found.clear(),
+        lambda found: found.setdefault("c", 1),
+        lambda found: found.__setitem__("a", 1),
+        lambda found: found.__delitem__("a"),
+        lambda found: found.__ior__({"a": 1}),
+    ],
+)
+def test_what_compile_was_given_by_name_does_not_change(change):
+    inputs = Input((3,))
+    model = Model(inputs, [Dense(2, name="a")(inputs), Dense(2, name="b")(inputs)])
+    model.compile("sgd", {"a": "mse", "b": "mse"}, loss_weights={"a": 1.0, "b": 2.0}, metrics={"a": ["mae"]})
+    text = (
+        "What compile was given is a dict that is made when it is asked for, and a change of it would change nothing: "
+        "set another dict, model.loss_weights = {...}, or call compile again."
+    )
+    for found in (model.loss, model.loss_weights, model.metrics):
+        with refused(TypeError, text):
+            change(found)
+    with pytest.raises(TypeError, match=r"^What compile was given is a list"):
+        model.metrics["a"].append("mse")
+    assert model.loss_weights == {"a": 1.0, "b": 2.0}
+    assert type(copy.deepcopy(model.loss_weights)) is type(pickle.loads(pickle.dumps(model.loss))) is dict  # noqa: S301
+    model.loss_weights = {**model.loss_weights, "a": 3.0}
+    first, second = model.evaluate(X, [Y, Y], verbose=0)[1:3]
+    assert model.evaluate(X, [Y, Y], verbose=0)[0] == pytest.approx(3 * first + 2 * second)
 
 
 def test_a_layer_is_not_replaced_in_the_list():
