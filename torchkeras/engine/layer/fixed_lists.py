@@ -25,7 +25,7 @@ class FixedList(list[Any]):
 
 def _refusing(name: str) -> Callable[..., Any]:
     def change(self: Any, *args: Any, **kwargs: Any) -> Any:
-        kind = "list" if isinstance(self, list) else "dict"
+        kind = "dict" if issubclass(type(self), dict) else "list"
         raise TypeError(
             f"{self.of} is a {kind} that is made when it is asked for, and a change of it would change nothing: "
             f"{self.instead}."

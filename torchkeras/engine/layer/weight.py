@@ -133,7 +133,7 @@ class Value(Tensor):
         """The array itself, as that of a weight; what is no plain tensor stays as it is."""
         if type(array) is Tensor:
             array.__class__ = cls  # as torch makes a lazy parameter one with a shape: no further view
-            array.__dict__["_variable"] = variable
+            vars(array).update(_variable=variable)
         return array
 
     def __setattr__(self, name: str, value: Any) -> None:
