@@ -69,7 +69,7 @@ def public(kind: type) -> set[str]:
 
 
 # Options of other versions of Keras, which say what to do when they are set.
-REFUSED_OF_MODELS = "run_eagerly auto_scale_loss".split()
+REFUSED_OF_MODELS = ["run_eagerly", "auto_scale_loss"]
 
 
 def test_the_public_names_are_these():
