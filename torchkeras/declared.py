@@ -65,6 +65,18 @@ class Declared:
     """The base class: `keep` checks and sets options; `get_config` reads those that the constructor takes."""
 
     rules: ClassVar[Mapping[str, Rule]] = {}  # a class's own rules, by option
+    changeable: ClassVar[tuple[str, ...]] = ("name",)  # options that are read whenever they are needed
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute. Raises AttributeError for an option by which an object of this package is made already."""
+        kind = type(self)
+        if name in vars(self) and kind.__module__.startswith("torchkeras.") and name in option_names(kind):
+            if name not in self.changeable:
+                raise AttributeError(
+                    f"{kind.__name__}: {name} is settled when the object is made: make another with {name}={value!r}."
+                )
+            value = self._read(name, value)
+        super().__setattr__(name, value)
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
@@ -73,8 +85,11 @@ class Declared:
     def keep(self, **options: Any) -> None:
         """Keep each option as an attribute. Raises ValueError, with class and option, for a bad value."""
         for name, value in options.items():
-            rule = self.rules.get(name) or RULES.get(name)
-            setattr(self, name, value if rule is None else read(type(self).__name__, name, rule, value))
+            object.__setattr__(self, name, self._read(name, value))
+
+    def _read(self, name: str, value: Any) -> Any:
+        rule = self.rules.get(name) or RULES.get(name)
+        return value if rule is None else read(type(self).__name__, name, rule, value)
 
     def get_config(self) -> dict[str, Any]:
         """The options, as plain data.

@@ -27,6 +27,15 @@ def watched(values, **options):
 # --- EarlyStopping ---------------------------------------------------------------------------------------------------
 
 
+def test_a_mode_that_is_set_counts():
+    model = small()
+    for mode, rises_then in (("max", True), ("min", False)):
+        stopping = EarlyStopping("loss")
+        stopping.mode = mode
+        stopping.set_model(model)
+        assert stopping.rises is rises_then
+
+
 def test_weights_of_the_best_epoch_come_back():
     model = small()
     each, losses = [], [3.0, 1.0, 2.0, 2.0, 0.5]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from pathlib import Path
 from typing import Any
@@ -46,3 +47,43 @@ def test_another_mode_is_read_as_auto_with_a_warning(name: str, mode: Any):
         made = getattr(callbacks, name)(monitor="val_acc", mode=mode)
     assert made.mode == "auto"
     assert made.rises
+
+
+@pytest.mark.parametrize(
+    ("made", "option", "value", "attribute"),
+    [
+        (callbacks.CSVLogger("log.csv"), "separator", ";", "sep"),
+        (callbacks.ReduceLROnPlateau(), "epsilon", 0.5, "min_delta"),
+        (callbacks.BackupAndRestore("one"), "backup_dir", Path("other"), "folder"),
+    ],
+    ids=lambda v: str(v)[:20],
+)
+def test_an_option_of_another_name_than_its_attribute_may_be_set(made: Any, option: str, value: Any, attribute: str):
+    setattr(made, option, value)
+    assert getattr(made, attribute) == getattr(made, option) == value
+
+
+OPTIONS_OF_NO_ATTRIBUTE = {
+    "LambdaCallback": {"hooks"},  # each hook is an attribute
+    "TorchScheduler": {"arguments", "options"},  # of the scheduler
+    "Logs": {"values", "more"},  # a dict
+}
+MADE = {
+    "BackupAndRestore": ("folder",),
+    "CSVLogger": ("log.csv",),
+    "GradualUnfreezing": ({1: ["a"]},),
+    "LearningRateScheduler": (lambda epoch: 0.1,),
+    "ModelCheckpoint": ("model.h5",),
+    "OneCycle": (0.1,),
+    "TimeLimit": (3,),
+}
+
+
+@pytest.mark.parametrize("name", [n for n in dir(callbacks) if inspect.isclass(getattr(callbacks, n))])
+def test_each_option_is_an_attribute(name: str):
+    kind = getattr(callbacks, name)
+    if not issubclass(kind, callbacks.Callback) or name in OPTIONS_OF_NO_ATTRIBUTE:
+        return
+    made = kind(*MADE.get(name, ()))
+    for option in inspect.signature(kind).parameters:
+        assert hasattr(made, option)

@@ -35,6 +35,15 @@ def test_rates_of_epochs_train_the_model_and_stand_in_the_history():
     assert not np.array_equal(model.get_weights()[0], frozen.get_weights()[0])
 
 
+def test_a_schedule_that_is_set_later_may_take_the_rate():
+    scheduler = LearningRateScheduler(lambda epoch: 0.5)
+    scheduler.schedule = lambda epoch, lr: lr / 2
+    model = small()
+    before = model.optimizer.lr
+    model.fit(X, Y, epochs=2, verbose=0, callbacks=[scheduler])
+    assert model.optimizer.lr == pytest.approx(before / 4)
+
+
 def test_what_rates_say(capsys):
     drive([LearningRateScheduler(lambda epoch, lr: lr / 2, verbose=1)])
     drive([ReduceLROnPlateau("loss", patience=1, verbose=1)], numbers=lambda epoch: {"loss": 1.0})

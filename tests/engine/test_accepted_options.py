@@ -7,7 +7,14 @@ from types import FunctionType
 import numpy as np
 import pytest
 import torch
-from torch.utils.data import DataLoader, IterableDataset, TensorDataset
+from torch.utils.data import (
+    DataLoader,
+    DistributedSampler,
+    IterableDataset,
+    SubsetRandomSampler,
+    TensorDataset,
+    WeightedRandomSampler,
+)
 
 from torchkeras import Input, Model
 from torchkeras.layers import Dense, Layer
@@ -70,6 +77,31 @@ def test_what_has_its_own_order_is_not_shuffled(kind, shuffle):
     with pytest.raises(ValueError, match=f"^fit: ({names}) cannot be given with {kind}. It has its own order.$"):
         made().fit(IN_THEIR_ORDER[kind](), shuffle=shuffle, steps_per_epoch=1, verbose=0)
     made().fit(IN_THEIR_ORDER[kind](), steps_per_epoch=1, verbose=0)
+
+
+@pytest.mark.parametrize("kind", IN_THEIR_ORDER)
+def test_what_has_its_own_order_may_be_asked_not_to_be_shuffled(kind):
+    made().fit(IN_THEIR_ORDER[kind](), shuffle=False, steps_per_epoch=1, verbose=0)
+
+
+SHUFFLING = {
+    "RandomSampler": lambda data: DataLoader(data, 2, shuffle=True),
+    "WeightedRandomSampler": lambda data: DataLoader(data, 2, sampler=WeightedRandomSampler([1.0] * 8, 8)),
+    "SubsetRandomSampler": lambda data: DataLoader(data, 2, sampler=SubsetRandomSampler(range(8))),
+    "DistributedSampler": lambda data: DataLoader(data, 2, sampler=DistributedSampler(data, 1, 0)),
+}
+
+
+@pytest.mark.parametrize("name", SHUFFLING)
+def test_a_loader_that_shuffles(name):
+    shuffling = SHUFFLING[name](TensorDataset(torch.tensor(X), torch.tensor(Y)))
+    text = (
+        f"fit: shuffle=False cannot be given with a DataLoader that shuffles, by a {name}. Make the DataLoader with "
+        "shuffle=False, or leave the option away."
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        made().fit(shuffling, shuffle=False, verbose=0)
+    made().fit(shuffling, verbose=0)
 
 
 def test_shuffling_is_the_default_where_fit_has_the_order():

@@ -14,7 +14,7 @@ from torch import nn
 import torchkeras
 from torchkeras import backend as K
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.layers import Dense, Dropout, GaussianNoise, Input, LeakyReLU
+from torchkeras.layers import LSTM, Add, Dense, Dropout, GaussianNoise, Input, LeakyReLU
 from torchkeras.models import Model, Sequential
 
 X, Y = np.ones((4, 3), "float32"), np.zeros((4, 2), "float32")
@@ -65,6 +65,66 @@ def test_weights_of_another_layer():
     assert shared.predict(np.ones((1, 2))).tolist() == [[9.0, 9.0]]
 
 
+def test_what_torch_sets_on_a_parameter():
+    model = two()
+    layer = model.layers[1]
+    layer.kernel.data = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    model.weights[3].value.data = torch.ones(2)
+    assert [array.tolist() for array in layer.get_weights()] == [[[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0]]
+    assert layer.linear.weight.tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    with refused(ValueError, "b: weight 'kernel' has shape (2, 2); the values given have shape (3,)."):
+        layer.kernel.data = torch.zeros(3)
+    layer.kernel.requires_grad = False
+    assert (layer.linear.weight.requires_grad, layer.linear.bias.requires_grad) == (False, True)
+    layer.kernel.data = torch.zeros(2, 2)  # also of a weight that does not train
+    layer.kernel.requires_grad_()
+    assert (layer.linear.weight.requires_grad, layer.get_weights()[0].sum()) == (True, 0.0)
+    layer(torch.ones(1, 2)).sum().backward()
+    assert layer.kernel.grad.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    layer.kernel.grad = None
+    assert layer.linear.weight.grad is None
+
+
+@pytest.mark.parametrize("name", ["trainable", "regularizer", "constraint", "name", "grad"])
+def test_what_would_be_lost_with_the_array_of_a_weight(name):
+    text = (
+        f"Dense 'b': {name!r} cannot be set on the array of 'kernel', which is made when it is asked for: set it on "
+        "layer.linear.weight, or an option of the layer."
+    )
+    with refused(AttributeError, text):
+        setattr(two().layers[1].kernel, name, torch.zeros(2, 2))
+
+
+def test_the_array_of_a_weight_is_an_ordinary_tensor():
+    layer = two().layers[1]
+    plain = layer.kernel.as_subclass(torch.Tensor)
+    assert type(layer.kernel + 1) is type(layer.kernel.T) is type(layer.kernel.detach().clone()) is torch.Tensor
+    assert (repr(layer.kernel), layer.kernel.data_ptr()) == (repr(plain), layer.linear.weight.data_ptr())
+    assert type(pickle.loads(pickle.dumps(layer.kernel.detach()))) is torch.Tensor  # noqa: S301
+    made = nn.Parameter(layer.kernel)
+    made.data = torch.zeros(5)
+    assert (type(made), made.is_leaf, type(copy.deepcopy(made))) == (nn.Parameter, True, nn.Parameter)
+    assert layer.get_weights()[0].shape == (2, 2)
+    layer.trainable = False
+    assert type(copy.deepcopy(layer.kernel)) is torch.Tensor
+
+
+def test_a_layer_of_a_graph_stays_built():
+    model = two()
+    for layer in (model.layers[1], model):
+        text = (
+            f"{type(layer).__name__} {layer.name!r}: built cannot become False, since a graph has its weights: set "
+            "other values by set_weights, or make another layer, such as by clone_model."
+        )
+        with refused(AttributeError, text):
+            layer.built = False
+    alone = Dense(2, kernel_initializer="ones")
+    alone(torch.ones(1, 2))
+    alone.built = False  # as in Keras, its next call makes new weights
+    assert alone(torch.ones(1, 2)).tolist() == [[2.0, 2.0]]
+    assert model.predict(X).shape == (4, 2)
+
+
 def test_a_subclass_that_makes_the_weight_itself():
     class Own(Dense):
         def build(self, input_shape):
@@ -105,6 +165,12 @@ LAYERS = (
 WEIGHTS = "set_weights sets their values, a layer gets one by add_weight, and trainable says whether they train."
 GIVEN = "set another list, model.metrics = [...], or call compile again."
 LISTS = [
+    (lambda m: m.inputs, "model.inputs", "make a model with other inputs, Model([*model.inputs, x], outputs)."),
+    (
+        lambda m: m.outputs,
+        "model.outputs",
+        "make a model with other outputs, Model(model.inputs, [*model.outputs, x]).",
+    ),
     (lambda m: m.input_names, "model.input_names", "name an input where it is made, Input(shape, name=...)."),
     (lambda m: m.output_names, "model.output_names", "name the layer that makes the output, Dense(1, name=...)."),
     (
@@ -153,6 +219,53 @@ def functional():
     return model
 
 
+def test_states_are_not_replaced_in_the_list():
+    layer = LSTM(2, stateful=True, batch_input_shape=(1, 3, 2))
+    model = Sequential([layer])
+    text = (
+        "layer.states is a list that is made when it is asked for, and a change of it would change nothing: "
+        "reset_states(states) sets them."
+    )
+    with refused(TypeError, text):
+        layer.states[0] = torch.ones(1, 2)
+    model.predict(np.ones((1, 3, 2)))
+    layer.reset_states([torch.ones(1, 2), torch.zeros(1, 2)])
+    assert [state.tolist() for state in layer.states] == [[[1.0, 1.0]], [[0.0, 0.0]]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda found: found.update(a=1),
+        lambda found: found.pop("a"),
+        lambda found: found.popitem(),
+        lambda found: found.clear(),
+        lambda found: found.setdefault("c", 1),
+        lambda found: found.__setitem__("a", 1),
+        lambda found: found.__delitem__("a"),
+        lambda found: found.__ior__({"a": 1}),
+    ],
+)
+def test_what_compile_was_given_by_name_does_not_change(change):
+    inputs = Input((3,))
+    model = Model(inputs, [Dense(2, name="a")(inputs), Dense(2, name="b")(inputs)])
+    model.compile("sgd", {"a": "mse", "b": "mse"}, loss_weights={"a": 1.0, "b": 2.0}, metrics={"a": ["mae"]})
+    text = (
+        "What compile was given is a dict that is made when it is asked for, and a change of it would change nothing: "
+        "set another dict, model.loss_weights = {...}, or call compile again."
+    )
+    for found in (model.loss, model.loss_weights, model.metrics):
+        with refused(TypeError, text):
+            change(found)
+    with pytest.raises(TypeError, match=r"^What compile was given is a list"):
+        model.metrics["a"].append("mse")
+    assert model.loss_weights == {"a": 1.0, "b": 2.0}
+    assert type(copy.deepcopy(model.loss_weights)) is type(pickle.loads(pickle.dumps(model.loss))) is dict  # noqa: S301
+    model.loss_weights = {**model.loss_weights, "a": 3.0}
+    first, second = model.evaluate(X, [Y, Y], verbose=0)[1:3]
+    assert model.evaluate(X, [Y, Y], verbose=0)[0] == pytest.approx(3 * first + 2 * second)
+
+
 def test_a_layer_is_not_replaced_in_the_list():
     for model in (two(), functional()):
         with refused(TypeError, LAYERS):
@@ -170,6 +283,19 @@ def test_the_lists_are_lists():
     assert type(layers + [1]) is type(layers[:1]) is type(layers.copy()) is list  # noqa: RUF005
     assert type(copy.copy(layers)) is type(copy.deepcopy(model.metrics_names)) is list
     assert pickle.loads(pickle.dumps(model.metrics_names)) == ["loss", "mean_absolute_error"]  # noqa: S301
+
+
+def test_inputs_and_outputs_of_a_model_go_on_in_another():
+    a, b = Input((2,)), Input((2,))
+    model = Model([a, b], [Dense(2)(a), Dense(2)(b)])
+    rows = [np.ones((1, 2)), np.ones((1, 2))]
+    first, second = model.predict(rows)
+    assert np.allclose(Model(model.inputs, model.outputs).predict(rows), [first, second])
+    assert np.allclose(Model(model.inputs, Add()(model.outputs)).predict(rows), first + second)
+    assert np.allclose(Model(model.inputs, torch.cat(model.outputs, 1)).predict(rows), np.hstack([first, second]))
+    alone = Sequential([Dense(2, input_shape=(2,))])
+    assert np.allclose(Model(alone.inputs, alone.outputs).predict(rows[0]), alone.predict(rows[0]))
+    assert alone(alone.inputs).shape == (None, 2)
 
 
 def test_weights_of_two_models_may_be_added_up():
@@ -204,6 +330,20 @@ def test_properties_of_a_layer_cannot_be_set(name, value):
 class Own(Layer):
     def call(self, inputs):
         return inputs
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("run_eagerly", "steps run eagerly where jit_compile is False, set model.jit_compile = False"),
+        ("auto_scale_loss", "the loss is scaled where layers compute in float16, and only there"),
+    ],
+)
+def test_options_of_other_kerases(name, instead):
+    model = two()
+    with refused(AttributeError, f"Sequential 'model': there is no option {name!r} to set: {instead}."):
+        setattr(model, name, True)
+    assert not hasattr(model, name)
 
 
 def test_what_compile_was_given_may_be_set():

@@ -147,3 +147,17 @@ def test_what_is_made_elsewhere_computes_as_ever(layer):
         outputs.sum().backward()
     gradient: Any = inputs.grad
     assert outputs.device.type == gradient.device.type == "cpu"
+
+
+@pytest.mark.parametrize("shuffle", [True, "batch", False])
+def test_a_model_that_is_made_trains_and_predicts_under_another_device(shuffle):
+    found = []
+    for device in ("cpu", "meta"):
+        torch.manual_seed(0)
+        model = Sequential([Dense(2, input_shape=(3,), kernel_initializer="ones")])
+        model.compile("adam", "mse", metrics=["acc"])
+        with torch.device(device):
+            options = {"batch_size": 2, "shuffle": shuffle, "validation_split": 0.25, "verbose": 0}
+            history = model.fit(X, np.eye(2)[[0, 1, 1, 0]], class_weight={0: 1.0, 1: 2.0}, **options).history
+            found.append([*history.values(), model.evaluate(X, Y, verbose=0), *model.predict(X).tolist()])
+    assert found[0] == found[1]

@@ -201,3 +201,30 @@ def test_keras_1_s_names_of_arguments():
         text = f"{kind}: {old}, of Keras 1, counts samples; give {new}, which counts batches."
         with pytest.raises(TypeError, match=f"^{re.escape(text)}$"):
             act(generator(), **{old: 20})
+
+
+def test_an_initial_epoch_past_the_last_one():
+    text = "fit: initial_epoch 5 is past epochs 3, and no epoch runs: epochs is the epoch to stop before."
+    with pytest.warns(UserWarning, match=f"^{text}$"):
+        assert made().fit(X, LABELS, initial_epoch=5, epochs=3, verbose=0).epoch == []
+    assert made().fit(X, LABELS, initial_epoch=3, epochs=3, verbose=0).epoch == []  # a run that is over goes on
+
+
+def test_validation_after_no_epoch_at_all():
+    text = "fit: validation_freq must be a positive integer or a list of them; found []."
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        made().fit(X, LABELS, validation_split=0.5, validation_freq=[], verbose=0)
+
+
+def test_a_name_and_an_index_of_two_layers():
+    model = Model(inputs := Input((4,)), Dense(2, name="b")(Dense(3, name="a")(inputs)))
+    assert model.get_layer("a", 1) is model.get_layer(index=1) is model.get_layer("a")
+    text = "get_layer: name and index are of two layers: found 'b', and 'a' at 1. Give one of them."
+    with pytest.raises(ValueError, match=f"^{text}$"):
+        model.get_layer("b", index=1)
+
+
+def test_a_batch_input_shape_that_is_a_number():
+    text = "Dense 'one': batch_input_shape must be a tuple, such as (None, 4); found 3."
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        Dense(3, batch_input_shape=3, name="one")

@@ -1,5 +1,8 @@
 """Layers, modules and variables that the code of a layer makes in a call."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -142,6 +145,23 @@ def test_random_variables_are_refused():
         assert make().shape == (3,), "outside it is made"
 
 
+@pytest.mark.parametrize("name", ["variable", "constant"])
+def test_random_numbers_of_numpy_are_refused(name):
+    make = getattr(K, name)
+    message = (
+        f" 'one': K.{name} of random numbers in a call makes another {name} each time. Make it once, outside; a weight "
+        "by add_weight in build."
+    )
+    with refused(ValueError, f"Lambda{message}"):
+        Lambda(lambda x: x * make(np.random.rand(3)), name="one")(Input((3,)))  # noqa: NPY002 - as scripts draw
+    with refused(ValueError, f"Own{message}"):
+        Own(lambda _, x: x + make(np.random.normal(size=3)), name="one")(Input((3,)))  # noqa: NPY002
+    once = np.arange(3.0)
+    inputs = Input((3,))
+    model = Model(inputs, Lambda(lambda x: x * make(once))(inputs))
+    np.testing.assert_allclose(model.predict(X), X * once, rtol=1e-6)
+
+
 def test_a_weight_that_code_adds_at_each_call():
     def adds(layer, inputs):
         return inputs @ layer.add_weight("w", (3, 4))
@@ -170,3 +190,18 @@ def test_layers_that_are_made_once_and_kept():
     layer = Late()
     assert torch.equal(layer(torch.ones(4, 3)), layer(torch.ones(4, 3)))
     assert [tuple(each.shape) for each in layer.weights] == [(3, 3), (3,), (3, 4), (4,)]
+
+
+def test_plain_torch_is_not_watched():
+    code = """
+import torch, torchkeras
+from torch.nn.modules.module import _global_parameter_registration_hooks as hooks
+from torchkeras.layers import Dense, Input, Lambda
+model = torchkeras.Model(inputs := Input((3,)), Dense(2)(inputs))
+model.compile("sgd", "mse")
+model.fit(torch.ones(4, 3), torch.ones(4, 2), verbose=0)
+assert not hooks
+Lambda(lambda x: x + 1)(inputs)
+assert len(hooks) == 1
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

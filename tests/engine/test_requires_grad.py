@@ -205,9 +205,38 @@ def test_a_model_frozen_as_a_module_is_has_nothing_that_trains():
     assert len(model.non_trainable_weights) == 4
     before = copy.deepcopy(model.state_dict())
     model.compile("adam", "mse")
-    fit(model)
+    with pytest.warns(UserWarning, match=nothing_trains(model)):
+        fit(model)
     assert all(torch.equal(before[name], tensor) for name, tensor in model.state_dict().items())
     assert not any(parameter.requires_grad for parameter in model.parameters())
+
+
+def nothing_trains(model):
+    return (
+        f"^Model '{model.name}' does not have any trainable weights: all are frozen, and the optimizer changes none. "
+        "Unfreeze some, by trainable or requires_grad_, and compile it again.$"
+    )
+
+
+@pytest.mark.parametrize("method", ["fit", "train_on_batch"])
+def test_all_weights_frozen_after_compile(method):
+    model = network()
+    model.compile("adam", "mse")
+    for parameter in [*model.parameters()][1:]:
+        parameter.requires_grad_(False)
+    fit(model)  # a part trains, and nothing is said
+    model.requires_grad_(False)
+    before = model.get_weights()
+    with pytest.warns(UserWarning, match=nothing_trains(model)):
+        getattr(model, method)(X, Y)
+    assert all((a == b).all() for a, b in zip(before, model.get_weights(), strict=True))
+
+
+def test_a_model_without_weights_is_fitted_quietly():
+    inputs = Input((4,))
+    model = Model(inputs, layers.ReLU()(inputs))
+    model.compile("sgd", "mse")
+    model.fit(X, X, verbose=0)
 
 
 def test_what_is_frozen_before_the_model_is_built_stays_so():

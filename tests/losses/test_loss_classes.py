@@ -4,13 +4,14 @@
 """
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from torchkeras import losses, registry
+from torchkeras import losses, metrics, registry
 
 GOLDEN = dict(np.load(Path(__file__).parents[1] / "golden" / "keras-3.15-losses.npz"))
 
@@ -51,3 +52,37 @@ def test_values_and_gradients_are_those_of_keras_3(name, kind):
 
 def test_every_class_is_compared():
     assert {case[0] for case, _ in CASES} == registry.losses.classes().keys() - {"LossFunctionWrapper"}
+
+
+@pytest.mark.parametrize(
+    ("made", "name", "value"),
+    [
+        (losses.BinaryCrossentropy(), "from_logits", True),
+        (losses.Huber(), "delta", 2.0),
+        (losses.CategoricalCrossentropy(), "label_smoothing", 0.1),
+        (metrics.AUC(), "num_thresholds", 5),
+        (metrics.BinaryAccuracy(), "threshold", 0.9),
+        (metrics.TopKCategoricalAccuracy(), "k", 2),
+        (metrics.Precision(), "dtype", "float64"),
+    ],
+    ids=lambda v: str(v)[:20],
+)
+def test_an_option_of_what_is_made_cannot_change(made, name, value):
+    text = f"{type(made).__name__}: {name} is settled when the object is made: make another with {name}={value!r}."
+    with pytest.raises(AttributeError, match=f"^{re.escape(text)}$"):
+        setattr(made, name, value)
+
+
+def test_options_that_are_read_when_they_are_needed():
+    loss = losses.MeanSquaredError()
+    loss.reduction, loss.name = "sum", "squares"
+    assert (loss(torch.zeros(2, 1), torch.ones(2, 1)).item(), loss.name) == (2.0, "squares")
+    with pytest.raises(ValueError, match=r"^MeanSquaredError: reduction must be one of"):
+        loss.reduction = "all"
+
+    class Own(losses.Huber):
+        pass
+
+    own = Own()
+    own.delta = 3.0
+    assert own.delta == 3.0

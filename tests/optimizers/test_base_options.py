@@ -11,7 +11,20 @@ from torchkeras import clear_session, optimizers
 from torchkeras.keras_axes import IN_ORDER, Arrangement
 from torchkeras.layers import GRU, Dense
 from torchkeras.models import Sequential
-from torchkeras.optimizers import SGD, Adagrad, Adam, AdamW, Ftrl, Lion, Muon, Nadam, Optimizer, RMSprop, schedules
+from torchkeras.optimizers import (
+    SGD,
+    Adagrad,
+    Adam,
+    AdamW,
+    Ftrl,
+    Lion,
+    Muon,
+    Nadam,
+    Optimizer,
+    RMSprop,
+    TorchOptimizer,
+    schedules,
+)
 
 # --- norms -----------------------------------------------------------------------------------------------------------
 
@@ -408,3 +421,39 @@ def test_weights_that_lie_in_parts_train_as_one(name: str):
     gradients = [None if k % 2 else torch.ones_like(p) for k, p in enumerate(parameters)]
     assert model.optimizer.update(parameters, gradients) is True
     assert all(torch.isfinite(parameter).all() for parameter in parameters)
+
+
+@pytest.mark.parametrize("name", ["momentum", "nonsense", "learningrate", "betas"])
+def test_an_attribute_that_nothing_reads(name):
+    optimizer = Adam()
+    text = (
+        f"Adam: there is no option {name!r} to set. Its options are lr, clipnorm, clipvalue, each_clipnorm, "
+        "weight_decay, no_weight_decay, use_ema, ema_momentum, ema_overwrite_frequency, gradient_accumulation_steps, "
+        "lr_multipliers, beta_1, beta_2, epsilon, decay, amsgrad."
+    )
+    with pytest.raises(AttributeError, match=f"^{re.escape(text)}$"):
+        setattr(optimizer, name, 0.5)
+    optimizer.decay = 0.5
+    optimizer._note = 3
+    assert (optimizer.current_lr, optimizer.iterations) == (0.001, 0)
+
+
+def test_a_class_of_ones_own_may_have_any():
+    class Own(SGD):
+        pass
+
+    optimizer = Own()
+    optimizer.warmup = 3
+    assert optimizer.warmup == 3
+
+
+@pytest.mark.parametrize("name", ["betas", "weight_decay", "nonsense"])
+def test_an_option_of_torch_stands_in_its_groups(name):
+    weight = torch.nn.Parameter(torch.ones(2))
+    optimizer = TorchOptimizer(torch.optim.Adam([weight]))
+    text = (
+        f"Adam: there is no option {name!r} to set. Those of torch.optim stand in its groups: "
+        f"for group in model.optimizer.param_groups: group[{name!r}] = ..."
+    )
+    with pytest.raises(AttributeError, match=f"^{re.escape(text)}$"):
+        setattr(optimizer, name, 0.5)

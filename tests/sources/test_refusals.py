@@ -16,6 +16,7 @@ from torch.utils.data import DataLoader, Dataset, TensorDataset
 from torchkeras import Input
 from torchkeras.utils import HDF5Matrix, Sequence
 
+NO_SHUFFLE = "Make the DataLoader with shuffle=False, or leave the option away."
 LOADER = DataLoader(Samples(), 4)
 TENSORS = TensorDataset(torch.from_numpy(X), torch.from_numpy(Y))
 
@@ -56,8 +57,10 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
      "fit: batch_size cannot be given with a Sequence. It makes its own batches."),
     (endless(), {"batch_size": 4, "steps": 1}, ValueError,
      "fit: batch_size cannot be given with a generator. It makes its own batches."),
-    (LOADER, {"shuffle": False}, ValueError, "fit: shuffle cannot be given with a DataLoader. It has its own order."),
-    (LOADER, {"shuffle": "batch"}, ValueError, "fit: shuffle cannot be given with a DataLoader. It has its own order."),
+    (DataLoader(Samples(), shuffle=True), {"shuffle": False}, ValueError,
+     f"fit: shuffle=False cannot be given with a DataLoader that shuffles, by a RandomSampler. {NO_SHUFFLE}"),
+    (LOADER, {"shuffle": "batch"}, ValueError,
+     "fit: shuffle='batch' cannot be given with a DataLoader. It has its own order."),
     (endless(), {"shuffle": "batch", "steps": 1}, ValueError,
      "fit: shuffle='batch' cannot be given with a generator. It has its own order."),
     (Stream(), {"shuffle": "batch"}, ValueError,

@@ -22,7 +22,7 @@ from torchkeras.backend.sizes import Shape
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.layer.expressions import CONSTANT
 from torchkeras.engine.layer.symbolic import KerasTensor, dtype_name
-from torchkeras.engine.layer.users_code import CODE
+from torchkeras.engine.layer.users_code import CODE, draws
 from torchkeras.engine.layer.weight import Variable
 from torchkeras.naming import unique_name
 
@@ -62,6 +62,8 @@ def variable(value: Any, dtype: Any = None, name: str | None = None, constraint:
     """
     if is_symbolic(value):
         raise TypeError(f"a variable begins with values, and {value!r} has none.")
+    if draws():
+        refuse_in_code("variable", " of random numbers")
     if is_sparse(value) or hasattr(value, "tocoo"):
         return _sparse(value, as_type(dtype))
     return remembered.made(partial(_variable, value, as_type(dtype), name, constraint))
@@ -92,6 +94,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     tensor([3., 3.])
     """
     _check_name(name)
+    if draws():
+        refuse_in_code("constant", " of random numbers")
     made = _filled_up(as_tensor(value).to(config.device(), as_type(dtype), copy=True), shape)
     vars(made)[CONSTANT] = True
     return made
@@ -217,11 +221,12 @@ def identity(x: Any, name: str | None = None) -> Tensor:
     return tensor(x).clone()
 
 
-def refuse_in_code(function: str) -> None:
-    """Raise ValueError where the code of a layer makes a variable that would be another one at each call."""
+def refuse_in_code(function: str, of: str = "") -> None:
+    """Raise ValueError where the code of a layer makes what would be another one at each call. `of`: its values."""
     if CODE.owner is not None:
+        kind = "constant" if function == "constant" else "variable"
         raise ValueError(
-            f"{type(CODE.owner).__name__} {CODE.owner.name!r}: K.{function} in a call makes another variable each "
+            f"{type(CODE.owner).__name__} {CODE.owner.name!r}: K.{function}{of} in a call makes another {kind} each "
             "time. Make it once, outside; a weight by add_weight in build."
         )
 

@@ -105,6 +105,15 @@ class BackupAndRestore(Callback):
         self._signalled: int | None = None
         self._handlers: dict[int, Any] = {}
 
+    @property
+    def backup_dir(self) -> Path:
+        """`folder`, as the option is called."""
+        return self.folder
+
+    @backup_dir.setter
+    def backup_dir(self, value: Any) -> None:
+        self.folder = Path(read_path("BackupAndRestore", "backup_dir", value))
+
     # --- the run -----------------------------------------------------------------------------------------------------
 
     def resume(self, run: Any) -> None:

@@ -48,6 +48,15 @@ class CSVLogger(Callback):
         self.keys: list[str] | None = None
         self._begun = False
 
+    @property
+    def separator(self) -> str:
+        """`sep`, as the option is called."""
+        return self.sep
+
+    @separator.setter
+    def separator(self, value: str) -> None:
+        self.sep = read("CSVLogger", "separator", CHARACTER, value)
+
     def on_train_begin(self, logs: Any = None) -> None:
         # A missing folder fails here. The file is cleared with the first row, since after a stop its rows may belong
         # to this run.

@@ -51,6 +51,8 @@ class Monitored(Callback):
 
     def set_model(self, model: Any) -> None:
         super().set_model(model)
+        if self.mode in ("min", "max"):  # it may have been set since
+            self.rises = self.mode == "max"
         if self.mode != "auto" or not self._compares:
             return
         self.rises = rises(self.monitor, getattr(model, "_directions", {}))

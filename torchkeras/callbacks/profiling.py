@@ -11,6 +11,8 @@ from torch.profiler import ProfilerActivity, profile
 from torchkeras.callbacks.base import Callback
 from torchkeras.rules import FLAG_OR_DIGIT, integer, read, read_path
 
+RECORDED = ("record_shapes", "profile_memory", "with_stack")
+
 
 class Profiler(Callback):
     """Writes a trace of a few batches of one epoch, by `torch.profiler`.
@@ -57,8 +59,9 @@ class Profiler(Callback):
         self.first = read("Profiler", "first", integer(0), first)
         self.batches = read("Profiler", "batches", integer(1), batches)
         self.epoch = read("Profiler", "epoch", integer(0), epoch)
-        recorded = {"record_shapes": record_shapes, "profile_memory": profile_memory, "with_stack": with_stack}
-        self.options = {name: read("Profiler", name, FLAG_OR_DIGIT, value) for name, value in recorded.items()}
+        self.record_shapes = read("Profiler", "record_shapes", FLAG_OR_DIGIT, record_shapes)
+        self.profile_memory = read("Profiler", "profile_memory", FLAG_OR_DIGIT, profile_memory)
+        self.with_stack = read("Profiler", "with_stack", FLAG_OR_DIGIT, with_stack)
         self.path: Path | None = None
         self._profile: Any = None
         self._here = False
@@ -74,7 +77,7 @@ class Profiler(Callback):
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
         if self._here and batch == self.first:
             devices = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])]
-            self._profile = profile(activities=devices, **self.options)
+            self._profile = profile(activities=devices, **{name: getattr(self, name) for name in RECORDED})
             self._profile.start()
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:

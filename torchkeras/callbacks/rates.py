@@ -38,8 +38,7 @@ class LearningRateScheduler(Callback):
     """
 
     def __init__(self, schedule: Callable[..., float], verbose: int = 0):
-        self._takes_rate = callable(schedule) and takes(schedule, ("epoch", "lr"))
-        if not self._takes_rate and not (callable(schedule) and takes(schedule, ("epoch",))):
+        if not (callable(schedule) and any(takes(schedule, given) for given in (("epoch", "lr"), ("epoch",)))):
             raise TypeError(
                 f"LearningRateScheduler: schedule must be a function of (epoch, lr) or (epoch); found {schedule!r}."
             )
@@ -48,7 +47,8 @@ class LearningRateScheduler(Callback):
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         optimizer = with_rate(self)
-        rate = self.schedule(epoch, float(optimizer.lr)) if self._takes_rate else self.schedule(epoch)
+        takes_rate = takes(self.schedule, ("epoch", "lr"))
+        rate = self.schedule(epoch, float(optimizer.lr)) if takes_rate else self.schedule(epoch)
         if not isinstance(rate, (float, np.floating)):
             raise ValueError(f"LearningRateScheduler: schedule must give a float; for epoch {epoch} it gave {rate!r}.")
         set_rate(optimizer, float(rate))
@@ -109,6 +109,15 @@ class ReduceLROnPlateau(Monitored):
         self.patience = read(name, "patience", integer(0), patience)
         self.cooldown = read(name, "cooldown", integer(0), cooldown)
         self.on_train_begin()
+
+    @property
+    def epsilon(self) -> float:
+        """The old name of `min_delta`."""
+        return self.min_delta
+
+    @epsilon.setter
+    def epsilon(self, value: float) -> None:
+        self.min_delta = value
 
     def on_train_begin(self, logs: Any = None) -> None:
         self.best = self.worst

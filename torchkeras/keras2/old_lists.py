@@ -49,7 +49,7 @@ def moved(layer: Any) -> list[Moved]:
 def losses_of(layer: Any) -> Iterator[Listed]:
     """The penalties of a layer's weights, of the outputs of its calls, and what scripts added."""
     if layer.built:
-        yield from [Listed(each.regularizer(each.value), None) for each in layer._penalized()]
+        yield from [Listed(each.regularizer(each.array), None) for each in layer._penalized()]
     regularizer: Any = getattr(layer, "activity_regularizer", None)
     if regularizer is not None:
         for node in layer._call_nodes:

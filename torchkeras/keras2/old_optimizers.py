@@ -169,7 +169,11 @@ def _make_settable(optimizer: Any, name: str) -> None:
 
 
 def extend() -> None:
-    """Let subclasses of `Optimizer` define `get_updates`, and let `K.set_value` set the numbers of all optimizers."""
+    """Let subclasses of `Optimizer` define `get_updates`, and let `K.set_value` set the numbers of all optimizers.
+
+    As in Keras 2, a script may keep attributes of its own on any optimizer.
+    """
+    Optimizer._check_name = lambda self, name: None  # type: ignore[method-assign]
     Optimizer.get_updates = get_updates  # type: ignore[attr-defined]
     Optimizer.initial_decay = property(lambda self: float(self.decay))  # type: ignore[attr-defined]
     Optimizer.__post_init__, Optimizer._set_option = _finish_settable, _set_settable  # type: ignore[method-assign]

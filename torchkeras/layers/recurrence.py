@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.layer.fixed_lists import CarriedStates
 from torchkeras.engine.layer.input_spec import InputSpec
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER
@@ -158,7 +159,7 @@ class Recurrent(Layer, abstract=True):
     @property
     def states(self) -> list[Any]:
         """The states that a stateful layer carries to the next batch; for other layers None for each."""
-        return [getattr(self, f"state_{index}", None) for index in range(self.state_count)]
+        return CarriedStates(getattr(self, f"state_{index}", None) for index in range(self.state_count))
 
     def reset_states(self, states: Any = None) -> None:
         """Set the states that are carried from batch to batch.

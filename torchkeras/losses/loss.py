@@ -44,6 +44,7 @@ class Loss(Declared):
     """
 
     rules: ClassVar[Mapping[str, Rule]] = {"reduction": one_of(*REDUCTIONS)}
+    changeable = ("name", "reduction")
     higher_is_better: bool | None = False
     takes_labels: ClassVar[bool] = False  # whether y_true holds class numbers, which keep their type
 

@@ -101,7 +101,7 @@ class AUC(Metric):
         if num_labels is not None and not multi_label:
             raise ValueError(f"AUC: num_labels is for multi_label=True alone; found {num_labels!r}.")
         if self.thresholds is not None:
-            self.num_thresholds = len(self.thresholds) + 2
+            self.keep(num_thresholds=len(self.thresholds) + 2)
         n, outside = self.num_thresholds, config.epsilon()
         inner = [k / (n - 1) for k in range(1, n - 1)] if self.thresholds is None else self.thresholds
         self._thresholds = Thresholds.of([-outside, *inner, 1.0 + outside])

@@ -137,6 +137,7 @@ class Optimizer(ByHand, State):
                 is_default = RULES[name].settled and value is getattr(type(self), name, self)
                 vars(self)[name] = _kept_default(type(self), name) if is_default else self._read(name, value)
         self.iterations = 0
+        self.skipping: Tensor | None = None
         self._given: Any = None
         self._parameters: list[Tensor] = []
         self._arrangements: list[Arrangement] = []
@@ -146,14 +147,23 @@ class Optimizer(ByHand, State):
         self._kinds: list[str] = []
         self._excluded: list[Any] = []
         self._accumulated, self._averages = Accumulator(), Averages()
-        self.skipping: Tensor | None = None
         self._shards: Shards | None = None  # where processes share the parameters: `_parameters` are its parts
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in RULES and "_groups" in vars(self):  # the constructor reads all options together
-            self._set_option(name, self._read(name, value))
-        else:
-            object.__setattr__(self, name, value)
+        if "_groups" in vars(self):  # the constructor reads all options together
+            if name not in vars(self):
+                self._check_name(name)
+            if name in RULES:
+                self._set_option(name, self._read(name, value))
+                return
+        object.__setattr__(self, name, value)
+
+    def _check_name(self, name: str) -> None:
+        """Raise AttributeError for an attribute that nothing would read: a user's class may read any."""
+        own = type(self).__module__.startswith("torchkeras.")
+        if own and not name.startswith("_") and not hasattr(type(self), name):
+            known = ", ".join(field.name for field in fields(self))
+            raise AttributeError(f"{type(self).__name__}: there is no option {name!r} to set. Its options are {known}.")
 
     def _read(self, name: str, value: Any) -> Any:
         return read(type(self).__name__, name, RULES[name], value)

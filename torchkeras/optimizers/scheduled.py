@@ -29,7 +29,7 @@ class RateHolder(torch.optim.Optimizer):
             defaults["betas"] = (optimizer.beta_1, getattr(optimizer, "beta_2", 0.0))
         elif hasattr(optimizer, "momentum"):
             defaults["momentum"] = optimizer.momentum
-        super().__init__([torch.zeros(0)], defaults)
+        super().__init__([torch.zeros(0, device="cpu")], defaults)
 
     def step(self, closure: Any = None) -> None:  # type: ignore[override]
         """Do nothing: the Keras optimizer takes the steps."""

@@ -127,6 +127,11 @@ class TorchOptimizer(ByHand):
             value = read(self._name, name, RULES[name], value)
             if name == "gradient_accumulation_steps" and value != self.gradient_accumulation_steps:
                 self.flush()
+        elif name[0] != "_" and "_relations" in vars(self) and not (name in vars(self) or hasattr(type(self), name)):
+            raise AttributeError(
+                f"{self._name}: there is no option {name!r} to set. Those of torch.optim stand in its groups: "
+                f"for group in model.optimizer.param_groups: group[{name!r}] = ..."
+            )
         object.__setattr__(self, name, value)
 
     @property

@@ -165,7 +165,7 @@ def check_batch_size(batch_size: Any) -> None:
 def batch_numbers(size: int, batch_size: int, order: str) -> list[int]:
     """The numbers of the batches of `size` samples, in "sequential" order or as "batch" draws it."""
     whole, rest = divmod(size, batch_size)
-    numbers = torch.randperm(whole).tolist() if order == "batch" else list(range(whole))
+    numbers = torch.randperm(whole, device="cpu").tolist() if order == "batch" else list(range(whole))
     return numbers + ([whole] if rest else [])
 
 

@@ -124,7 +124,7 @@ def _of_classes(target: Tensor, name: str, given: Any) -> Tensor:
                 f"Output {name!r}: class_weight must have a finite number for each class; found {weight!r} for "
                 f"{label.item()}."
             )
-    return torch.tensor(weights, dtype=torch.float64)[number.reshape(-1)]
+    return torch.tensor(weights, dtype=torch.float64, device="cpu")[number.reshape(-1)]
 
 
 def _one_class(target: Tensor, name: str) -> Tensor:

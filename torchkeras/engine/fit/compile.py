@@ -51,6 +51,12 @@ OWN_STEP = (
 )
 
 
+NOTHING_TRAINS = (
+    "{} {!r} does not have any trainable weights: all are frozen, and the optimizer changes none. Unfreeze some, by "
+    "trainable or requires_grad_, and compile it again."
+)
+
+
 class Given:
     """An argument of `compile` as an attribute of the model: what it was given. One that is set counts from then on."""
 
@@ -61,6 +67,8 @@ class Given:
         if model is None:
             return self
         found = getattr(model._given, self._name)
+        if type(found) is dict or (type(found) is list and not {list, dict}.isdisjoint(map(type, found))):
+            return fixed_lists.given(found)
         return fixed_lists.Given(found) if type(found) is list else found
 
     def __set__(self, model: Any, value: Any) -> None:
@@ -84,6 +92,25 @@ class GivenOptimizer(Given):
         super().__set__(model, model._optimizer_for(value) if asked else value)
 
 
+class NotHere:
+    """A training option of another Keras, which a model here does not have. `instead`: what to do."""
+
+    def __init__(self, instead: str):
+        self._instead = instead
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        if model is None:
+            return self
+        raise AttributeError(f"{type(model).__name__!r} object has no attribute {self._name!r}")
+
+    def __set__(self, model: Any, value: Any) -> None:
+        what = f"{type(model).__name__} {model.name!r}"
+        raise AttributeError(f"{what}: there is no option {self._name!r} to set: {self._instead}.")
+
+
 class Compiling(Together, Turning, Extending, abstract=True):
     """Compiling, added to a network: what `compile` was given (`_given`), what it settles to (`_compiled_model`)."""
 
@@ -95,6 +122,8 @@ class Compiling(Together, Turning, Extending, abstract=True):
     sample_weight_mode, weighted_metrics, target_tensors, on_nonfinite = Given(), Given(), Given(), Given()
     jit_compile, cuda_graph, steps_per_execution = Given(), Given(), Given()
     distribute, sync_batch_norm = Given(), Given()
+    run_eagerly = NotHere("steps run eagerly where jit_compile is False, set model.jit_compile = False")
+    auto_scale_loss = NotHere("the loss is scaled where layers compute in float16, and only there")
 
     def compile(  # type: ignore[override]  # nn.Module's compile is torch.compile in place; Keras's name goes before
         self,
@@ -430,6 +459,8 @@ class Compiling(Together, Turning, Extending, abstract=True):
         if now != {id(each) for each in compiled.parameters if each.requires_grad or id(each) in held}:
             frozen = {id(each) for each in compiled.parameters if not each.requires_grad and id(each) in held}
             warnings.warn(discrepancy(self.weights, compiled.parameters, frozen, lent), stacklevel=3)
+        elif not now and not lent and own_step(self, "train") is None and any(each.trainable for each in self.weights):
+            warnings.warn(NOTHING_TRAINS.format(type(self).__name__, self.name), stacklevel=3)
         if own_step(self, "train") is None and self._processes is None:
             warn_of_hooks(self, compiled.parameters)
         frozen = [each for each in compiled.parameters if not each.requires_grad and id(each) in lent]

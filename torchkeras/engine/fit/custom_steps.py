@@ -45,7 +45,7 @@ class Extending(GraphLosses, abstract=True):
     @property
     def losses(self) -> list[torch.Tensor]:
         """The penalties on the weights now, and what layers added in the last pass by hand: sum them in your loop."""
-        penalties = [v.regularizer(v.value) for v in self._penalized()]
+        penalties = [v.regularizer(v.array) for v in self._penalized()]
         return Losses(
             [*penalties, *self._losses_of_step, *(loss for m in self.modules() for loss in losses_of_call(m))]
         )

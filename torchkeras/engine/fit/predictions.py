@@ -51,7 +51,7 @@ class Gathered:
 
     def _keep(self, output: Tensor, size: int) -> None:
         if self._samples and not self._filled and output.shape[:1] == (size,):
-            self._whole = torch.empty((self._samples, *output.shape[1:]), dtype=output.dtype)
+            self._whole = torch.empty((self._samples, *output.shape[1:]), dtype=output.dtype, device="cpu")
         if self._has_place_for(output):
             self._whole[self._filled : self._filled + len(output)] = output  # type: ignore[index]
         else:

@@ -208,7 +208,8 @@ def due_epochs(frequency: Any) -> Callable[[int], bool]:
     """
     listed = isinstance(frequency, Sequence) and not isinstance(frequency, str)
     due: list[Any] = list(frequency) if listed else [frequency]
-    if not all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) and each > 0 for each in due):
+    positive = [isinstance(each, (int, np.integer)) and not isinstance(each, bool) and each > 0 for each in due]
+    if not positive or not all(positive):
         raise ValueError(f"fit: validation_freq must be a positive integer or a list of them; found {frequency!r}.")
     if listed:
         return lambda epoch: epoch + 1 in due

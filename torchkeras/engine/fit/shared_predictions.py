@@ -59,7 +59,7 @@ def joined(outputs: list[OwnOutput], sizes: list[int], processes: Any, checksum:
     """
     _compare(outputs, sum(sizes), processes, checksum)
     count = processes.part.processes
-    places = [_places(torch.tensor(sizes), rank, count) for rank in range(count)]
+    places = [_places(torch.tensor(sizes, device="cpu"), rank, count) for rank in range(count)]
     return [to_numpy(_joined(output.tensor(), places, processes)) for output in outputs]
 
 
@@ -84,12 +84,14 @@ def _places(sizes: Tensor, rank: int, processes: int) -> Tensor:
     first, last = bounds(sizes, rank, processes)
     counts = last - first
     begins = sizes.cumsum(0) - sizes + first  # of its rows of each batch
-    return torch.arange(int(counts.sum())) + (begins - (counts.cumsum(0) - counts)).repeat_interleave(counts)
+    return torch.arange(int(counts.sum()), device="cpu") + (begins - (counts.cumsum(0) - counts)).repeat_interleave(
+        counts
+    )
 
 
 def _joined(own: Tensor, places: list[Tensor], processes: Any) -> Tensor:
     shape, numbers = own.shape[1:], prod(own.shape[1:])
-    whole = torch.empty((sum(map(len, places)), *shape), dtype=own.dtype)
+    whole = torch.empty((sum(map(len, places)), *shape), dtype=own.dtype, device="cpu")
     longest, row = max(map(len, places)), numbers * own.element_size()
     at_once = max(1, MOST_BYTES // max(row * len(places), 1))
     for start in range(0, longest if numbers else 0, at_once):

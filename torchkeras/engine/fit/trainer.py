@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -50,7 +51,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         if not isinstance(self._validated, ArraySource):
             return None
         data = self._validated.data
-        weights = [torch.ones(len(data)) if weight is None else weight for weight in data.weights]
+        weights = [torch.ones(len(data), device="cpu") if weight is None else weight for weight in data.weights]
         return [to_numpy(tensor) for tensor in (*data.inputs, *data.targets, *weights)]
 
     @one_trains
@@ -97,7 +98,8 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
                 in place of `validation_split`.
             shuffle (bool, "batch" or None, default None): True shuffles samples, "batch" shuffles whole batches, False
                 keeps the order; of a `Sequence` either shuffles the batches. None is True, but for a generator, a
-                DataLoader and the like, which have their own order and refuse True. HDF5 data needs "batch" or False.
+                DataLoader and the like, which have their own order and refuse True; a DataLoader that shuffles refuses
+                False. HDF5 data needs "batch" or False.
             class_weight (dict or None, default None): a weight for each class number; for several outputs a list or a
                 dict.
             sample_weight (array or None, default None): a weight for each sample, or for each time step where `compile`
@@ -136,6 +138,12 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         verbose = level(verbose)
         for name, value in (("epochs", epochs), ("initial_epoch", initial_epoch)):
             checks.check_count("fit", name, value, least=0)
+        if initial_epoch > epochs:
+            warnings.warn(
+                f"fit: initial_epoch {initial_epoch} is past epochs {epochs}, and no epoch runs: epochs is the epoch "
+                "to stop before.",
+                stacklevel=2,
+            )
         due = runs.due_epochs(validation_freq)
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         self._check_compiled()

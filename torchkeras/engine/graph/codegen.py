@@ -365,7 +365,7 @@ def _written(layer: Layer, name: str, value: Any) -> str:
 def _literal(layer: Layer, name: str, value: Any) -> str:
     if isinstance(value, TensorSlot):
         return f"{{{value.index}}}"
-    if type(value) is list:
+    if isinstance(value, list):
         return f"[{', '.join(_literal(layer, name, item) for item in value)}]"
     if type(value) is tuple:
         return f"({''.join(_literal(layer, name, item) + ', ' for item in value).strip()})"

@@ -8,7 +8,7 @@ from typing import Any
 from torchkeras.engine.graph import notebook, summary
 from torchkeras.engine.graph.call_forms import keys_of_form
 from torchkeras.engine.graph.trace import Graph, layers_as_written
-from torchkeras.engine.layer.fixed_lists import InputNames, Layers, OutputNames
+from torchkeras.engine.layer.fixed_lists import InputNames, Inputs, Layers, OutputNames, Outputs
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.nested import slots_as_written, slots_on_torch
 from torchkeras.engine.layer.symbolic import KerasTensor, unpacked
@@ -69,13 +69,13 @@ class Structure(Layer, abstract=True):
 
         Arguments:
             name (text or None, default None): the name.
-            index (integer or None, default None): the place, in place of the name.
+            index (integer or None, default None): the place. Where the name is given as well, it must be that layer's.
 
         Returns:
             The layer.
 
         Errors:
-            ValueError: there is no such layer, or neither is given.
+            ValueError: there is no such layer, neither is given, or both and they are of two layers.
 
         Example:
             >>> model = Sequential([Dense(8, input_shape=(4,), name="hidden"), Dense(1)])
@@ -91,6 +91,11 @@ class Structure(Layer, abstract=True):
                 raise ValueError(
                     f"Was asked to retrieve layer at index {index} but model only has {len(layers)} layers."
                 )
+            if name not in (None, layers[index].name):
+                raise ValueError(
+                    f"get_layer: name and index are of two layers: found {name!r}, and {layers[index].name!r} at "
+                    f"{index}. Give one of them."
+                )
             return layers[index]
         if name is None:
             raise ValueError("Provide either a layer name or layer index.")
@@ -102,12 +107,12 @@ class Structure(Layer, abstract=True):
     @property
     def inputs(self) -> list[KerasTensor]:
         """The symbolic inputs."""
-        return list(self._graphed.inputs)
+        return Inputs(self._graphed.inputs)
 
     @property
     def outputs(self) -> list[KerasTensor]:
         """The symbolic outputs."""
-        return list(self._graphed.outputs)
+        return Outputs(self._graphed.outputs)
 
     @property
     def input(self) -> Any:

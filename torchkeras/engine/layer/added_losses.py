@@ -67,7 +67,7 @@ class LossOfWeights:
     layer: Any
     compute: Callable[[], Any]
 
-    value: ClassVar[None] = None
+    array: ClassVar[None] = None
     tensors: ClassVar[Sequence[Tensor]] = ()
 
     @property

@@ -181,7 +181,7 @@ class Calling(Calls, Adding, Building):
                 f"{type(self).__name__} {self.name!r}: the mask of a symbolic call is that of its inputs; found "
                 "another one. Let a layer make it, such as Masking or Embedding(mask_zero=True)."
             )
-        inputs = inputs[:] if type(inputs) is list else inputs  # whose list it is may change it afterwards
+        inputs = list(inputs) if isinstance(inputs, list) else inputs  # whose list it is may change it afterwards
         outputs, output_masks = self._infer_outputs(inputs, masks, arguments)
         node_index = len(self._call_nodes)
         for index, (tensor, output_mask) in enumerate(zip(leaves(outputs), output_masks, strict=True)):
@@ -244,7 +244,7 @@ def in_keras_order(layout: Layout, compute: Any, *args: Any, **kwargs: Any) -> A
 
 def _holds(value: Any, tensors: list[KerasTensor]) -> bool:
     """Whether a value is these symbolic tensors and nothing else: the only one, or a plain list or tuple of them."""
-    items = value if type(value) in (list, tuple) else (value,)
+    items = value if isinstance(value, list) or type(value) is tuple else (value,)
     return len(items) == len(tensors) and all(item is tensor for item, tensor in zip(items, tensors, strict=True))
 
 

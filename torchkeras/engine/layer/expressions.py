@@ -23,7 +23,7 @@ from torchkeras.engine.layer.function_values import installed, used_by
 from torchkeras.engine.layer.nested import Symbolic
 from torchkeras.engine.layer.tracing import traced
 from torchkeras.engine.layer.users_code import CODE
-from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.layer.weight import Value, Variable
 
 CONSTANT = "_is_constant"  # an attribute of what `K.constant` makes
 DEPTH = 3  # how far lists in lists, and functions that call functions, are followed
@@ -90,7 +90,7 @@ def _again(function: Any, args: Any, kwargs: Any, place: int | None) -> Tensor:
 
 
 def _made(found: Tensor, recipe: Any) -> Tensor:
-    if found.is_meta or type(found) is not Tensor:
+    if found.is_meta or type(found) not in (Tensor, Value):
         return found
     expression = found.detach().as_subclass(Expression)
     vars(expression)["_recipe"] = recipe

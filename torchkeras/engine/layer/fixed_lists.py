@@ -1,4 +1,4 @@
-"""Lists that a layer or model makes when it is asked for them: a change of such a list would change nothing."""
+"""Lists and dicts that a layer or model makes when it is asked for them: a change of such would change nothing."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ class FixedList(list[Any]):
 
 
 def _refusing(name: str) -> Callable[..., Any]:
-    def change(self: FixedList, *args: Any, **kwargs: Any) -> Any:
+    def change(self: Any, *args: Any, **kwargs: Any) -> Any:
+        kind = "dict" if issubclass(type(self), dict) else "list"
         raise TypeError(
-            f"{self.of} is a list that is made when it is asked for, and a change of it would change nothing: "
+            f"{self.of} is a {kind} that is made when it is asked for, and a change of it would change nothing: "
             f"{self.instead}."
         )
 
@@ -44,6 +45,18 @@ class Layers(FixedList):
     of = "model.layers"
     instead = "model.dense_1 = Dense(3) puts a layer in the place of dense_1; Sequential has add and pop; without the "
     instead += "last layer it is Model(model.inputs, model.layers[-2].output)"
+
+
+class Inputs(FixedList):
+    """The symbolic inputs of a model."""
+
+    of, instead = "model.inputs", "make a model with other inputs, Model([*model.inputs, x], outputs)"
+
+
+class Outputs(FixedList):
+    """The symbolic outputs of a model."""
+
+    of, instead = "model.outputs", "make a model with other outputs, Model(model.inputs, [*model.outputs, x])"
 
 
 class InputNames(FixedList):
@@ -77,7 +90,33 @@ class Losses(FixedList):
     of, instead = "model.losses", "add_loss adds one; in a loop of your own add it to sum(model.losses)"
 
 
+class CarriedStates(FixedList):
+    """The states of a recurrent layer."""
+
+    of, instead = "layer.states", "reset_states(states) sets them"
+
+
 class Given(FixedList):
     """An argument of `compile`, as a list."""
 
     of, instead = "What compile was given", "set another list, model.metrics = [...], or call compile again"
+
+
+class GivenByName(dict[Any, Any]):
+    """An argument of `compile`, as a dict: it refuses to be changed, too."""
+
+    of, instead = "What compile was given", "set another dict, model.loss_weights = {...}, or call compile again"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return dict, (dict(self),)
+
+
+for _name in ("__setitem__", "__delitem__", "__ior__", "clear", "pop", "popitem", "setdefault", "update"):
+    setattr(GivenByName, _name, _refusing(_name))
+
+
+def given(value: Any) -> Any:
+    """An argument of `compile`, its lists and dicts as those that refuse to be changed."""
+    if type(value) is list:
+        return Given(map(given, value))
+    return GivenByName({key: given(each) for key, each in value.items()}) if type(value) is dict else value

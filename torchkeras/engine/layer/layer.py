@@ -8,7 +8,7 @@ layer written the Keras way overrides; `_call_module` is torch's own (hooks, the
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -177,6 +177,11 @@ class Layer(HasOptions, Calling):
         if not (name is None or isinstance(name, str)):
             raise ValueError(f"{kind}: name must be a string, or None; found {name!r}.")
         self.name: str = name or unique_name(snake_case(kind))
+        if not (batch_input_shape is None or isinstance(batch_input_shape, Iterable)):
+            raise ValueError(
+                f"{kind} {self.name!r}: batch_input_shape must be a tuple, such as (None, 4); found "
+                f"{batch_input_shape!r}."
+            )
         shape: Any = input_shape if batch_input_shape is None else batch_input_shape[1:]
         if input_dim is not None or input_length is not None:
             try:

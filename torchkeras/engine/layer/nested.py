@@ -145,7 +145,8 @@ def is_flat(value: Any) -> bool:
     """Whether a value is a tensor, or a plain list or tuple of tensors."""
     if isinstance(value, TENSORS):
         return True
-    return type(value) in (list, tuple) and bool(value) and all(isinstance(item, TENSORS) for item in value)
+    plain = isinstance(value, list) or type(value) is tuple
+    return plain and bool(value) and all(isinstance(item, TENSORS) for item in value)
 
 
 # --- the arguments of a call -----------------------------------------------------------------------------------------

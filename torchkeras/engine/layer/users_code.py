@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
@@ -22,14 +23,40 @@ PATHS = "_made_by_code"  # an attribute of a layer: what its code has made, by t
 class _Code(threading.local):
     """`owner`: the layer whose code runs; None outside of such code, and while a layer makes its weights.
 
-    `made`: what this code has made that has weights; None for nothing.
+    `made`: what this code has made that has weights; None for nothing. `numpys`: while the shape of its output is
+    found, where NumPy's stream of random numbers was when it began.
     """
 
     owner: Any = None
     made: list[Any] | None = None
+    numpys: Any = None
 
 
 CODE = _Code()
+
+
+class _Hook:
+    """`handle`: that of the hook by which torch says which modules are made, from the first code that runs on.
+
+    It stays then: torch goes through the hooks of the process in every thread, and one that comes and goes with each
+    call could change them under another thread's hands.
+    """
+
+    handle: Any = None
+
+
+_HOOK = _Hook()
+
+
+def numpys_place() -> Any:
+    """Where NumPy's stream of random numbers is."""
+    _, words, position, has_next, following = np.random.get_state()  # noqa: NPY002 - the stream that scripts draw from
+    return int(words[0]), position, has_next, following
+
+
+def draws() -> bool:
+    """Whether the code under way has drawn random numbers from NumPy; known while shapes are found."""
+    return CODE.owner is not None and CODE.numpys is not None and CODE.numpys != numpys_place()
 
 
 def run(owner: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -39,14 +66,18 @@ def run(owner: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
     """
     if compiled_somewhere() and is_compiling():
         return function(*args, **kwargs)
-    before, CODE.owner, CODE.made = (CODE.owner, CODE.made), owner, None
+    if _HOOK.handle is None:
+        _HOOK.handle = register_module_parameter_registration_hook(_note_module)
+    before = CODE.owner, CODE.made, CODE.numpys
+    CODE.owner, CODE.made = owner, None
+    CODE.numpys = numpys_place() if torch._C._len_torch_dispatch_stack() else None
     try:
         found = function(*args, **kwargs)
         if CODE.made is not None:
             Made.check(owner, CODE.made)
         return found
     finally:
-        CODE.owner, CODE.made = before
+        CODE.owner, CODE.made, CODE.numpys = before
 
 
 def note(made: Any) -> None:
@@ -90,6 +121,3 @@ def _note_module(module: nn.Module, name: str, parameter: nn.Parameter | None) -
     # A layer notes itself, when it is built.
     if CODE.owner is not None and not hasattr(module, "_call_nodes") and not (CODE.made and CODE.made[-1] is module):
         note(module)
-
-
-register_module_parameter_registration_hook(_note_module)

@@ -9,6 +9,7 @@ saving, `get_weights`, `summary` and the initializers (whose fans are counted on
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -121,6 +122,63 @@ class Weight:
 weight = Weight
 
 
+class Value(Tensor):
+    """The array of a weight, made when it is asked for. What torch lets one set on a parameter sets the weight."""
+
+    # Results are plain tensors, as those of nn.Parameter are.
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
+    _variable: Variable | None = None  # None of what is detached
+
+    @classmethod
+    def of(cls, array: Tensor, variable: Variable | None) -> Tensor:
+        """The array itself, as that of a weight; what is no plain tensor stays as it is."""
+        if type(array) is Tensor:
+            array.__class__ = cls  # as torch makes a lazy parameter one with a shape: no further view
+            vars(array).update(_variable=variable)
+        return array
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        variable = self._variable
+        if variable is None or name.startswith("_"):
+            super().__setattr__(name, value)
+            if name == "_is_param":  # by nn.Parameter(layer.kernel)
+                self.__class__ = nn.Parameter  # type: ignore[assignment]
+        elif name == "data":
+            variable.assign(value)
+        elif name == "requires_grad":
+            self.requires_grad_(value)
+        elif name == "grad" and value is None:
+            for tensor in variable.tensors:
+                tensor.grad = None
+        else:
+            raise AttributeError(
+                f"{type(variable.layer).__name__} {variable.layer.name!r}: {name!r} cannot be set on the array of "
+                f"{variable.name!r}, which is made when it is asked for: set it on layer.{variable.paths[0]}, or an "
+                "option of the layer."
+            )
+
+    def requires_grad_(self, requires_grad: bool = True) -> Value:
+        """Whether training changes the weight: as for its parameters."""
+        if self._variable is None:
+            return super().requires_grad_(requires_grad)  # type: ignore[return-value]
+        for tensor in self._variable.tensors:
+            tensor.requires_grad_(requires_grad)
+        return self
+
+    def detach(self) -> Tensor:  # type: ignore[override]
+        """The array without its past. It keeps the class, which nn.Parameter asks for."""
+        return Value.of(super().detach(), None)
+
+    def __repr__(self, **options: Any) -> str:
+        return repr(self.as_subclass(Tensor))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        return deepcopy(self.as_subclass(Tensor), memo)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.as_subclass(Tensor).__reduce_ex__(protocol)
+
+
 @dataclass(frozen=True, eq=False)
 class Variable:
     """One weight of a built layer, in Keras's layout: `name`, `shape`, `dtype`, `value`, `assign`.
@@ -210,8 +268,14 @@ class Variable:
     def value(self) -> Tensor:
         """The weight in Keras's layout, through which gradients flow: a view where it lies in one piece.
 
-        Its `grad` is the gradient that `loss.backward()` has left, in that layout.
+        Its `grad` is the gradient that `loss.backward()` has left, in that layout. Where its `data` or `requires_grad`
+        is set, the weight's is.
         """
+        return self.array if traced() else Value.of(self.array, self)
+
+    @property
+    def array(self) -> Tensor:
+        """The same as a plain tensor, or the parameter itself."""
         tensors, second = self.tensors, self._second
         value = self.arrangement.array(tensors)
         value = value if second is None else value + self.arrangement.array([second])

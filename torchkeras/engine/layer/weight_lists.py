@@ -89,6 +89,11 @@ class WeightOwner(Moded, Typed, OwnWeights):
         declared = getattr(type(self), name, None)
         if declared is not None and not isinstance(declared, DATA):
             self._check_name(name, value, declared)
+        elif name == "built" and not value and self.__dict__.get("_call_nodes"):
+            raise AttributeError(
+                f"{type(self).__name__} {self.name!r}: built cannot become False, since a graph has its weights: set "
+                "other values by set_weights, or make another layer, such as by clone_model."
+            )
         if isinstance(value, torch.Tensor):
             added = next((v for v in self.__dict__.get("_added", ()) if v.tensors[0] is value), None)
             if added is not None:

@@ -158,7 +158,7 @@ def constrain(model: CompiledModel) -> None:
     """Bring the weights back to where their constraints want them."""
     for variable in model.constrained:
         if variable.trains:
-            variable.assign(variable.constraint(variable.value))
+            variable.assign(variable.constraint(variable.array))
 
 
 def predict_step(run: Callable[[Any], Any], inputs: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -285,7 +285,7 @@ def scored(
         scaled = loss if type(target.weight) is float and target.weight == 1.0 else loss * target.weight
         total = scaled if total is None else total + scaled
     for variable in model.regularized:
-        penalty = variable.regularizer(variable.value)
+        penalty = variable.regularizer(variable.array)
         _check_penalty(penalty, variable.full_name)
         total = penalty if total is None else total + penalty
     count = len(outputs) - model.added_losses - len(model.added_metrics)

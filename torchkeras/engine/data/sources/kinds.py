@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
+from torch.utils.data import (
+    DataLoader,
+    Dataset,
+    DistributedSampler,
+    IterableDataset,
+    RandomSampler,
+    SubsetRandomSampler,
+    TensorDataset,
+    WeightedRandomSampler,
+)
 
 from torchkeras.engine.data.batch import ArrayData
 from torchkeras.engine.data.part import Part
@@ -83,7 +92,19 @@ def _tensors(request: Request) -> Source:
 
 
 def _loader(request: Request) -> Source:
+    samplers = request.x.sampler, getattr(request.x.batch_sampler, "sampler", None)
+    drawing = next((type(each).__name__ for each in samplers if _shuffles(each)), None)
+    if request.shuffle is False and drawing is not None:
+        raise ValueError(
+            f"{request.method}: shuffle=False cannot be given with a DataLoader that shuffles, by a {drawing}. Make "
+            "the DataLoader with shuffle=False, or leave the option away."
+        )
     return LoaderSource(request.x, request.prepare, request.device, part=request.part)
+
+
+def _shuffles(sampler: Any) -> bool:
+    """Whether a sampler of torch's is known to give the samples in another order each time."""
+    return isinstance(sampler, SHUFFLING) or (isinstance(sampler, DistributedSampler) and sampler.shuffle)
 
 
 def _iterable_dataset(request: Request) -> Source:
@@ -193,6 +214,7 @@ def _is_iterable(x: Any) -> bool:
     return isinstance(x, Iterable) and not _is_in_memory(x)
 
 
+SHUFFLING = (RandomSampler, SubsetRandomSampler, WeightedRandomSampler)
 TARGETS = ("y", "sample_weight")
 ITSELF = (*TARGETS, "batch_size")
 NO_PROCESSES = "use_multiprocessing"
@@ -208,12 +230,12 @@ def _is_tensor_dataset(x: Any) -> bool:
 # The first whose test holds counts: a torch Dataset has a `__getitem__` too, and a Sequence may have an `__iter__`.
 KINDS = (
     Kind("this", _is_no_data, _refuse),
-    Kind("a DataLoader", lambda x: isinstance(x, DataLoader), _loader, (*ITSELF, "shuffle", *NO_WORKERS)),
+    Kind("a DataLoader", lambda x: isinstance(x, DataLoader), _loader, (*ITSELF, *NO_SHUFFLING, *NO_WORKERS)),
     Kind("a torch IterableDataset", lambda x: isinstance(x, IterableDataset), _iterable_dataset, IN_ITS_ORDER),
     Kind("a TensorDataset", _is_tensor_dataset, _tensors, (*TARGETS, *NO_WORKERS)),
     Kind("a torch Dataset", lambda x: isinstance(x, Dataset), _dataset, TARGETS),
     Kind("a generator", _is_generator, _iterator, (*ITSELF, *NO_SHUFFLING, NO_PROCESSES)),
     Kind("a Sequence", _is_sequence, _sequence, ITSELF),
-    Kind("an iterable of batches", _is_iterable, _iterable, (*ITSELF, "shuffle", *NO_WORKERS)),
+    Kind("an iterable of batches", _is_iterable, _iterable, (*ITSELF, *NO_SHUFFLING, *NO_WORKERS)),
 )
 ARRAYS = Kind("arrays", lambda x: True, _arrays, NO_WORKERS)

@@ -240,7 +240,7 @@ class DatasetSource(Streamed):
         if order != "sequential":
             self._note_order()
         if order == "shuffled":
-            return _Lists(torch.randperm(samples).split(size)[skip:])
+            return _Lists(torch.randperm(samples, device="cpu").split(size)[skip:])
         numbers = batch_numbers(samples, size, order)[skip:]
         return _Lists([range(i * size, min((i + 1) * size, samples)) for i in numbers])
 

@@ -113,7 +113,9 @@ class SequenceSource(Streamed):
         return random_state.found_in(sequence=self._sequence)
 
     def _items(self, order: str, skip: int) -> Iterator[Any]:
-        numbers = list(range(self.steps)) if order == "sequential" else torch.randperm(self.steps).tolist()
+        numbers = (
+            list(range(self.steps)) if order == "sequential" else torch.randperm(self.steps, device="cpu").tolist()
+        )
         workers, made = self._workers, _Batches(self._sequence)
         if workers.count and workers.processes:
             # What is passed over is made all the same: processes draw random numbers of their own while they make it.

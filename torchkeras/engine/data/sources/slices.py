@@ -84,7 +84,7 @@ class SlicedSource(Streamed):
             self._note_order()
         if order == "shuffled":
             check_can_shuffle(self._data)
-            indices = torch.randperm(samples).split(size)[skip:]
+            indices = torch.randperm(samples, device="cpu").split(size)[skip:]
             return (self._item((index + self._start).numpy()) for index in indices)
         starts = (self._start + i * size for i in batch_numbers(samples, size, order)[skip:])
         return (self._item(range(start, min(start + size, self._start + samples))) for start in starts)
