@@ -34,9 +34,9 @@ from torch.utils._pytree import tree_leaves
 
 from torchkeras.distribution.sharding import shard
 from torchkeras.distribution.units import size_of, units_of
-from torchkeras.engine.layer.building import on_meta
+from torchkeras.engine.building.building import on_meta
 from torchkeras.layers import BatchNormalization
-from torchkeras.shared_batch import SHARING, SharedBatch
+from torchkeras.world.shared_batch import SHARING, SharedBatch
 
 RANKS = (8, 16, 32, 64, 128, 256, 512, 1024)
 GIGA = 1e9

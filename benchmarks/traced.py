@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import torchkeras
-from torchkeras import lazy
+from torchkeras.base import lazy
 from torchkeras.layers import Dense, Input
 from torchkeras.models import Model
 

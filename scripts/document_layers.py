@@ -15,7 +15,8 @@ sys.path.insert(0, str(ROOT / "tests" / "layers"))
 
 from table import ROWS, Row  # noqa: E402  # the table of examples is among the tests
 
-from torchkeras import docstrings, layers  # noqa: E402
+from torchkeras import layers  # noqa: E402
+from torchkeras.base import docstrings  # noqa: E402
 from torchkeras.legacy.arguments import LAYERS, SIGNATURES  # noqa: E402
 
 PAGE = ROOT / "docs" / "layers.md"

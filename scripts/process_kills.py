@@ -44,7 +44,7 @@ from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 from torchkeras import Sequential, clear_session, layers
 from torchkeras.callbacks import BackupAndRestore, Callback, CSVLogger, ReduceLROnPlateau
 from torchkeras.metrics import SparseCategoricalAccuracy
-from torchkeras.processes import is_main, rank
+from torchkeras.world.processes import is_main, rank
 
 EPOCHS, SAMPLES, SIZE = 25, 70, 8
 PRELOADED = ["torch", "torchkeras", "torchkeras.distribution.training", "torchkeras.distribution.backups"]

@@ -37,8 +37,8 @@ KNOWN = {
     **dict.fromkeys(("Callable", "Mapping", "Sequence"), "collections.abc"),
     "Module": "torch.nn",
     "Tensor": "torch",
-    "DTypePolicy": "torchkeras.dtype_policy",
-    "KerasTensor": "torchkeras.engine.layer.symbolic",
+    "DTypePolicy": "torchkeras.base.dtype_policy",
+    "KerasTensor": "torchkeras.engine.symbolic.tensor",
     "Reduction": "torchkeras.losses.reduction",
     "schedules": "torchkeras.optimizers",
 }

@@ -22,7 +22,7 @@ from written_models import CASES, NO_FUNCTIONS, SAMPLES
 from written_objectives import OBJECTIVES
 
 import torchkeras
-from torchkeras.engine.layer.symbolic import as_list
+from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.models import Model
 
 FUNCTIONS = {f"function_{name}": call for name, call in {**SAME, **OTHERS}.items()}

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from torchkeras import layers as L, optimizers, regularizers
-from torchkeras.engine.layer.symbolic import as_list
+from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.models import Model, Sequential
 
 SAMPLES = 4  # in a batch; a stateful layer has to know the number

@@ -8,7 +8,7 @@ import torchkeras
 from torchkeras.callbacks import TensorBoard
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor, Node
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node
 from torchkeras.layers import LSTM, Activation, BatchNormalization, Conv2D, Dense, Input
 from torchkeras.models import Model
 

@@ -18,7 +18,6 @@ from torchkeras import (
     callbacks,
     config,
     constraints,
-    docstrings,
     initializers,
     layers,
     losses,
@@ -30,6 +29,7 @@ from torchkeras import (
     regularizers,
     utils,
 )
+from torchkeras.base import docstrings
 from torchkeras.optimizers import schedules
 
 # The families whose docstrings are held, with the names that their examples may use beside `np` and `torch`.

@@ -11,16 +11,16 @@ PACKAGE = Path(torchkeras.__file__).parent
 # The rooms of the house, the lower ones first: a file may import from its own room and from those before it. A room is
 # a folder, or a file that stands beside folders.
 ROOMS = [
-    *("other_project", "interrupts", "recursion", "lazy", "errors", "extras", "naming", "atomic_file", "rules"),
-    *("dtype_policy", "launchers", "config", "mixed_precision"),
-    *("processes", "shared_batch", "batch_statistics", "shards", "keras_axes", "arrays"),
-    *("docstrings", "bytecode", "legacy", "registry", "declared"),
+    *("errors", "base", "config", "mixed_precision", "world"),
+    *("legacy", "registry", "declared"),
     *("activations", "initializers", "regularizers", "constraints", "losses", "metrics", "optimizers"),
-    *("engine/layer", "engine/graph", "engine/data", "engine/data/sources"),
+    *("engine/adapters", "engine/symbolic", "engine/users_code", "engine/modes", "engine/facts", "engine/dtypes"),
+    *("engine/weights", "engine/shapes/input_spec", "engine/building", "engine/shapes/output_shapes"),
+    *("engine/layer", "engine/functions", "engine/graph", "engine/data", "engine/data/sources"),
     *("saving/formats", "callbacks"),
     *("engine/step", "engine/speed", "engine/fit"),
     "layers",
-    *("saving/containers", "saving/ties", "saving/config_checks", "saving/graph_config", "saving/layer_facts"),
+    *("saving/containers", "saving/config_checks", "saving/graph_config", "saving/layer_facts"),
     *("saving/weights", "saving/optimizer", "saving/frozen", "saving/types"),
     *("saving/model_file", "saving/beside", "saving/data_format", "saving/dialects"),
     *("saving/write", "saving/unsaveable"),

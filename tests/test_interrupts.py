@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from torchkeras.interrupts import whole_imports
+from torchkeras.base.interrupts import whole_imports
 
 CTRL_C = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nfinished = True\n"
 

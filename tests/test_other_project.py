@@ -8,7 +8,7 @@ import pytest
 from test_public_modules import OF_KERAS, PUBLIC
 
 import torchkeras
-from torchkeras.other_project import FILES_OF_THE_OTHER
+from torchkeras.base.other_project import FILES_OF_THE_OTHER
 
 PACKAGE = Path(torchkeras.__file__).parent
 # How the other project's own `__init__` begins, from its version 3 on.

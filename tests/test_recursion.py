@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
+from torchkeras.base.recursion import at_least, leave_room
 from torchkeras.errors import ModelFileError
 from torchkeras.models import model_from_json
-from torchkeras.recursion import at_least, leave_room
 from torchkeras.saving.containers import json_text
 
 

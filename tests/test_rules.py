@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from torchkeras import rules
 from torchkeras.activations import tanh
+from torchkeras.base import rules
 from torchkeras.config import set_image_data_format
 from torchkeras.engine.layer.options import NEWER
 from torchkeras.layers import LSTM, Conv2D, Dense, Layer

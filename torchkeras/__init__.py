@@ -1,7 +1,7 @@
 """torchkeras: Keras's functional API on PyTorch."""
 
-from torchkeras.interrupts import whole_imports as _whole_imports
-from torchkeras.other_project import refuse_other_project as _refuse_other_project
+from torchkeras.base.interrupts import whole_imports as _whole_imports
+from torchkeras.base.other_project import refuse_other_project as _refuse_other_project
 
 _refuse_other_project()
 
@@ -21,10 +21,10 @@ with _whole_imports():  # that of torch among them
         regularizers,
         utils,
     )
+    from torchkeras.base.naming import clear_session
     from torchkeras.engine.graph.input import Input
-    from torchkeras.engine.layer.symbolic import KerasTensor
+    from torchkeras.engine.symbolic.tensor import KerasTensor
     from torchkeras.models import Model, Sequential
-    from torchkeras.naming import clear_session
     from torchkeras.registry import CustomObjectScope, custom_object_scope, get_custom_objects, register
     from torchkeras.serving import serve
 

@@ -15,10 +15,10 @@ import torch
 from torch.overrides import _get_current_function_mode_stack
 from torch.utils._device import DeviceContext
 
-from torchkeras.dtype_policy import DTypePolicy, policy_of
-from torchkeras.launchers import told
-from torchkeras.other_project import refuse_other_project
-from torchkeras.rules import ABOVE_0, FLAG, one_of, read
+from torchkeras.base.dtype_policy import DTypePolicy, policy_of
+from torchkeras.base.launchers import told
+from torchkeras.base.other_project import refuse_other_project
+from torchkeras.base.rules import ABOVE_0, FLAG, one_of, read
 
 __all__ = [
     "chosen_image_data_format",

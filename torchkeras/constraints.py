@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import config, registry
-from torchkeras.rules import FINITE, UP_TO_INFINITY, Checked, integers, optional
+from torchkeras.base.rules import FINITE, UP_TO_INFINITY, Checked, integers, optional
 
 __all__ = [
     "Constraint",

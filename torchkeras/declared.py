@@ -12,9 +12,8 @@ from typing import Any, ClassVar, TypeVar
 
 import torch
 
-from torchkeras import docstrings
-from torchkeras.registry import Family
-from torchkeras.rules import (
+from torchkeras.base import docstrings
+from torchkeras.base.rules import (
     ABOVE_0,
     AT_LEAST_0,
     FINITE,
@@ -28,6 +27,7 @@ from torchkeras.rules import (
     read,
     several,
 )
+from torchkeras.registry import Family
 
 D = TypeVar("D", bound="Declared")
 

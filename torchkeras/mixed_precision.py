@@ -1,7 +1,7 @@
 """Dtype policies under the names that Keras has had for them. `torchkeras.config` keeps the global policy."""
 
+from torchkeras.base.dtype_policy import DTypePolicy
 from torchkeras.config import dtype_policy, set_dtype_policy
-from torchkeras.dtype_policy import DTypePolicy
 
 Policy = DTypePolicy
 global_policy = dtype_policy

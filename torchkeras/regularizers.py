@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import registry
-from torchkeras.rules import FINITE, Checked, one_of
+from torchkeras.base.rules import FINITE, Checked, one_of
 
 __all__ = [
     "L1L2",

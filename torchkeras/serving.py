@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from torchkeras.arrays import as_numbers, to_numpy
+from torchkeras.base.arrays import as_numbers, to_numpy
+from torchkeras.base.rules import AT_LEAST_0, integer, read
 from torchkeras.engine.graph.network import Network
 from torchkeras.models import Model
-from torchkeras.rules import AT_LEAST_0, integer, read
 
 __all__ = ["Server", "serve"]
 

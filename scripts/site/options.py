@@ -7,7 +7,7 @@ from typing import Any
 
 from griffe import Class, Extension, Function, Parameter, ParameterKind, Parameters
 
-from torchkeras import docstrings
+from torchkeras.base import docstrings
 
 WORDS = {"Options": "Args", "Arguments": "Args", "Errors": "Raises", "Example": "Examples"}
 HEADING = re.compile(rf"^({'|'.join(WORDS)}):$", re.MULTILINE)

@@ -15,7 +15,7 @@ from cases import CASES, CONSTANTS, DATA, KERAS_1, step
 
 import torchkeras
 from torchkeras import Input, Model, backend as K
-from torchkeras.engine.layer.symbolic import KerasTensor
+from torchkeras.engine.symbolic.tensor import KerasTensor
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 FACTS = json.loads((GOLDEN / "backend-2.2.4-tensorflow.json").read_text())

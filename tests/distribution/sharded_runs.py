@@ -15,7 +15,7 @@ from torchkeras.distribution.sharding import shard
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.step import step
-from torchkeras.shared_batch import SHARING, SharedBatch, bounds
+from torchkeras.world.shared_batch import SHARING, SharedBatch, bounds
 
 Built = Callable[[], Model]
 

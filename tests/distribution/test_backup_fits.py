@@ -18,7 +18,7 @@ from torchkeras import Sequential, clear_session, config, layers
 from torchkeras.callbacks import BackupAndRestore, Callback, CSVLogger, EarlyStopping
 from torchkeras.metrics import MeanSquaredError
 from torchkeras.optimizers import Adam
-from torchkeras.processes import is_main, rank
+from torchkeras.world.processes import is_main, rank
 
 ROOT = Path(__file__).parents[2]
 SAMPLES, SIZE, EPOCHS = 25, 5, 3  # three are to validate on; the last batch has two: of three processes, one has none

@@ -21,7 +21,7 @@ from torchkeras.callbacks.backup_files import Backups
 from torchkeras.distribution.backups import SharedBackups
 from torchkeras.engine.data import random_state
 from torchkeras.engine.data.part import Part
-from torchkeras.processes import rank, world_size
+from torchkeras.world.processes import rank, world_size
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from torchkeras import backend as K
-from torchkeras.batch_statistics import WholeBatch
 from torchkeras.engine.step.whole_batch import normalizing
 from torchkeras.layers import BatchNormalization, Dense, Input, Lambda, Layer, TimeDistributed, TorchModule
 from torchkeras.models import Model
-from torchkeras.shared_batch import SHARING, SharedBatch, bounds
+from torchkeras.world.batch_statistics import WholeBatch
+from torchkeras.world.shared_batch import SHARING, SharedBatch, bounds
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 

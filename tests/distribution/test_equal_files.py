@@ -10,10 +10,10 @@ import pytest
 from pool import Pools
 
 from torchkeras import clear_session, config
+from torchkeras.base.shards import is_sharded
 from torchkeras.layers import Dense
 from torchkeras.models import Sequential
 from torchkeras.optimizers import SGD
-from torchkeras.shards import is_sharded
 
 FILES = ("model.h5", "model.keras", "model.safetensors", "model.pt")
 WEIGHTS = ("weights.h5", "by_paths.weights.h5", "weights.safetensors", "weights.pt")

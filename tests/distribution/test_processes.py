@@ -12,10 +12,12 @@ import torch.distributed as dist
 from launched import as_torchrun, free_port, launch, printed
 from torch.distributed import TCPStore  # pyright: ignore[reportPrivateImportUsage]
 
-from torchkeras import config, launchers, processes
+from torchkeras import config
+from torchkeras.base import launchers
 from torchkeras.distribution import barrier, initialize, is_main, local_rank, rank, world_size
 from torchkeras.layers import Dense
 from torchkeras.models import Sequential
+from torchkeras.world import processes
 
 # Prints what the names say before and after joining, and the sum of all ranks; then leaves the group and joins again.
 JOINS = """

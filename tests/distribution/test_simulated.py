@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch.distributed as dist
 
-from torchkeras.engine.layer import building
+from torchkeras.engine.building import building
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 

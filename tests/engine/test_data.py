@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from torchkeras.arrays import as_tensor
+from torchkeras.base.arrays import as_tensor
 from torchkeras.engine.data.batch import ArrayData
 
 

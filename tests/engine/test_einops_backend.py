@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from torchkeras.engine.layer import einops_backend
-from torchkeras.engine.layer.unknown_sizes import SymbolicSize
+from torchkeras.engine.adapters import einops_backend
+from torchkeras.engine.symbolic.unknown_sizes import SymbolicSize
 from torchkeras.layers import Input
 from torchkeras.models import Model
 

@@ -10,7 +10,7 @@ from plain_pytorch import refused
 
 import torchkeras
 from torchkeras import backend as K, regularizers
-from torchkeras.engine.graph.operators import Operation
+from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.layers import Add, Dense, Input, Lambda
 from torchkeras.models import Model, clone_model, load_model

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from torchkeras.activations import softmax
-from torchkeras.engine.layer.axis_order import Layout
-from torchkeras.engine.layer.facts import OF_FORWARD, Facts
+from torchkeras.engine.facts import OF_FORWARD, Facts
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.layers import BatchNormalization, Conv2D, Dense, Input, ReLU
 from torchkeras.models import Model
 

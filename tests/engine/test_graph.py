@@ -6,7 +6,7 @@ import torch
 
 import torchkeras
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor
+from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.layers import Add, Concatenate, Dense, Input
 from torchkeras.models import Model
 

@@ -18,7 +18,7 @@ from torchkeras.engine.fit import predicting
 from torchkeras.engine.graph import fold_batch_norm
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.layer.symbolic import as_list
+from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.layers import (
     LSTM,
     Activation,

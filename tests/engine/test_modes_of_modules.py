@@ -15,7 +15,7 @@ from torch.nn.utils import parametrizations, parametrize, prune, spectral_norm a
 from torch.utils._pytree import tree_map
 
 from torchkeras import Input, Model, callbacks, layers
-from torchkeras.engine.layer.modes import reads_mode
+from torchkeras.engine.modes import reads_mode
 from torchkeras.layers import Dense
 
 X = np.random.default_rng(0).random((8, 6), "float32")

@@ -15,7 +15,7 @@ import torch
 from law import assert_law, ids
 
 from torchkeras import Input, Model, optimizers
-from torchkeras.engine.layer.symbolic import as_list
+from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.layers import RNN
 from torchkeras.models import load_model
 

@@ -18,7 +18,7 @@ from torch import nn
 
 import torchkeras
 from torchkeras import Input, Model, Sequential, callbacks, layers, metrics
-from torchkeras.engine.layer.tracing import is_compiling
+from torchkeras.base.tracing import is_compiling
 from torchkeras.models import load_model
 
 X = np.random.default_rng(0).normal(size=(64, 6)).astype("float32")

@@ -17,9 +17,9 @@ import torch.nn.functional as F
 from torch import nn
 
 import torchkeras
-from torchkeras.engine.graph.operators import Operation
-from torchkeras.engine.layer import torch_functions
-from torchkeras.engine.layer.symbolic import KerasTensor
+from torchkeras.engine.functions.operators import Operation
+from torchkeras.engine.symbolic import torch_functions
+from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.errors import ArchitectureError
 from torchkeras.layers import Conv2D, Dense, Embedding, Input
 from torchkeras.models import Model, clone_model, load_model, model_from_json

@@ -12,9 +12,9 @@ from operations import FROM_THE_HOST, WAITS, counted, data_of, evaluates_in_one_
 from torch import nn
 
 from torchkeras import Input, Model, losses as loss_classes, metrics, registry
+from torchkeras.base.naming import clear_session
 from torchkeras.engine.step.step import losses
 from torchkeras.layers import Dense, Lambda
-from torchkeras.naming import clear_session
 from torchkeras.optimizers import Adam, schedules
 
 BITS = np.random.default_rng(1).integers(0, 2, (8, 3)).astype("float32")

@@ -11,7 +11,7 @@ import h5py
 import pytest
 
 import torchkeras
-from torchkeras.engine.layer.building import on_meta
+from torchkeras.engine.building.building import on_meta
 from torchkeras.errors import ModelFileError
 from torchkeras.models import model_from_config
 from torchkeras.saving.dialects import modern

@@ -10,7 +10,7 @@ import pytest
 from keras import backend as K, layers
 from keras.models import Model, Sequential
 
-from torchkeras import bytecode
+from torchkeras.base import bytecode
 
 seen = []
 

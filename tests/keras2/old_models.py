@@ -25,7 +25,7 @@ from keras.engine import Input, get_source_inputs, saving, training_utils
 from keras.engine.training import make_batches
 from keras.models import Model, Sequential, clone_model, load_model, save_model
 
-from torchkeras import bytecode
+from torchkeras.base import bytecode
 from torchkeras.errors import ForbiddenContentError
 
 HELPERS = ("main", "small", "two_layers", "two_outputs")

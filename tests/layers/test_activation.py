@@ -11,7 +11,7 @@ import torch
 from golden import FOLDER, cases, check, compiles, remade
 
 from torchkeras.engine.graph.input import Input
-from torchkeras.engine.layer.axis_order import Layout
+from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.layers.activation import (
     ELU,
     LeakyReLU,

@@ -17,7 +17,7 @@ from table import ROWS, Row
 from torchkeras import config, layers, registry
 from torchkeras.engine.layer.changed_options import by_hand
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import as_list
+from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.layers import Input
 from torchkeras.models import Model
 

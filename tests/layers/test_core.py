@@ -9,7 +9,7 @@ from golden import cases, check, compiles, remade
 from torch import nn
 
 from torchkeras.engine.graph.input import Input
-from torchkeras.engine.layer.axis_order import Layout
+from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.layers.activation import LeakyReLU
 from torchkeras.layers.core import Activation, ActivityRegularization, Dense, Masking
 from torchkeras.layers.functions import Lambda

@@ -6,7 +6,7 @@ import pytest
 import torch
 from table import ROWS, Row
 
-from torchkeras.engine.layer.symbolic import as_list
+from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain.module_text import Written, write
 from torchkeras.layers import BatchNormalization, Input

@@ -7,7 +7,7 @@ import torch
 from golden import cases, check, compiles, remade
 
 from torchkeras.engine.graph.input import Input
-from torchkeras.engine.layer.axis_order import Layout
+from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.layers import merging
 from torchkeras.layers.merging import Add, Average, Concatenate, Dot, Maximum, Minimum, Multiply, Subtract
 

@@ -7,8 +7,8 @@ import torch
 from table import ROWS, Row
 
 from torchkeras import Input, Model
-from torchkeras.engine.layer.symbolic import as_list
-from torchkeras.naming import clear_session
+from torchkeras.base.naming import clear_session
+from torchkeras.engine.symbolic.tensor import as_list
 
 NEAR = {"float16": 0.004, "bfloat16": 0.02}  # a few units in the last place of the largest number
 AS_ITS_OPERANDS = ("Operation",)  # no layer of Keras: it computes in the type that comes

@@ -9,7 +9,7 @@ import torch
 from golden import cases, check, compiles, remade
 
 from torchkeras.engine.graph.input import Input
-from torchkeras.engine.layer.axis_order import Layout
+from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.layers.core import Masking
 from torchkeras.layers.noise import (
     AlphaDropout,

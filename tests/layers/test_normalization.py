@@ -9,7 +9,7 @@ from golden import cases, check, compiles, remade
 
 from torchkeras import Model
 from torchkeras.engine.graph.input import Input
-from torchkeras.engine.layer.axis_order import Layout
+from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.layers import Dense, DepthwiseConv2D, Embedding, Flatten, Masking, SpectralNormalization
 from torchkeras.layers.layer_normalization import LayerNormalization, RMSNorm, RMSNormalization, UnitNormalization
 from torchkeras.layers.normalization import (

@@ -7,7 +7,7 @@ import pytest
 import torch
 from table import ROWS, Row
 
-from torchkeras.engine.layer.symbolic import as_list
+from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.layers import Input
 from torchkeras.models import Model, load_model
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from torchkeras.activations import hard_sigmoid
-from torchkeras.engine.layer.tracing import traced
+from torchkeras.base.tracing import traced
 from torchkeras.layers.scan import gru_scan, gru_scan_reset_after, lstm_scan
 
 STEPS, BATCH, UNITS = 5, 4, 3

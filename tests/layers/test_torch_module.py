@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 import torchkeras
-from torchkeras.engine.layer.nested import leaves
+from torchkeras.base.nested import leaves
 from torchkeras.errors import ArchitectureError
 from torchkeras.layers import (
     RNN,

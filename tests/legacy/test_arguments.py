@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from torchkeras import config, constraints, initializers, layers, regularizers
-from torchkeras.engine.layer.weight_lists import KERAS1
+from torchkeras.engine.weights.weight_lists import KERAS1
 from torchkeras.layers import Activation, Dense, Input, Lambda, Merge, merge
 from torchkeras.models import Model, Sequential, clone_model, load_model
 

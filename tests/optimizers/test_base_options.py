@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from torchkeras import clear_session, optimizers
-from torchkeras.keras_axes import IN_ORDER, Arrangement
+from torchkeras.base.keras_axes import IN_ORDER, Arrangement
 from torchkeras.layers import GRU, Dense
 from torchkeras.models import Sequential
 from torchkeras.optimizers import (

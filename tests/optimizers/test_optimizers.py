@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from torchkeras import config, optimizers
-from torchkeras.keras_axes import IN_ORDER, permuted
+from torchkeras.base.keras_axes import IN_ORDER, permuted
 from torchkeras.optimizers import SGD, Adam, AdamW, Optimizer, RMSprop, TorchOptimizer
 
 FOLDER = Path(__file__).parents[1] / "golden" / "keras-2.2.4-training"

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from torchkeras import optimizers
-from torchkeras.keras_axes import IN_ORDER, Arrangement, permuted
+from torchkeras.base.keras_axes import IN_ORDER, Arrangement, permuted
 from torchkeras.optimizers import Optimizer, schedules
 
 FOLDER = Path(__file__).parents[1] / "golden" / "keras-3.15-optimizers"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from torchkeras.keras_axes import IN_ORDER, Arrangement, permuted
+from torchkeras.base.keras_axes import IN_ORDER, Arrangement, permuted
 from torchkeras.optimizers import (
     SGD,
     Adadelta,

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import torchkeras
-from torchkeras import atomic_file
+from torchkeras.base import atomic_file
 from torchkeras.errors import (
     ArchitectureError,
     ModelFileError,

@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 import pytest
 
-from torchkeras.atomic_file import replacing
+from torchkeras.base.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
 from torchkeras.saving.containers import hdf5
 from torchkeras.saving.containers.hdf5_rules import Place, readable

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 import torchkeras
-from torchkeras import bytecode
+from torchkeras.base import bytecode
 from torchkeras.errors import (
     ArchitectureError,
     ForbiddenContentError,

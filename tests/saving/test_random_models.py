@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from torchkeras import clear_session, constraints, layers, optimizers
-from torchkeras.engine.layer.nested import put_together
+from torchkeras.base.nested import put_together
 from torchkeras.layers import Dense, Layer, TorchModule
 from torchkeras.models import Input, Model, Sequential, clone_model, load_model, model_from_json
 

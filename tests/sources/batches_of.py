@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras.arrays import as_tensor
+from torchkeras.base.arrays import as_tensor
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.checks import check_lengths
 from torchkeras.engine.data.sources import Source, open_source

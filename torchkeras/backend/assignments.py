@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.weights.weight import Variable
 
 _kept: ContextVar[list[tuple[Any, Any]] | None] = ContextVar("kept assignments", default=None)
 

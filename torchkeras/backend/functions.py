@@ -9,16 +9,16 @@ import torch
 from torch import Tensor
 
 from torchkeras import config
-from torchkeras.arrays import as_tensor
 from torchkeras.backend import phase
 from torchkeras.backend.elementwise import cast
 from torchkeras.backend.nodes import is_symbolic
 from torchkeras.backend.partial_graph import Part, needed
 from torchkeras.backend.variables import Update, eval as value_of, set_value
 from torchkeras.backend.wrapped import values_of
-from torchkeras.engine.layer.modes import in_mode
-from torchkeras.engine.layer.symbolic import KerasTensor
-from torchkeras.engine.layer.weight import Variable
+from torchkeras.base.arrays import as_tensor
+from torchkeras.engine.modes import in_mode
+from torchkeras.engine.symbolic.tensor import KerasTensor
+from torchkeras.engine.weights.weight import Variable
 
 
 class Moved(NamedTuple):

@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 from torchkeras.backend.nodes import is_symbolic
 from torchkeras.backend.partial_graph import Part, needed
+from torchkeras.base.naming import unique_name
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor, as_list, unpacked
-from torchkeras.engine.layer.weight import Variable
-from torchkeras.naming import unique_name
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
+from torchkeras.engine.weights.weight import Variable
 
 
 def gradients(loss: Any, variables: Any) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from torchkeras.engine.layer.axis_order import convert, to_channels_first, to_keras
+from torchkeras.engine.symbolic.axis_order import convert, to_channels_first, to_keras
 
 
 def first(x: Tensor, data_format: str) -> Tensor:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from torchkeras.engine.layer.nested import put_together, taken_apart
-from torchkeras.engine.layer.symbolic import KerasTensor, as_list, unpacked
+from torchkeras.base.naming import unique_name
+from torchkeras.base.nested import put_together, taken_apart
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
 from torchkeras.layers.functions import Lambda
-from torchkeras.naming import unique_name
 
 
 def as_node(name: str, compute: Callable[[Any], Any], given: Any, output_shape: Any = None) -> Any:

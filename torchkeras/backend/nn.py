@@ -10,7 +10,7 @@ from torch import Tensor
 from torchkeras import activations, losses
 from torchkeras.backend.nodes import node, pointwise, sizes, tensor, whole
 from torchkeras.backend.random_numbers import generator
-from torchkeras.engine.graph.functions import FUNCTIONS
+from torchkeras.engine.functions.functions import FUNCTIONS
 from torchkeras.losses.crossentropy import elementwise_binary
 
 

@@ -12,13 +12,14 @@ import torch
 from torch import Tensor
 
 from torchkeras import config
-from torchkeras.arrays import as_tensor
 from torchkeras.backend import assignments
-from torchkeras.engine.layer import expressions, torch_functions
-from torchkeras.engine.layer.symbolic import KerasTensor, dtype_of
-from torchkeras.engine.layer.tracing import is_compiling
-from torchkeras.engine.layer.unknown_sizes import SymbolicSize
-from torchkeras.engine.layer.weight import Variable
+from torchkeras.base.arrays import as_tensor
+from torchkeras.base.tracing import is_compiling
+from torchkeras.engine.symbolic import torch_functions
+from torchkeras.engine.symbolic.tensor import KerasTensor, dtype_of
+from torchkeras.engine.symbolic.unknown_sizes import SymbolicSize
+from torchkeras.engine.weights import expressions
+from torchkeras.engine.weights.weight import Variable
 
 P = ParamSpec("P")
 

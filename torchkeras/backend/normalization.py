@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from torchkeras.backend.nodes import node, tensor
-from torchkeras.batch_statistics import moments
-from torchkeras.shared_batch import SHARING
+from torchkeras.world.batch_statistics import moments
+from torchkeras.world.shared_batch import SHARING
 
 FUSED = ([0, 1, 2],)  # axes of images over which TensorFlow has a kernel of its own
 LEAST_EPSILON = 1.001e-5  # of that kernel

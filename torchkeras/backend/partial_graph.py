@@ -10,7 +10,7 @@ from torchkeras.engine.graph.codegen import Variant
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
-from torchkeras.engine.layer.symbolic import KerasTensor, Node
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node
 
 
 class Part(Network, abstract=True):

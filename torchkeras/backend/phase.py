@@ -10,7 +10,7 @@ from torch import nn
 
 from torchkeras.backend.nodes import is_symbolic, named_node, pair, tensor
 from torchkeras.engine.graph.input import InputLayer
-from torchkeras.engine.layer.symbolic import KerasTensor
+from torchkeras.engine.symbolic.tensor import KerasTensor
 
 NAME = "keras_learning_phase"
 MAKING = ("__init__", "build")  # a layer that is being made is in no phase

@@ -17,7 +17,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from torchkeras import config
 from torchkeras.backend.nodes import as_type, node, sizes
-from torchkeras.engine.layer.tracing import is_compiling
+from torchkeras.base.tracing import is_compiling
 
 _generators: dict[tuple[int, str], torch.Generator] = {}
 _draws: WeakIdKeyDictionary = WeakIdKeyDictionary()  # a `Draw` by tensor

@@ -11,9 +11,10 @@ from typing import Any, NoReturn
 import numpy as np
 import torch
 
-from torchkeras import config, naming
+from torchkeras import config
 from torchkeras.backend import phase, random_numbers
 from torchkeras.backend.nodes import floating
+from torchkeras.base import naming
 from torchkeras.config import (
     floatx,
     image_data_format,

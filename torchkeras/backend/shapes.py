@@ -16,7 +16,7 @@ from torchkeras.backend.images import first, in_format
 from torchkeras.backend.nodes import as_type, is_symbolic, named_node, node, sizes, tensor, whole
 from torchkeras.backend.settings import normalize_data_format
 from torchkeras.backend.sizes import Shape
-from torchkeras.engine.layer.unknown_sizes import SymbolicSize
+from torchkeras.engine.symbolic.unknown_sizes import SymbolicSize
 from torchkeras.layers.resize import interpolated, repeated
 from torchkeras.layers.spatial import torch_padding
 

@@ -12,19 +12,19 @@ import torch
 from torch import Tensor, nn
 
 from torchkeras import config
-from torchkeras.arrays import as_tensor, to_numpy
 from torchkeras.backend import assignments, remembered
 from torchkeras.backend.elementwise import cast
 from torchkeras.backend.nodes import as_type, is_symbolic, node, sizes, tensor
 from torchkeras.backend.questions import PLACEHOLDER, is_sparse
 from torchkeras.backend.random_numbers import random_normal, random_uniform, read
 from torchkeras.backend.sizes import Shape
+from torchkeras.base.arrays import as_tensor, to_numpy
+from torchkeras.base.naming import unique_name
 from torchkeras.engine.graph.input import InputLayer
-from torchkeras.engine.layer.expressions import CONSTANT
-from torchkeras.engine.layer.symbolic import KerasTensor, dtype_name
-from torchkeras.engine.layer.users_code import CODE, draws
-from torchkeras.engine.layer.weight import Variable
-from torchkeras.naming import unique_name
+from torchkeras.engine.symbolic.tensor import KerasTensor, dtype_name
+from torchkeras.engine.users_code import CODE, draws
+from torchkeras.engine.weights.expressions import CONSTANT
+from torchkeras.engine.weights.weight import Variable
 
 
 class Settable:

@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 
+from torchkeras.base.rules import FLAG_OR_DIGIT, NAMES, Rule, is_integer, read, read_path, rule
 from torchkeras.callbacks.backup_files import Backups
 from torchkeras.callbacks.base import Callback
-from torchkeras.rules import FLAG_OR_DIGIT, NAMES, Rule, is_integer, read, read_path, rule
 
 # What may be other than in the checkpoint, if `accept` says so.
 ACCEPTED = (

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from torchkeras.atomic_file import replacing
+from torchkeras.base.atomic_file import replacing
 from torchkeras.callbacks.folder_lock import FolderLock
 
 KEPT = 2  # the newest checkpoint, and the one before it in case the newest is torn

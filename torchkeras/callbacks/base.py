@@ -9,9 +9,9 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from torchkeras import docstrings
-from torchkeras.engine.layer.facts import is_own
-from torchkeras.processes import is_main
+from torchkeras.base import docstrings
+from torchkeras.engine.facts import is_own
+from torchkeras.world.processes import is_main
 
 
 class Callback:

@@ -9,14 +9,14 @@ from typing import Any
 
 import torch
 
+from torchkeras.base.rules import FLAG_OR_DIGIT, integer, read, read_path
+from torchkeras.base.shards import in_all, part
 from torchkeras.callbacks.logs import named
 from torchkeras.callbacks.monitoring import Monitored, one_number
 from torchkeras.callbacks.places import check_place
 from torchkeras.callbacks.progress import say
-from torchkeras.engine.layer.facts import is_own
-from torchkeras.rules import FLAG_OR_DIGIT, integer, read, read_path
+from torchkeras.engine.facts import is_own
 from torchkeras.saving.formats import WEIGHTS, WHOLE, check_name
-from torchkeras.shards import in_all, part
 
 
 class ModelCheckpoint(Monitored):

@@ -4,10 +4,10 @@ import math
 import time
 from typing import Any
 
+from torchkeras.base.rules import FINITE, FLAG_OR_DIGIT, UP_TO_INFINITY, VERBOSE, integer, optional, read
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.monitoring import Monitored
 from torchkeras.callbacks.progress import say
-from torchkeras.rules import FINITE, FLAG_OR_DIGIT, UP_TO_INFINITY, VERBOSE, integer, optional, read
 
 
 class EarlyStopping(Monitored):

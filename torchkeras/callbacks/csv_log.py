@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from torchkeras.base.rules import FLAG_OR_DIGIT, read, read_path, rule
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logging import numbers
-from torchkeras.rules import FLAG_OR_DIGIT, read, read_path, rule
 
 CHARACTER = rule("must be one character", lambda v: isinstance(v, str) and len(v) == 1)
 

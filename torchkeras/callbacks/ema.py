@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from torchkeras.base.rules import FLAG_OR_DIGIT, read
 from torchkeras.callbacks.base import Callback
-from torchkeras.rules import FLAG_OR_DIGIT, read
 
 
 class SwapEMAWeights(Callback):

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from torchkeras.base.extras import extra
+from torchkeras.base.rules import ABOVE_0, BELOW_1, VERBOSE, integer, number, read
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.progress import say
 from torchkeras.callbacks.rates import is_number, set_rate, with_rate
-from torchkeras.extras import extra
-from torchkeras.rules import ABOVE_0, BELOW_1, VERBOSE, integer, number, read
 
 LEAST = 5  # points that a suggestion needs
 

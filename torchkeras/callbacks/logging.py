@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from typing import Any
 
+from torchkeras.base.rules import NAMES, optional, read
 from torchkeras.callbacks.averages import Averages
 from torchkeras.callbacks.base import HOOKS, Callback, arguments_of, takes
 from torchkeras.callbacks.logs import Logs, Named
-from torchkeras.rules import NAMES, optional, read
 
 
 class BaseLogger(Callback):

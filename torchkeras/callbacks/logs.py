@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from torchkeras.arrays import to_numpy
+from torchkeras.base.arrays import to_numpy
 
 Value = float | torch.Tensor | Callable[[], float | torch.Tensor]
 

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 from torchkeras import registry
+from torchkeras.base.rules import STRING, VERBOSE, read, rule
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logs import named
-from torchkeras.rules import STRING, VERBOSE, read, rule
 
 MODES = ("auto", "min", "max")
 # Keras goes on, with a warning, when there is another word, or None.

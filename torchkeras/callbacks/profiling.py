@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch.profiler import ProfilerActivity, profile
 
+from torchkeras.base.rules import FLAG_OR_DIGIT, integer, read, read_path
 from torchkeras.callbacks.base import Callback
-from torchkeras.rules import FLAG_OR_DIGIT, integer, read, read_path
 
 RECORDED = ("record_shapes", "profile_memory", "with_stack")
 

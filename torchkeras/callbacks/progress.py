@@ -13,10 +13,10 @@ from typing import Any, TextIO
 import numpy as np
 from tqdm import tqdm
 
+from torchkeras.base.rules import NAMES, one_of, optional, read
 from torchkeras.callbacks.averages import Averages
 from torchkeras.callbacks.base import Callback
-from torchkeras.processes import is_main
-from torchkeras.rules import NAMES, one_of, optional, read
+from torchkeras.world.processes import is_main
 
 STREAMS = ("stdout", "stderr")
 COUNT_MODES = {"samples": "sample", "steps": "batch"}

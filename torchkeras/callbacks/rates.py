@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from torchkeras.base.rules import AT_LEAST_0, BELOW_1, FINITE, VERBOSE, integer, read
 from torchkeras.callbacks.base import Callback, takes
 from torchkeras.callbacks.monitoring import Monitored
 from torchkeras.callbacks.progress import say
 from torchkeras.optimizers import TorchOptimizer
-from torchkeras.rules import AT_LEAST_0, BELOW_1, FINITE, VERBOSE, integer, read
 
 
 class LearningRateScheduler(Callback):

@@ -9,9 +9,9 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
+from torchkeras.base.rules import FLAG_OR_DIGIT, STRING, optional, read, rule
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logging import numbers
-from torchkeras.rules import FLAG_OR_DIGIT, STRING, optional, read, rule
 
 TIMEOUT = 10.0  # seconds; training waits for the server's answer
 ADDRESS = rule(

@@ -4,9 +4,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from torchkeras.base.rules import ABOVE_0, AT_LEAST_0, BELOW_1, FLAG_OR_DIGIT, integer, one_of, optional, read
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.rates import set_rate, with_rate
-from torchkeras.rules import ABOVE_0, AT_LEAST_0, BELOW_1, FLAG_OR_DIGIT, integer, one_of, optional, read
 
 MOMENTA = ("beta_1", "momentum")  # the options of optimizers that are a momentum
 

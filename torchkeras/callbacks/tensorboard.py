@@ -10,11 +10,11 @@ from typing import Any
 
 import torch
 
+from torchkeras.base.extras import extra
+from torchkeras.base.rules import FLAG_OR_DIGIT, NAMES, integer, is_number, optional, read, read_path, rule
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.monitoring import one_number
 from torchkeras.callbacks.tensorboard_forms import graph_event, images_of, outputs_of, read_metadata
-from torchkeras.extras import extra
-from torchkeras.rules import FLAG_OR_DIGIT, NAMES, integer, is_number, optional, read, read_path, rule
 
 WRITER = "torch.utils.tensorboard"
 WORDS = {"epoch": "epoch", "batch": 1}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras.engine.layer.symbolic import as_list, node_of
+from torchkeras.engine.symbolic.tensor import as_list, node_of
 
 IMAGES = 3  # of one weight, as in TensorFlow
 

@@ -10,11 +10,11 @@ from typing import Any
 from torch.optim import lr_scheduler
 from torch.optim.lr_scheduler import CyclicLR, LRScheduler, OneCycleLR, ReduceLROnPlateau
 
+from torchkeras.base.rules import STRING, one_of, optional, read
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logs import named
 from torchkeras.callbacks.monitoring import one_number
 from torchkeras.optimizers.scheduled import RateHolder, rate_holder
-from torchkeras.rules import STRING, one_of, optional, read
 
 SCHEDULERS = (LRScheduler, ReduceLROnPlateau, lr_scheduler.ChainedScheduler)
 BY_BATCH = (OneCycleLR, CyclicLR)  # which torch's pages step after every batch

@@ -5,8 +5,8 @@ from typing import Any
 
 import torch
 
+from torchkeras.base.rules import FLAG_OR_DIGIT, integer, read, rule
 from torchkeras.callbacks.base import Callback
-from torchkeras.rules import FLAG_OR_DIGIT, integer, read, rule
 
 
 class GradualUnfreezing(Callback):

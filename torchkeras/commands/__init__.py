@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from torchkeras import bytecode
+from torchkeras.base import bytecode
 from torchkeras.commands import convert, doctor, eject, env, exits, inspect, run, verify
 from torchkeras.commands.exits import INTERRUPTED, WELL, CommandError
 from torchkeras.commands.output import show_error

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras.atomic_file import replacing
+from torchkeras.base.atomic_file import replacing
 from torchkeras.commands.exits import ASKED, FOUND, WELL, CommandError, faults_of
 from torchkeras.commands.files import safe
 from torchkeras.commands.output import Progress, counted, progress, show

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from torchkeras import registry
+from torchkeras.base.naming import snake_case
 from torchkeras.commands.advice import NOTHING, Told
 from torchkeras.commands.contents import Contents, entries
 from torchkeras.commands.output import counted
 from torchkeras.commands.reading_hdf5 import NUMBERED
 from torchkeras.commands.treatment import Treatment
-from torchkeras.naming import snake_case
 from torchkeras.saving.weights.later_defaults import changed
 from torchkeras.saving.weights.origin import FLIPPED
 

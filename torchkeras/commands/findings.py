@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from torchkeras import bytecode, registry
+from torchkeras import registry
+from torchkeras.base import bytecode
 from torchkeras.commands.contents import Array, Contents, entries
 from torchkeras.commands.output import Progress
 from torchkeras.errors import ForbiddenContentError

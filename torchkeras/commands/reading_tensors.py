@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras.arrays import to_numpy
+from torchkeras.base.arrays import to_numpy
 from torchkeras.commands.contents import Array, Contents, StoredLayer
 from torchkeras.errors import ModelFileError
 from torchkeras.saving import model_file

@@ -11,7 +11,7 @@ import torch
 from torchkeras.commands.exits import ASKED, CommandError
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor, as_list
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.models import Model
 
 T = TypeVar("T")

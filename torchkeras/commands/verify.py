@@ -19,7 +19,7 @@ from torchkeras.commands.exits import ASKED, FOUND, WELL, CommandError, faults_o
 from torchkeras.commands.files import safe
 from torchkeras.commands.output import show
 from torchkeras.commands.whole_model import whole_model
-from torchkeras.engine.layer.symbolic import as_list
+from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.errors import UnreadableFileError
 
 BATCH = 32

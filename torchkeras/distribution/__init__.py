@@ -2,7 +2,7 @@
 
 from torchkeras.distribution.agreement import ProcessesDifferError
 from torchkeras.distribution.lost import ProcessLostError
-from torchkeras.processes import barrier, initialize, is_main, local_rank, rank, world_size
+from torchkeras.world.processes import barrier, initialize, is_main, local_rank, rank, world_size
 
 __all__ = [
     "ProcessLostError",

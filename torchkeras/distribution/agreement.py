@@ -14,7 +14,7 @@ import torchkeras
 from torchkeras.engine.data import random_state
 from torchkeras.engine.data.contents import plain
 from torchkeras.engine.fit.described import differences, of_compile, of_model, shown
-from torchkeras.processes import gathered, take_first
+from torchkeras.world.processes import gathered, take_first
 
 WORD = 8  # bytes
 

@@ -27,7 +27,7 @@ from torchkeras.callbacks.backup_files import (
 )
 from torchkeras.distribution import folders
 from torchkeras.distribution.adopted import adopted, shared_out, target, templates
-from torchkeras.processes import gathered
+from torchkeras.world.processes import gathered
 
 BLOCK = 1 << 20  # bytes
 Place = tuple[Any, ...]  # the keys that lead to a value in nested dicts and lists

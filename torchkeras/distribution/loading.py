@@ -11,7 +11,7 @@ from torch.distributed.device_mesh import DeviceMesh
 
 from torchkeras.distribution.sharding import shard
 from torchkeras.distribution.units import LEAST
-from torchkeras.engine.layer.building import on_meta
+from torchkeras.engine.building.building import on_meta
 from torchkeras.saving import load
 from torchkeras.saving.load import Taking
 

@@ -20,7 +20,7 @@ from torchkeras.engine.graph.hook_free_calls import NO_HOOKS
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.engine.step.whole_batch import runs_users_code
-from torchkeras.processes import BUCKET
+from torchkeras.world.processes import BUCKET
 
 # A gradient in another order of axes than its weight, as of kernels with channels last, is copied: that is no error.
 warnings.filterwarnings("ignore", "Grad strides do not match bucket view strides")

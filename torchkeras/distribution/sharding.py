@@ -24,15 +24,15 @@ from torch.distributed.fsdp._fully_shard._fully_shard import get_cls_to_fsdp_cls
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
+from torchkeras.base.shards import is_sharded, keep, members, part, parts, sharded_as, whole
 from torchkeras.distribution.gathering import Kept, gather_by_calls, own_hooks
 from torchkeras.distribution.replicas import averaged
 from torchkeras.distribution.units import LEAST, units_of
+from torchkeras.engine.adapters.tracked import with_replaced
+from torchkeras.engine.building.building import materialize
 from torchkeras.engine.graph.hook_free_calls import NO_HOOKS
-from torchkeras.engine.layer.building import materialize
-from torchkeras.engine.layer.tracked import with_replaced
-from torchkeras.engine.layer.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
-from torchkeras.processes import take_first
-from torchkeras.shards import is_sharded, keep, members, part, parts, sharded_as, whole
+from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
+from torchkeras.world.processes import take_first
 
 __all__ = ["shard"]
 

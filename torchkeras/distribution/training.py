@@ -25,8 +25,8 @@ from torchkeras.engine.fit.compile_options import CompileOptions
 from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.engine.step.whole_batch import normalizing
 from torchkeras.metrics import Metric
-from torchkeras.processes import take_first
-from torchkeras.shared_batch import SHARING, SharedBatch
+from torchkeras.world.processes import take_first
+from torchkeras.world.shared_batch import SHARING, SharedBatch
 
 EVERY = 0.5  # seconds between two exchanges of numbers within an epoch, unless a callback wants each batch's
 LONGEST = 10_000  # batches between two

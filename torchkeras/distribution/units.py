@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import Node
+from torchkeras.engine.symbolic.tensor import Node
 
 LEAST = 1 << 21  # the values that a unit has at least, where there are so many: 8 MB
 

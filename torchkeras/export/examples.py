@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.engine.layer.symbolic import Shape, dtype_of
+from torchkeras.engine.symbolic.tensor import Shape, dtype_of
 from torchkeras.export.errors import ExportError, reason
 
 # Limits of integers, tried until they fit the smallest vocabulary of the model; None: floating-point numbers.

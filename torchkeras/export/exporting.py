@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from torchkeras.atomic_file import replacing
+from torchkeras.base.atomic_file import replacing
 from torchkeras.export import onnx, program
 from torchkeras.export.checking import check
 from torchkeras.export.errors import ExportError

@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from torch.export import Dim, ExportedProgram
 from torch.export.graph_signature import OutputKind
 
+from torchkeras.base.nested import leaves
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.nested import leaves
-from torchkeras.engine.layer.symbolic import as_list, unpacked
+from torchkeras.engine.symbolic.tensor import as_list, unpacked
 from torchkeras.export.errors import ExportError, reason
 from torchkeras.export.examples import Examples, Signature
 

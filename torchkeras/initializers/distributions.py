@@ -6,9 +6,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.arrays import as_numbers
+from torchkeras.base.arrays import as_numbers
+from torchkeras.base.rules import AT_LEAST_0, FINITE
 from torchkeras.initializers.initializer import SEED, Initializer
-from torchkeras.rules import AT_LEAST_0, FINITE
 
 
 @dataclass(frozen=True)

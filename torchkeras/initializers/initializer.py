@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from torchkeras import config
-from torchkeras.arrays import as_numbers
-from torchkeras.rules import Checked, integer, optional
+from torchkeras.base.arrays import as_numbers
+from torchkeras.base.rules import Checked, integer, optional
 
 Device = torch.device | str | None
 SEED = optional(integer())

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from torchkeras import registry
+from torchkeras.base.rules import ABOVE_0, read, word
 from torchkeras.initializers.distributions import RandomNormal, RandomUniform, TruncatedNormal
 from torchkeras.initializers.initializer import SEED, Initializer
-from torchkeras.rules import ABOVE_0, read, word
 
 TRUNCATED_STDDEV = 0.87962566103423978  # of a standard normal without what lies beyond two deviations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from torchkeras.extras import missing
+from torchkeras.base.extras import missing
 
 PACKAGES = {  # the first part of a module's name: what pip calls it
     "PIL": "pillow",

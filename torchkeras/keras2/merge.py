@@ -4,7 +4,7 @@ from functools import reduce
 from typing import Any
 
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.layers.elementwise import broadcast_shapes
 
 

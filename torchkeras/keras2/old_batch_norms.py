@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.layers.normalization import BatchNormalization
-from torchkeras.shared_batch import SHARING
+from torchkeras.world.shared_batch import SHARING
 
 _make_modules, _normalize = BatchNormalization._make_modules, BatchNormalization._normalize
 _moving = BatchNormalization._moving

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from torchkeras.engine.layer.tracing import is_compiling
+from torchkeras.base.tracing import is_compiling
 
 COMPUTED = "_computed_in_build"
 

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor, as_list, unpacked
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
 from torchkeras.models import Model, Sequential
 
 _inputs: Any = Model.inputs

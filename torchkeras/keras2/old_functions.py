@@ -12,7 +12,7 @@ from reprlib import repr as shortened
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
-from torchkeras.engine.layer.function_values import EMPTY, loads, used_by
+from torchkeras.base.function_values import EMPTY, loads, used_by
 from torchkeras.engine.layer.layer import Layer
 
 WRITES_GLOBAL, WRITES_CLOSURE = ("STORE_GLOBAL", "DELETE_GLOBAL"), ("STORE_DEREF", "DELETE_DEREF")

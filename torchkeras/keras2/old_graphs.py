@@ -9,16 +9,16 @@ from weakref import WeakKeyDictionary
 
 import torch
 
+from torchkeras.base.naming import unique_name
 from torchkeras.engine.fit.custom_steps import Extending
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list
 from torchkeras.keras2.old_lists import moved
 from torchkeras.keras2.told import LOSSES, UPDATES, values, warn_of_none
 from torchkeras.layers.functions import Lambda
 from torchkeras.models import Model, Sequential
-from torchkeras.naming import unique_name
 
 _losses: Any = Extending.losses
 

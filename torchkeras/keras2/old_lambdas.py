@@ -12,7 +12,7 @@ from reprlib import repr as shortened
 from types import FunctionType
 from typing import Any
 
-from torchkeras import bytecode
+from torchkeras.base import bytecode
 from torchkeras.errors import ArchitectureError
 from torchkeras.keras2.old_functions import PLAIN, different, original, variables_of, with_variables_of_now
 from torchkeras.keras2.old_values import taking_values

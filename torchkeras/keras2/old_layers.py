@@ -15,17 +15,17 @@ from typing import Any
 from torch import Tensor, nn
 
 from torchkeras.backend import assignments
+from torchkeras.base.keras_axes import IN_ORDER
+from torchkeras.base.rules import BELOW_1, is_number
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list
-from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list
+from torchkeras.engine.weights.weight import Variable
 from torchkeras.keras2 import old_builds, old_states
 from torchkeras.keras2.interfaces import add_weight_args_preprocessing
 from torchkeras.keras2.old_values import ScriptWeight, taking_values
 from torchkeras.keras2.told import LOSSES, UPDATES, keep, warn_of_none
-from torchkeras.keras_axes import IN_ORDER
 from torchkeras.layers import Dropout
 from torchkeras.layers.resize import Cropping
-from torchkeras.rules import BELOW_1, is_number
 
 _add_weight, _add_loss, _set = Layer.add_weight, Layer.add_loss, Layer.__setattr__
 _declare = Layer.__init_subclass__.__func__  # type: ignore[attr-defined]

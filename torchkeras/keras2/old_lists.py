@@ -13,7 +13,7 @@ from torchkeras.backend.functions import Moved
 from torchkeras.backend.lambdas import as_node
 from torchkeras.engine.layer.added_losses import losses_of_call
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import as_list
+from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.keras2.told import LOSSES, UPDATES
 from torchkeras.layers import GRU, LSTM, BatchNormalization, ConvLSTM2D, SimpleRNN
 

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from torchkeras import backend as K
-from torchkeras.engine.layer import users_code
-from torchkeras.engine.layer.building import Building
+from torchkeras.engine import users_code
+from torchkeras.engine.building.building import Building
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.users_code import CODE, note
+from torchkeras.engine.users_code import CODE, note
 
 VALUES = "_values_made_by_code"  # an attribute of a layer: what its code made in its first call, in order
 

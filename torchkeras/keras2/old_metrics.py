@@ -11,7 +11,7 @@ from torch import Tensor
 from torchkeras.backend import assignments
 from torchkeras.engine.fit.compile_options import mapped
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.modes import in_mode
+from torchkeras.engine.modes import in_mode
 from torchkeras.metrics import Metric
 
 

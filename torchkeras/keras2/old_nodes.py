@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from torchkeras.engine.layer.output_shapes import overrides
-from torchkeras.engine.layer.symbolic import History, Node, as_list, unpacked
+from torchkeras.engine.shapes.output_shapes import overrides
+from torchkeras.engine.symbolic.tensor import History, Node, as_list, unpacked
 from torchkeras.layers import Layer
 
 

@@ -19,7 +19,7 @@ from torchkeras.backend import assignments, remembered
 from torchkeras.backend.functions import Minimized
 from torchkeras.backend.nodes import floating
 from torchkeras.backend.variables import Settable
-from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.weights.weight import Variable
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.options import RULES
 from torchkeras.optimizers.parameter_groups import Gradients, clipped

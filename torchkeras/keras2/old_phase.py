@@ -11,10 +11,10 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from torchkeras import backend as K
 from torchkeras.backend import phase
+from torchkeras.base.nested import leaves
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.nested import leaves
-from torchkeras.engine.layer.symbolic import KerasTensor, Node, node_of
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of
 from torchkeras.layers import BatchNormalization
 from torchkeras.models import Model
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from torchkeras.engine.layer.symbolic import as_list
+from torchkeras.engine.symbolic.tensor import as_list
 
 BEFORE = "_before_calls"  # by attribute, what it was before any call
 COUNT = "_calls_until_now"

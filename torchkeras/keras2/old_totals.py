@@ -10,13 +10,13 @@ from typing import Any
 from torch import Tensor
 
 from torchkeras import backend as K
+from torchkeras.base.naming import unique_name
 from torchkeras.engine.data.target_kinds import CLASSES, SOME_CLASSES
 from torchkeras.engine.graph.input import InputLayer
-from torchkeras.engine.layer.symbolic import KerasTensor, dtype_name
 from torchkeras.engine.step.step import scored
+from torchkeras.engine.symbolic.tensor import KerasTensor, dtype_name
 from torchkeras.layers import Lambda
 from torchkeras.models import Model
-from torchkeras.naming import unique_name
 from torchkeras.optimizers import Optimizer
 
 _metrics_names: Any = vars(Model).get("metrics_names") or Model.metrics_names

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_map_only
 
-from torchkeras.engine.layer.nested import tensors_in
-from torchkeras.engine.layer.symbolic import Shape
-from torchkeras.engine.layer.tracing import is_compiling
+from torchkeras.base.nested import tensors_in
+from torchkeras.base.tracing import is_compiling
+from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.keras2.tf.shapes import TensorShape, merged
 
 IN_PLACE = ("add", "sub", "mul", "truediv", "pow")

@@ -1,6 +1,6 @@
 """What scripts compute from weights outside of layers, and use in the graph: `K.dot(x, K.transpose(layer.kernel))`.
 
-Functions of the backend give expressions, which are computed again at each use (`engine/layer/expressions.py`). For
+Functions of the backend give expressions, which are computed again at each use (`engine/weights/expressions.py`). For
 scripts operators on weights and variables give these too: `layer.kernel * 2`, `layer.kernel[0]`, `1 - K.variable(0.5)`.
 """
 
@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from torchkeras import backend as K
 from torchkeras.backend import assignments
-from torchkeras.engine.layer.expressions import expression_of, recorded
-from torchkeras.engine.layer.users_code import CODE
-from torchkeras.engine.layer.weight import Weight
+from torchkeras.engine.users_code import CODE
+from torchkeras.engine.weights.expressions import expression_of, recorded
+from torchkeras.engine.weights.weight import Weight
 from torchkeras.keras2.old_values import IN_PLACE, ScriptWeight, giving_values
 
 _get = Weight.__get__

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from torchkeras import backend as K
-from torchkeras.engine.layer.symbolic import KerasTensor, as_list
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 
 
 class Session:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
-from torchkeras.engine.layer.symbolic import as_list
+from torchkeras.engine.symbolic.tensor import as_list
 
 
 @dataclass(eq=False)

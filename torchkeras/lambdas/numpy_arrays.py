@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.backend.nodes import sizes, tensor
-from torchkeras.engine.graph.functions import FUNCTIONS as GRAPH
+from torchkeras.engine.functions.functions import FUNCTIONS as GRAPH
 from torchkeras.lambdas.keras_functions import Function, cast, placed
 from torchkeras.lambdas.signatures import named
 from torchkeras.lambdas.tensorflow_functions import SCOPED as TENSORFLOW

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from torchkeras import backend
 from torchkeras.backend.nodes import as_type, pair, sizes, tensor
-from torchkeras.engine.graph.functions import FUNCTIONS as GRAPH
+from torchkeras.engine.functions.functions import FUNCTIONS as GRAPH
 from torchkeras.lambdas.arithmetic import OPERATORS
 from torchkeras.lambdas.keras_functions import FUNCTIONS as KERAS, SCOPED as KERAS_SCOPED, Function, placed
 from torchkeras.lambdas.signatures import named

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from torchkeras.backend.images import first, in_format
 from torchkeras.backend.nodes import sizes
-from torchkeras.engine.graph.functions import FUNCTIONS as GRAPH
+from torchkeras.engine.functions.functions import FUNCTIONS as GRAPH
 from torchkeras.lambdas.keras_functions import Function
 from torchkeras.lambdas.signatures import named
 from torchkeras.layers.resize import interpolated_to

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import activations
-from torchkeras.engine.graph.functions import FUNCTIONS as GRAPH
+from torchkeras.engine.functions.functions import FUNCTIONS as GRAPH
 from torchkeras.lambdas.keras_functions import FUNCTIONS as KERAS, Function
 from torchkeras.lambdas.signatures import named
 

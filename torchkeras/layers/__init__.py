@@ -1,10 +1,10 @@
 """All layers, their functional forms, and `Input`."""
 
 from torchkeras import registry
+from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.input import Input, InputLayer
-from torchkeras.engine.graph.operators import Operation
-from torchkeras.engine.layer.input_spec import InputSpec
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.shapes.input_spec import InputSpec
 from torchkeras.layers.activation import (
     ELU,
     LeakyReLU,

@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 from torch.nn import Module
 
-from torchkeras.dtype_policy import DTypePolicy
+from torchkeras.base.dtype_policy import DTypePolicy
+from torchkeras.engine.functions.operators import Operation as Operation
 from torchkeras.engine.graph.input import Input as Input, InputLayer as InputLayer
-from torchkeras.engine.graph.operators import Operation as Operation
-from torchkeras.engine.layer.input_spec import InputSpec as InputSpec
 from torchkeras.engine.layer.layer import Layer as Layer
-from torchkeras.engine.layer.symbolic import KerasTensor
+from torchkeras.engine.shapes.input_spec import InputSpec as InputSpec
+from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.layers.activation import (
     ELU as _ELU,
     LeakyReLU as _LeakyReLU,

@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from torchkeras import activations
-from torchkeras.engine.layer.axis_order import Layout
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.base.rules import INTEGERS, UP_TO_INFINITY, Rule, integers, is_integer, optional
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import (
     NEWER,
@@ -18,9 +18,9 @@ from torchkeras.engine.layer.options import (
     NotNegative,
     Regularizer,
 )
-from torchkeras.engine.layer.weight import weight
+from torchkeras.engine.symbolic.axis_order import Layout
+from torchkeras.engine.weights.weight import weight
 from torchkeras.initializers import Constant
-from torchkeras.rules import INTEGERS, UP_TO_INFINITY, Rule, integers, is_integer, optional
 
 SharedAxes = Annotated[Any, optional(integers("must hold axes of at least 1", lambda v: all(axis > 0 for axis in v)))]
 

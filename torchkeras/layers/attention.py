@@ -13,13 +13,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras import initializers
+from torchkeras.base.rules import one_of
+from torchkeras.base.tracing import fold
 from torchkeras.engine.layer.options import Fraction
-from torchkeras.engine.layer.symbolic import Shape, as_list
-from torchkeras.engine.layer.tracing import fold
-from torchkeras.engine.layer.weight import weight
+from torchkeras.engine.symbolic.tensor import Shape, as_list
+from torchkeras.engine.weights.weight import weight
 from torchkeras.layers.noise import Dropout
 from torchkeras.layers.random import Seeded
-from torchkeras.rules import one_of
 
 MASKS = ("query_mask", "value_mask", "key_mask", "attention_mask")
 Known = Mapping[str, Tensor]  # the masks of a call by their names, True at positions that count

@@ -8,17 +8,17 @@ import torch
 from torch import Tensor
 
 from torchkeras import registry
+from torchkeras.base.rules import one_of, optional
+from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER, Called, OptionalPositive
-from torchkeras.engine.layer.symbolic import as_list, unpacked
-from torchkeras.engine.layer.tracing import is_compiling
-from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.weight_lists import FrozenModels, Order
+from torchkeras.engine.symbolic.tensor import as_list, unpacked
+from torchkeras.engine.weights.weight import Variable
+from torchkeras.engine.weights.weight_lists import FrozenModels, Order
 from torchkeras.layers.recurrence import Recurrent, shapes_of
 from torchkeras.layers.torch_module import TorchModule
 from torchkeras.layers.torch_recurrence import TorchRecurrent
 from torchkeras.layers.wrappers import INNER_LAYER, Wrapper
-from torchkeras.rules import one_of, optional
 
 MERGES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "sum": torch.add,

@@ -7,11 +7,11 @@ import torch
 from torch import nn
 
 from torchkeras.activations import WITH_LOGITS, linear, relu
-from torchkeras.engine.layer.axis_order import Layout
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.options import NEWER, Activation, DataFormat, Positive, Sizes
-from torchkeras.engine.layer.symbolic import Shape
-from torchkeras.engine.layer.weight import weight
+from torchkeras.engine.symbolic.axis_order import Layout
+from torchkeras.engine.symbolic.tensor import Shape
+from torchkeras.engine.weights.weight import weight
 from torchkeras.layers.core import KernelLayer
 from torchkeras.layers.spatial import ConvPadding, Spatial, fixed_padding, pad
 

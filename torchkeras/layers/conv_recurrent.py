@@ -8,18 +8,18 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras.activations import is_pointwise
+from torchkeras.base.rules import one_of
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.hook_free_calls import called
-from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.options import NEWER, Activation, DataFormat, Positive, Sizes
-from torchkeras.engine.layer.symbolic import Shape, as_list
-from torchkeras.engine.layer.weight import weight
+from torchkeras.engine.symbolic.tensor import Shape, as_list
+from torchkeras.engine.weights.weight import weight
 from torchkeras.layers.cells import Cell
 from torchkeras.layers.conv import CONVOLUTIONS
 from torchkeras.layers.recurrence import Constants, MaskedOutput, Recurrent, States, Stepped, Walk, shapes_of
 from torchkeras.layers.recurrent import RNN
 from torchkeras.layers.spatial import SamePadding, pad
 from torchkeras.layers.steps import WEIGHT_OPTIONS, Drops, RecurrentWeights, UnitForgetBias
-from torchkeras.rules import one_of
 
 FUNCTIONS: dict[int, Callable[..., Tensor]] = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
 

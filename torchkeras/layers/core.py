@@ -8,8 +8,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from torchkeras.activations import WITH_LOGITS, is_pointwise, relu
-from torchkeras.engine.layer.axis_order import Layout
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import (
     Activation as ActivationOption,
@@ -18,8 +17,9 @@ from torchkeras.engine.layer.options import (
     Positive,
     Regularizer,
 )
-from torchkeras.engine.layer.symbolic import Shape
-from torchkeras.engine.layer.weight import weight
+from torchkeras.engine.symbolic.axis_order import Layout
+from torchkeras.engine.symbolic.tensor import Shape
+from torchkeras.engine.weights.weight import weight
 from torchkeras.regularizers import L1L2, PerSample
 
 

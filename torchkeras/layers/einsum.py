@@ -9,13 +9,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from torchkeras.base.rules import Rule, is_integer, optional, rule
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.hook_free_calls import called
-from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.options import Activation, Called
-from torchkeras.engine.layer.weight import weight
+from torchkeras.engine.weights.weight import weight
 from torchkeras.initializers import VarianceScaling
 from torchkeras.layers.core import KernelLayer
-from torchkeras.rules import Rule, is_integer, optional, rule
 
 # The letters of the input, of the kernel and of the output.
 EQUATION = re.compile(r"(\.{3}|)([a-zA-Z]+),([a-zA-Z]+)->\1([a-zA-Z]+)")

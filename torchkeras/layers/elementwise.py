@@ -10,12 +10,12 @@ from typing import Annotated, Any, ClassVar
 
 import torch
 
-from torchkeras.engine.layer.axis_order import Layout
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.base.tracing import fold
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER
-from torchkeras.engine.layer.symbolic import Shape
-from torchkeras.engine.layer.tracing import fold
+from torchkeras.engine.symbolic.axis_order import Layout
+from torchkeras.engine.symbolic.tensor import Shape
 
 
 def checked_list(input_shape: Any, exactly: int | None = None) -> list[Shape]:

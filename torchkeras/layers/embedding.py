@@ -7,13 +7,13 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.base.rules import INTEGERS, is_integer, optional, rule
+from torchkeras.base.tracing import traced
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER, Constraint, Fraction, Initializer, Positive, Regularizer
-from torchkeras.engine.layer.symbolic import Shape, as_list
-from torchkeras.engine.layer.tracing import traced
-from torchkeras.engine.layer.weight import weight
-from torchkeras.rules import INTEGERS, is_integer, optional, rule
+from torchkeras.engine.symbolic.tensor import Shape, as_list
+from torchkeras.engine.weights.weight import weight
 
 # With at least so many integers the gradient of `index_select` is faster on a CPU: 2 to 5 times with 4096.
 MANY = 1024

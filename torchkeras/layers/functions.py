@@ -10,14 +10,15 @@ import numpy as np
 import torch
 from torch import nn
 
-from torchkeras import bytecode, registry
-from torchkeras.engine.layer.facts import Facts
+from torchkeras import registry
+from torchkeras.base import bytecode
+from torchkeras.base.rules import Rule, optional, rule
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import Called
-from torchkeras.engine.layer.symbolic import KerasTensor, as_list
-from torchkeras.engine.layer.users_code import run
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
+from torchkeras.engine.users_code import run
 from torchkeras.errors import ArchitectureError
-from torchkeras.rules import Rule, optional, rule
 
 FUNCTIONS = bytecode.SINKS["Lambda"]
 ToldShape = Annotated[

@@ -5,10 +5,10 @@ from typing import Annotated, Any, ClassVar
 
 import torch
 
-from torchkeras.engine.layer.axis_order import Layout
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.options import NEWER
-from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.symbolic.axis_order import Layout
+from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.layers.spatial import Spatial
 
 

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import torch
 import torch.nn.functional as F
 
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.base.rules import one_of
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER, Positive
-from torchkeras.engine.layer.symbolic import dtype_of
+from torchkeras.engine.symbolic.tensor import dtype_of
 from torchkeras.layers.activation import Pointwise
 from torchkeras.layers.spatial import Spatial
-from torchkeras.rules import one_of
 
 INTERPOLATIONS = {"bilinear": "bilinear", "nearest": "nearest-exact", "bicubic": "bicubic"}
 

@@ -7,11 +7,11 @@ import torch
 from torch import nn
 
 from torchkeras import config, registry
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import Activation, Positive
-from torchkeras.engine.layer.symbolic import KerasTensor, as_list
-from torchkeras.engine.layer.weight import weight
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
+from torchkeras.engine.weights.weight import weight
 from torchkeras.initializers import Ones, Zeros
 from torchkeras.layers.core import Dense, KernelLayer
 from torchkeras.layers.functions import Lambda, with_functions

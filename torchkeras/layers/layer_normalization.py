@@ -8,13 +8,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras import initializers
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.base.rules import INTEGERS, Rule, integers, rule
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER, NotNegative
-from torchkeras.engine.layer.symbolic import Shape
-from torchkeras.engine.layer.weight import weight
+from torchkeras.engine.symbolic.tensor import Shape
+from torchkeras.engine.weights.weight import weight
 from torchkeras.layers.normalization import Normalizing, check_axes
-from torchkeras.rules import INTEGERS, Rule, integers, rule
 
 Axes = Annotated[
     Any,

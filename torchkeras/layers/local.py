@@ -7,11 +7,11 @@ from typing import Annotated, Any
 import torch
 from torch import nn
 
+from torchkeras.base.rules import word
 from torchkeras.engine.layer.options import Positive, Sizes
-from torchkeras.engine.layer.weight import weight
+from torchkeras.engine.weights.weight import weight
 from torchkeras.layers.conv import Activated
 from torchkeras.layers.spatial import Spatial
-from torchkeras.rules import word
 
 
 def products_of_windows(

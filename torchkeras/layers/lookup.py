@@ -12,12 +12,12 @@ import numpy as np
 import torch
 
 from torchkeras import config
+from torchkeras.base.nested import tensors_in
+from torchkeras.base.rules import STRING, integer, one_of, optional, rule
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.nested import tensors_in
 from torchkeras.engine.layer.options import OptionalInt
-from torchkeras.engine.layer.symbolic import dtype_of
+from torchkeras.engine.symbolic.tensor import dtype_of
 from torchkeras.layers.preprocessing import NotSparse, array, batches_in, encoded, set_constant
-from torchkeras.rules import STRING, integer, one_of, optional, rule
 
 MaxTokens = Annotated[Any, optional(integer(2))]
 # Each is an entry of the vocabulary: a file must not ask for more than memory can hold.

@@ -6,13 +6,13 @@ from typing import Annotated, Any
 import torch
 import torch.nn.functional as F
 
-from torchkeras.engine.layer.axis_order import Layout
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.base.rules import INTEGERS, is_integer, rule
+from torchkeras.base.tracing import fold
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER
-from torchkeras.engine.layer.tracing import fold
+from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.layers.elementwise import Elementwise, Extreme, Masked, check_masks, checked_list, merged_mask
-from torchkeras.rules import INTEGERS, is_integer, rule
 
 
 class Add(Elementwise):

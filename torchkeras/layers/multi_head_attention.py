@@ -10,17 +10,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from torchkeras.base.rules import integers, one_of, optional
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.hook_free_calls import in_its_mode
-from torchkeras.engine.layer.facts import Facts
-from torchkeras.engine.layer.input_spec import InputSpec
 from torchkeras.engine.layer.options import Called, Fraction, OptionalPositive, Positive
-from torchkeras.engine.layer.symbolic import Shape
-from torchkeras.engine.layer.weight import is_wrapper
+from torchkeras.engine.shapes.input_spec import InputSpec
+from torchkeras.engine.symbolic.tensor import Shape
+from torchkeras.engine.weights.weight import is_wrapper
 from torchkeras.layers.attention import MASKS, Attending, Known
 from torchkeras.layers.core import KernelLayer
 from torchkeras.layers.einsum import EinsumDense
 from torchkeras.layers.noise import Dropout
-from torchkeras.rules import integers, one_of, optional
 
 LINEARS = [nn.Linear] * 3
 PARTS = ("query", "key", "value", "attention_output")

@@ -6,15 +6,15 @@ from typing import Annotated, Any, ClassVar
 import torch
 import torch.nn.functional as F
 
-from torchkeras.engine.layer.axis_order import Layout
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.base.rules import is_integer, optional, rule
+from torchkeras.base.tracing import traced
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER, Fraction, NotNegative, OptionalInt, Share
-from torchkeras.engine.layer.tracing import traced
+from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.layers.activation import Pointwise
 from torchkeras.layers.random import Seeded, kept
 from torchkeras.layers.spatial import Spatial
-from torchkeras.rules import is_integer, optional, rule
 
 
 def _is_noise_shape(value: Any) -> bool:

@@ -7,18 +7,18 @@ from typing import Annotated, Any
 import torch
 from torch import Tensor, nn
 
-from torchkeras.batch_statistics import masked_moments, normalized
+from torchkeras.base.rules import is_integer, one_of, rule
+from torchkeras.base.tracing import is_compiling
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.hook_free_calls import called
-from torchkeras.engine.layer.axis_order import Layout
-from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.modes import MODE, held, kept
 from torchkeras.engine.layer.options import NEWER, Constraint, Initializer, NotNegative, Regularizer, Share
-from torchkeras.engine.layer.symbolic import Shape
-from torchkeras.engine.layer.tracing import is_compiling
-from torchkeras.engine.layer.weight import weight
-from torchkeras.rules import is_integer, one_of, rule
-from torchkeras.shared_batch import SHARING, SharedBatch
+from torchkeras.engine.modes import MODE, held, kept
+from torchkeras.engine.symbolic.axis_order import Layout
+from torchkeras.engine.symbolic.tensor import Shape
+from torchkeras.engine.weights.weight import weight
+from torchkeras.world.batch_statistics import masked_moments, normalized
+from torchkeras.world.shared_batch import SHARING, SharedBatch
 
 BATCH_NORMS: dict[int, Any] = {4: nn.BatchNorm2d, 5: nn.BatchNorm3d}  # by the number of axes; else BatchNorm1d
 

@@ -7,9 +7,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.options import OptionalSizes, Sizes
-from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.layers.spatial import PoolPadding, Spatial, same_padding, torch_padding
 
 

@@ -12,13 +12,13 @@ import numpy as np
 import torch
 
 from torchkeras import config, initializers
-from torchkeras.arrays import to_numpy
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.base.arrays import to_numpy
+from torchkeras.base.rules import integers, number, one_of, optional, rule
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import OptionalPositive, Positive
-from torchkeras.engine.layer.symbolic import dtype_of
-from torchkeras.engine.layer.weight import weight
-from torchkeras.rules import integers, number, one_of, optional, rule
+from torchkeras.engine.symbolic.tensor import dtype_of
+from torchkeras.engine.weights.weight import weight
 
 
 def array(values: Any) -> np.ndarray:

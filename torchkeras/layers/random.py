@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from torchkeras.arrays import fills_its_memory
+from torchkeras.base.arrays import fills_its_memory
+from torchkeras.base.tracing import traced
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import OptionalInt
-from torchkeras.engine.layer.tracing import traced
 
 
 class Seeded(Layer, abstract=True):

@@ -7,17 +7,17 @@ from typing import Annotated, Any
 import torch
 from torch import Tensor
 
-from torchkeras.engine.layer.facts import Facts
-from torchkeras.engine.layer.fixed_lists import CarriedStates
-from torchkeras.engine.layer.input_spec import InputSpec
+from torchkeras.base.fixed_lists import CarriedStates
+from torchkeras.base.rules import one_of
+from torchkeras.base.tracing import exporting
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER
-from torchkeras.engine.layer.symbolic import Shape, as_list, unpacked
-from torchkeras.engine.layer.tracing import exporting
+from torchkeras.engine.shapes.input_spec import InputSpec
+from torchkeras.engine.symbolic.tensor import Shape, as_list, unpacked
 from torchkeras.layers.exported import scanned, where
 from torchkeras.layers.scan import Mask
-from torchkeras.rules import one_of
-from torchkeras.shared_batch import SHARING
+from torchkeras.world.shared_batch import SHARING
 
 States = tuple[Tensor, ...]
 Constants = Sequence[Tensor]

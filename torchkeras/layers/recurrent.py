@@ -9,8 +9,8 @@ from torch import Tensor
 from torchkeras import activations, registry
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER, OptionalPositive, Positive
-from torchkeras.engine.layer.symbolic import Shape, as_list, unpacked
-from torchkeras.engine.layer.weight import weight
+from torchkeras.engine.symbolic.tensor import Shape, as_list, unpacked
+from torchkeras.engine.weights.weight import weight
 from torchkeras.layers import steps
 from torchkeras.layers.cells import CellOption, begin_cell, build_cell, output_shape, state_shapes, takes
 from torchkeras.layers.recurrence import (

@@ -6,9 +6,9 @@ from typing import Annotated, Any, ClassVar
 import torch
 import torch.nn.functional as F
 
+from torchkeras.base.rules import Rule, is_integer, one_of, sizes
 from torchkeras.engine.layer.options import NEWER, DataFormat, Sizes
 from torchkeras.layers.spatial import Spatial, torch_padding
-from torchkeras.rules import Rule, is_integer, one_of, sizes
 
 Pairs = tuple[tuple[int, int], ...]
 

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.options import (
     Activation,
     Constraint,
@@ -15,7 +15,7 @@ from torchkeras.engine.layer.options import (
     Regularizer,
     Sizes,
 )
-from torchkeras.engine.layer.weight import weight
+from torchkeras.engine.weights.weight import weight
 from torchkeras.layers.conv import CONVOLUTIONS, Convolving
 from torchkeras.layers.spatial import SamePadding
 

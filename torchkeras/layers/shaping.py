@@ -5,12 +5,12 @@ from typing import Annotated, Any
 
 import torch
 
-from torchkeras.engine.layer.axis_order import convert, to_keras
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.base.rules import integers
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import DataFormat, Positive
-from torchkeras.engine.layer.symbolic import Shape
-from torchkeras.rules import integers
+from torchkeras.engine.symbolic.axis_order import convert, to_keras
+from torchkeras.engine.symbolic.tensor import Shape
 
 
 class Flatten(Layer):

@@ -7,13 +7,13 @@ import torch
 import torch.nn.functional as F
 
 from torchkeras.activations import is_pointwise
-from torchkeras.engine.layer.axis_order import Layout, convert, to_channels_first, to_keras
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.base.rules import Rule, literal, word
+from torchkeras.base.tracing import exporting
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import DataFormat
-from torchkeras.engine.layer.symbolic import Shape
-from torchkeras.engine.layer.tracing import exporting
-from torchkeras.rules import Rule, literal, word
+from torchkeras.engine.symbolic.axis_order import Layout, convert, to_channels_first, to_keras
+from torchkeras.engine.symbolic.tensor import Shape
 
 # How much each padding adds before and after an axis, by how far the window reaches beyond its first value.
 FIXED_PADDINGS: dict[str, Callable[[int], tuple[int, int]]] = {

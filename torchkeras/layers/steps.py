@@ -14,15 +14,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras import activations, initializers
+from torchkeras.base.rules import rule
+from torchkeras.base.tracing import exporting
 from torchkeras.engine.graph.hook_free_calls import renew_weights
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import Activation, Constraint, Fraction, Initializer, Positive, Regularizer
-from torchkeras.engine.layer.symbolic import Shape, unpacked
-from torchkeras.engine.layer.tracing import exporting
-from torchkeras.engine.layer.weight import weight
+from torchkeras.engine.symbolic.tensor import Shape, unpacked
+from torchkeras.engine.weights.weight import weight
 from torchkeras.layers.recurrence import Constants, States, StepFunction, Stepped, Walk, shapes_of
 from torchkeras.layers.scan import Mask, gru_scan, gru_scan_reset_after, lstm_scan
-from torchkeras.rules import rule
 
 IMPLEMENTATION = rule("must be 1 or 2", lambda v: v in (0, 1, 2), lambda v: int(v) or 1, "Literal[0, 1, 2]")
 

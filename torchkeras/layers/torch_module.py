@@ -9,18 +9,18 @@ from typing import Annotated, Any
 from torch import nn
 
 from torchkeras import registry
-from torchkeras.dtype_policy import policy_of
-from torchkeras.engine.layer import output_shapes
-from torchkeras.engine.layer.axis_order import Layout
-from torchkeras.engine.layer.building import on_meta
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.base.dtype_policy import policy_of
+from torchkeras.base.rules import Rule, one_of
+from torchkeras.engine.building.building import on_meta
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.modes import call_in_mode
 from torchkeras.engine.layer.options import NEWER
-from torchkeras.engine.layer.symbolic import as_list, dtype_name
-from torchkeras.engine.layer.users_code import run
+from torchkeras.engine.modes import call_in_mode
+from torchkeras.engine.shapes import output_shapes
+from torchkeras.engine.symbolic.axis_order import Layout
+from torchkeras.engine.symbolic.tensor import as_list, dtype_name
+from torchkeras.engine.users_code import run
 from torchkeras.errors import ArchitectureError
-from torchkeras.rules import Rule, one_of
 
 
 def _read_module(value: Any) -> nn.Module:

@@ -12,11 +12,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd import Function
 
+from torchkeras.base.tracing import exporting, is_compiling, is_island, traced
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.hook_free_calls import has_hooks
-from torchkeras.engine.layer.facts import Facts
-from torchkeras.engine.layer.modes import held, kept
-from torchkeras.engine.layer.symbolic import Shape, as_list, unpacked
-from torchkeras.engine.layer.tracing import exporting, is_compiling, is_island, traced
+from torchkeras.engine.modes import held, kept
+from torchkeras.engine.symbolic.tensor import Shape, as_list, unpacked
 from torchkeras.layers.recurrence import Constants, Recurrent, States, Stepped, shapes_of
 from torchkeras.layers.scan import Mask
 

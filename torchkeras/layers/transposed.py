@@ -5,12 +5,12 @@ from typing import Annotated, Any
 import torch
 from torch import nn
 
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.base.rules import Rule, is_integer, optional, sizes, word
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.options import NEWER, DataFormat, Positive, Sizes
-from torchkeras.engine.layer.symbolic import Shape
-from torchkeras.engine.layer.weight import weight
+from torchkeras.engine.symbolic.tensor import Shape
+from torchkeras.engine.weights.weight import weight
 from torchkeras.layers.conv import Activated, Convolving
-from torchkeras.rules import Rule, is_integer, optional, sizes, word
 
 TRANSPOSED: dict[int, Any] = {1: nn.ConvTranspose1d, 2: nn.ConvTranspose2d, 3: nn.ConvTranspose3d}
 

@@ -9,15 +9,15 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import initializers, registry
-from torchkeras.engine.layer.axis_order import Layout
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.base.rules import Rule, integer
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER
-from torchkeras.engine.layer.symbolic import KerasTensor, Shape
-from torchkeras.engine.layer.weight import Variable, weight
+from torchkeras.engine.symbolic.axis_order import Layout
+from torchkeras.engine.symbolic.tensor import KerasTensor, Shape
+from torchkeras.engine.weights.weight import Variable, weight
 from torchkeras.layers.normalization import BatchNormalization
 from torchkeras.layers.torch_module import as_layer
-from torchkeras.rules import Rule, integer
 
 
 def _read_layer(value: Any) -> Layer:

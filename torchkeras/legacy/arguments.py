@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from torchkeras import config
-from torchkeras.rules import one_of, read, refuse_unknown
+from torchkeras.base.rules import one_of, read, refuse_unknown
 
 F = TypeVar("F", bound=Callable[..., Any])
 

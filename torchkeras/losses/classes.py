@@ -5,9 +5,9 @@ Options that a class shares with its function are explained there, and join the 
 
 from torch import Tensor
 
+from torchkeras.base.rules import FINITE, integer, optional, several
 from torchkeras.losses import crossentropy, hinges, keras3, others, regression
 from torchkeras.losses.loss import FunctionLoss
-from torchkeras.rules import FINITE, integer, optional, several
 
 AXES = {**FunctionLoss.rules, "axis": optional(several(integer()))}
 

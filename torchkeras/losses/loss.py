@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from torchkeras import config, registry
+from torchkeras.base.naming import snake_case
+from torchkeras.base.rules import Rule, one_of
 from torchkeras.declared import Declared, check_options, function_named, options_of
 from torchkeras.losses.reduction import REDUCTIONS, Reduction, reduce_weighted
 from torchkeras.losses.shared import carried, check_scores, same_rank
-from torchkeras.naming import snake_case
-from torchkeras.rules import Rule, one_of
 
 
 class Loss(Declared):

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.losses.shared import divide_no_nan, same_rank
-from torchkeras.shared_batch import SHARING, SharedBatch, batch_mean
+from torchkeras.world.shared_batch import SHARING, SharedBatch, batch_mean
 
 Reduction = Literal["sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none"]
 REDUCTIONS = (*get_args(Reduction), None)

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from torchkeras import config
+from torchkeras.base.rules import AT_LEAST_0, SHARE, Rule, integer, optional, several, word
 from torchkeras.declared import constants
 from torchkeras.losses.shared import divide_no_nan
 from torchkeras.metrics.counting import Counts, Thresholds, count, prepared
 from torchkeras.metrics.metric import Metric
-from torchkeras.rules import AT_LEAST_0, SHARE, Rule, integer, optional, several, word
 
 
 def _thresholds(value: Any) -> list[float]:

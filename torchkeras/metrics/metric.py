@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from torchkeras import config, initializers, registry
+from torchkeras.base.naming import snake_case
 from torchkeras.declared import Declared
-from torchkeras.naming import snake_case
 
 
 class State(Tensor):

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from torch import Tensor
 
 from torchkeras import config
+from torchkeras.base.rules import Rule, integer
 from torchkeras.declared import constants
 from torchkeras.metrics.metric import Metric
-from torchkeras.rules import Rule, integer
 
 
 def _class_ids(value: Any) -> list[int]:

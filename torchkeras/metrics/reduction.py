@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from torchkeras import registry
+from torchkeras.base.naming import snake_case
 from torchkeras.declared import check_options, function_named, options_of
 from torchkeras.losses.shared import HALF_TYPES, carried, divide_no_nan, same_rank
 from torchkeras.metrics.direction import higher_is_better
 from torchkeras.metrics.metric import Metric
-from torchkeras.naming import snake_case
 
 
 class Sum(Metric, by_class=True):

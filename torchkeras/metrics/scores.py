@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from torchkeras import config
+from torchkeras.base.rules import ABOVE_0, Rule, integer, number, one_of, optional
 from torchkeras.losses.shared import same_rank
 from torchkeras.metrics.metric import Metric
-from torchkeras.rules import ABOVE_0, Rule, integer, number, one_of, optional
 
 
 class FBetaScore(Metric):

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchkeras import registry
+from torchkeras.base.rules import CUSTOM_OBJECTS, FLAG_OR_DIGIT, check
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor, as_list
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.models.model import Model
 from torchkeras.models.sequential import Sequential
-from torchkeras.rules import CUSTOM_OBJECTS, FLAG_OR_DIGIT, check
 from torchkeras.saving.frozen import Frozen
 from torchkeras.saving.graph_config import connect, in_structure, layer_config
 from torchkeras.saving.ties import tie, ties_of

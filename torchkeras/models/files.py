@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from torchkeras import bytecode
+from torchkeras.base import bytecode
+from torchkeras.base.rules import CUSTOM_OBJECTS, FLAG_OR_DIGIT, check, read_path
 from torchkeras.models.model import Model
-from torchkeras.rules import CUSTOM_OBJECTS, FLAG_OR_DIGIT, check, read_path
 from torchkeras.saving import load
 from torchkeras.saving.containers import json_text, yaml_text
 from torchkeras.saving.dialects import modern

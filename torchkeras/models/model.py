@@ -12,23 +12,23 @@ from typing import Any, overload
 from torch import nn
 
 from torchkeras import registry
-from torchkeras.dtype_policy import policy_of
+from torchkeras.base.dtype_policy import policy_of
+from torchkeras.base.naming import name_methods
+from torchkeras.base.nested import put_together
+from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path
+from torchkeras.base.shards import refuse
 from torchkeras.engine.fit.trainer import Trainer
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.replace_layer import outputs_with
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.nested import put_together
-from torchkeras.engine.layer.symbolic import unpacked
+from torchkeras.engine.symbolic.tensor import unpacked
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.legacy.arguments import old_names
-from torchkeras.naming import name_methods
-from torchkeras.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.saving import load, save
 from torchkeras.saving.containers import yaml_text
 from torchkeras.saving.graph_config import connect, graph_config, in_structure, to_json
 from torchkeras.saving.load import Taking
 from torchkeras.saving.ties import warn_of_ties
-from torchkeras.shards import refuse
 from torchkeras.visualization.notebook import graph_html
 
 

@@ -8,17 +8,17 @@ from typing import Any
 from torch import nn
 
 from torchkeras import registry
-from torchkeras.dtype_policy import DTypePolicy, policy_of
+from torchkeras.base.dtype_policy import DTypePolicy, policy_of
+from torchkeras.base.fixed_lists import Layers
+from torchkeras.engine.building.building import building_alone
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.input import Input, InputLayer
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.state_dict_keys import Keys
 from torchkeras.engine.graph.trace import Untraced, check_names
-from torchkeras.engine.layer.building import building_alone
-from torchkeras.engine.layer.fixed_lists import Layers
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list
-from torchkeras.engine.layer.weight_lists import KERAS1
+from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list
+from torchkeras.engine.weights.weight_lists import KERAS1
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.models.model import Model
 from torchkeras.saving.graph_config import layer_config

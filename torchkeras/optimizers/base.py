@@ -19,8 +19,11 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from torchkeras import docstrings, registry
-from torchkeras.keras_axes import IN_ORDER, Arrangement
+from torchkeras import registry
+from torchkeras.base import docstrings
+from torchkeras.base.keras_axes import IN_ORDER, Arrangement
+from torchkeras.base.rules import read
+from torchkeras.base.shards import parts
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.averages import Averages
 from torchkeras.optimizers.by_hand import ByHand
@@ -36,9 +39,7 @@ from torchkeras.optimizers.parameter_groups import (
 from torchkeras.optimizers.schedules import LearningRateSchedule
 from torchkeras.optimizers.shards import Shards, shards_of
 from torchkeras.optimizers.state import State, plain
-from torchkeras.processes import has_group
-from torchkeras.rules import read
-from torchkeras.shards import parts
+from torchkeras.world.processes import has_group
 
 REGROUPING = ("lr_multipliers", "no_weight_decay", "exclude_layers", "exclude_embeddings")
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.keras_axes import IN_ORDER
+from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.parameter_groups import Group, in_order
 from torchkeras.optimizers.state import Slot

@@ -13,8 +13,8 @@ from dataclasses import field
 from typing import Any
 
 from torchkeras import config
+from torchkeras.base.rules import ABOVE_0, AT_LEAST_0, BELOW_1, FINITE, FLAG, SHARE, Rule, integer, number, optional
 from torchkeras.optimizers import schedules
-from torchkeras.rules import ABOVE_0, AT_LEAST_0, BELOW_1, FINITE, FLAG, SHARE, Rule, integer, number, optional
 
 
 def newer(default: Any) -> Any:

@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.arrays import fills_its_memory
+from torchkeras.base.arrays import fills_its_memory
+from torchkeras.base.shards import part
 from torchkeras.optimizers.shards import Shards
-from torchkeras.shards import part
 
 Gradients = Sequence[Tensor | None]
 

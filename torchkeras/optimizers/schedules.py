@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from torchkeras.base.rules import ABOVE_0, AT_LEAST_0, FINITE, FLAG, STRING, Rule, number, optional, read, rule
 from torchkeras.registry import Family
-from torchkeras.rules import ABOVE_0, AT_LEAST_0, FINITE, FLAG, STRING, Rule, number, optional, read, rule
 
 __all__ = [
     "CosineDecay",

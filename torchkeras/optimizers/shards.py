@@ -14,8 +14,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from torchkeras.keras_axes import Arrangement
-from torchkeras.shards import group_of, is_sharded, joined, part, rows, sharded_as
+from torchkeras.base.keras_axes import Arrangement
+from torchkeras.base.shards import group_of, is_sharded, joined, part, rows, sharded_as
 
 
 class Shards:

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchkeras.arrays import to_numpy
-from torchkeras.keras_axes import Arrangement
+from torchkeras.base.arrays import to_numpy
+from torchkeras.base.keras_axes import Arrangement
 from torchkeras.optimizers.accumulation import Accumulator, fitted_to
 from torchkeras.optimizers.aside import Aside
 from torchkeras.optimizers.averages import Averages

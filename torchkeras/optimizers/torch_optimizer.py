@@ -11,15 +11,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.interrupts import whole_imports
+from torchkeras.base.interrupts import whole_imports
+from torchkeras.base.rules import read
+from torchkeras.base.shards import is_sharded, parts, sharded_as
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.aside import Aside
 from torchkeras.optimizers.by_hand import ByHand
 from torchkeras.optimizers.given_torch import divided, is_torch
 from torchkeras.optimizers.options import RULES
 from torchkeras.optimizers.parameter_groups import Gradients, Treatment, clipped, grouped, laid_out_as
-from torchkeras.rules import read
-from torchkeras.shards import is_sharded, parts, sharded_as
 
 # What a group of torch's has for the sake of its parameters, rather than as an option.
 OF_PARAMETERS = ("params", "fused", "foreach")

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from torchkeras.bytecode import SCALARS
+from torchkeras.base.bytecode import SCALARS
+from torchkeras.base.recursion import leave_room
 from torchkeras.errors import ArchitectureError, FileLimitError, ModelFileError
-from torchkeras.recursion import leave_room
 from torchkeras.saving.containers.limits import LIMITS, Limits
 
 # What layers raise for bad options, and torch for sizes that are too large.

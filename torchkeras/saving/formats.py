@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from torchkeras.extras import extra
+from torchkeras.base.extras import extra
 
 PathLike = str | os.PathLike[str]
 
@@ -30,7 +30,7 @@ class Format:
     without torch, in a process with limits. `contents(path)`: for `inspect`.
     `form(model, include_optimizer)`: what such a file says of a model beside its weights, as plain data. `title`,
     `numbers`: for `convert`. `exporter`: the name of the format for `export`, which writes it. `needs`: the
-    package of `torchkeras.extras` that reads and writes it.
+    package of `torchkeras.base.extras` that reads and writes it.
     """
 
     suffixes: tuple[str, ...]

@@ -13,12 +13,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from torchkeras import bytecode, registry
-from torchkeras.engine.graph.call_forms import flat
-from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.trace import Graph
-from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.nested import (
+from torchkeras import registry
+from torchkeras.base import bytecode
+from torchkeras.base.nested import (
     POSITIONAL,
     TensorSlot,
     bound,
@@ -28,9 +25,13 @@ from torchkeras.engine.layer.nested import (
     slots_as_written,
     taken_apart,
 )
-from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list, node_of, unpacked
+from torchkeras.base.rules import CUSTOM_OBJECTS, read
+from torchkeras.engine.graph.call_forms import flat
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list, node_of, unpacked
 from torchkeras.errors import ArchitectureError
-from torchkeras.rules import CUSTOM_OBJECTS, read
 from torchkeras.saving.config_checks import building, check, check_entry, check_functional, check_model, places, short
 from torchkeras.saving.containers import json_text
 from torchkeras.saving.ties import KEY, tie, ties_of

@@ -10,15 +10,16 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
-from torchkeras import bytecode, registry
+from torchkeras import registry
+from torchkeras.base import bytecode
 from torchkeras.config import DATA_FORMATS
+from torchkeras.engine.building.building import materialize, on_meta
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.layer.building import materialize, on_meta
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.weight_lists import WRITTEN, FrozenModels, Order, distinct
 from torchkeras.engine.speed.malloc import large_pages
 from torchkeras.engine.step.optimizer_reach import bind
+from torchkeras.engine.weights.weight import Variable
+from torchkeras.engine.weights.weight_lists import WRITTEN, FrozenModels, Order, distinct
 from torchkeras.errors import (
     ArchitectureError,
     ModelFileError,

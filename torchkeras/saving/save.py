@@ -10,12 +10,12 @@ from typing import Any
 
 from torch import Tensor
 
+from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path
+from torchkeras.base.shards import collected, shared_in
 from torchkeras.engine.fit.compile_options import own_training_config, training_config
-from torchkeras.engine.layer.unseen import warn_of_unseen
-from torchkeras.engine.layer.weight import is_wrapper
+from torchkeras.engine.weights.unseen import warn_of_unseen
+from torchkeras.engine.weights.weight import is_wrapper
 from torchkeras.errors import ModelFileError
-from torchkeras.processes import is_main
-from torchkeras.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.saving.beside import facts_beside
 from torchkeras.saving.containers import json_text
 from torchkeras.saving.containers.places import shown
@@ -28,7 +28,7 @@ from torchkeras.saving.unsaveable import changed_by_hand, check_names, check_siz
 from torchkeras.saving.weights.either_backend import warn_of_torch
 from torchkeras.saving.weights.origin import SORTED
 from torchkeras.saving.write.keras2_training import training_for_keras2
-from torchkeras.shards import collected, shared_in
+from torchkeras.world.processes import is_main
 
 PathLike = str | os.PathLike[str]
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from torch import nn
 
+from torchkeras.engine.adapters.tracked import Tracked
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.tracked import Tracked
 from torchkeras.errors import ArchitectureError
 
 KEY = "ties"

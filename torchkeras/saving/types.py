@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import dtype_name
+from torchkeras.engine.symbolic.tensor import dtype_name
 from torchkeras.errors import UnreadableFileError, WeightMismatchError
 
 KEY = "torchkeras_types"  # of a file, which Keras does not read

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from torchkeras import registry
+from torchkeras.engine.facts import is_own
 from torchkeras.engine.fit.compile_options import mapped
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.changed_options import by_hand
-from torchkeras.engine.layer.facts import is_own
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.weight_lists import WeightOwner
 from torchkeras.engine.step.output_loss import name_of
+from torchkeras.engine.weights.weight_lists import WeightOwner
 from torchkeras.optimizers import TorchOptimizer
 from torchkeras.saving.containers.limits import LIMITS
 from torchkeras.saving.weights.layer_groups import BESIDE_LAYERS

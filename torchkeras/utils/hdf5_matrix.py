@@ -10,7 +10,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from torchkeras.rules import FUNCTION, STRING, integer, optional, read, read_path
+from torchkeras.base.rules import FUNCTION, STRING, integer, optional, read, read_path
 
 
 class HDF5Matrix:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from torchkeras.arrays import as_numbers, to_numpy
-from torchkeras.rules import NUMBER, integer, optional, read, rule
+from torchkeras.base.arrays import as_numbers, to_numpy
+from torchkeras.base.rules import NUMBER, integer, optional, read, rule
 
 
 def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32") -> np.ndarray:

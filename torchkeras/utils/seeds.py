@@ -7,7 +7,7 @@ import random
 import numpy as np
 import torch
 
-from torchkeras.rules import integer, read
+from torchkeras.base.rules import integer, read
 
 
 def set_random_seed(seed: int) -> None:

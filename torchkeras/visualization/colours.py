@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.operators import Operation
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.layers.core import Activation, Identity, Masking
 from torchkeras.layers.functions import Lambda

@@ -8,8 +8,8 @@ from math import ceil
 from numbers import Real
 from typing import Any
 
-from torchkeras.extras import extra
-from torchkeras.rules import NAMES, is_integer, read, read_path
+from torchkeras.base.extras import extra
+from torchkeras.base.rules import NAMES, is_integer, read, read_path
 
 VALIDATION = "val_"
 ACROSS = 3  # panels side by side

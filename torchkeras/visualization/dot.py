@@ -6,7 +6,7 @@ from typing import Any
 
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor
+from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.visualization.graphviz import drawn
 from torchkeras.visualization.labels import Shown, graph_of, inner_graph, label
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from torchkeras.base.rules import FLAG_OR_DIGIT, check
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.summary import nested_model, trained
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor, Node, dtype_name, node_of, unpacked
-from torchkeras.rules import FLAG_OR_DIGIT, check
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, dtype_name, node_of, unpacked
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor, Node, dtype_name, node_of
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, dtype_name, node_of
 from torchkeras.visualization.colours import kind_of
 from torchkeras.visualization.labels import (
     Shown,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from torchkeras.atomic_file import replacing
-from torchkeras.rules import read_path
+from torchkeras.base.atomic_file import replacing
+from torchkeras.base.rules import read_path
 from torchkeras.visualization.dot import check_options, model_to_dot
 from torchkeras.visualization.labels import Shown, graph_of
 from torchkeras.visualization.svg import model_to_svg

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from torchkeras.engine.graph.trace import Graph
-from torchkeras.engine.layer.symbolic import Node, node_of
+from torchkeras.engine.symbolic.tensor import Node, node_of
 from torchkeras.visualization.labels import Shown, graph_of, inner_graph, label, tensor_name
 
 # A corner or crossing, by whether lines leave it up, down, to the left, to the right.

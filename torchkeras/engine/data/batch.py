@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from torchkeras import config
-from torchkeras.arrays import as_tensor
+from torchkeras.base.arrays import as_tensor
+from torchkeras.base.rules import is_integer
 from torchkeras.engine.data.device_transfer import to_device
 from torchkeras.engine.data.part import Part
-from torchkeras.rules import is_integer
 
 ORDERS = ("sequential", "shuffled", "batch")
 

@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchkeras.arrays import as_numbers, as_tensor
+from torchkeras.base.arrays import as_numbers, as_tensor
+from torchkeras.base.rules import integer, read
 from torchkeras.engine.data import hints
 from torchkeras.engine.data.target_kinds import (
     BINARY,
@@ -24,8 +25,7 @@ from torchkeras.engine.data.target_kinds import (
     ONE_HOT,
     SOME_CLASSES,
 )
-from torchkeras.engine.layer.symbolic import KerasTensor
-from torchkeras.rules import integer, read
+from torchkeras.engine.symbolic.tensor import KerasTensor
 
 Shape = Sequence[int | None]
 ROUNDING = 1e-3  # by which targets from 0 to 1 may miss these bounds

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.engine.data.raw_batch import rows_of
-from torchkeras.shared_batch import bounds, taken
+from torchkeras.world.shared_batch import bounds, taken
 
 if TYPE_CHECKING:
     from torchkeras.engine.data.batch import Batch

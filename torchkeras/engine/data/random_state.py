@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras import processes
+from torchkeras.world import processes
 
 Own = Mapping[str, Any]
 DEEPEST, LONGEST = 6, 64  # how far, and into lists of which length, generators are looked for

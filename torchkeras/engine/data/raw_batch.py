@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchkeras.arrays import as_tensor
+from torchkeras.base.arrays import as_tensor
 
 KINDS = "biufc"  # of NumPy's arrays: those that a tensor can hold
 ARRAYS = (Tensor, np.ndarray)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchkeras.arrays import as_numbers, as_tensor
+from torchkeras.base.arrays import as_numbers, as_tensor
 
 MODES = (None, "temporal")
 MOST = 10  # classes in an error

@@ -13,8 +13,13 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from torchkeras import optimizers
+from torchkeras.base import fixed_lists
+from torchkeras.base.function_values import installed
+from torchkeras.base.interrupts import imported
+from torchkeras.base.shards import refuse as refuse_shared
 from torchkeras.callbacks.logs import Named
 from torchkeras.callbacks.monitoring import rises_by_words
+from torchkeras.engine.dtypes import mixed_layers
 from torchkeras.engine.fit.activities import hook_activities, may_add_losses, with_activity_regularizer
 from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
 from torchkeras.engine.fit.custom_steps import Extending, own_step
@@ -23,13 +28,7 @@ from torchkeras.engine.fit.symbolic_scores import Scores, refuse
 from torchkeras.engine.fit.turns import Turning
 from torchkeras.engine.fit.watched import Changing, Weights
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
-from torchkeras.engine.layer import fixed_lists
 from torchkeras.engine.layer.changed_options import SETTLED
-from torchkeras.engine.layer.dtypes import mixed_layers
-from torchkeras.engine.layer.expressions import refuse_frozen
-from torchkeras.engine.layer.function_values import installed
-from torchkeras.engine.layer.unseen import warn_of_unseen
-from torchkeras.engine.layer.weight_lists import WeightOwner
 from torchkeras.engine.speed.auto_compile import Auto
 from torchkeras.engine.speed.choose import learner, scorer
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel
@@ -39,11 +38,12 @@ from torchkeras.engine.step.optimizer_reach import bind, check_reach, discrepanc
 from torchkeras.engine.step.output_loss import name_of
 from torchkeras.engine.step.step import learn, train_step
 from torchkeras.engine.step.targets import reported_names, resolve
-from torchkeras.interrupts import imported
+from torchkeras.engine.weights.expressions import refuse_frozen
+from torchkeras.engine.weights.unseen import warn_of_unseen
+from torchkeras.engine.weights.weight_lists import WeightOwner
 from torchkeras.losses.shared import HALF_TYPES
 from torchkeras.metrics.direction import higher_is_better
-from torchkeras.processes import has_group
-from torchkeras.shards import refuse as refuse_shared
+from torchkeras.world.processes import has_group
 
 OWN_STEP = (
     "is for the built-in train step; {} has one of its own: compile what it calls by torch.compile, and leave that "

@@ -11,10 +11,10 @@ from torch import Tensor
 from torchkeras import losses as loss_functions, metrics as metric_functions, optimizers
 from torchkeras.engine.data.checks import check_count
 from torchkeras.engine.fit.distributing import check as check_distribution
-from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.engine.speed.choose import check as check_speed
 from torchkeras.engine.step.nonfinite import POLICIES
 from torchkeras.engine.step.targets import by_output
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 
 NUMERICS = (None, "keras", "tensorflow")
 

@@ -12,19 +12,19 @@ from typing import Any
 import numpy as np
 import torch
 
+from torchkeras.base.fixed_lists import Losses
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.raw_batch import unpack_x_y_sample_weight
+from torchkeras.engine.dtypes import widened
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.fit.graph_losses import GraphLosses
 from torchkeras.engine.layer.added_losses import ADDED, losses_of_call
-from torchkeras.engine.layer.dtypes import widened
-from torchkeras.engine.layer.facts import Facts
-from torchkeras.engine.layer.fixed_lists import Losses
-from torchkeras.engine.layer.symbolic import as_list, unpacked
 from torchkeras.engine.step import step
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
 from torchkeras.engine.step.targets import Target
 from torchkeras.engine.step.unchanged import checked, unchanged
-from torchkeras.shared_batch import SHARING
+from torchkeras.engine.symbolic.tensor import as_list, unpacked
+from torchkeras.world.shared_batch import SHARING
 
 
 class Extending(GraphLosses, abstract=True):

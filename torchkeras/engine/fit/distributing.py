@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchkeras import processes
-from torchkeras.launchers import LAUNCHERS
+from torchkeras.base.launchers import LAUNCHERS
+from torchkeras.world import processes
 
 WORDS = ("auto", None, "ddp", "fsdp")
 BY_HAND = "Give the model itself to compile and fit, which wrap it; or train it by a loop of your own"

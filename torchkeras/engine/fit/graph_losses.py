@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from torchkeras.engine.fit.symbolic_scores import Scores
+from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.operators import Operation
 from torchkeras.engine.graph.subclassed import Subclassed
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor, as_list
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 
 
 class GraphLosses(Subclassed, abstract=True):

@@ -18,8 +18,8 @@ from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.epoch import Executions, Sums, ordered, results, run_epoch
 from torchkeras.engine.fit.opening import Opening
 from torchkeras.engine.fit.turns import one_trains
-from torchkeras.engine.layer.symbolic import unpacked
 from torchkeras.engine.step.step import AS_IT_IS
+from torchkeras.engine.symbolic.tensor import unpacked
 
 COUNTING: Counter[int] = Counter()  # how many of `fit`, `evaluate` and the like count in a metric now, by its id
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from torchkeras.base.rules import is_number
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.given import as_callbacks
 from torchkeras.callbacks.progress import level, shown
@@ -18,7 +19,6 @@ from torchkeras.engine.data.sources import Source, open_source
 from torchkeras.engine.fit.compile import Compiling
 from torchkeras.engine.fit.custom_steps import Extending, own_step
 from torchkeras.engine.fit.model_data import Intake, describe, fixed_batch_size
-from torchkeras.rules import is_number
 
 BATCH_SIZE = 32
 

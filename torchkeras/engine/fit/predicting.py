@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras.arrays import as_tensor, to_numpy
+from torchkeras.base.arrays import as_tensor, to_numpy
+from torchkeras.base.shards import refuse
 from torchkeras.callbacks.given import as_callbacks
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.sources.arrays import ArraySource
@@ -22,12 +23,11 @@ from torchkeras.engine.graph.call_forms import in_form
 from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_tensor
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.layer.symbolic import Shape, as_list, unpacked
 from torchkeras.engine.speed.choose import compile_options
 from torchkeras.engine.speed.compiled_steps import Running
 from torchkeras.engine.step.step import predict_step
-from torchkeras.processes import has_group
-from torchkeras.shards import refuse
+from torchkeras.engine.symbolic.tensor import Shape, as_list, unpacked
+from torchkeras.world.processes import has_group
 
 WORTH_A_LOOK = 32  # batches, of each of which inference_mode takes a few percent off: from there on a look pays
 FLOATS = (np.dtype("float32"), np.dtype("float64"))

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchkeras.arrays import to_numpy
+from torchkeras.base.arrays import to_numpy
 
 
 class Gathered:

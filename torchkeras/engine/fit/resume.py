@@ -20,7 +20,7 @@ from torchkeras.engine.fit.epoch import Sums
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.optimizers import TorchOptimizer
-from torchkeras.processes import gathered
+from torchkeras.world.processes import gathered
 
 FORMAT = 1
 

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchkeras.arrays import to_numpy
+from torchkeras.base.arrays import to_numpy
 from torchkeras.engine.data.sources import Source
 from torchkeras.engine.fit.predictions import Gathered
-from torchkeras.shared_batch import bounds, stacked
+from torchkeras.world.shared_batch import bounds, stacked
 
 MOST_BYTES = 2**26  # that all processes together send at once
 

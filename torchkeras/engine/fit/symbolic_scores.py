@@ -16,15 +16,15 @@ from typing import Any
 
 from torch import Tensor
 
+from torchkeras.base.function_values import installed, loads, used_by
+from torchkeras.base.naming import unique_name
 from torchkeras.engine.data.target_kinds import FREE, LIKE
 from torchkeras.engine.graph.input import InputLayer
-from torchkeras.engine.layer.function_values import installed, loads, used_by
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor, dtype_name
 from torchkeras.engine.step.output_loss import FunctionObjective, name_of
 from torchkeras.engine.step.output_metric import Measure
 from torchkeras.engine.step.targets import Target
-from torchkeras.naming import unique_name
+from torchkeras.engine.symbolic.tensor import KerasTensor, dtype_name
 
 HISTORY = "_keras_history"
 OF_LAYERS = ("input", "output", "inputs", "outputs")

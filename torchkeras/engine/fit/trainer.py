@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from torchkeras.arrays import to_numpy
+from torchkeras.base.arrays import to_numpy
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logging import History
 from torchkeras.callbacks.logs import Logs
@@ -28,10 +28,10 @@ from torchkeras.engine.fit.one_batch import OneBatch
 from torchkeras.engine.fit.predicting import Predicting
 from torchkeras.engine.fit.resume import Run
 from torchkeras.engine.fit.turns import one_trains
-from torchkeras.engine.layer.symbolic import unpacked
 from torchkeras.engine.speed.auto_compile import Auto
 from torchkeras.engine.step.step import losses
 from torchkeras.engine.step.targets import check_units
+from torchkeras.engine.symbolic.tensor import unpacked
 from torchkeras.legacy.arguments import old_names
 
 AROUND = ("history", "stop_training", "_validated", "_fits")  # what a `fit` leaves as it was where it is inside another

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from torchkeras.engine.layer.modes import in_mode, kept
+from torchkeras.engine.modes import in_mode, kept
 from torchkeras.engine.speed.forks import remake_thread_pool
 from torchkeras.engine.speed.malloc import keep_freed
 

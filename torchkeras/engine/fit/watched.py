@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from torchkeras.shards import part
+from torchkeras.base.shards import part
 
 
 class Changing:

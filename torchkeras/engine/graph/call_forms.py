@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from torchkeras.engine.layer.nested import (
+from torchkeras.base.nested import (
     TENSORS,
     TensorSlot,
     is_flat,

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from torchkeras.engine.graph.call_text import PLAIN, literal
+from torchkeras.base.naming import Unused
+from torchkeras.base.nested import POSITIONAL, TensorSlot, is_flat, leaves, of_first
+from torchkeras.engine.dtypes import is_mixed, taken_type, typed
+from torchkeras.engine.functions.call_text import PLAIN, literal
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.added_losses import activity_loss
-from torchkeras.engine.layer.axis_order import Layout, axis_channels_first, to_channels_first, to_keras
-from torchkeras.engine.layer.dtypes import is_mixed, taken_type, typed
-from torchkeras.engine.layer.nested import POSITIONAL, TensorSlot, is_flat, leaves, of_first
-from torchkeras.engine.layer.output_shapes import overrides
-from torchkeras.engine.layer.symbolic import KerasTensor, Node, unpacked
-from torchkeras.naming import Unused
+from torchkeras.engine.shapes.output_shapes import overrides
+from torchkeras.engine.symbolic.axis_order import Layout, axis_channels_first, to_channels_first, to_keras
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, unpacked
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer

@@ -14,10 +14,10 @@ from torch import nn
 from torch.utils import flop_counter
 from torch.utils.flop_counter import FlopCounterMode
 
+from torchkeras.base.rules import is_integer
 from torchkeras.engine.graph.codegen import Variant
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor
-from torchkeras.rules import is_integer
+from torchkeras.engine.symbolic.tensor import KerasTensor
 
 aten = torch.ops.aten
 Sizes = Sequence[int]

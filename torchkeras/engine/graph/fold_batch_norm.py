@@ -17,13 +17,13 @@ import torch
 from torch import Tensor, nn
 
 from torchkeras.activations import linear
+from torchkeras.engine.dtypes import is_mixed
+from torchkeras.engine.facts import OWN_PACKAGE, is_own
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls, has_hooks
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.layer.dtypes import is_mixed
-from torchkeras.engine.layer.facts import OWN_PACKAGE, is_own
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import Node
+from torchkeras.engine.symbolic.tensor import Node
 
 # Where a kernel has its axis of outputs. These classes alone: what parametrizes or quantizes a module makes it another.
 OUTPUT_AXES: dict[type[nn.Module], int] = {

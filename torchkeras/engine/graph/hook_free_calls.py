@@ -18,12 +18,12 @@ import torch
 from torch import nn
 from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
 
+from torchkeras.base.lazy import lazy_property
+from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.modes import all_minding, call_in_mode, in_mode, minding
-from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
-from torchkeras.engine.layer.weight_lists import CHANGES
-from torchkeras.lazy import lazy_property
+from torchkeras.engine.modes import all_minding, call_in_mode, in_mode, minding
+from torchkeras.engine.weights.weight_lists import CHANGES
 
 _calling = threading.RLock()  # a module whose `forward` is another one for a call
 REPLACING = ("forward", "_compiled_call_impl")  # attributes of a module itself, in the place of its class's code

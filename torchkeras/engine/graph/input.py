@@ -8,13 +8,13 @@ from typing import Any
 import torch
 
 from torchkeras import config
-from torchkeras.engine.graph.function_calls import apply
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.base.naming import unique_name
+from torchkeras.base.rules import is_integer
+from torchkeras.engine.facts import Facts
+from torchkeras.engine.functions.function_calls import apply
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import History, KerasTensor, Node, Shape, dtype_of
+from torchkeras.engine.symbolic.tensor import History, KerasTensor, Node, Shape, dtype_of
 from torchkeras.legacy.arguments import old_names
-from torchkeras.naming import unique_name
-from torchkeras.rules import is_integer
 
 KerasTensor.apply_function = staticmethod(apply)
 

@@ -10,8 +10,14 @@ from typing import Any
 
 import torch
 
-from torchkeras import config, recursion
-from torchkeras.dtype_policy import DTypePolicy, policy_of
+from torchkeras import config
+from torchkeras.base import recursion
+from torchkeras.base.dtype_policy import DTypePolicy, policy_of
+from torchkeras.base.nested import leaves
+from torchkeras.base.tracing import compiled_somewhere, is_compiling
+from torchkeras.engine.building.building import building_alone
+from torchkeras.engine.dtypes import taken
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph import codegen, trace
 from torchkeras.engine.graph.call_forms import (
     as_tensors,
@@ -31,15 +37,10 @@ from torchkeras.engine.graph.state_dict_keys import keys_of, renamed
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.graph.written import Written
 from torchkeras.engine.layer.added_losses import ADDED
-from torchkeras.engine.layer.building import building_alone
 from torchkeras.engine.layer.changed_options import SETTLED
-from torchkeras.engine.layer.dtypes import taken
-from torchkeras.engine.layer.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.nested import leaves
-from torchkeras.engine.layer.symbolic import KerasTensor, Node, Shape, as_list, unpacked
-from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
-from torchkeras.engine.layer.weight import NO_MEMORY
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape, as_list, unpacked
+from torchkeras.engine.weights.weight import NO_MEMORY
 
 FRAMES = 40  # of Python, that a call, a copy or a walk by torch takes for each model inside another, with some to spare
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchkeras.base.nested import bound, leaves, mapped
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.nested import bound, leaves, mapped
-from torchkeras.engine.layer.symbolic import KerasTensor
+from torchkeras.engine.symbolic.tensor import KerasTensor
 
 
 def outputs_with(graph: Graph, old: Layer, new: Layer) -> list[KerasTensor]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from torchkeras.base.fixed_lists import InputNames, Inputs, Layers, OutputNames, Outputs
+from torchkeras.base.naming import Unused
+from torchkeras.base.nested import slots_as_written, slots_on_torch
+from torchkeras.base.rules import integer, read
 from torchkeras.engine.graph import notebook, summary
 from torchkeras.engine.graph.call_forms import keys_of_form
 from torchkeras.engine.graph.trace import Graph, layers_as_written
-from torchkeras.engine.layer.fixed_lists import InputNames, Inputs, Layers, OutputNames, Outputs
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.nested import slots_as_written, slots_on_torch
-from torchkeras.engine.layer.symbolic import KerasTensor, unpacked
-from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.weight_lists import KERAS1, TORCH, WRITTEN, WeightOwner, distinct
-from torchkeras.naming import Unused
-from torchkeras.rules import integer, read
+from torchkeras.engine.symbolic.tensor import KerasTensor, unpacked
+from torchkeras.engine.weights.weight import Variable
+from torchkeras.engine.weights.weight_lists import KERAS1, TORCH, WRITTEN, WeightOwner, distinct
 
 SLOTS = {WRITTEN: slots_as_written, TORCH: slots_on_torch}  # of the forms of inputs and outputs, in another order
 

@@ -14,17 +14,17 @@ import numpy as np
 import torch
 
 from torchkeras import config
+from torchkeras.base.fixed_lists import Layers, OutputNames
+from torchkeras.base.nested import TENSORS, TensorSlot, leaves, put_together, taken_apart
+from torchkeras.base.tracing import is_compiling
+from torchkeras.engine.building.building import building_alone
 from torchkeras.engine.graph.call_forms import as_tensors, form_of, keys_of_form
 from torchkeras.engine.graph.input import Input
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
-from torchkeras.engine.layer.building import building_alone
-from torchkeras.engine.layer.fixed_lists import Layers, OutputNames
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.nested import TENSORS, TensorSlot, leaves, put_together, taken_apart
-from torchkeras.engine.layer.symbolic import Shape, dtype_of
-from torchkeras.engine.layer.tracing import is_compiling
-from torchkeras.engine.layer.weight_lists import WeightOwner
+from torchkeras.engine.symbolic.tensor import Shape, dtype_of
+from torchkeras.engine.weights.weight_lists import WeightOwner
 
 ARRAYS = (*TENSORS, np.ndarray)
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from torchkeras.base.rules import FLAG_OR_DIGIT, FUNCTION, check, integer, is_number, optional, read, rule
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.weight_lists import WeightOwner
-from torchkeras.processes import is_main
-from torchkeras.rules import FLAG_OR_DIGIT, FUNCTION, check, integer, is_number, optional, read, rule
+from torchkeras.engine.weights.weight_lists import WeightOwner
+from torchkeras.world.processes import is_main
 
 Row = list[str]
 CHAIN = ("Layer (type)", "Output Shape", "Param #")

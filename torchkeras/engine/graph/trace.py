@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from torchkeras.engine.layer.nested import POSITIONAL, put_together, slots_as_written, taken_apart
-from torchkeras.engine.layer.symbolic import History, KerasTensor, Node, Shape, node_of
-from torchkeras.lazy import lazy_property
+from torchkeras.base.lazy import lazy_property
+from torchkeras.base.nested import POSITIONAL, put_together, slots_as_written, taken_apart
+from torchkeras.engine.symbolic.tensor import History, KerasTensor, Node, Shape, node_of
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.graph import codegen
 from torchkeras.engine.graph.codegen import Variant
 from torchkeras.engine.graph.structure import Structure
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.tracing import is_compiling
 
 
 class Written(Structure, abstract=True):

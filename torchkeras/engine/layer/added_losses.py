@@ -17,13 +17,13 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
+from torchkeras.base.tracing import traced
+from torchkeras.engine.dtypes import widened
 from torchkeras.engine.layer.changed_options import SETTLED
-from torchkeras.engine.layer.dtypes import widened
-from torchkeras.engine.layer.expressions import expression_of, value_now
-from torchkeras.engine.layer.tracing import traced
-from torchkeras.engine.layer.users_code import CODE
+from torchkeras.engine.users_code import CODE
+from torchkeras.engine.weights.expressions import expression_of, value_now
 from torchkeras.regularizers import L1L2
-from torchkeras.shared_batch import SHARING
+from torchkeras.world.shared_batch import SHARING
 
 
 class Added(threading.local):

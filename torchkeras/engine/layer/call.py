@@ -11,15 +11,16 @@ import numpy as np
 import torch
 from torch import nn
 
-from torchkeras.engine.layer import output_shapes
+from torchkeras.base.nested import POSITIONAL, leaves, mapped, taken_apart, tensors_in
+from torchkeras.base.tracing import compiled_somewhere, is_compiling
+from torchkeras.engine.building.building import Building, in_first_run
+from torchkeras.engine.dtypes import by_policy, follows_policy
 from torchkeras.engine.layer.added_losses import Adding
-from torchkeras.engine.layer.axis_order import Layout, convert, to_channels_first, to_keras
-from torchkeras.engine.layer.building import Building, in_first_run
 from torchkeras.engine.layer.call_views import Calls
-from torchkeras.engine.layer.dtypes import by_policy, follows_policy
-from torchkeras.engine.layer.modes import call_in_mode, in_mode
-from torchkeras.engine.layer.nested import POSITIONAL, leaves, mapped, taken_apart, tensors_in
-from torchkeras.engine.layer.symbolic import (
+from torchkeras.engine.modes import call_in_mode, in_mode
+from torchkeras.engine.shapes import output_shapes
+from torchkeras.engine.symbolic.axis_order import Layout, convert, to_channels_first, to_keras
+from torchkeras.engine.symbolic.tensor import (
     History,
     KerasTensor,
     Node,
@@ -29,7 +30,6 @@ from torchkeras.engine.layer.symbolic import (
     dtype_of,
     unpacked,
 )
-from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
 
 _module_call = nn.Module.__call__
 MOST_TAKEN = 64  # shapes of inputs that a layer remembers

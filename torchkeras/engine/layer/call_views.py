@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchkeras.engine.layer.symbolic import Node, unpacked
+from torchkeras.engine.symbolic.tensor import Node, unpacked
 
 
 class Calls:

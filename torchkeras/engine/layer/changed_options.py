@@ -14,13 +14,13 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from torchkeras.engine.layer.axis_order import Layout
-from torchkeras.engine.layer.building import on_meta
-from torchkeras.engine.layer.facts import is_own
-from torchkeras.engine.layer.function_values import installed
-from torchkeras.engine.layer.meta_run import MadeOnMeta
-from torchkeras.engine.layer.nested import leaves
-from torchkeras.engine.layer.weight_lists import TORCHS_OWN, WeightOwner
+from torchkeras.base.function_values import installed
+from torchkeras.base.nested import leaves
+from torchkeras.engine.building.building import on_meta
+from torchkeras.engine.building.meta_run import MadeOnMeta
+from torchkeras.engine.facts import is_own
+from torchkeras.engine.symbolic.axis_order import Layout
+from torchkeras.engine.weights.weight_lists import TORCHS_OWN, WeightOwner
 
 PLAIN = (bool, int, float, str, type(None))
 NOT_MADE = TORCHS_OWN | {"name"}  # attributes of a module that no option makes

@@ -15,21 +15,23 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from torchkeras import config, docstrings, registry
-from torchkeras.dtype_policy import DTypePolicy, policy_of
-from torchkeras.engine.layer import options, output_shapes
-from torchkeras.engine.layer.building import on_meta
+from torchkeras import config, registry
+from torchkeras.base import docstrings
+from torchkeras.base.dtype_policy import DTypePolicy, policy_of
+from torchkeras.base.naming import name_methods, snake_case, unique_name
+from torchkeras.base.rules import refuse_unknown
+from torchkeras.engine.adapters.tracked import KINDS
+from torchkeras.engine.building.building import on_meta
+from torchkeras.engine.facts import is_own, joined
+from torchkeras.engine.layer import options
 from torchkeras.engine.layer.call import Calling, in_keras_order
 from torchkeras.engine.layer.changed_options import HasOptions
-from torchkeras.engine.layer.facts import is_own, joined
-from torchkeras.engine.layer.input_spec import sized
-from torchkeras.engine.layer.modes import by_mode, call_in_mode
-from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list, dtype_name, dtype_of
-from torchkeras.engine.layer.tracked import KINDS
-from torchkeras.engine.layer.weight import Weight
+from torchkeras.engine.modes import by_mode, call_in_mode
+from torchkeras.engine.shapes import output_shapes
+from torchkeras.engine.shapes.input_spec import sized
+from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, dtype_name, dtype_of
+from torchkeras.engine.weights.weight import Weight
 from torchkeras.legacy.arguments import layer_arguments
-from torchkeras.naming import name_methods, snake_case, unique_name
-from torchkeras.rules import refuse_unknown
 
 _signature = lru_cache(inspect.signature)  # of a `forward`: that of a base counts for many classes
 

@@ -26,9 +26,10 @@ from weakref import WeakKeyDictionary
 
 from torch import nn
 
-from torchkeras import activations, config, constraints, initializers, registry, regularizers, rules
-from torchkeras.lazy import lazy_property
-from torchkeras.rules import OBJECT, Rule, integer, optional, sizes
+from torchkeras import activations, config, constraints, initializers, registry, regularizers
+from torchkeras.base import rules
+from torchkeras.base.lazy import lazy_property
+from torchkeras.base.rules import OBJECT, Rule, integer, optional, sizes
 
 REQUIRED = inspect.Parameter.empty
 NEWER = "newer"

@@ -15,10 +15,10 @@ from typing import Any, Generic, TypeVar
 
 import torch
 
+from torchkeras.base.interrupts import imported, whole_imports
+from torchkeras.base.tracing import islands
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
-from torchkeras.engine.layer.modes import MODE, held
-from torchkeras.engine.layer.tracing import islands
-from torchkeras.interrupts import imported, whole_imports
+from torchkeras.engine.modes import MODE, held
 
 CAPTURED = {"mode": "reduce-overhead"}  # the options of torch.compile by which it captures a CUDA graph
 CAPTURING = ("reduce-overhead", "max-autotune", "cudagraphs")  # the modes and backends that do

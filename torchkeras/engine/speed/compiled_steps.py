@@ -14,10 +14,10 @@ import torch
 
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
-from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.engine.speed.compiled_call import OneGraph, Options, captures, in_parts, stays_in_place, with_gradients
 from torchkeras.engine.step.compiled_model import CompiledModel, Values
 from torchkeras.engine.step.step import Learned, gradients_of, learn, losses
+from torchkeras.engine.symbolic.tensor import as_list
 
 
 class Learning(OneGraph[Learned]):

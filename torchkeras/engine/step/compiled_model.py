@@ -8,19 +8,19 @@ from typing import Any
 
 import torch
 
+from torchkeras.base.lazy import lazy_property
+from torchkeras.base.shards import is_sharded
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.changed_options import SETTLED
-from torchkeras.engine.layer.modes import in_mode
-from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.modes import in_mode
 from torchkeras.engine.step.by_sample import is_by_sample
 from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.targets import Target
-from torchkeras.lazy import lazy_property
+from torchkeras.engine.weights.weight import Variable
 from torchkeras.metrics import Metric
-from torchkeras.shards import is_sharded
 
 NO_LOSS = "The model has no loss to optimize: give compile a `loss`, or the model one with `add_loss`."
 

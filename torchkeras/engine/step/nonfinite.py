@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from torchkeras.shared_batch import SHARING
+from torchkeras.world.shared_batch import SHARING
 
 POLICIES = (None, "stop", "skip", "raise")
 LOOK_EVERY = 0.1  # seconds

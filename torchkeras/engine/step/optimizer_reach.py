@@ -10,8 +10,8 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
+from torchkeras.engine.adapters.tracked import hidden
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.tracked import hidden
 
 
 def check_reach(model: Any, parameters: Iterable[torch.Tensor], losses: Iterable[Any]) -> None:

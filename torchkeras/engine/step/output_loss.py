@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from torchkeras import losses
+from torchkeras.base.lazy import lazy_property
 from torchkeras.engine.data.target_kinds import (
     AS_GIVEN,
     BINARY,
@@ -28,14 +29,13 @@ from torchkeras.engine.data.target_kinds import (
     ONE_HOT,
     SOME_CLASSES,
 )
-from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.step.by_sample import adds_up
 from torchkeras.engine.step.unchanged import is_users
-from torchkeras.lazy import lazy_property
+from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
 from torchkeras.losses.loss import function_of
 from torchkeras.losses.shared import ELEMENTWISE, check_scores, divide_no_nan, like
-from torchkeras.shared_batch import batch_mean
+from torchkeras.world.shared_batch import batch_mean
 
 Score = Callable[[Tensor, Tensor], Tensor]
 

@@ -18,18 +18,18 @@ import torch
 from torch import Tensor, nn
 
 from torchkeras import losses as loss_functions, metrics as metric_functions
+from torchkeras.base.lazy import lazy_property
+from torchkeras.base.naming import snake_case
 from torchkeras.engine.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
-from torchkeras.engine.layer.symbolic import KerasTensor
 from torchkeras.engine.step.by_sample import adds_up
 from torchkeras.engine.step.output_loss import Objective, Score, unwrapped
 from torchkeras.engine.step.unchanged import is_users
-from torchkeras.lazy import lazy_property
+from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.losses.loss import function_of
 from torchkeras.losses.shared import exactly
 from torchkeras.metrics.confusion import Confusion
 from torchkeras.metrics.direction import rising
 from torchkeras.metrics.keras3 import binary_accuracy
-from torchkeras.naming import snake_case
 
 
 @dataclass(frozen=True)

@@ -10,22 +10,22 @@ from typing import Any, NamedTuple
 import torch
 
 from torchkeras.activations import CARRYING, ITSELF
+from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.target_kinds import FREE
+from torchkeras.engine.dtypes import widened
 from torchkeras.engine.graph.hook_free_calls import NO_HOOKS, has_any_global_hook, has_hooks
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.changed_options import SETTLED
-from torchkeras.engine.layer.dtypes import widened
-from torchkeras.engine.layer.symbolic import as_list
-from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
 from torchkeras.engine.step.output_loss import Objective, Score, mean_of, name_of, scores_of, weighted_mean
 from torchkeras.engine.step.output_metric import LOGITS, Measure
 from torchkeras.engine.step.targets import Target
 from torchkeras.engine.step.unchanged import checked
+from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.losses.shared import carried, exactly
 from torchkeras.metrics import Metric
-from torchkeras.shared_batch import SHARING
+from torchkeras.world.shared_batch import SHARING
 
 AS_IT_IS = nullcontext()
 

@@ -11,8 +11,6 @@ import numpy as np
 from torch import Tensor, nn
 
 from torchkeras.engine.graph.trace import Graph
-from torchkeras.engine.layer.expressions import Expression, is_frozen
-from torchkeras.engine.layer.symbolic import KerasTensor, as_list
 from torchkeras.engine.step.output_loss import Objective, objective
 from torchkeras.engine.step.output_metric import (
     LOGITS,
@@ -25,6 +23,8 @@ from torchkeras.engine.step.output_metric import (
     measures,
     takes_logits,
 )
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
+from torchkeras.engine.weights.expressions import Expression, is_frozen
 
 
 @dataclass(frozen=True)

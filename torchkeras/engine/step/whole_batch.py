@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, nullcontext
 from torch import nn
 from torch.nn.modules.batchnorm import _NormBase
 
-from torchkeras.batch_statistics import WholeBatch
-from torchkeras.engine.layer.facts import Stating, is_own
+from torchkeras.engine.facts import Stating, is_own
+from torchkeras.world.batch_statistics import WholeBatch
 
 
 def normalizing(network: nn.Module) -> AbstractContextManager[object]:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from torchkeras.engine.layer.axis_order import Layout
+from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain import facts
 from torchkeras.export.plain.statements import Statement

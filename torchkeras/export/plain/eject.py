@@ -12,10 +12,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchkeras.base.extras import extra
 from torchkeras.export.errors import UnequalError
 from torchkeras.export.plain import facts, proof
 from torchkeras.export.plain.module_text import Written, write
-from torchkeras.extras import extra
 
 FILES = {"safetensors": "model.safetensors", "pt": "model.pt"}
 OWN = {"model.py", *FILES.values(), "__pycache__"}

@@ -10,16 +10,16 @@ import torch
 from torch.nn.utils import parametrize
 
 from torchkeras import config
+from torchkeras.base.nested import leaves
+from torchkeras.engine.dtypes import is_mixed
 from torchkeras.engine.graph.call_forms import keys_of_form
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
-from torchkeras.engine.layer.axis_order import Layout, axis_channels_first
-from torchkeras.engine.layer.dtypes import is_mixed
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.nested import leaves
-from torchkeras.engine.layer.output_shapes import overrides
-from torchkeras.engine.layer.symbolic import KerasTensor, Shape
+from torchkeras.engine.shapes.output_shapes import overrides
+from torchkeras.engine.symbolic.axis_order import Layout, axis_channels_first
+from torchkeras.engine.symbolic.tensor import KerasTensor, Shape
 from torchkeras.export.errors import EjectError
 from torchkeras.layers.torch_module import TorchModule
 

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from torchkeras.engine.layer.axis_order import Layout, to_channels_first, to_keras
-from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.symbolic.axis_order import Layout, to_channels_first, to_keras
+from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain import facts
 from torchkeras.export.plain.book import TAKEN, Book, identifier, unused

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from torchkeras.engine.layer.nested import leaves
+from torchkeras.base.nested import leaves
 from torchkeras.export.errors import UnequalError
 from torchkeras.export.plain import facts, runner
 from torchkeras.export.plain.module_text import Written

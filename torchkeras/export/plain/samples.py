@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import layers
-from torchkeras.engine.layer.symbolic import KerasTensor, Shape, index_of
+from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, index_of
 from torchkeras.export.plain import facts
 
 BATCH, BATCHES = 3, 2

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import torch
 
-from torchkeras.engine.layer.axis_order import Layout
-from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.symbolic.axis_order import Layout
+from torchkeras.engine.symbolic.tensor import Shape
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from torchkeras import config
-from torchkeras.engine.layer.symbolic import KerasTensor, dtype_of
+from torchkeras.engine.symbolic.tensor import KerasTensor, dtype_of
 from torchkeras.keras2.applications.frozen import frozen
 from torchkeras.keras2.extras import extra
 from torchkeras.keras2.renamed import renamed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.layer.symbolic import KerasTensor, Node, as_list, unpacked
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list, unpacked
 from torchkeras.keras2.layers import Input
 from torchkeras.keras2.utils.layer_utils import get_source_inputs
 from torchkeras.models import Model

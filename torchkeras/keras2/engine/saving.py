@@ -18,8 +18,8 @@ from torch import nn
 from torchkeras import models
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.weight_lists import distinct
+from torchkeras.engine.weights.weight import Variable
+from torchkeras.engine.weights.weight_lists import distinct
 from torchkeras.legacy import weights as old_weights
 from torchkeras.models import model_from_json, model_from_yaml
 from torchkeras.saving.containers.hdf5 import read_names, write_names

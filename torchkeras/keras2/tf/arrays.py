@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from torchkeras import backend as K, config
-from torchkeras.arrays import as_tensor, to_numpy
 from torchkeras.backend.lambdas import as_node
 from torchkeras.backend.nodes import as_type, is_symbolic, node, pair, sizes, tensor
 from torchkeras.backend.variables import full
-from torchkeras.engine.layer.symbolic import KerasTensor, as_list
-from torchkeras.engine.layer.weight import Variable
+from torchkeras.base.arrays import as_tensor, to_numpy
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
+from torchkeras.engine.weights.weight import Variable
 from torchkeras.lambdas.keras_functions import Function
 from torchkeras.lambdas.signatures import named
 from torchkeras.lambdas.tensorflow_functions import FUNCTIONS

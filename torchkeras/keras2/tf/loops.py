@@ -10,7 +10,7 @@ from torch import Tensor
 
 from torchkeras.backend.lambdas import as_node
 from torchkeras.backend.nodes import as_type, is_symbolic, tensor
-from torchkeras.engine.layer.symbolic import as_list, unpacked
+from torchkeras.engine.symbolic.tensor import as_list, unpacked
 
 
 class TensorArray:

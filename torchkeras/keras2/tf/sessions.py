@@ -9,7 +9,7 @@ import torch
 from torch import Tensor as Values
 
 from torchkeras import backend as K
-from torchkeras.engine.layer.symbolic import KerasTensor
+from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.keras2.session import Session
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.symbolic.tensor import Shape
 
 
 class Dimension(int):

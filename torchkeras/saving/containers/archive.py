@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import h5py
 
-from torchkeras.atomic_file import replacing
+from torchkeras.base.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnknownFormatError, UnreadableFileError
 from torchkeras.saving.containers import json_text
 from torchkeras.saving.containers.hdf5 import reading

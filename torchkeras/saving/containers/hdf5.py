@@ -18,7 +18,7 @@ import h5py
 import numpy as np
 from h5py import h5a, h5d, h5g, h5t
 
-from torchkeras.atomic_file import replacing
+from torchkeras.base.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
 from torchkeras.saving.containers import hdf5_rules as rules
 from torchkeras.saving.containers.hdf5_kept import Dataset, Group, part_of

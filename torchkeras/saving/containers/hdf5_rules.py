@@ -20,8 +20,8 @@ import h5py
 import numpy as np
 from h5py import h5a, h5d, h5g, h5l, h5o, h5t, h5z
 
+from torchkeras.base.recursion import leave_room
 from torchkeras.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
-from torchkeras.recursion import leave_room
 from torchkeras.saving.containers import hdf5_apart
 from torchkeras.saving.containers.doubts import doubt
 from torchkeras.saving.containers.hdf5_apart import bytes_at, file_size

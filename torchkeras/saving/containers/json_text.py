@@ -10,8 +10,8 @@ import math
 import re
 from typing import Any
 
+from torchkeras.base.recursion import leave_room
 from torchkeras.errors import FileLimitError, UnreadableFileError
-from torchkeras.recursion import leave_room
 from torchkeras.saving.containers.limits import LIMITS, Limits
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)

@@ -19,7 +19,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
-from torchkeras.atomic_file import NUMBER
+from torchkeras.base.atomic_file import NUMBER
 from torchkeras.errors import FileLimitError, ModelFileError
 from torchkeras.saving.containers.clean_copy import COPIES
 from torchkeras.saving.containers.hdf5_rules import tells_of_memory

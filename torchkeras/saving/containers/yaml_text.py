@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from torchkeras.base.extras import extra
+from torchkeras.base.recursion import leave_room
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
-from torchkeras.extras import extra
-from torchkeras.recursion import leave_room
 from torchkeras.saving.containers.limits import LIMITS, Limits
 
 PYTHON = "tag:yaml.org,2002:python/"

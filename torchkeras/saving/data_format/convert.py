@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchkeras import config as settings
+from torchkeras.engine.building.building import on_meta
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.layer.building import on_meta
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import Node, as_list
+from torchkeras.engine.symbolic.tensor import Node, as_list
 from torchkeras.layers.activation import Parametric, Softmax
 from torchkeras.layers.conv_recurrent import ConvRNN2D
 from torchkeras.layers.layer_normalization import AlongAxes, UnitNormalization

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from torchkeras.activations import is_pointwise
+from torchkeras.engine.facts import is_own
+from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.operators import Operation
-from torchkeras.engine.layer.facts import is_own
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor, Node
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node
 from torchkeras.layers.activation import Parametric, Pointwise, Softmax
 from torchkeras.layers.conv_recurrent import ConvLSTMStep, ConvRNN2D
 from torchkeras.layers.core import Activation, ActivityRegularization

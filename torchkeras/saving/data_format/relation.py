@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.symbolic.tensor import Shape
 
 Order = tuple[int, ...]  # for each axis of the target's tensor, the source's axis; 0 is the batch axis
 Places = tuple[int, ...]  # for each index of the target's last axis, the source's index

@@ -15,10 +15,10 @@ import numpy as np
 import torch
 
 from torchkeras.activations import is_pointwise, log_softmax, softmax
+from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.operators import Operation
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list
+from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list
 from torchkeras.layers.activation import Parametric, Pointwise, Softmax
 from torchkeras.layers.adaptive_pooling import (
     AdaptivePooling,

@@ -12,7 +12,7 @@ from typing import NoReturn
 from torchkeras.activations import is_pointwise
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import Node, node_of
+from torchkeras.engine.symbolic.tensor import Node, node_of
 from torchkeras.layers.core import Dense
 from torchkeras.saving.data_format.orders import find_orders, is_alike, is_ours, over_images
 from torchkeras.saving.data_format.relation import Places, Relation, Reordering, arranged, lowered

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from torchkeras.bytecode import FORMULA
+from torchkeras.base.bytecode import FORMULA
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects.translation import Config, function_name, is_object
 from torchkeras.saving.layer_facts import RECURRENT

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from torchkeras import registry
-from torchkeras.bytecode import SCALARS
+from torchkeras.base.bytecode import SCALARS
 from torchkeras.errors import ArchitectureError
 
 KERAS1, KERAS2 = "keras1", "keras2"  # names of dialects

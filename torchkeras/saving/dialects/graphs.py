@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchkeras import registry
-from torchkeras.engine.layer.nested import decoded, mapped, slots_as_written
+from torchkeras.base.nested import decoded, mapped, slots_as_written
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls, masking
 from torchkeras.saving.dialects.calls import CallPlace, NodeCall

@@ -25,10 +25,11 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any
 
-from torchkeras import bytecode, config as session, registry
-from torchkeras.engine.layer.building import on_meta
+from torchkeras import config as session, registry
+from torchkeras.base import bytecode
+from torchkeras.engine.building.building import on_meta
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.weight_lists import KERAS1
+from torchkeras.engine.weights.weight_lists import KERAS1
 from torchkeras.errors import ArchitectureError
 from torchkeras.layers.pooling import Pooling
 from torchkeras.saving.dialects import keras0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from torchkeras.engine.graph.keras3_functions import PAIRS_OF_FLOATS
+from torchkeras.engine.functions.keras3_functions import PAIRS_OF_FLOATS
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls
 from torchkeras.saving.dialects.calls import CallPlace, NodeCall

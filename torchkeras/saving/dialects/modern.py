@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from torchkeras import bytecode, registry
+from torchkeras import registry
+from torchkeras.base import bytecode
 from torchkeras.errors import UnknownFormatError
 from torchkeras.saving.beside import taken_back
 from torchkeras.saving.config_checks import building, check_entry, check_model

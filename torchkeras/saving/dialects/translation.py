@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchkeras import registry
-from torchkeras.dtype_policy import MIXED
-from torchkeras.engine.layer.facts import is_own
+from torchkeras.base.dtype_policy import MIXED
+from torchkeras.engine.facts import is_own
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.layer_facts import ANY, EVERY, FOREIGN, facts
 

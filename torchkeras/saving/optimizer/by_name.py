@@ -13,7 +13,7 @@ from typing import Any
 
 from torch import Tensor
 
-from torchkeras.arrays import to_numpy
+from torchkeras.base.arrays import to_numpy
 from torchkeras.errors import UnreadableFileError, WeightMismatchError
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.saving.optimizer.state import BESIDE, listed, restore_scale

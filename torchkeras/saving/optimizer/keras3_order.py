@@ -13,7 +13,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from torchkeras.arrays import to_numpy
+from torchkeras.base.arrays import to_numpy
 from torchkeras.optimizers.factored import FACTORED
 from torchkeras.optimizers.schedules import LearningRateSchedule
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras.arrays import to_numpy
-from torchkeras.engine.layer.weight import Variable
+from torchkeras.base.arrays import to_numpy
 from torchkeras.engine.step.optimizer_reach import bind
+from torchkeras.engine.weights.weight import Variable
 from torchkeras.errors import WeightMismatchError
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.schedules import LearningRateSchedule

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.layer.weight_lists import TORCH
+from torchkeras.engine.weights.weight_lists import TORCH
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import attribute
 from torchkeras.saving.weights.matching import Match

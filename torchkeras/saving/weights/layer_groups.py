@@ -14,8 +14,8 @@ import numpy as np
 
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.weight_lists import NOW, Order
+from torchkeras.engine.weights.weight import Variable
+from torchkeras.engine.weights.weight_lists import NOW, Order
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import dataset_in, group_in, members, read_names, write_names
 from torchkeras.saving.containers.places import filename

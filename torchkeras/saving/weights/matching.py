@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras.engine.layer.symbolic import dtype_name
-from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.symbolic.tensor import dtype_name
+from torchkeras.engine.weights.weight import Variable
 from torchkeras.errors import WeightMismatchError
 from torchkeras.legacy.weights import Recipe, Step, Stored, channels_first, recipes, recipes_of_keras1, stored_count
 from torchkeras.saving.containers import hdf5, hdf5_rules

@@ -21,7 +21,7 @@ import h5py
 
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.weight_lists import KERAS1
+from torchkeras.engine.weights.weight_lists import KERAS1
 from torchkeras.errors import ModelFileError, UnknownFormatError, WeightMismatchError
 from torchkeras.legacy.weights import Recipe, Step
 from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, has_attribute, members

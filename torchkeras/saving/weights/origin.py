@@ -14,8 +14,8 @@ from typing import Any
 import h5py
 import torch
 
-from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.weight_lists import KERAS1, TORCH, WRITTEN, FrozenModels, Order
+from torchkeras.engine.weights.weight import Variable
+from torchkeras.engine.weights.weight_lists import KERAS1, TORCH, WRITTEN, FrozenModels, Order
 from torchkeras.errors import UnknownFormatError
 from torchkeras.legacy.weights import Step
 from torchkeras.saving.containers.hdf5 import attribute, has_attribute, read_names

@@ -17,10 +17,10 @@ import h5py
 import numpy as np
 from torch import nn
 
+from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.operators import Operation
-from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.weight_lists import WeightOwner
+from torchkeras.engine.weights.weight import Variable
+from torchkeras.engine.weights.weight_lists import WeightOwner
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import attribute as attribute_of, group_in, groups, members, values
 from torchkeras.saving.containers.hdf5_kept import Dataset

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchkeras.engine.layer.weight import NO_MEMORY
+from torchkeras.engine.weights.weight import NO_MEMORY
 from torchkeras.errors import UnreadableFileError
 from torchkeras.saving.containers.parts import Stretch
 

@@ -17,15 +17,15 @@ from typing import IO, Any
 import torch
 from torch import Tensor, nn
 
-from torchkeras.atomic_file import replacing
+from torchkeras.base.atomic_file import replacing
+from torchkeras.base.extras import extra
+from torchkeras.base.shards import whole
 from torchkeras.errors import FileLimitError, UnreadableFileError
-from torchkeras.extras import extra
 from torchkeras.saving.containers.held import held
 from torchkeras.saving.containers.limits import LIMITS
 from torchkeras.saving.containers.parts import CAN_READ, Part, Stretch
 from torchkeras.saving.containers.places import shown
 from torchkeras.saving.weights.state import ABOUT, OPTIMIZER, Description, StoredTensors, tensors_of
-from torchkeras.shards import whole
 
 FORMAT = {"format": "pt", "written_by": "torchkeras", "version": "1"}  # "pt": the axes are in torch's order
 DTYPES: Mapping[str, torch.dtype] = {

@@ -21,11 +21,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from torchkeras.atomic_file import replacing
+from torchkeras.base.atomic_file import replacing
+from torchkeras.base.shards import is_sharded, part, rows
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.state_dict_keys import renamed
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.weight import is_wrapper
+from torchkeras.engine.weights.weight import is_wrapper
 from torchkeras.errors import ForbiddenContentError, UnreadableFileError, WeightMismatchError
 from torchkeras.saving.containers import pickled
 from torchkeras.saving.containers.held import held
@@ -33,7 +34,6 @@ from torchkeras.saving.containers.parts import Stretch
 from torchkeras.saving.containers.places import shown
 from torchkeras.saving.weights.matching import warn_of_skipped
 from torchkeras.saving.weights.placing import put
-from torchkeras.shards import is_sharded, part, rows
 
 Description = tuple[torch.dtype, tuple[int, ...]]  # of a tensor in a file
 ABOUT = "torchkeras"  # the key of the text that describes the model, in a file of tensors

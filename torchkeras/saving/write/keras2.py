@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.layer.weight_lists import FrozenModels, Order
+from torchkeras.engine.weights.weight_lists import FrozenModels, Order
 from torchkeras.saving.containers import json_text
 from torchkeras.saving.model_file import OWN
 from torchkeras.saving.weights.layer_groups import write_arrays, write_origin, write_weights

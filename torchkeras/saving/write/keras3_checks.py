@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.operators import Operation
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.symbolic import KerasTensor, Node, node_of
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of
 from torchkeras.layers.activation import Softmax
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.core import Masking

@@ -14,9 +14,9 @@ from typing import Any
 
 from torch import nn
 
-from torchkeras.engine.graph.functions import FUNCTIONS as SHARED
-from torchkeras.engine.graph.operators import Operation
-from torchkeras.engine.layer.symbolic import Node, dtype_name
+from torchkeras.engine.functions.functions import FUNCTIONS as SHARED
+from torchkeras.engine.functions.operators import Operation
+from torchkeras.engine.symbolic.tensor import Node, dtype_name
 from torchkeras.saving.dialects.keras3 import FUNCTIONS, IN_FULL
 
 Plain = dict[str, Any]

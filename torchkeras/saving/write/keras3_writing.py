@@ -9,15 +9,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from torchkeras import registry
+from torchkeras.base.nested import POSITIONAL, bound, put_together
+from torchkeras.engine.facts import is_own
 from torchkeras.engine.fit.compile_options import training_config
+from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.operators import Operation
 from torchkeras.engine.graph.trace import Graph
-from torchkeras.engine.layer.facts import is_own
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.nested import POSITIONAL, bound, put_together
-from torchkeras.engine.layer.symbolic import KerasTensor, Node, dtype_name, node_of
-from torchkeras.engine.layer.torch_functions import BACKEND
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, dtype_name, node_of
+from torchkeras.engine.symbolic.torch_functions import BACKEND
 from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.functions import Lambda

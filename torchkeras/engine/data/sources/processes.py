@@ -13,7 +13,7 @@ import torch
 from torch.utils.data import DataLoader
 from tqdm import TMonitor
 
-from torchkeras.arrays import as_tensor
+from torchkeras.base.arrays import as_tensor
 
 
 def in_processes(made: Any, numbers: Iterable[int], workers: int, waiting: int) -> Iterator[Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from torchkeras import layers
-from torchkeras.engine.layer.axis_order import Layout
-from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.symbolic.axis_order import Layout
+from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain import facts
 from torchkeras.export.plain.call import LayerCall, mask_rule, rule, slots

@@ -7,8 +7,8 @@ from typing import Any
 from torch import nn
 
 from torchkeras import layers
-from torchkeras.engine.layer.meta_run import MadeOnMeta
-from torchkeras.engine.layer.nested import POSITIONAL, TensorSlot
+from torchkeras.base.nested import POSITIONAL, TensorSlot
+from torchkeras.engine.building.meta_run import MadeOnMeta
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain.call import LayerCall, rule, slots
 

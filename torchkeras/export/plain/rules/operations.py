@@ -10,8 +10,8 @@ import torch
 from torch import nn
 
 from torchkeras import activations, layers
-from torchkeras.engine.graph.function_arguments import has_size
-from torchkeras.engine.layer.torch_functions import BACKEND
+from torchkeras.engine.functions.function_arguments import has_size
+from torchkeras.engine.symbolic.torch_functions import BACKEND
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain.call import LayerCall, mask_rule, rule
 from torchkeras.export.plain.rules.activation import CALLED, activated

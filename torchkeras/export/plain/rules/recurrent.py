@@ -10,7 +10,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from torchkeras import layers
-from torchkeras.engine.layer.axis_order import Layout
+from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain.call import LayerCall, mask_rule, rule
 from torchkeras.export.plain.formulas import noise, recurrent as formulas

@@ -20,10 +20,10 @@ import torch
 from torch import Tensor, nn
 
 from torchkeras import config
-from torchkeras.engine.layer.expressions import frozen, is_frozen, value_now
-from torchkeras.engine.layer.symbolic import KerasTensor, dtype_name, dtype_of, index_of
-from torchkeras.engine.layer.unknown_sizes import ARITHMETIC, SymbolicSize
-from torchkeras.engine.layer.weight import Variable
+from torchkeras.engine.symbolic.tensor import KerasTensor, dtype_name, dtype_of, index_of
+from torchkeras.engine.symbolic.unknown_sizes import ARITHMETIC, SymbolicSize
+from torchkeras.engine.weights.expressions import frozen, is_frozen, value_now
+from torchkeras.engine.weights.weight import Variable
 
 Reader = Callable[[Any, Any], Any]  # (the layer, its inputs) -> the argument
 

@@ -22,8 +22,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
-from torchkeras.engine.layer.users_code import run
+from torchkeras.base.tracing import compiled_somewhere, is_compiling
+from torchkeras.engine.users_code import run
 
 
 class _Mode(threading.local):

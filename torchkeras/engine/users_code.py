@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
-from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
+from torchkeras.base.tracing import compiled_somewhere, is_compiling
 
 PATHS = "_made_by_code"  # an attribute of a layer: what its code has made, by the paths where it keeps it
 

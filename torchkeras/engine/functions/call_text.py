@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from torchkeras.engine.graph.function_arguments import inputs_in
-from torchkeras.engine.layer.torch_functions import BACKEND, PROPERTIES
+from torchkeras.engine.functions.function_arguments import inputs_in
+from torchkeras.engine.symbolic.torch_functions import BACKEND, PROPERTIES
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@"}
 INFIX |= {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "and": "&", "or": "|", "xor": "^"}

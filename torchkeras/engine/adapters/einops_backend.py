@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from torchkeras.engine.layer.nested import Symbolic
+from torchkeras.base.nested import Symbolic
 
 _made: list[Any] = []
 

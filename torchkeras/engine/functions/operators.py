@@ -10,17 +10,17 @@ from typing import Annotated, Any
 
 from torch import Tensor, nn
 
-from torchkeras.engine.graph import call_text, function_arguments, function_shapes
-from torchkeras.engine.graph.functions import BY_AXES, FUNCTIONS
-from torchkeras.engine.graph.keras3_functions import KERAS3
-from torchkeras.engine.layer import torch_functions
-from torchkeras.engine.layer.axis_order import Layout
-from torchkeras.engine.layer.expressions import Expression, expression_of
-from torchkeras.engine.layer.facts import Facts
+from torchkeras.base.rules import Rule
+from torchkeras.engine.facts import Facts
+from torchkeras.engine.functions import call_text, function_arguments, function_shapes
+from torchkeras.engine.functions.functions import BY_AXES, FUNCTIONS
+from torchkeras.engine.functions.keras3_functions import KERAS3
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.layer.options import NEWER
-from torchkeras.engine.layer.symbolic import OPERATORS, dtype_name
-from torchkeras.rules import Rule
+from torchkeras.engine.symbolic import torch_functions
+from torchkeras.engine.symbolic.axis_order import Layout
+from torchkeras.engine.symbolic.tensor import OPERATORS, dtype_name
+from torchkeras.engine.weights.expressions import Expression, expression_of
 
 BY_POSITION = ("getitem", "matmul", *BY_AXES)  # these tell the axes apart; the others take each element alone
 KNOWN = ("dim", "ndimension", "size", "numel", "nelement")  # of a symbolic tensor, what needs no node
@@ -59,9 +59,9 @@ def _read_keywords(value: Any) -> dict[str, Any]:
 class Operation(Layer):
     """`function(*arguments, **keywords)`, the symbolic tensors among them being the layer's inputs.
 
-    `function`: the name of an operator (`"add"`), of a function that Keras has as a layer (`engine/graph/functions.py`,
-    `engine/graph/keras3_functions.py`), of one of torch's own (`"torch.cat"`) or of the backend
-    (`"torchkeras.backend.dot"`). `arguments`, `keywords`: as `engine/graph/function_arguments.py` says; constants
+    `function`: the name of an operator (`"add"`), of a function that Keras has as a layer (`engine/functions/functions.py`,
+    `engine/functions/keras3_functions.py`), of one of torch's own (`"torch.cat"`) or of the backend
+    (`"torchkeras.backend.dot"`). `arguments`, `keywords`: as `engine/functions/function_arguments.py` says; constants
     become buffers, an `nn.Parameter` a weight. `keeps_mask`: whether the mask of the inputs goes on. Raises ValueError
     for an unknown function or an argument of another form.
     """

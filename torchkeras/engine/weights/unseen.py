@@ -15,9 +15,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from torchkeras.engine.layer.function_values import installed, loads, used_by
-from torchkeras.engine.layer.tracked import Tracked
-from torchkeras.engine.layer.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
+from torchkeras.base.function_values import installed, loads, used_by
+from torchkeras.engine.adapters.tracked import Tracked
+from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
 
 DEPTH = 3  # how far lists in lists, and functions that call functions, are followed
 NOT_KEPT = ENGINES_OWN | TORCHS_OWN

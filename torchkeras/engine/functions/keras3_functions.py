@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from torchkeras import activations, config
-from torchkeras.engine.graph import functions
-from torchkeras.engine.layer.symbolic import dtype_of
+from torchkeras.engine.functions import functions
+from torchkeras.engine.symbolic.tensor import dtype_of
 
 Axis = Any  # None, an integer or several
 

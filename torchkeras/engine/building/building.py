@@ -18,20 +18,20 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
-from torchkeras.engine.layer.expressions import refuse_frozen
-from torchkeras.engine.layer.function_values import installed
-from torchkeras.engine.layer.input_spec import InputSpec
-from torchkeras.engine.layer.meta_run import MadeOnMeta, off_meta
+from torchkeras.base.function_values import installed
+from torchkeras.base.keras_axes import IN_ORDER
+from torchkeras.base.rules import read
+from torchkeras.base.tracing import compiled_somewhere, is_compiling
+from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.layer.options import CONSTRAINT, INITIALIZER, REGULARIZER
-from torchkeras.engine.layer.symbolic import Shape, as_list, dtype_of
-from torchkeras.engine.layer.tracing import compiled_somewhere, is_compiling
-from torchkeras.engine.layer.users_code import CODE, note
-from torchkeras.engine.layer.weight import Variable
-from torchkeras.engine.layer.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
-from torchkeras.keras_axes import IN_ORDER
+from torchkeras.engine.shapes.input_spec import InputSpec
+from torchkeras.engine.symbolic.tensor import Shape, as_list, dtype_of
+from torchkeras.engine.users_code import CODE, note
+from torchkeras.engine.weights.expressions import refuse_frozen
+from torchkeras.engine.weights.weight import Variable
+from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
 from torchkeras.legacy.arguments import Keras1Arrays
 from torchkeras.legacy.weights import modern
-from torchkeras.rules import read
 
 HOLDERS = (Tensor, list, tuple, dict)
 NOT_LOOKED_AT = ENGINES_OWN | TORCHS_OWN

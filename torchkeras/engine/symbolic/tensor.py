@@ -16,9 +16,10 @@ import numpy as np
 import torch
 
 from torchkeras import config
-from torchkeras.engine.layer import einops_backend, torch_functions
-from torchkeras.engine.layer.nested import Symbolic, leaves
-from torchkeras.engine.layer.unknown_sizes import SymbolicSize
+from torchkeras.base.nested import Symbolic, leaves
+from torchkeras.engine.adapters import einops_backend
+from torchkeras.engine.symbolic import torch_functions
+from torchkeras.engine.symbolic.unknown_sizes import SymbolicSize
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer

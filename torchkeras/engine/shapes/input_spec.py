@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from torchkeras.engine.layer.symbolic import Shape, as_list
+from torchkeras.engine.symbolic.tensor import Shape, as_list
 
 # What the axes of an input are in most layers that take so many.
 AXES = {

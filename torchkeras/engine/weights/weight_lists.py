@@ -13,13 +13,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from torchkeras.arrays import as_numbers
-from torchkeras.engine.layer.dtypes import Typed
-from torchkeras.engine.layer.fixed_lists import Weights
-from torchkeras.engine.layer.function_values import installed
-from torchkeras.engine.layer.modes import Moded
-from torchkeras.engine.layer.tracked import KINDS, tracked, wanted, with_replaced
-from torchkeras.engine.layer.weight import OwnWeights, Variable, Weight, owned
+from torchkeras.base.arrays import as_numbers
+from torchkeras.base.fixed_lists import Weights
+from torchkeras.base.function_values import installed
+from torchkeras.engine.adapters.tracked import KINDS, tracked, wanted, with_replaced
+from torchkeras.engine.dtypes import Typed
+from torchkeras.engine.modes import Moded
+from torchkeras.engine.weights.weight import OwnWeights, Variable, Weight, owned
 
 # Attributes in which the engine keeps lists and dicts of its own, also in an object of a user's class.
 ENGINES_OWN = frozenset(

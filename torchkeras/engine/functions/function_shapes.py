@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from torchkeras.engine.layer.expressions import value_now
-from torchkeras.engine.layer.nested import leaves, put_together, taken_apart
-from torchkeras.engine.layer.output_shapes import PROBES, with_probes
-from torchkeras.engine.layer.symbolic import KerasTensor, as_list, unpacked
+from torchkeras.base.nested import leaves, put_together, taken_apart
+from torchkeras.engine.shapes.output_shapes import PROBES, with_probes
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
+from torchkeras.engine.weights.expressions import value_now
 
 if TYPE_CHECKING:
-    from torchkeras.engine.graph.operators import Operation
+    from torchkeras.engine.functions.operators import Operation
 
 Sizes = tuple[int, ...]
 

@@ -15,7 +15,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn.modules._functions import SyncBatchNorm
 from torch.overrides import TorchFunctionMode
 
-from torchkeras.shared_batch import SHARING, SharedBatch
+from torchkeras.world.shared_batch import SHARING, SharedBatch
 
 _backward = torch.ops.aten.native_batch_norm_backward
 

@@ -17,13 +17,13 @@ import torch
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
-from torchkeras.engine.layer.building import deferred, first_run, in_first_run, materialize
-from torchkeras.engine.layer.dtypes import is_mixed, taken
-from torchkeras.engine.layer.facts import is_own
-from torchkeras.engine.layer.meta_run import run_on_meta
-from torchkeras.engine.layer.nested import bound, leaves, of_first, put_together, taken_apart
-from torchkeras.engine.layer.symbolic import KerasTensor, Shape, as_list, dtype_of, unpacked
-from torchkeras.interrupts import whole_imports
+from torchkeras.base.interrupts import whole_imports
+from torchkeras.base.nested import bound, leaves, of_first, put_together, taken_apart
+from torchkeras.engine.building.building import deferred, first_run, in_first_run, materialize
+from torchkeras.engine.building.meta_run import run_on_meta
+from torchkeras.engine.dtypes import is_mixed, taken
+from torchkeras.engine.facts import is_own
+from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, dtype_of, unpacked
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer

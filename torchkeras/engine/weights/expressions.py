@@ -19,11 +19,11 @@ from typing import Any
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from torchkeras.engine.layer.function_values import installed, used_by
-from torchkeras.engine.layer.nested import Symbolic
-from torchkeras.engine.layer.tracing import traced
-from torchkeras.engine.layer.users_code import CODE
-from torchkeras.engine.layer.weight import Value, Variable
+from torchkeras.base.function_values import installed, used_by
+from torchkeras.base.nested import Symbolic
+from torchkeras.base.tracing import traced
+from torchkeras.engine.users_code import CODE
+from torchkeras.engine.weights.weight import Value, Variable
 
 CONSTANT = "_is_constant"  # an attribute of what `K.constant` makes
 DEPTH = 3  # how far lists in lists, and functions that call functions, are followed

@@ -20,12 +20,12 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from torchkeras import initializers
-from torchkeras.arrays import as_numbers, as_tensor, to_numpy
-from torchkeras.engine.layer.modes import call_in_mode, in_mode
-from torchkeras.engine.layer.tracing import traced
-from torchkeras.keras_axes import IN_ORDER, Arrangement
-from torchkeras.processes import has_group
-from torchkeras.shards import is_sharded, part, rows
+from torchkeras.base.arrays import as_numbers, as_tensor, to_numpy
+from torchkeras.base.keras_axes import IN_ORDER, Arrangement
+from torchkeras.base.shards import is_sharded, part, rows
+from torchkeras.base.tracing import traced
+from torchkeras.engine.modes import call_in_mode, in_mode
+from torchkeras.world.processes import has_group
 
 NO_MEMORY = (
     "lies on the device 'meta' and has no values: model.to_empty(device='cpu') gives it memory, and set_weights or a "
@@ -40,7 +40,7 @@ class Weight:
     (the first, and of the others those that the layer has).
     `keras`, `torch`: the names of its axes in either order, `...` for any number of spatial axes. Where no permutation
     leads from one to the other, `pieces(layer, *tensors)`, a function of a module, gives the views that make Keras's
-    array, as `torchkeras.keras_axes` says. `when`: the option that must be true for the weight to be there. `plus`: a
+    array, as `torchkeras.base.keras_axes` says. `when`: the option that must be true for the weight to be there. `plus`: a
     second tensor that torch adds to the first one (the other bias of an `nn.LSTM`): kept at zero, counted in when
     read. `beside`: a tensor that torch keeps beside it and nothing here reads (the count of an `nn.BatchNorm2d`).
     The initializer, regularizer and constraint are the layer's options `<option>_initializer` and so on; `option`: the

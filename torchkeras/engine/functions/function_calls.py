@@ -11,13 +11,13 @@ import torch
 from torch import nn
 
 from torchkeras import config
-from torchkeras.engine.graph import function_arguments
-from torchkeras.engine.graph.operators import KNOWN, Operation, problem
-from torchkeras.engine.layer import torch_functions
+from torchkeras.base.naming import unique_name
+from torchkeras.base.nested import tensors_in
+from torchkeras.engine.functions import function_arguments
+from torchkeras.engine.functions.operators import KNOWN, Operation, problem
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.nested import tensors_in
-from torchkeras.engine.layer.symbolic import OPERATORS, KerasTensor
-from torchkeras.naming import unique_name
+from torchkeras.engine.symbolic import torch_functions
+from torchkeras.engine.symbolic.tensor import OPERATORS, KerasTensor
 
 _NAMES: dict[Any, str] = {torch.div: "truediv", torch.true_divide: "truediv", torch.remainder: "mod"}
 _NAMES |= {torch.Tensor.div: "truediv", torch.Tensor.true_divide: "truediv", torch.Tensor.remainder: "mod"}

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from torchkeras.dtype_policy import DTypePolicy
-from torchkeras.engine.layer.facts import Stating
-from torchkeras.engine.layer.nested import mapped, put_together, taken_apart
-from torchkeras.engine.layer.symbolic import KerasTensor
+from torchkeras.base.dtype_policy import DTypePolicy
+from torchkeras.base.nested import mapped, put_together, taken_apart
+from torchkeras.engine.facts import Stating
+from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.losses.shared import HALF_TYPES, carried
 
 if TYPE_CHECKING:

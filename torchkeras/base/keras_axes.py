@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.shards import keep, wholes
+from torchkeras.base.shards import keep, wholes
 
 Pieces = Any  # a view, a list of views, or a list of lists of views
 

@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
-from torchkeras.engine.layer.axis_order import Layout
-from torchkeras.engine.layer.symbolic import Shape
+from torchkeras.engine.symbolic.axis_order import Layout
+from torchkeras.engine.symbolic.tensor import Shape
 
 OWN_PACKAGE = __name__.partition(".")[0]
 

@@ -21,8 +21,8 @@ import torch
 import torch.distributed as dist
 
 from torchkeras import config
-from torchkeras.launchers import LAUNCHERS, launcher, run_of_mpi, told
-from torchkeras.rules import number, optional, read
+from torchkeras.base.launchers import LAUNCHERS, launcher, run_of_mpi, told
+from torchkeras.base.rules import number, optional, read
 
 # Whether this process belongs to a group. Torch's own function: it is asked in places that every model passes.
 has_group: Callable[[], bool] = dist.is_initialized if dist.is_available() else bool

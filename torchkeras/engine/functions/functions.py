@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import activations
-from torchkeras.engine.layer.symbolic import dtype_of
+from torchkeras.engine.symbolic.tensor import dtype_of
 
 Axis = Any  # None, an integer or several
 
