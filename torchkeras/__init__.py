@@ -1,9 +1,22 @@
 """torchkeras: Keras's functional API on PyTorch."""
 
+from torchkeras.base.annexes import declare as _declare
 from torchkeras.base.interrupts import whole_imports as _whole_imports
 from torchkeras.base.other_project import refuse_other_project as _refuse_other_project
 
 _refuse_other_project()
+
+_declare(
+    {
+        "backend": "torchkeras.backend",
+        "backups": "torchkeras.distribution.backups",
+        "eject": "torchkeras.export.plain.eject",
+        "export": "torchkeras.export.exporting",
+        "functions as formulas": "torchkeras.lambdas.formula_data",
+        "functions in bytecode": "torchkeras.lambdas.reading",
+        "processes": "torchkeras.distribution.training",
+    }
+)
 
 with _whole_imports():  # that of torch among them
     from torchkeras import (

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 from typing import Any
 
+from torchkeras.base.annexes import annex
 from torchkeras.errors import ForbiddenContentError
 
 # The options that may be functions, by class. The user gives the first one under the layer's name.
@@ -161,7 +161,7 @@ def formula(
     if lambdas == REFUSE:
         raise refusal(kind, option, config.get("name"))
     try:
-        return _reader("reading").formula_of(option, config, given, inputs, version)
+        return annex("functions in bytecode").formula_of(option, config, given, inputs, version)
     except ForbiddenContentError as error:
         raise refusal(kind, option, config.get("name"), str(error)) from error
 
@@ -170,7 +170,7 @@ def formula_from(kind: str, option: str, config: Mapping[str, Any], given: Mappi
     """The formula that a config has as data. Raises ForbiddenContentError for what is not on its lists."""
     name = config.get("name")
     try:
-        return _reader("formula_data").formula_from(config[option][FORMULA], str(name or option), given)
+        return annex("functions as formulas").formula_from(config[option][FORMULA], str(name or option), given)
     except ForbiddenContentError as error:
         raise ForbiddenContentError(f"{kind} {name!r}: its {option} is no formula that is known: {error}.") from error
 
@@ -182,12 +182,7 @@ def is_formula(value: Any) -> bool:
 
 def formula_data(found: Any) -> Any:
     """A formula as plain data."""
-    return _reader("formula_data").data_of(found)
-
-
-def _reader(module: str) -> Any:
-    """A module of `torchkeras.lambdas`, which is imported for files that need it."""
-    return import_module(f"torchkeras.lambdas.{module}")
+    return annex("functions as formulas").data_of(found)
 
 
 def refusal(kind: str, option: str, layer_name: Any, reason: str = "") -> ForbiddenContentError:

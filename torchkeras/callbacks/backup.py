@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import signal
 import threading
 import warnings
@@ -12,6 +11,7 @@ from typing import Any
 
 import torch
 
+from torchkeras.base.annexes import annex
 from torchkeras.base.rules import FLAG_OR_DIGIT, NAMES, Rule, is_integer, read, read_path, rule
 from torchkeras.callbacks.backup_files import Backups
 from torchkeras.callbacks.base import Callback
@@ -220,7 +220,7 @@ def _backups(run: Any) -> type[Backups]:
     """The kind of checkpoints that a run writes."""
     if run.processes is None:
         return Backups
-    return importlib.import_module("torchkeras.distribution.backups").SharedBackups
+    return annex("backups").SharedBackups
 
 
 def _finite(tensors: list[Any]) -> bool:

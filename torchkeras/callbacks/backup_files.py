@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import importlib
 import io
 import os
 import shutil
@@ -18,6 +17,7 @@ from typing import Any
 
 import torch
 
+from torchkeras.base.annexes import annex
 from torchkeras.base.atomic_file import replacing
 from torchkeras.callbacks.folder_lock import FolderLock
 
@@ -78,7 +78,7 @@ class Backups:
         """The state in a checkpoint for this process; None when its content does not match its digest."""
         with self.disk("no checkpoint can be read from"):
             if path.is_dir():
-                return importlib.import_module("torchkeras.distribution.backups").read(path, self.run)
+                return annex("backups").read(path, self.run)
             return read_file(path)
 
     def write(self, state: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from typing import Any, overload
 from torch import nn
 
 from torchkeras import registry
+from torchkeras.base.annexes import annex
 from torchkeras.base.dtype_policy import policy_of
 from torchkeras.base.naming import name_methods
 from torchkeras.base.nested import put_together
@@ -330,8 +330,7 @@ class Model(Trainer, Network):
             ImportError: the packages of `torchkeras-graph[onnx]` are missing.
         """
         refuse(self.parameters(), "export")
-        exporting = importlib.import_module("torchkeras.export.exporting")  # an annex, as for `eject`
-        exporting.export(self, filepath, format, input_signature, opset_version)
+        annex("export").export(self, filepath, format, input_signature, opset_version)
         if verbose:
             print(f"{filepath}: exported, and checked against the model.")
 
@@ -356,7 +355,7 @@ class Model(Trainer, Network):
                 eject.
         """
         refuse(self.parameters(), "eject")
-        return importlib.import_module("torchkeras.export.plain.eject").eject(self, folder, overwrite, weights)
+        return annex("eject").eject(self, folder, overwrite, weights)
 
 
 name_methods(Model, known=Layer)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchkeras.base.annexes import annex
 from torchkeras.base.launchers import LAUNCHERS
 from torchkeras.world import processes
 
@@ -56,8 +56,7 @@ class Together:
                     "Start the script by torchrun --nproc-per-node=2, make a group by "
                     "torch.distributed.init_process_group, or leave distribute away, and one process trains alone."
                 )
-            training = importlib.import_module("torchkeras.distribution.training")  # an annex, for those with several
-            self.__dict__["_joined"] = training.Processes(self._device, self._given)
+            self.__dict__["_joined"] = annex("processes").Processes(self._device, self._given)
         return self._joined
 
 

@@ -8,13 +8,14 @@ for.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import torch
 import torch.nn.functional as F
+
+from torchkeras.base.annexes import annex
 
 Function = Callable[..., Any]
 
@@ -92,7 +93,7 @@ def add_own(function: Function, pointwise: bool) -> None:
 def named(name: str) -> Function | None:
     """The function that a config has by this name, torch's or the backend's; None where there is none."""
     if name.startswith(f"{BACKEND}."):
-        importlib.import_module(BACKEND)
+        annex("backend")
         return _OWN.get(name)
     return functions().get(name)
 
