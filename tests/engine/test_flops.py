@@ -6,7 +6,6 @@ import pytest
 import torch
 
 import torchkeras
-from torchkeras.engine.graph import flops
 from torchkeras.layers import (
     GRU,
     LSTM,
@@ -27,6 +26,7 @@ from torchkeras.layers import (
     TimeDistributed,
 )
 from torchkeras.models import Model, Sequential
+from torchkeras.visualization import flops
 
 
 @pytest.fixture(autouse=True)

@@ -29,7 +29,8 @@ from torchkeras.saving.containers import yaml_text
 from torchkeras.saving.graph_config import connect, graph_config, in_structure, to_json
 from torchkeras.saving.load import Taking
 from torchkeras.saving.ties import warn_of_ties
-from torchkeras.visualization.notebook import graph_html
+from torchkeras.visualization import summary
+from torchkeras.visualization.notebook import graph_html, model_html
 
 
 class Model(Trainer, Network):
@@ -79,9 +80,51 @@ class Model(Trainer, Network):
         if dtype is not None:
             self._give_policy(policy_of(dtype), told=False)
 
+    def summary(
+        self,
+        line_length: int | None = None,
+        positions: Any = None,
+        print_fn: Any = None,
+        show_trainable: bool = False,
+        expand_nested: bool = False,
+        flops: bool | int = False,
+        layer_range: Any = None,
+    ) -> None:
+        """Print the table of layers: name and type, output shape, parameters, and in a graph what each is connected to.
+
+        Arguments:
+            line_length (integer or None, default None): characters in a line.
+            positions (list or None, default None): where columns end, in characters or as fractions of the line.
+            print_fn (function or None, default None): called with each line in place of `print`.
+            show_trainable (bool, default False): whether to say if each layer trains: "Y", "N", "some" of its
+                weights, or "-" for one without weights.
+            expand_nested (bool, default False): whether to show the layers of models inside too.
+            flops (bool or positive integer, default False): whether to show the floating-point operations of each
+                layer, over all its calls, in one sample's forward pass: those of products, convolutions and attention,
+                a multiply-add being 2. A number is the size to take for unknown axes.
+            layer_range (pair or None, default None): the names, or regular expressions, of the first and the last layer
+                to print; the totals stay the model's.
+
+        Errors:
+            RuntimeError: the model has no graph yet.
+            ValueError: an option has a bad value, or `flops=True` meets an unknown axis.
+
+        Example:
+            >>> model = Sequential([Dense(2, input_shape=(4,))])
+            >>> lines = []
+            >>> model.summary(print_fn=lines.append)
+            >>> any("Total params: 10" in line for line in lines)
+            True
+
+        Source: https://keras.io/api/models/model/
+        """
+        summary.print_summary(
+            self, self._graphed, line_length, positions, print_fn, show_trainable, expand_nested, flops, layer_range
+        )
+
     def _repr_html_(self) -> str:
         """The table of layers and the graph, for notebooks."""
-        return super()._repr_html_() + graph_html(self)
+        return model_html(self) + graph_html(self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, nn.Module) and self.__dict__.get("_graph") is not None:

@@ -8,10 +8,10 @@ from typing import Any
 
 from torchkeras.base.rules import FLAG_OR_DIGIT, check
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.summary import nested_model, trained
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, dtype_name, node_of, unpacked
+from torchkeras.visualization.summary import nested_model, trained
 
 
 @dataclass(frozen=True)

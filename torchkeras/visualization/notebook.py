@@ -1,4 +1,4 @@
-"""What a notebook shows of a model beside the table of its layers: its graph."""
+"""What a notebook shows of a model: the table of its layers and its graph, as HTML."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from base64 import b64encode
 from html import escape
 from typing import Any
 
-from torchkeras.engine.graph.notebook import FOLDED
+from torchkeras.visualization import summary
 from torchkeras.visualization.svg import model_to_svg
 
+FOLDED = 30  # layers above which the table is shown when one asks for it
 MOST = 200  # calls of layers; larger graphs are drawn when one asks for them
 
 
@@ -26,3 +27,38 @@ def graph_html(model: Any) -> str:
         f'<img style="max-width:none" alt="Graph of {escape(model.name)}" src="data:image/svg+xml;base64,{data}">'
         "</div></details>"
     )
+
+
+def model_html(model: Any) -> str:
+    """Name and type, output shape, parameters and (in a graph) connections of every layer, then the totals.
+
+    A model that is not built yet shows its layers alone. Names are escaped.
+    """
+    graph = model._graph
+    head = f"<b>{escape(model.name)}</b> ({escape(type(model).__name__)})"
+    if graph is None:
+        layers = "".join(f"<li>{_title(layer)}</li>" for layer in model._sublayers() or model.children())
+        return f"<div>{head}, not built yet<ol>{layers}</ol></div>"
+    titles = summary.CHAIN if summary.is_chain(graph) else summary.GRAPH
+    rows = "".join(_row(layer, graph, len(titles)) for layer in model.layers)
+    header = "".join(f"<th>{escape(title)}</th>" for title in titles)
+    opened = " open" if len(model.layers) <= FOLDED else ""
+    return (
+        f"<details{opened}><summary>{head}: {len(model.layers)} layers, {model.count_params():,} parameters</summary>"
+        f"<table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table>"
+        f"<div>{'<br>'.join(summary.totals(model))}</div></details>"
+    )
+
+
+def _title(layer: Any) -> str:
+    return f"{escape(layer.name)} ({escape(type(layer).__name__)})"
+
+
+def _row(layer: Any, graph: Any, columns: int) -> str:
+    cells = [
+        _title(layer),
+        escape(summary.shape_of(layer)),
+        f"{layer.count_params():,}",
+        "<br>".join(escape(source) for source in summary.sources(layer, graph)),
+    ]
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells[:columns])}</tr>"

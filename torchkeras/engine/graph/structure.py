@@ -9,7 +9,6 @@ from torchkeras.base.fixed_lists import InputNames, Inputs, Layers, OutputNames,
 from torchkeras.base.naming import Unused
 from torchkeras.base.nested import slots_as_written, slots_on_torch
 from torchkeras.base.rules import integer, read
-from torchkeras.engine.graph import notebook, summary
 from torchkeras.engine.graph.call_forms import keys_of_form
 from torchkeras.engine.graph.trace import Graph, layers_as_written
 from torchkeras.engine.layer.layer import Layer
@@ -213,49 +212,3 @@ class Structure(Layer, abstract=True):
         """The number of values in all weights, a shared one counted once. Raises RuntimeError before they are made."""
         self._check_has_weights()
         return sum(prod(variable.shape) for variable in self.weights)
-
-    def summary(
-        self,
-        line_length: int | None = None,
-        positions: Any = None,
-        print_fn: Any = None,
-        show_trainable: bool = False,
-        expand_nested: bool = False,
-        flops: bool | int = False,
-        layer_range: Any = None,
-    ) -> None:
-        """Print the table of layers: name and type, output shape, parameters, and in a graph what each is connected to.
-
-        Arguments:
-            line_length (integer or None, default None): characters in a line.
-            positions (list or None, default None): where columns end, in characters or as fractions of the line.
-            print_fn (function or None, default None): called with each line in place of `print`.
-            show_trainable (bool, default False): whether to say if each layer trains: "Y", "N", "some" of its
-                weights, or "-" for one without weights.
-            expand_nested (bool, default False): whether to show the layers of models inside too.
-            flops (bool or positive integer, default False): whether to show the floating-point operations of each
-                layer, over all its calls, in one sample's forward pass: those of products, convolutions and attention,
-                a multiply-add being 2. A number is the size to take for unknown axes.
-            layer_range (pair or None, default None): the names, or regular expressions, of the first and the last layer
-                to print; the totals stay the model's.
-
-        Errors:
-            RuntimeError: the model has no graph yet.
-            ValueError: an option has a bad value, or `flops=True` meets an unknown axis.
-
-        Example:
-            >>> model = Sequential([Dense(2, input_shape=(4,))])
-            >>> lines = []
-            >>> model.summary(print_fn=lines.append)
-            >>> any("Total params: 10" in line for line in lines)
-            True
-
-        Source: https://keras.io/api/models/model/
-        """
-        summary.print_summary(
-            self, self._graphed, line_length, positions, print_fn, show_trainable, expand_nested, flops, layer_range
-        )
-
-    def _repr_html_(self) -> str:
-        """The table of layers, for notebooks."""
-        return notebook.model_html(self)

@@ -65,7 +65,7 @@ def print_summary(
         _count(layer, counts)
     chain = all(map(is_chain, {graph, *(entry.graph for entry in entries)}))
     # Imported when it is asked for: of `import torchkeras` it would be a hundredth.
-    counted = None if flops is False else importlib.import_module("torchkeras.engine.graph.flops").count(model, flops)
+    counted = None if flops is False else importlib.import_module("torchkeras.visualization.flops").count(model, flops)
     extra: dict[str, Callable[[Layer], str]] = {}
     if show_trainable:
         extra["Trainable"] = trained
