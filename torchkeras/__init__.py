@@ -2,9 +2,11 @@
 
 from torchkeras.base.annexes import declare as _declare
 from torchkeras.base.interrupts import whole_imports as _whole_imports
+from torchkeras.base.moved import find_moved_modules as _find_moved_modules
 from torchkeras.base.other_project import refuse_other_project as _refuse_other_project
 
 _refuse_other_project()
+_find_moved_modules()
 
 _declare(
     {
