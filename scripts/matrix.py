@@ -35,8 +35,12 @@ OF_THE_CHECKOUT = ("tests/typing", "tests/test_packaging.py", "tests/test_docs.p
 # the loop.
 QUICK = (
     *("tests/layers/test_contract.py", "tests/layers/test_torch_module.py", "tests/saving/test_hdf5.py"),
-    *("tests/saving/test_saved_is_loaded.py", "tests/engine/test_network.py", "tests/engine/test_changes_in_python.py"),
-    *("tests/export/test_export.py", "tests/test_interrupts.py", "tests/test_article.py", "tests/test_golden.py"),
+    *(
+        "tests/saving/test_saved_is_loaded.py",
+        "tests/engine/graph/test_network.py",
+        "tests/engine/speed/test_changes_in_python.py",
+    ),
+    *("tests/export/test_export.py", "tests/base/test_interrupts.py", "tests/test_article.py", "tests/test_golden.py"),
 )
 ALONE = """
 import numpy as np

@@ -23,7 +23,7 @@ from torchkeras.layers import (
 from torchkeras.optimizers import SGD
 from torchkeras.regularizers import l2
 
-FOLDER = Path(__file__).parents[1] / "golden" / "keras-2.2.4-training"
+FOLDER = Path(__file__).parents[2] / "golden" / "keras-2.2.4-training"
 RANDOM = np.random.default_rng(1)
 X = RANDOM.standard_normal((10, 4)).astype("float32")
 Y = RANDOM.standard_normal((10, 3)).astype("float32")

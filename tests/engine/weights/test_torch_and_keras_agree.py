@@ -1,6 +1,6 @@
 """One law over all there is: what torch sees in a model, what Keras sees, what trains and what files keep is the same.
 
-Every layer of the table, and the golden models; users' code in `test_owned.py`.
+Every layer of the table, and the golden models; users' code in `test_own_modules.py`.
 """
 
 import runpy
@@ -19,7 +19,7 @@ from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.layers import RNN
 from torchkeras.models import load_model
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "layers"), str(ROOT)]
 
 from table import ROWS, Row  # type: ignore  # noqa: E402

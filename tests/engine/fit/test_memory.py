@@ -15,7 +15,7 @@ import torch
 from torchkeras import Input, Model, Sequential, layers
 from torchkeras.callbacks import Callback
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def in_a_process(script: str, *arguments: str) -> str:
