@@ -16,7 +16,7 @@ from torch.overrides import _get_current_function_mode_stack
 from torch.utils._device import DeviceContext
 
 from torchkeras.base.dtype_policy import DTypePolicy, policy_of
-from torchkeras.base.launchers import told
+from torchkeras.base.launchers import from_launcher
 from torchkeras.base.other_project import refuse_other_project
 from torchkeras.base.rules import ABOVE_0, FLAG, one_of, read
 
@@ -253,7 +253,7 @@ def device() -> torch.device:
         return SETTINGS.device
     if not torch.cuda.is_available():
         return torch.device("cpu")
-    number = told(2, 0)
+    number = from_launcher(2, 0)
     return torch.device("cuda", number) if 0 < number < torch.cuda.device_count() else torch.device("cuda")
 
 

@@ -44,7 +44,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _led_to(path: Path) -> Path:
-    """The file that a path stands for: that behind its symbolic links. Raises OSError for a pipe, a device, a loop."""
+    """The file that a path stands for: that its symbolic links lead to. Raises OSError for a pipe, a device, a loop."""
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
     if target.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
@@ -54,7 +54,7 @@ def _led_to(path: Path) -> Path:
 
 
 def _refusal(error: BaseException, part: Path | None) -> OSError | None:
-    """The system's error behind an error of creating or writing `part`; None if it has another cause."""
+    """The system's error under an error of creating or writing `part`; None if it has another cause."""
     if isinstance(error, OSError) and error.errno is not None:
         return error if part is None or error.filename in (None, str(part)) else None
     found = NUMBER.search(str(error)) if isinstance(error, Exception) else None

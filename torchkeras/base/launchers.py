@@ -29,7 +29,7 @@ def launcher() -> tuple[str, ...] | None:
     return MPICH if found is SLURM and MPICH[2] in os.environ else found  # srun sets the first two of these as well
 
 
-def told(which: int, default: int) -> int:
+def from_launcher(which: int, default: int) -> int:
     """The number in one of the variables of the launcher, by its place in a row of `LAUNCHERS`."""
     names = launcher()
     return default if names is None else int(os.environ.get(names[which], default))
@@ -39,7 +39,7 @@ def run_of_mpi(names: tuple[str, ...]) -> str | None:
     """What the processes of one mpirun on this machine share, and another run's do not; None where that is not known.
 
     OpenMPI gives its runs names. MPICH does not. Each of its processes has a socket to one process that mpirun keeps on
-    the machine: Linux tells that one's number, also behind a shell that stands between.
+    the machine: Linux tells that one's number, also through a shell that stands between.
     """
     if names is OPENMPI:
         return os.environ.get("PMIX_NAMESPACE")

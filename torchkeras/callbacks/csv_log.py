@@ -96,7 +96,7 @@ class CSVLogger(Callback):
         try:
             with open(self.filename, "a+", newline="", encoding="utf-8") as file:
                 yield file
-        except OSError as error:  # a full disk is told without the name
+        except OSError as error:  # the error of a full disk has no name
             error.filename = error.filename or self.filename
             raise
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 NAME = ".lock"
-FAR = 1 << 30  # a byte behind the text: where locks are mandatory, others can still read that
+FAR = 1 << 30  # a byte after the text: where locks are mandatory, others can still read that
 LONGEST = 4096  # bytes of the text
 TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 

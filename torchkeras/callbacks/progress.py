@@ -158,7 +158,7 @@ class ProgbarLogger(Callback):
         return " - ".join(f"{name}: {formatted(logs[name])}" for name in names)
 
 
-# The hooks of a bar beside those of epochs, and the methods behind them.
+# The hooks of a bar beside those of epochs, and their methods.
 BAR_HOOKS = {
     "on_batch_end": "_on_batch",
     **{f"on_{kind}_{hook}": f"_on_own_{hook}" for kind in ("test", "predict") for hook in ("begin", "end")},

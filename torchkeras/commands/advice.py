@@ -89,13 +89,13 @@ def without_name(text: str, path: str) -> str:
 def of_loading(treatment: Treatment, path: str) -> str:
     """What to do about a file that does not load by itself."""
     if treatment.loads:
-        told = [OF_OPTIONS[name] for name in treatment.loads[0].options if name in OF_OPTIONS]
+        parts = [OF_OPTIONS[name] for name in treatment.loads[0].options if name in OF_OPTIONS]
     elif treatment.asked:
-        told = [OF_OPTIONS["custom_objects"]]
+        parts = [OF_OPTIONS["custom_objects"]]
     else:
         return of_error(treatment.last, path)
     names = ", ".join(each.name for each in treatment.asked)
-    return f"{'; '.join(told).replace('{names}', names)}; {AS_BELOW}"
+    return f"{'; '.join(parts).replace('{names}', names)}; {AS_BELOW}"
 
 
 def of_error(error: Any, path: str) -> str:

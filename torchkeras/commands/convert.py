@@ -96,21 +96,24 @@ def _check(arguments: argparse.Namespace, out: Path, made: Format) -> None:
 
 
 def _read(arguments: argparse.Namespace, shown: Progress, size: int) -> Read:
-    told = {"original_backend": arguments.original_backend, "original_data_format": arguments.original_data_format}
+    given_options = {
+        "original_backend": arguments.original_backend,
+        "original_data_format": arguments.original_data_format,
+    }
     shown.doing("checking")
     with safe(arguments.file, arguments) as copy:
         shown.advance(size)
         shown.doing("loading")
         if arguments.architecture:
             model = architecture(arguments.architecture, arguments)
-            report = model.load_weights(copy, report=True, **told)
+            report = model.load_weights(copy, report=True, **given_options)
         elif not is_whole(copy):
             raise CommandError(
                 f"{arguments.file}: it holds only weights; give their model by --architecture FILE.json."
             )
         else:
             compiled = not arguments.without_optimizer
-            model, report = load_model(copy, compile=compiled, report=True, lambdas=arguments.lambdas, **told)
+            model, report = load_model(copy, compile=compiled, report=True, lambdas=arguments.lambdas, **given_options)
     shown.advance(size)
     return Read(model, report)
 

@@ -162,9 +162,9 @@ def _short(path: str, found: tuple[Told, ...], calls: tuple[Call, ...], code: in
 def _lines(diagnosis: Diagnosis) -> Iterator[str]:
     yield from diagnosis.heading
     yield f"found: {len(diagnosis.found) or 'nothing'}"
-    for told in diagnosis.found:
-        yield f"  {Finding(told.kind, told.where, told.text)}"
-        yield f"    -> {told.advice}"
+    for finding in diagnosis.found:
+        yield f"  {Finding(finding.kind, finding.where, finding.text)}"
+        yield f"    -> {finding.advice}"
     if not diagnosis.calls:
         yield "to load it: no way is known"
         return

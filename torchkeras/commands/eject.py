@@ -23,6 +23,6 @@ def run(arguments: argparse.Namespace) -> int:
         except UnequalError as error:
             raise CommandError(f"{folder}: {error} Nothing is kept.", FOUND) from error
     about = {"file": path, "folder": str(folder), "files": ["model.py", FILES[arguments.weights]], "equal": True}
-    told = f"{path} -> {folder}: model.py and {FILES[arguments.weights]}, outputs equal on random inputs"
-    show([told], arguments.json, about)
+    line = f"{path} -> {folder}: model.py and {FILES[arguments.weights]}, outputs equal on random inputs"
+    show([line], arguments.json, about)
     return WELL

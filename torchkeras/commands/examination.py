@@ -85,9 +85,9 @@ def dry_run(contents: Contents, copy: Path, arguments: argparse.Namespace) -> Dr
 
 def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """What a command line says about loading, as options of `load_model`; those that it leaves out are not there."""
-    told = {name: getattr(arguments, name) for name in ("original_backend", "original_data_format")}
-    told = {name: value for name, value in told.items() if value is not None}
-    return told if arguments.lambdas == "read" else {**told, "lambdas": arguments.lambdas}
+    given_options = {name: getattr(arguments, name) for name in ("original_backend", "original_data_format")}
+    given_options = {name: value for name, value in given_options.items() if value is not None}
+    return given_options if arguments.lambdas == "read" else {**given_options, "lambdas": arguments.lambdas}
 
 
 def tried(path: str, load: Callable[[], tuple[Any, Any]]) -> tuple[DryRun, Any]:

@@ -21,7 +21,7 @@ Facts = Iterator[Told]
 
 def facts(contents: Contents, treatment: Treatment, path: str) -> list[Told]:
     """All of them."""
-    return [told for each in EACH for told in each(contents, treatment, path)]
+    return [fact for each in EACH for fact in each(contents, treatment, path)]
 
 
 def _weights_alone(contents: Contents, treatment: Treatment, path: str) -> Facts:

@@ -61,13 +61,13 @@ def about_file(contents: Contents, found: DryRun, path: str, size: int) -> dict[
 
 def _optimizer(contents: Contents) -> dict[str, Any] | None:
     training = contents.training if isinstance(contents.training, Mapping) else {}
-    told = training.get("optimizer_config", training.get("optimizer"))
-    if not isinstance(told, Mapping) and not contents.state:
+    optimizer_config = training.get("optimizer_config", training.get("optimizer"))
+    if not isinstance(optimizer_config, Mapping) and not contents.state:
         return None
-    told = told if isinstance(told, Mapping) else {}
-    options = told.get("config")
+    optimizer_config = optimizer_config if isinstance(optimizer_config, Mapping) else {}
+    options = optimizer_config.get("config")
     return {
-        "class_name": told.get("class_name"),
+        "class_name": optimizer_config.get("class_name"),
         "options": options if isinstance(options, Mapping) else {},
         "state_arrays": len(contents.state),
     }

@@ -107,8 +107,8 @@ def _has_list(group: h5py.Group, name: str) -> bool:
 
 def _take_origin(contents: Contents, file: h5py.Group, group: h5py.Group) -> None:
     for name in ("keras_version", "backend"):
-        told = {place.name: attribute(place, name) for place in (file, group)}
-        given = {str(value) for value in told.values() if value is not None}
+        by_place = {place.name: attribute(place, name) for place in (file, group)}
+        given = {str(value) for value in by_place.values() if value is not None}
         if len(given) > 1:
             contents.find("version", f"attribute {name!r}", f"it says {' and '.join(sorted(given))}")
         if given:
@@ -172,8 +172,10 @@ def _take_paths(contents: Contents, file: h5py.Group) -> None:
         if path == "optimizer":
             contents.state = list(arrays)
         elif arrays:
-            told = attribute(kept, "name")
-            contents.layers.append(StoredLayer(path, known.get(str(told)), arrays, "" if told is None else str(told)))
+            stored_name = attribute(kept, "name")
+            contents.layers.append(
+                StoredLayer(path, known.get(str(stored_name)), arrays, "" if stored_name is None else str(stored_name))
+            )
 
 
 def _groups(file: h5py.Group) -> Iterator[h5py.Group]:

@@ -112,5 +112,5 @@ def _try(way: Any, copy: Path, options: Mapping[str, Any]) -> Attempt:
         found, model = tried(way.path, lambda: way.load(copy, options))
     if found.error is not None:
         return Attempt(found.text, (), found.error, options)
-    told = tuple(dict.fromkeys(str(each.message) for each in warned if each.category is UserWarning))
-    return Attempt(found.text, found.rows, None, options, told, getattr(model, "optimizer", None) is not None)
+    warnings_shown = tuple(dict.fromkeys(str(each.message) for each in warned if each.category is UserWarning))
+    return Attempt(found.text, found.rows, None, options, warnings_shown, getattr(model, "optimizer", None) is not None)

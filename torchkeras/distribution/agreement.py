@@ -36,7 +36,7 @@ def agree(method: str, model: Any, given: Mapping[str, Any], group: Any = None) 
     Errors:
         ProcessesDifferError: in all processes, where they differ in anything else.
     """
-    told = {
+    facts = {
         "method": method,
         "version of torch": torch.__version__,
         "version of torchkeras": torchkeras.__version__,
@@ -46,7 +46,7 @@ def agree(method: str, model: Any, given: Mapping[str, Any], group: Any = None) 
         "model": of_model(model),
     }
     random, weights = random_state.state({}), _weights(model)
-    own = [told, _digest(repr(_listed(random))), _digest(repr(_sums(weights)))]
+    own = [facts, _digest(repr(_listed(random))), _digest(repr(_sums(weights)))]
     found = gathered(own, group)
     _compare(method, [each[0] for each in found])
     if any(each[1] != found[0][1] for each in found):
@@ -57,9 +57,9 @@ def agree(method: str, model: Any, given: Mapping[str, Any], group: Any = None) 
         take_first(weights, group)
 
 
-def _compare(method: str, told: list[dict[str, Any]]) -> None:
-    for name in dict.fromkeys(name for each in told for name in each):
-        main, *others = (each.get(name) for each in told)
+def _compare(method: str, facts: list[dict[str, Any]]) -> None:
+    for name in dict.fromkeys(name for each in facts for name in each):
+        main, *others = (each.get(name) for each in facts)
         found = [{each.place: (each.before, each.now) for each in differences(main, other)} for other in others]
         for place, (mine, _) in next((each for each in found if each), {}).items():
             values = [mine, *(each.get(place, (mine, mine))[1] for each in found)]

@@ -106,8 +106,8 @@ class SharedBackups(Backups):
         tensors: dict[Place, Tensor] = {}
         rest = _without_tensors(state, (), tensors)
         hashes = {place: _hash(tensor) for place, tensor in tensors.items()}
-        told = self._gathered(hashes)
-        alike = {place for place in tensors if all(each.get(place) == hashes[place] for each in told)}
+        answers = self._gathered(hashes)
+        alike = {place for place in tensors if all(each.get(place) == hashes[place] for each in answers)}
         names = {place: _name_of(place) + ("" if place in alike else f" of process {self._rank}") for place in tensors}
         content = io.BytesIO()
         torch.save({"rest": rest, "names": names}, content)
@@ -143,8 +143,8 @@ class SharedBackups(Backups):
             yield
         except OSError as error:
             mine = error
-        told = self._gathered(None if mine is None else (mine.errno, mine.strerror or str(mine)))
-        first = next((each for each in told if each is not None), None)
+        answers = self._gathered(None if mine is None else (mine.errno, mine.strerror or str(mine)))
+        first = next((each for each in answers if each is not None), None)
         if first is not None:
             number, reason = first
             raise OSError(number, f"BackupAndRestore: {what} this folder ({reason})", str(self.folder)) from mine

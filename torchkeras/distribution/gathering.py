@@ -149,7 +149,7 @@ class Kept:
             state._post_forward(state._modules[0], (), None)
 
     def before_gradients_of(self, loss: Tensor) -> None:
-        """Have FSDP2 told when the gradients of a loss begin to be computed, where no call of a layer does."""
+        """Report to FSDP2 when the gradients of a loss begin to be computed, where no call of a layer does."""
         if self.all:
             loss.register_hook(self._begin_backward)
 

@@ -30,8 +30,8 @@ class Replicas:
     """The replica of this process: how a step passes forward, and whose gradients it gets.
 
     The first step computes its gradients alone, and sees which parameters have one, and in which order. From the second
-    step on torch's reducer averages them while the backward pass runs, in the same buckets: so a training that begins
-    anew in the middle ends with the same bits. A model with code of the user's own may compute another graph each time:
+    step on torch's reducer averages them while the backward pass runs, in the same buckets: so a training that starts
+    again in the middle ends with the same bits. A model with the user's own code may compute another graph each time:
     there the reducer looks at each step which parameters have a gradient.
 
     `hooks`: those at the calls of layers, by their `id`s, whose work `passing` and `gradients` do.
@@ -142,7 +142,7 @@ class Averaged:
         self._group = group
 
     def passing(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """`run` itself: the gradients are averaged behind it."""
+        """`run` itself: the gradients are averaged after it."""
         return run
 
     def gradients(self, loss: Tensor, parameters: Sequence[Tensor], one: Tensor) -> list[Tensor | None]:

@@ -180,10 +180,10 @@ class Processes:
         now = time.perf_counter()
         seconds = (now - self._began) / max(self._since, 1)
         checksum = sum(source.checksum() for source in self._sources) % CHECKSUMS
-        told = torch.tensor(
+        header = torch.tensor(
             [seconds, float(self._signals), checksum, checksum**2], dtype=torch.float64, device=self.device
         )
-        flat = torch.cat([told, *(value.detach().double().reshape(-1) for value in values)])
+        flat = torch.cat([header, *(value.detach().double().reshape(-1) for value in values)])
         dist.all_reduce(flat, group=self.group)
         seconds, signals, total, squares = flat[:4].tolist()
         if self._since:
@@ -245,8 +245,8 @@ class RandomNumbers:
             self._first, self.states = outer
 
     def _begun(self, generator: torch.Generator) -> Tensor:
-        told = generator.get_state().numpy().tobytes() + self._part.rank.to_bytes(8, "big")
-        seed = int.from_bytes(hashlib.sha256(told).digest()[:8], "big")
+        seed_bytes = generator.get_state().numpy().tobytes() + self._part.rank.to_bytes(8, "big")
+        seed = int.from_bytes(hashlib.sha256(seed_bytes).digest()[:8], "big")
         return torch.Generator(generator.device).manual_seed(seed).get_state()
 
     @contextmanager

@@ -21,7 +21,7 @@ def units_of(model: nn.Module, least: int = LEAST) -> list[Unit]:
     """The units of a model, in the order of their calls; what belongs to none is gathered for the whole pass.
 
     The blocks of a graph are its parts between calls after which one tensor alone goes on, such as the sum that ends a
-    residual block; layers behind the last such call stand alone. A model inside has blocks of its own. Neighbours in
+    residual block; layers after the last such call stand alone. A model inside has blocks of its own. Neighbours in
     one model make a unit together until it has `least` values. A layer that is called several times is a unit alone. A
     class with code of its own is one unit, or, with more values, one for each of its layers. Layers that have a
     parameter in common belong to no unit.
@@ -95,7 +95,7 @@ def _blocks_of_graph(network: Network, calls: Counter[Layer], least: int) -> Ite
 
 
 def _apart(block: Unit) -> Iterator[Unit]:
-    """Layers behind which several tensors go on, such as outputs: each alone, since a loss may need some of them."""
+    """Layers after which several tensors go on, such as outputs: each alone, since a loss may need some of them."""
     return ([layer] for layer in block)
 
 

@@ -69,18 +69,18 @@ class Typed(Stating):
         for layer in layers:
             if layer is not self:
                 layer._is_part = True
-        told = {layer._policy: layer for layer in layers if layer._tells_policy}
-        if not any(policy.is_mixed for policy in told):
+        given_policies = {layer._policy: layer for layer in layers if layer._tells_policy}
+        if not any(policy.is_mixed for policy in given_policies):
             return
-        if len(told) > 1:
-            (one, first), (other, second), *_ = told.items()
+        if len(given_policies) > 1:
+            (one, first), (other, second), *_ = given_policies.items()
             raise ValueError(
                 f"{type(first).__name__} {first.name!r} has the dtype policy {one.name!r} and {type(second).__name__} "
                 f"{second.name!r} {other.name!r}; a layer and those inside it have one, unless none is mixed."
             )
         for layer in layers:
             if not layer._tells_policy:
-                layer._take_policy(*told)
+                layer._take_policy(*given_policies)
 
 
 def typed(value: Tensor, dtype: torch.dtype) -> Tensor:

@@ -44,7 +44,7 @@ class Facts:
         False  # it normalizes by the batch that processes share; torch's module in it is not called
     )
     ends_in: str | None = None  # "softmax" or "sigmoid", where `logits` gives what comes before it
-    product: str | None = None  # its module of a kernel and a bias, behind which comes the activation alone
+    product: str | None = None  # its module of a kernel and a bias, which only the activation follows
     sets_mode_of: tuple[
         str, ...
     ] = ()  # its modules of torch that it has compute in the right mode itself; of its class
@@ -63,7 +63,7 @@ class Facts:
 
     @property
     def axis(self) -> int:
-        """For `Layout.AXIS`: the axis, in Keras's order, of whose place `forward` is told."""
+        """For `Layout.AXIS`: the axis, in Keras's order, whose place `forward` receives."""
         return self.layer.axis
 
     def shape_from(self, input_shape: Shape) -> Shape:

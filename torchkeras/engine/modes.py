@@ -1,4 +1,4 @@
-"""Training mode or evaluation mode: that of a call, told to the layers by the thread that computes it.
+"""Training mode or evaluation mode: that of a call, which the thread that computes it sets for the layers.
 
 torch keeps a mode in each module, `module.training`. To set it for one call would change it for the calls of all other
 threads. So a call with a mode of its own, such as those of `predict`, tells it here, and a layer's `training` is the

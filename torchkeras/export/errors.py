@@ -22,8 +22,8 @@ def reason(error: BaseException) -> str:
     """The first line of an error, after the layer in which it happened: "Lambda 'l': no such kernel"."""
     layer = innermost_layer(error)
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = next((k for k, line in enumerate(lines) if not line.endswith(":")), 0)  # such a line needs the next one
-    text = f"{type(error).__name__}: {' '.join(lines[: told + 1])}"
+    last = next((k for k, line in enumerate(lines) if not line.endswith(":")), 0)  # such a line needs the next one
+    text = f"{type(error).__name__}: {' '.join(lines[: last + 1])}"
     return text if layer is None else f"{type(layer).__name__} {layer.name!r}: {text}"
 
 

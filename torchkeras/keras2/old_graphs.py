@@ -15,8 +15,8 @@ from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list
+from torchkeras.keras2.added import LOSSES, UPDATES, values, warn_of_none
 from torchkeras.keras2.old_lists import moved
-from torchkeras.keras2.told import LOSSES, UPDATES, values, warn_of_none
 from torchkeras.layers.functions import Lambda
 from torchkeras.models import Model, Sequential
 

@@ -21,9 +21,9 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.keras2 import old_builds, old_states
+from torchkeras.keras2.added import LOSSES, UPDATES, keep, warn_of_none
 from torchkeras.keras2.interfaces import add_weight_args_preprocessing
 from torchkeras.keras2.old_values import ScriptWeight, taking_values
-from torchkeras.keras2.told import LOSSES, UPDATES, keep, warn_of_none
 from torchkeras.layers import Dropout
 from torchkeras.layers.resize import Cropping
 

@@ -14,7 +14,7 @@ from torchkeras.backend.lambdas import as_node
 from torchkeras.engine.layer.added_losses import losses_of_call
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import as_list
-from torchkeras.keras2.told import LOSSES, UPDATES
+from torchkeras.keras2.added import LOSSES, UPDATES
 from torchkeras.layers import GRU, LSTM, BatchNormalization, ConvLSTM2D, SimpleRNN
 
 
@@ -31,7 +31,7 @@ def updates_of(layer: Any) -> Iterator[Listed]:
         if node.arguments.get("training") is not False:
             yield from [Listed(each, node.inputs) for each in moved(layer)]
     for each in layer.modules():
-        yield from [Listed(told.value, told.inputs) for told in UPDATES.get(each, ())]
+        yield from [Listed(added.value, added.inputs) for added in UPDATES.get(each, ())]
 
 
 def moved(layer: Any) -> list[Moved]:
@@ -57,7 +57,7 @@ def losses_of(layer: Any) -> Iterator[Listed]:
     if "_activity_of_call" in vars(layer):
         yield Listed(*vars(layer)["_activity_of_call"])
     for each in layer.modules():
-        yield from [Listed(told.value, told.inputs) for told in LOSSES.get(each, ())]
+        yield from [Listed(added.value, added.inputs) for added in LOSSES.get(each, ())]
         yield from [Listed(value, None) for value in losses_of_call(each)]
 
 

@@ -70,13 +70,13 @@ def _acts(layer: Any) -> bool:
 
 
 def settled(layer: Any, training: Any) -> int | None:
-    """The phase that is set, for the call of a layer or model that asks for one and is not told."""
+    """The phase that is set, for the call of a layer or model that asks for one and receives none."""
     asks = "training" in layer._call_parameters or isinstance(layer, Network)
     return phase.settled() if training is None and asks else None
 
 
 def keep_settled(outputs: Any) -> None:
-    """Remember that the call that gave these outputs was told its phase by none."""
+    """Remember that the call that gave these outputs received its phase from nobody."""
     _settled.update(map(node_of, leaves(outputs)))
 
 

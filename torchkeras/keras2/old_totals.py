@@ -22,11 +22,11 @@ from torchkeras.optimizers import Optimizer
 _metrics_names: Any = vars(Model).get("metrics_names") or Model.metrics_names
 
 
-KINDS = "_told_names", "_told_tensors"
+KINDS = "_appended_names", "_appended_tensors"
 
 
-class Told(list[Any]):
-    """Names or tensors of metrics; those that a script appends are told to the model."""
+class Appended(list[Any]):
+    """Names or tensors of metrics; those that a script appends reach the model."""
 
     def __init__(self, items: Any, model: Any, kind: str):
         super().__init__(items)
@@ -43,14 +43,14 @@ class Told(list[Any]):
         for item in items:
             self.append(item)
 
-    def __iadd__(self, items: Any) -> Told:  # type: ignore[override, misc]
+    def __iadd__(self, items: Any) -> Appended:  # type: ignore[override, misc]
         self.extend(items)
         return self
 
 
 def _pair(model: Any) -> None:
     """Report each tensor under its name, once both are there."""
-    names, tensors = model.__dict__["_told_names"], model.__dict__["_told_tensors"]
+    names, tensors = model.__dict__["_appended_names"], model.__dict__["_appended_tensors"]
     for name, tensor in zip(names, tensors, strict=False):
         if name not in model._added_metrics:
             model.add_metric(tensor, name)
@@ -62,24 +62,24 @@ class OldTotals:
     @property
     def metrics_names(self: Any) -> list[str]:
         """As ever. A name may be appended, with a symbolic tensor to `metrics_tensors`: its mean is reported too."""
-        told = self.__dict__.setdefault("_told_names", [])
+        appended = self.__dict__.setdefault("_appended_names", [])
         known = _metrics_names.__get__(self)
-        return Told([*known, *(name for name in told if name not in known)], self, "_told_names")
+        return Appended([*known, *(name for name in appended if name not in known)], self, "_appended_names")
 
     @metrics_names.setter
     def metrics_names(self: Any, names: Any) -> None:
         known = _metrics_names.__get__(self)
-        self.__dict__["_told_names"] = [name for name in names if name not in known or name in self._added_metrics]
+        self.__dict__["_appended_names"] = [name for name in names if name not in known or name in self._added_metrics]
 
     @property
     def metrics_tensors(self: Any) -> list[KerasTensor]:
         """The tensors that were appended, whose means are reported under the names appended to `metrics_names`."""
-        return Told(self.__dict__.setdefault("_told_tensors", []), self, "_told_tensors")
+        return Appended(self.__dict__.setdefault("_appended_tensors", []), self, "_appended_tensors")
 
     @metrics_tensors.setter
     def metrics_tensors(self: Any, tensors: Any) -> None:
-        self.__dict__.setdefault("_told_names", [])
-        self.__dict__["_told_tensors"] = list(tensors)
+        self.__dict__.setdefault("_appended_names", [])
+        self.__dict__["_appended_tensors"] = list(tensors)
         _pair(self)
 
     @property
@@ -102,13 +102,13 @@ class OldTotals:
 
 
 def _forgetting(method: Callable[..., Any]) -> Callable[..., Any]:
-    """`compile`, after which nothing is told."""
+    """`compile`, after which nothing is appended."""
 
     @wraps(method)
     def forgetting(self: Any, *args: Any, **kwargs: Any) -> None:
-        for name in self.__dict__.get("_told_names", ()):
+        for name in self.__dict__.get("_appended_names", ()):
             self.__dict__["_added_metrics"] = {k: v for k, v in self._added_metrics.items() if k != name}
-        self.__dict__.update(_told_names=[], _told_tensors=[])
+        self.__dict__.update(_appended_names=[], _appended_tensors=[])
         method(self, *args, **kwargs)
 
     return forgetting

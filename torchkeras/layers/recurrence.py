@@ -267,7 +267,7 @@ def _is_short(steps: Any) -> bool:
 
 
 class MaskedOutput(Recurrent, abstract=True):
-    """A recurrent layer that can be told what it gives at masked steps.
+    """A recurrent layer with an option for its output at masked steps.
 
     Options:
         zero_output_for_mask (None, False or True, default None): the output at masked steps. True gives zeros, False

@@ -86,7 +86,7 @@ class Metric(Declared):
 
     adds_up: ClassVar[bool] = False
     higher_is_better: bool | None = None
-    _resets_by_batch = True  # where train_on_batch and test_on_batch are not told otherwise
+    _resets_by_batch = True  # where train_on_batch and test_on_batch have no option of their own
 
     name: str
     dtype: str

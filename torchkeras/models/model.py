@@ -78,7 +78,7 @@ class Model(Trainer, Network):
             )
         self._connect(inputs, outputs)
         if dtype is not None:
-            self._give_policy(policy_of(dtype), told=False)
+            self._give_policy(policy_of(dtype), override=False)
 
     def summary(
         self,

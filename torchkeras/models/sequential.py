@@ -152,7 +152,7 @@ class Sequential(Model):
         if self._layers_policy is None:
             return
         if isinstance(layer, Network):
-            layer._give_policy(self._layers_policy, told=False)
+            layer._give_policy(self._layers_policy, override=False)
         elif layer._facts.casts and not layer._tells_policy:
             layer._take_policy(self._layers_policy)
 

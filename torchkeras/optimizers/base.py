@@ -202,13 +202,13 @@ class Optimizer(ByHand, State):
             what = f"{type(self).__name__}: the parameter of shape {shape}"
             raise ValueError(f"{what} is complex: train it by an optimizer of torch.optim.")
         self._shards = shards_of(given) if has_group() else None
-        told, aside = (None, None, None), self._put_aside() if self._parameters else None
+        layout, aside = (None, None, None), self._put_aside() if self._parameters else None
         if aside is not None:
-            told, self._accumulated = aside.take_list(parameters) or (told, Accumulator())
+            layout, self._accumulated = aside.take_list(parameters) or (layout, Accumulator())
         if arrangements is None:
-            arrangements, layers, names = told
+            arrangements, layers, names = layout
         self._arrangements = [IN_ORDER] * len(parameters) if arrangements is None else list(arrangements)
-        if self._shards is not None and (told[0] is None or arrangements is not told[0]):
+        if self._shards is not None and (layout[0] is None or arrangements is not layout[0]):
             self._arrangements = self._shards.arranged(self._arrangements, given)
         self._layers, self._names = (None if each is None else list(each) for each in (layers, names))
         self._given, self._parameters, self.skipping = given, parameters, None

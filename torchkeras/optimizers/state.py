@@ -182,8 +182,8 @@ class State:
         for i, (parameter, average) in enumerate(zip(self._parameters, averages, strict=True)):
             if i in moments or average is not None:
                 aside.put(parameter, (moments.get(i, []), average))
-        told = self._arrangements, self._layers, self._names
-        aside.put_list(self._parameters, (told, self._accumulated))
+        layout = self._arrangements, self._layers, self._names
+        aside.put_list(self._parameters, (layout, self._accumulated))
         return aside
 
     def _take_back(self, aside: Aside) -> None:

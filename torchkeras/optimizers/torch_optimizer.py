@@ -153,14 +153,14 @@ class TorchOptimizer(ByHand):
         self._aside.put_list(self._parameters, (self._arrays, self._paths, self._accumulated))
         self._given, self._parameters = parameters, list(parameters)
         self._is_shared = any(map(is_sharded, parameters))  # among processes
-        told = self._aside.take_list(self._parameters)
-        self._accumulated = Accumulator() if told is None else told[2]
-        if arrangements is not None or told is None:
+        layout = self._aside.take_list(self._parameters)
+        self._accumulated = Accumulator() if layout is None else layout[2]
+        if arrangements is not None or layout is None:
             counts = [1] * len(parameters) if arrangements is None else [made.count for made in arrangements]
             self._arrays = [array for array, count in enumerate(counts) for _ in range(count)]
             self._paths = [f"{layers[k]}/{names[k]}" if layers and names else f"parameter {k}" for k in self._arrays]
         else:
-            self._arrays, self._paths = told[:2]
+            self._arrays, self._paths = layout[:2]
         if self._make is not None and not (same and self.optimizer is not None):
             with whole_imports():  # of torch's compiler, for the first optimizer
                 self.optimizer = self._made(self._make)

@@ -374,10 +374,10 @@ def _settled(
     attempt: Callable[[Origin], list[Match]],
 ) -> Matched:
     """The matches of `attempt`, after it is settled where the file's convolutions have their channels."""
-    own, said, told = orderings.of_model(model), taking.original_data_format, orderings.of_config(config)
+    own, said, declared_format = orderings.of_model(model), taking.original_data_format, orderings.of_config(config)
     if origin.generation == 1 and source.config is None and said is None:
-        told = orderings.by_kernels(source.name, lambda tried: attempt(replace(origin, data_format=tried)))
-    data_format = orderings.agreed(source.name, said, told, own)
+        declared_format = orderings.by_kernels(source.name, lambda tried: attempt(replace(origin, data_format=tried)))
+    data_format = orderings.agreed(source.name, said, declared_format, own)
     moved: Mapping[Any, Step] = {}
     if data_format is not None and own is not None and data_format != own:
         moved = _moved(source, model, data_format, origin)

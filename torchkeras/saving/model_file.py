@@ -127,7 +127,7 @@ def _archived(found: archive.Archive, weights: h5py.Group, name: str) -> ModelFi
     training = found.config.get("compile_config") if isinstance(found.config, Mapping) else None
     metadata = found.metadata if isinstance(found.metadata, Mapping) else {}
     version, own = str(metadata.get("keras_version", "")), metadata.get(OWN)
-    told = not isinstance(training, Mapping) or "optimizer" in training
+    has_optimizer = not isinstance(training, Mapping) or "optimizer" in training
     training = _with_optimizer(training)
     if isinstance(training, Mapping) and own is not None:
         training = {**training, OWN: own}
@@ -144,7 +144,7 @@ def _archived(found: archive.Archive, weights: h5py.Group, name: str) -> ModelFi
         unsure=version.startswith("3.") and SORTED not in metadata and not as_written,
         frozen=frozen,
         types=types,
-        told_optimizer=told,
+        told_optimizer=has_optimizer,
     )
 
 
@@ -168,7 +168,7 @@ def mappings(value: Any) -> Iterator[Mapping[str, Any]]:
 def _with_optimizer(training: Any) -> Any:
     """How a model was compiled, with the optimizer under the key of HDF5 files; None if it was not compiled.
 
-    Keras compiles with what the file has: an optimizer that is not told is the default of `compile`.
+    Keras compiles with what the file has: an optimizer that it does not name is the default of `compile`.
     """
     if not training or not isinstance(training, Mapping):
         return training or None
@@ -183,16 +183,16 @@ def _hdf5(file: h5py.Group) -> ModelFile:
     if "model_weights" in inside and not has_attribute(file, "layer_names"):
         group = group_in(file, "model_weights")
         layout = NUMBERS if has_old_layout(group) else GROUPS
-        told = version or str(attribute(group, "keras_version", ""))
+        stated = version or str(attribute(group, "keras_version", ""))
         return ModelFile(
             name,
             group,
             layout,
             read_config(file, "model_config"),
             read_config(file, "training_config"),
-            told,
+            stated,
             str(attribute(file, "backend", attribute(group, "backend", ""))),
-            as_written=has_dicts_as_written(group, told),
+            as_written=has_dicts_as_written(group, stated),
             frozen=Frozen.read(partial(read_config, file), name),
             types=read_types(read_config(file, KEY), name),
         )

@@ -118,5 +118,5 @@ def _exit(graph: Graph, index: int) -> Part:
 
 
 def _beside(tensor: KerasTensor, shown: Shown) -> str:
-    told = [str(tensor.shape)] * shown.show_shapes + [dtype_name(tensor.dtype)] * shown.show_dtype
-    return " ".join(told)
+    facts = [str(tensor.shape)] * shown.show_shapes + [dtype_name(tensor.dtype)] * shown.show_dtype
+    return " ".join(facts)

@@ -1,4 +1,4 @@
-"""The printed table of a model, and the rows behind it."""
+"""The printed table of a model, and its rows."""
 
 from __future__ import annotations
 
@@ -138,14 +138,14 @@ def in_range(layers: list[Layer], layer_range: Any) -> list[Layer]:
     """The layers from the first that `layer_range[0]` tells to the last that `layer_range[1]` does, both included.
 
     Each tells the layer of that name; without one, all whose names it matches from their beginning, as a regular
-    expression. Raises ValueError for another form, or when no layer is told.
+    expression. Raises ValueError for another form, or when no layer fits.
     """
     if layer_range is None:
         return layers
-    told = list(layer_range) if isinstance(layer_range, (list, tuple)) else []
-    if len(told) != 2 or not all(isinstance(name, str) for name in told):
+    ends = list(layer_range) if isinstance(layer_range, (list, tuple)) else []
+    if len(ends) != 2 or not all(isinstance(name, str) for name in ends):
         raise ValueError(f"summary: layer_range must hold two names of layers; found {layer_range!r}.")
-    first, last = (_places(layers, name) for name in told)
+    first, last = (_places(layers, name) for name in ends)
     if min(first) > max(last):
         first, last = last, first
     return layers[min(first) : max(last) + 1]

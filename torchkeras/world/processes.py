@@ -21,7 +21,7 @@ import torch
 import torch.distributed as dist
 
 from torchkeras import config
-from torchkeras.base.launchers import LAUNCHERS, launcher, run_of_mpi, told
+from torchkeras.base.launchers import LAUNCHERS, from_launcher, launcher, run_of_mpi
 from torchkeras.base.rules import number, optional, read
 
 # Whether this process belongs to a group. Torch's own function: it is asked in places that every model passes.
@@ -91,7 +91,7 @@ def rank() -> int:
         >>> rank()
         0
     """
-    return dist.get_rank() if has_group() else told(0, 0)
+    return dist.get_rank() if has_group() else from_launcher(0, 0)
 
 
 def world_size() -> int:
@@ -101,7 +101,7 @@ def world_size() -> int:
         >>> world_size()
         1
     """
-    return dist.get_world_size() if has_group() else told(1, 1)
+    return dist.get_world_size() if has_group() else from_launcher(1, 1)
 
 
 def local_rank() -> int:
@@ -113,7 +113,7 @@ def local_rank() -> int:
         >>> local_rank()
         0
     """
-    return told(2, rank())
+    return from_launcher(2, rank())
 
 
 def is_main() -> bool:

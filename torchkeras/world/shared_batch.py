@@ -17,7 +17,7 @@ from torch import Tensor
 
 
 def bounds(samples: Any, rank: int, processes: int) -> tuple[Any, Any]:
-    """The first of the samples of a batch that the process `rank` has, and the one behind its last."""
+    """The first of the samples of a batch that the process `rank` has, and the one after its last."""
     return samples * rank // processes, samples * (rank + 1) // processes
 
 

@@ -169,8 +169,8 @@ class Building(WeightOwner):
         ndim = self._expected_ndim or facts.input_ndim
         own = InputSpec(ndim=ndim, min_ndim=facts.min_input_ndim, axes=self._expected_axes)
         asked = [(shape, own) for shape in (input_shapes[:1] if ndim else input_shapes)]
-        told = () if self.input_spec is None else zip(input_shapes, as_list(self.input_spec), strict=False)
-        for index, (shape, spec) in (*enumerate(asked), *enumerate(told)):
+        specified = () if self.input_spec is None else zip(input_shapes, as_list(self.input_spec), strict=False)
+        for index, (shape, spec) in (*enumerate(asked), *enumerate(specified)):
             if spec is None:
                 continue
             problem = spec.problem(shape)
@@ -299,7 +299,7 @@ def _further_shapes(build: Any) -> int:
 
 
 def materialize(layer: WeightOwner, draw: bool = True) -> None:
-    """Give memory and, unless told not to `draw` them, initial values to what a layer made on `meta`.
+    """Give memory and, with `draw`, initial values to what a layer made on `meta`.
 
     All else stays as it is, also what layers inside have made. A plain torch module draws its own values, by
     `reset_parameters`. Raises RuntimeError for one that has no such method.

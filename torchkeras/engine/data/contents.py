@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-DEPTH, LONGEST = 6, 64  # how far objects are followed; the items up to which a list is told one by one
+DEPTH, LONGEST = 6, 64  # how far objects are followed; the items up to which a list is described one by one
 WHOLE = 1 << 24  # bytes of an array that a checksum is of in whole; of a larger one it is of as many, in rows
 ROWS = 256
 SAMPLED = 4096  # items of a long list
@@ -31,7 +31,7 @@ OF_MODULES = ("_parameters", "_buffers", "_modules")
 ARRAYS = (np.ndarray, Tensor)
 VALUES = (bool, int, float, str, np.generic, list, tuple, dict, set, frozenset, *ARRAYS)
 NAMESPACES = (SimpleNamespace, argparse.Namespace)
-# What is told elsewhere: the state of random numbers, options of optimizers.
+# What is described elsewhere: the state of random numbers, options of optimizers.
 APART = (np.random.Generator, np.random.RandomState, random.Random, torch.Generator, torch.optim.Optimizer)
 
 
@@ -150,13 +150,13 @@ class _Plain:
         for name, module in [*named.items()]:
             if isinstance(module, ModuleType) and _is_users(module.__name__):
                 named |= {f"{name}.{each}": vars(module)[each] for each in names if each in vars(module)}
-        told = {
+        description = {
             name: self.of(value, depth - 1)
             for name, value in named.items()
             if _is_code(value) or isinstance(value, (*VALUES, *NAMESPACES))
         }
         code_digest = digest(code, function.__doc__)
-        return {"function": function.__qualname__, "code": code_digest, **_digest(text), "names": told}
+        return {"function": function.__qualname__, "code": code_digest, **_digest(text), "names": description}
 
     def code(self, kind: type, depth: int) -> dict[str, Any]:
         """The functions of a user's class, and of its bases that are the user's too."""
@@ -167,20 +167,20 @@ class _Plain:
         found = {name: getattr(each, "__func__", each) for base in bases for name, each in vars(base).items()}
         found = {name: each.fget if isinstance(each, property) else each for name, each in found.items()}
         own = {name: each for name, each in found.items() if isinstance(each, FunctionType)}
-        told: dict[str, Any] = {name: self._function(each, depth - 1) for name, each in own.items()}
+        description: dict[str, Any] = {name: self._function(each, depth - 1) for name, each in own.items()}
         values = {name: each for name, each in found.items() if isinstance(each, VALUES) and name[:2] != "__"}
         return {
-            **({"methods": told} if told else {}),
+            **({"methods": description} if description else {}),
             **({"values": {name: self.of(each, depth - 1) for name, each in values.items()}} if values else {}),
         }
 
     def _object(self, value: Any, depth: int) -> dict[str, Any]:
-        told, whole = {}, _is_of_user(value)
+        description, whole = {}, _is_of_user(value)
         for name, item in _attributes(value):
             of_user = isinstance(item, ARRAYS) or name in OF_MODULES or (whole and _is_told(item))
             if not name.startswith("_") or of_user:
-                told[name] = self.of(item, depth - 1)
-        return {"class": type(value).__qualname__, **told, **self.code(type(value), depth)}
+                description[name] = self.of(item, depth - 1)
+        return {"class": type(value).__qualname__, **description, **self.code(type(value), depth)}
 
 
 def code_of(kind: type) -> dict[str, Any]:
@@ -285,7 +285,7 @@ def _is_of_user(value: Any) -> bool:
 
 
 def _is_code(value: Any) -> bool:
-    """Whether this is a function or class of the user's, or an object of such a class; a network is told elsewhere."""
+    """Whether this is a function or class of the user's, or an object of such a class, other than a network."""
     if isinstance(value, (FunctionType, type)):
         return _is_users(value.__module__)
     if isinstance(value, partial):

@@ -64,7 +64,7 @@ def _send(batch: Batch, device: torch.device, stream: torch.cuda.Stream) -> tupl
 
 
 def _receive(batch: Batch, event: torch.cuda.Event, device: torch.device) -> Batch:
-    """Let the step's stream wait for this batch's copies alone, not for those of the batch behind it."""
+    """Let the step's stream wait for this batch's copies alone, not for those of the next batch."""
     current = torch.cuda.current_stream(device)
     current.wait_event(event)
 

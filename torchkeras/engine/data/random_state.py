@@ -146,8 +146,8 @@ _SETTERS: Mapping[str, Callable[[Any], None]] = {
 
 
 def _seed(saved: Mapping[str, Any], number: int) -> int:
-    told = saved["torch"].numpy().tobytes() + number.to_bytes(8, "big")
-    return int.from_bytes(hashlib.sha256(told).digest()[:4], "big")  # NumPy takes no larger one
+    seed_bytes = saved["torch"].numpy().tobytes() + number.to_bytes(8, "big")
+    return int.from_bytes(hashlib.sha256(seed_bytes).digest()[:4], "big")  # NumPy takes no larger one
 
 
 _SEEDED: Mapping[str, Callable[[int, Any], Any]] = {

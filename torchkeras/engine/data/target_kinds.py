@@ -6,5 +6,5 @@
 # "classes of torch": the same, and integers are class numbers, or -100 for none.
 CLASSES, SOME_CLASSES, ONE_HOT, LIKE = "classes", "some classes", "one-hot", "like"
 BINARY, FREE, AS_GIVEN, CLASSES_OF_TORCH = "binary", "free", "as given", "classes of torch"
-IGNORED = -100  # the class number that torch's losses pass over unless they are told another
+IGNORED = -100  # the class number that torch's losses ignore by default
 GIVEN = (AS_GIVEN, CLASSES_OF_TORCH)  # left as they are

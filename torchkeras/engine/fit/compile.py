@@ -369,8 +369,8 @@ class Compiling(Together, Turning, Extending, abstract=True):
     def _has_loss(self, targets: Any) -> bool:
         """Whether there is something that the built-in steps can compute a loss of."""
         owns_loss = type(self).compute_loss is not Extending.compute_loss
-        told = targets or self._added_losses or owns_loss or may_add_losses(self)
-        return bool(told or self._penalized() or with_activity_regularizer(self))
+        adds_losses = targets or self._added_losses or owns_loss or may_add_losses(self)
+        return bool(adds_losses or self._penalized() or with_activity_regularizer(self))
 
     @property
     def metrics_names(self) -> list[str]:
@@ -414,7 +414,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
 
     def _step(self, kind: str) -> Any:
         compiled, own = self._ready(), own_step(self, kind)
-        compiled.calls = HookFreeCalls(compiled.network)  # which looks at the modules anew
+        compiled.calls = HookFreeCalls(compiled.network)  # which looks at the modules again
         if compiled.settled != SETTLED.count and compiled.look_again is not None:
             compiled.look_again()
         if own is None and not self._has_loss(compiled.targets):

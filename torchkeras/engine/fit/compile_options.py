@@ -92,10 +92,10 @@ def several_of_one_layer(model: Any) -> bool:
 
 def own_training_config(model: Any, as_lists: bool = False) -> dict[str, Any]:
     """What of it a file of Keras may say otherwise, or has no words for."""
-    told = training_config(model, as_lists)
+    options_of_model = training_config(model, as_lists)
     names = ("loss", "metrics", "weighted_metrics")
     more = {"on_nonfinite": model.on_nonfinite, "numerics": model._given.numerics}
-    return {**{name: told[name] for name in names}, **more}
+    return {**{name: options_of_model[name] for name in names}, **more}
 
 
 def compile_arguments(training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> dict[str, Any]:

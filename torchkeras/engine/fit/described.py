@@ -125,19 +125,21 @@ def of_model(model: Any, deep: bool = False) -> dict[str, Any]:
 
 
 def _layer(module: Any, deep: bool) -> dict[str, Any]:
-    told: dict[str, Any] = {"class": type(module).__name__}
+    description: dict[str, Any] = {"class": type(module).__name__}
     if isinstance(module, Layer):
         weights = [[list(each.shape), str(each.dtype), each.trains] for each in module.weights]
-        told |= {"name": module.name, **plain(config_of(module), deep), "weights": weights}
+        description |= {"name": module.name, **plain(config_of(module), deep), "weights": weights}
     else:
         shapes = [[list(each.shape), str(each.dtype)] for each in module.parameters(recurse=False)]
         options = {name: value for name, value in vars(module).items() if isinstance(value, OPTIONS)}
-        told |= {**{name: plain(value) for name, value in options.items() if name[0] != "_" and name != "training"}}
-        told |= {"parameters": shapes}
+        description |= {
+            **{name: plain(value) for name, value in options.items() if name[0] != "_" and name != "training"}
+        }
+        description |= {"parameters": shapes}
     if not deep:
-        return told
+        return description
     own = of_user(module, _of_every_layer())
-    return {**told, **({"own": own} if own else {}), **code_of(type(module))}
+    return {**description, **({"own": own} if own else {}), **code_of(type(module))}
 
 
 @cache

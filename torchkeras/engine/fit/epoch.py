@@ -66,7 +66,7 @@ class Sums:
         self.batches += 1
         self.last_size = size
 
-    def told(self, values: Mapping[str, torch.Tensor]) -> dict[str, Callable[[], Any]]:
+    def reported(self, values: Mapping[str, torch.Tensor]) -> dict[str, Callable[[], Any]]:
         """What metrics with state say of all batches so far, as functions; `values`: the numbers of the last one."""
         names = values if self.named_alone else self.kept
         return {name: self.kept[name].result for name in names if name in self.kept}
@@ -85,7 +85,7 @@ class Sums:
 
 
 def ordered(values: Mapping[str, torch.Tensor], names: list[str]) -> dict[str, torch.Tensor]:
-    """Numbers in the order of `names`; those with other names behind."""
+    """Numbers in the order of `names`; those with other names after them."""
     known = [name for name in names if name in values]
     return {name: values[name] for name in [*known, *(name for name in values if name not in names)]}
 
@@ -138,7 +138,7 @@ class Executions:
         if self._sums is None:
             numbers: Mapping[str, Any] = _together(done, Sums())
         elif self._processes is None:
-            numbers = {**_together(done, Sums()), **self._sums.told(done[-1][0])}
+            numbers = {**_together(done, Sums()), **self._sums.reported(done[-1][0])}
         else:
             kept, named_alone = self._sums.kept, self._sums.named_alone
             numbers = _together(done, Sums(kept, named_alone, processes=self._processes))
@@ -169,7 +169,7 @@ def run_epoch(
     """Run a step on every batch, with the hooks around it, until the end or `stopped`.
 
     A step that gives None has left its numbers to be computed with those of other batches; no hook asks for them then.
-    `stopped` is told whether the hooks of the end were called.
+    `stopped` receives whether the hooks of the end were called.
     """
     with nullcontext(step) if sums.processes is None else sums.processes.sharing(step) as run:
         for batch in batches:

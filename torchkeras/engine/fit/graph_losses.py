@@ -74,7 +74,7 @@ class GraphLosses(Subclassed, abstract=True):
         self._behind(self._added_losses, {**self._added_metrics, name: value})
 
     def _behind(self, losses: Any, metrics: Mapping[str, KerasTensor]) -> None:
-        """Take what is computed behind the outputs, after a look at whether it can be."""
+        """Take what is computed after the outputs, after a look at whether it can be."""
         before = self._added_losses, self._added_metrics
         self.__dict__.update(_added_losses=tuple(losses), _added_metrics=dict(metrics), _compiled_model=None)
         try:
@@ -100,9 +100,9 @@ class GraphLosses(Subclassed, abstract=True):
         )
 
     def _trained_network(self, scores: Scores | None = None) -> Network:
-        """What a step computes: the model, or one that gives what was added behind the model's own outputs.
+        """What a step computes: the model, or one that gives what was added after the model's own outputs.
 
-        `scores`: what losses and metrics compute in the graph; it comes right behind the outputs.
+        `scores`: what losses and metrics compute in the graph; it comes right after the outputs.
 
         Raises ValueError for a layer on the way with weights that are not the model's, and for a model inside, whose
         own added losses and metrics no step of this one would compute.
@@ -151,10 +151,10 @@ class GraphLosses(Subclassed, abstract=True):
         if not losses and not metrics:
             return
         whole = self._graphed
-        behind = whole.outputs[len(whole.outputs) - losses - len(metrics) :]
-        self._graph = trace.trace(whole.inputs, whole.outputs[: len(whole.outputs) - len(behind)])
+        added = whole.outputs[len(whole.outputs) - losses - len(metrics) :]
+        self._graph = trace.trace(whole.inputs, whole.outputs[: len(whole.outputs) - len(added)])
         self._own_node()
         self.__dict__.update(
-            _added_losses=tuple(behind[:losses]),
-            _added_metrics=dict(zip(metrics, behind[losses:], strict=True)),
+            _added_losses=tuple(added[:losses]),
+            _added_metrics=dict(zip(metrics, added[losses:], strict=True)),
         )

@@ -133,7 +133,7 @@ class Opening(Compiling, abstract=True):
     def _hooks(
         self, callbacks: Any, source: Source, verbose: int | str, epochs: int = 1, validates: bool = False, *last: Any
     ) -> CallbackList:
-        """The user's callbacks, what shows the run, then `last`; those that keep the run's state behind all."""
+        """The user's callbacks, what shows the run, then `last`; those that keep the run's state after all others."""
         verbose = level(verbose)
         found = [*as_callbacks(callbacks), *shown(verbose), *last]
         hooks = CallbackList(sorted(found, key=lambda callback: hasattr(callback, "resume")))

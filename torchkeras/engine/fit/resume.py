@@ -95,7 +95,7 @@ class Run:
     # --- an epoch ----------------------------------------------------------------------------------------------------
 
     def opened(self, order: str) -> Iterator[Batch]:
-        """The batches of the epoch; behind those already done, when it goes on in the middle of one."""
+        """The batches of the epoch; after those already done, when it goes on in the middle of one."""
         compiled, midway = self.compiled, self.midway
         self.sums = Sums(compiled.kept, guard=compiled.guard, processes=self.processes)
         if compiled.guard is not None:
@@ -222,7 +222,7 @@ class Run:
         return lines
 
     def _find_place(self, source: Source, state: Mapping[str, Any]) -> None:
-        """Bring a source to the place of a state; one of other data, that has another kind of state, begins anew."""
+        """Bring a source to the place of a state; one of other data, that has another kind of state, starts again."""
         own = source.state_dict()
         state = state if "taken" in own else state.get("source", state) if "taken" in state else state
         if isinstance(source, Limited) and "taken" not in state:

@@ -73,7 +73,7 @@ def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
 
 
 def _train(network: Any, run: Run, plan: Plan, batches: Iterable[Batch], hooks: CallbackList) -> None:
-    step, compiled = plan.step(), run.compiled  # the step is made in any case: with it the modules are looked at anew
+    step, compiled = plan.step(), run.compiled  # the step is made in any case: with it the modules are looked at again
     if network._processes is not None:
         network._processes.place = f"epoch {run.epoch + 1}"
     stopped = partial(_stopped, network, run, compiled.guard, network._processes)

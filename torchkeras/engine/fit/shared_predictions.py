@@ -64,8 +64,8 @@ def joined(outputs: list[OwnOutput], sizes: list[int], processes: Any, checksum:
 
 
 def _compare(outputs: list[OwnOutput], samples: int, processes: Any, checksum: int) -> None:
-    told = [[int(output.regular), output.kind, samples, checksum] for output in outputs]
-    found = stacked(torch.tensor(told, device=processes.device), processes.group)
+    own_form = [[int(output.regular), output.kind, samples, checksum] for output in outputs]
+    found = stacked(torch.tensor(own_form, device=processes.device), processes.group)
     regular, kind, counted, batches = found.cpu().unbind(-1)
     if (counted != counted[0]).any() or (batches != batches[0]).any():
         raise ValueError(

@@ -54,7 +54,7 @@ class Scores:
         score = self._score(place, objective.given, target, outputs)
         if score is None:
             return replace(target, measures=measures)
-        # A function that asks for the layer behind the output knows what targets the layer has.
+        # A function that asks for the layer of the output knows what targets the layer has.
         free = objective.target_kind == FREE and not _asks_for_history(objective.given)
         kind = LIKE if free else objective.target_kind
         computed = FunctionObjective(as_computed, kind, objective.function)

@@ -176,7 +176,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
         checks.check_executions(self.steps_per_execution, hooks)
         self.stop_training = False
         if validation is not None:
-            self._step("test")  # what cannot be evaluated is told before the first epoch
+            self._step("test")  # a model that cannot be evaluated is refused before the first epoch
         given = {
             "shuffle": shuffle, "class_weight": class_weight, "validation_freq": validation_freq,
             "initial_epoch": initial_epoch,

@@ -1,7 +1,7 @@
 """Several threads at one model: what a call may do while another one goes on.
 
 Any number may predict, also while one trains. Two that train would each overwrite what the other has learned: the
-second one is told so. Two that evaluate count in the same metrics: the second one waits.
+second one gets an error. Two that evaluate count in the same metrics: the second one waits.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Turning:
 
     @contextmanager
     def _kept_in_training(self) -> Iterator[None]:
-        # With what add_loss or add_metric was given, layers behind the outputs too.
+        # With what add_loss or add_metric was given, layers after the outputs too.
         networks: set[Any] = {self} if self._compiled_model is None else {self, self._compiled_model.network}
         with torch.enable_grad(), in_mode(None), kept(list(networks), True):
             yield

@@ -59,11 +59,11 @@ def _read_keywords(value: Any) -> dict[str, Any]:
 class Operation(Layer):
     """`function(*arguments, **keywords)`, the symbolic tensors among them being the layer's inputs.
 
-    `function`: the name of an operator (`"add"`), of a function that Keras has as a layer (`engine/functions/functions.py`,
-    `engine/functions/keras3_functions.py`), of one of torch's own (`"torch.cat"`) or of the backend
-    (`"torchkeras.backend.dot"`). `arguments`, `keywords`: as `engine/functions/function_arguments.py` says; constants
-    become buffers, an `nn.Parameter` a weight. `keeps_mask`: whether the mask of the inputs goes on. Raises ValueError
-    for an unknown function or an argument of another form.
+    `function`: the name of an operator (`"add"`), of a function that Keras has as a layer
+    (`engine/functions/functions.py`, `engine/functions/keras3_functions.py`), of one of torch's own (`"torch.cat"`) or
+    of the backend (`"torchkeras.backend.dot"`). `arguments`, `keywords`: as `engine/functions/function_arguments.py`
+    says; constants become buffers, an `nn.Parameter` a weight. `keeps_mask`: whether the mask of the inputs goes on.
+    Raises ValueError for an unknown function or an argument of another form.
     """
 
     function: Annotated[Any, Rule(_read_function, lambda kept: kept if isinstance(kept, str) else repr(kept))]
@@ -131,7 +131,7 @@ class Operation(Layer):
         return {"parameter": number, "shape": shape, "dtype": dtype_name(given.dtype), "trainable": trainable}
 
     def build(self, input_shape: Any) -> None:
-        """Make the parameters that a config told of, with fresh values (`glorot_uniform`)."""
+        """Make the parameters that a config names, with fresh values (`glorot_uniform`)."""
         found = function_arguments.inputs_in([self.arguments, *self.keywords.values()])
         count = len(input_shape) if input_shape and isinstance(input_shape[0], (list, tuple)) else 1
         if not found or max(found) >= count:
@@ -226,7 +226,7 @@ class Operation(Layer):
                 "can hold. Put it into a Lambda, or a Layer of your own; the weights alone can be saved."
             )
 
-        def told(entry: Any) -> Any:
+        def declared(entry: Any) -> Any:
             number = entry.get("constant")
             return (
                 entry
@@ -235,9 +235,11 @@ class Operation(Layer):
             )
 
         found = super().get_config()
-        found["arguments"] = function_arguments.held(found["arguments"], told)
+        found["arguments"] = function_arguments.held(found["arguments"], declared)
         if "keywords" in found:
-            found["keywords"] = {key: function_arguments.held(value, told) for key, value in found["keywords"].items()}
+            found["keywords"] = {
+                key: function_arguments.held(value, declared) for key, value in found["keywords"].items()
+            }
         return found
 
     def __getstate__(self) -> dict[str, Any]:

@@ -149,10 +149,10 @@ def has_arrays(value: Any) -> bool:
 
 def as_tensors(value: Any, types: Sequence[torch.dtype], device: torch.device) -> Any:
     """The same nested value with NumPy's arrays as tensors on a device, each in the type of its input, if given."""
-    told = iter(types)
+    remaining_types = iter(types)
 
     def tensor(given: Any) -> Any:
-        dtype = next(told, None)
+        dtype = next(remaining_types, None)
         if not isinstance(given, np.ndarray):
             return given
         found = torch.as_tensor(given, device=device)

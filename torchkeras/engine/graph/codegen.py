@@ -80,7 +80,7 @@ def _forget(filename: str, entry: tuple[Any, ...]) -> None:
 
 
 def masks_of(graph: Graph, masked: tuple[bool, ...]) -> dict[KerasTensor, KerasTensor | None]:
-    """For every tensor of the graph its symbolic mask, when the inputs have masks as told.
+    """For every tensor of the graph its symbolic mask, when the inputs have the given masks.
 
     Raises TypeError when a mask arrives at a layer that supports none.
     """

@@ -39,7 +39,7 @@ Kind = TypeVar("Kind", bound=nn.Module)
 
 @dataclass(frozen=True)
 class Fold:
-    """A layer, the normalization behind it, and a layer that does the work of both."""
+    """A layer, the normalization after it, and a layer that does the work of both."""
 
     layer: Layer
     norm: Layer
@@ -140,7 +140,7 @@ def _size(node: Node) -> float:
 
 
 def _can_join(before: Node, node: Node) -> bool:
-    """Whether a product and a sum, and nothing else, may come behind the kernel of the call before."""
+    """Whether a product and a sum, and nothing else, may follow the kernel of the call before."""
     layer: Any = before.layer
     norm, (tensor,) = node.layer, node.input_tensors
     return (

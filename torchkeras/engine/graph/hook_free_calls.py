@@ -90,7 +90,7 @@ class HookFreeCalls:
 class Remembered:
     """Stand-ins for the layers of a network, from one call to the next while neither they nor what is inside changes.
 
-    Where some layer changes at every second call or so, they are not made anew each time: `network` itself computes.
+    Where some layer changes at every second call or so, they are not made again each time: `network` itself computes.
     """
 
     def __init__(self, network: Any):

@@ -323,21 +323,21 @@ class Network(Written, abstract=True):
         """The policy given to the model. Set it, and every layer has it, those of models inside too.
 
         Raises ValueError for one that wants another type of the weights that are there. A model around this one must
-        be made anew, or be given the policy in its stead.
+        be made again, or be given the policy in its stead.
         """
         return self._policy
 
     @dtype_policy.setter
     def dtype_policy(self, policy: Any) -> None:
-        self._give_policy(policy_of(policy), told=True)
+        self._give_policy(policy_of(policy), override=True)
 
-    def _give_policy(self, policy: DTypePolicy, told: bool) -> None:
-        """Give a policy to the layers, with `told` to those as well that were given one of their own."""
+    def _give_policy(self, policy: DTypePolicy, override: bool) -> None:
+        """Give a policy to the layers, with `override` to those as well that were given one of their own."""
         layers = [m for m in self.modules() if isinstance(m, Layer) and (m._facts.casts or isinstance(m, Network))]
         before = [(layer, layer._policy, layer._tells_policy) for layer in layers]
         try:
             for layer in layers:
-                if told or not layer._tells_policy:
+                if override or not layer._tells_policy:
                     layer._take_policy(policy)
             for layer in layers:
                 layer._agree_on_policy()

@@ -140,7 +140,7 @@ class Structure(Layer, abstract=True):
 
     @property
     def output_names(self) -> list[str]:
-        """The name of the layer behind each output; a layer behind several gets `_1`, `_2` and so on added.
+        """The name of the layer of each output; a layer with several gets `_1`, `_2` and so on added.
 
         Of outputs in a dict, the keys.
         """
@@ -162,7 +162,7 @@ class Structure(Layer, abstract=True):
 
     @property
     def _output_layer_names(self) -> list[str]:
-        """The name of the layer behind each output."""
+        """The name of the layer of each output."""
         return [tensor._keras_history.layer.name for tensor in self._graphed.outputs]
 
     @property

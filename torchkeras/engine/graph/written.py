@@ -46,7 +46,7 @@ class Written(Structure, abstract=True):
         return Variant(masked=(False,) * len(self._graphed.inputs))
 
     def _renew_functions(self) -> None:
-        """Write functions anew where an option has changed since by which they are written."""
+        """Write functions again where an option has changed since by which they are written."""
         if self._written_at != SETTLED.count:
             count = SETTLED.count
             written = {variant: self._written(variant) for variant in list(self._functions)}

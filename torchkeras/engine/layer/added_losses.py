@@ -204,7 +204,7 @@ def _forget_other_passes(layer: Any, _: Any) -> None:
 
 
 def add_activity_losses(layer: Any, in_steps: bool) -> None:
-    """Have a layer with an activity regularizer add its penalty: in calls by hand and, if told so, in built-in steps.
+    """Have a layer with an activity regularizer add its penalty: in calls by hand and, with `in_steps`, in steps.
 
     These ask the layers of a model's graph themselves, but not those that are parts of other layers.
     """

@@ -66,14 +66,14 @@ def sized(shape: Any, input_dim: int | None, input_length: int | None, ndim: int
     """
     if shape is None and input_dim is not None:
         shape = (input_length, input_dim) if input_length is not None or ndim == 3 else (input_dim,)
-    told = as_list(shape)
+    sizes = as_list(shape)
     for option, value, size in (
-        ("input_length", input_length, told[-2] if len(told) > 1 else None),
-        ("input_dim", input_dim, told[-1] if told else None),
+        ("input_length", input_length, sizes[-2] if len(sizes) > 1 else None),
+        ("input_dim", input_dim, sizes[-1] if sizes else None),
     ):
         if value is not None and value != size:
             raise ValueError(
-                f"{option} {value!r} does not fit the input shape {tuple(told) or None}. Give input_dim and "
+                f"{option} {value!r} does not fit the input shape {tuple(sizes) or None}. Give input_dim and "
                 "input_length together, or input_shape alone."
             )
     return shape

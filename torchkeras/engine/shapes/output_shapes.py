@@ -167,7 +167,7 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
 
 
 def with_probes(reason: str) -> str:
-    """What torch said; where it names the size that stands for an unknown one, this is told."""
+    """Torch's error; where it names the size that stands for an unknown one, the text says so."""
     sizes = [size for size in (*PROBES, UNKNOWN) if re.search(rf"\b{size}\b", reason)]
     return f"{reason} ({sizes[0]} stands for None.)" if sizes else reason
 

@@ -101,7 +101,7 @@ class Auto:
 
 
 class _Trial:
-    """Windows of steps with and without a graph in turns; in the end `decide` is told the faster way, and why."""
+    """Windows of steps with and without a graph in turns; in the end `decide` receives the faster way, and why."""
 
     def __init__(self, compiled: Learning, a_step: float, decide: Callable[..., None]):
         self._ways: list[Learner] = [learn, compiled]
@@ -136,7 +136,7 @@ class _Trial:
 
 
 def _now(batch: Batch) -> float:
-    """Seconds, when the device of a batch has done what it was told."""
+    """Seconds, when the device of a batch has finished its work."""
     if batch.inputs[0].is_cuda:
         torch.cuda.synchronize()
     return time.perf_counter()

@@ -61,7 +61,7 @@ class OneGraph(Generic[Result]):
     ) -> Result:
         """What `plain()` gives, by the graph where it is one for what is `given`.
 
-        The graph is the first of what `makers` make that torch can compile, called with `given` and, behind them,
+        The graph is the first of what `makers` make that torch can compile, called with `given` and, after them,
         `more`; one makes None where this torch has not what it needs. Raises RuntimeError where torch compiles none of
         them, and for tensors that must lie on a CUDA device and do not.
         """
@@ -81,7 +81,7 @@ class OneGraph(Generic[Result]):
             return self._first(makers, given)  # type: ignore[no-any-return]
         try:
             return self._result(self._run, given)  # type: ignore[no-any-return]
-        except _compiler_errors() as error:  # of a graph that was to be made anew: nothing of it was done
+        except _compiler_errors() as error:  # of a graph that was to be made again: nothing of it was done
             self._given_up = True
             warnings.warn(
                 f"jit_compile: torch.compile cannot compile the {self.does} anew after a change "

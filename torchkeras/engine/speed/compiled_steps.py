@@ -81,7 +81,7 @@ def _whole(model: CompiledModel, options: Options, changes: int) -> Callable[...
 
 
 def _in_two(model: CompiledModel, options: Options, changes: int) -> Callable[..., Learned]:
-    """What `_scored` makes, and behind it gradients by autograd."""
+    """What `_scored` makes, then gradients by autograd."""
     compiled = _scored(model, options, changes)
 
     def run(*given: Any) -> Learned:

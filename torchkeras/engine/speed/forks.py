@@ -1,6 +1,6 @@
 """torch's pool of threads in a forked process.
 
-torch makes the pool anew when the process first asks for it. If several threads ask at the same moment, one of them may
+torch makes a new pool when the process first asks for it. If several threads ask at the same moment, one of them may
 find none, and ends with "Invalid thread pool!" (torch 2.13, `caffe2/utils/threadpool/pthreadpool-cpp.cc`). Each thread
 asks at its first operation if the program has called `torch.set_num_threads`.
 """

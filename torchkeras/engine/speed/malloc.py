@@ -1,6 +1,6 @@
 """Memory of the CPU: what a step frees is kept for the next step, and weights of a file lie in large pages.
 
-glibc gives the free end of its heap back to the system, and at the next step each page of it is asked for anew and
+glibc gives the free end of its heap back to the system, and at the next step each page of it is asked for again and
 filled with zeros: a third of the time of a small convolutional network's step. With a higher limit the memory stays
 with the process: its peak is the same, it only is not given back between steps.
 

@@ -111,5 +111,5 @@ class CompiledModel:
 
     @lazy_property
     def calls(self) -> HookFreeCalls:
-        """How a step calls the network; made for the first one, and set anew when a run begins."""
+        """How a step calls the network; made for the first one, and set again when a run begins."""
         return HookFreeCalls(self.network)

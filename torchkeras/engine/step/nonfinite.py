@@ -42,7 +42,7 @@ class Watched(Protocol):
         ...
 
     def forget(self, known: set[Any]) -> None:
-        """Take away the state that a step made anew: all whose key is not known."""
+        """Take away the state that a step created: all whose key is not known."""
         ...
 
 
@@ -132,7 +132,7 @@ class Guard:
         return [None if gradient is None else torch.where(good, gradient, self._zero) for gradient in gradients]
 
     def applied(self, updated: bool) -> None:
-        """Told whether the optimizer has changed the weights, rather than accumulated."""
+        """Called with whether the optimizer has changed the weights, rather than accumulated."""
         self._updated = self._updated or updated
 
     def tripped(self, now: bool = False) -> bool:

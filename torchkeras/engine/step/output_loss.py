@@ -1,7 +1,7 @@
 """The loss of an output, in whatever form it was given: one way to call it, and what targets it takes.
 
-Keras's functions give a number a sample, under the weighted mean of 2.2.4. A `Loss` object reduces as it was told to. A
-loss of torch (a module, or a function of torch.nn.functional) is called as torch calls it: (y_pred, y_true).
+Keras's functions give a number a sample, under the weighted mean of 2.2.4. A `Loss` object reduces as its `reduction`
+says. A loss of torch (a module, or a function of torch.nn.functional) is called as torch calls it: (y_pred, y_true).
 """
 
 from __future__ import annotations

@@ -314,8 +314,8 @@ def metrics(model: CompiledModel, batch: Batch, outputs: list[torch.Tensor], mas
     for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=bool(model.targets)):
         if target.measures:
             measured(target, true, outputs[target.index], weight, masks[target.index], values, outputs)
-    behind = outputs[len(outputs) - len(model.added_metrics) :]
-    for name, value in zip(model.added_metrics, behind, strict=True):
+    added = outputs[len(outputs) - len(model.added_metrics) :]
+    for name, value in zip(model.added_metrics, added, strict=True):
         values[name] = value.detach().mean(dtype=None if value.is_floating_point() else torch.float32)
     return values
 

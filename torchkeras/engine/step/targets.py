@@ -63,21 +63,21 @@ def resolve(names: list[str], owners: Callable[[], list[str]], graph: Graph, giv
     an output, loss or metric, and for lists of another length.
     """
 
-    def told(option: str) -> Any:
+    def option_of(option: str) -> Any:
         value = getattr(given, option)
         return by_output(value, names, owners()) if isinstance(value, Mapping) else value
 
-    asked = for_outputs("loss", told("loss"), names, share=True)
+    asked = for_outputs("loss", option_of("loss"), names, share=True)
     losses = [None if each is None else objective(each) for each in asked]
-    weights = for_outputs("loss_weights", told("loss_weights"), names)
-    modes = for_outputs("sample_weight_mode", told("sample_weight_mode"), names, share=True)
-    wanted = [metrics_for_outputs(option, told(option), names) for option in ("metrics", "weighted_metrics")]
+    weights = for_outputs("loss_weights", option_of("loss_weights"), names)
+    modes = for_outputs("sample_weight_mode", option_of("sample_weight_mode"), names, share=True)
+    wanted = [metrics_for_outputs(option, option_of(option), names) for option in ("metrics", "weighted_metrics")]
     targets = []
     for k, (name, loss) in enumerate(zip(names, losses, strict=True)):
         if modes[k] not in (None, "temporal"):
             raise ValueError(f"compile: sample_weight_mode must be None or 'temporal'; found {modes[k]!r}.")
         if loss is None:
-            _tell_left_out(name, told)
+            _tell_left_out(name, option_of)
             continue
         output = graph.outputs[k]
         link = link_of(loss, output) if given.numerics is None else None
@@ -122,10 +122,10 @@ def _weight(given: Any) -> Any:
     return float(given)
 
 
-def _tell_left_out(name: str, told: Callable[[str], Any]) -> None:
+def _tell_left_out(name: str, option_of: Callable[[str], Any]) -> None:
     """Warn of options that name an output without a loss: there is no target for it."""
     for option in ("metrics", "weighted_metrics", "loss_weights"):
-        value = told(option)
+        value = option_of(option)
         if isinstance(value, Mapping) and value.get(name) not in (None, [], ()):
             warnings.warn(
                 f"compile: {option} names the output {name!r}, which has no loss; it is left out.", stacklevel=4

@@ -16,7 +16,7 @@ class Layout(Enum):
     KERAS = "the order that Keras shows"
     CHANNELS_FIRST = "the last of Keras's axes lies at axis 1"
     ANY = "either, the same for all inputs and outputs"
-    AXIS = "either, and `forward` is told by `axis=` where the layer's axis lies"
+    AXIS = "either, and `forward` receives the place of the layer's axis as `axis=`"
 
 
 def to_channels_first(ndim: int) -> tuple[int, ...] | None:

@@ -55,7 +55,7 @@ NO_FUNCTIONS = {  # of torch's list, besides: they describe a tensor, or are no 
 PREFIXES = ("is_", "q_", "sym_", "fbgemm", "miopen", "native_", "quantize", "fake_quantize", "fused_", "unsafe_")
 PREFIXES = (*PREFIXES, "batch_norm_", "to_sparse", "to_padded")
 
-# Those of torch.nn.functional that compute as in training, unless they are told otherwise.
+# Those of torch.nn.functional that compute as in training, unless an argument says otherwise.
 TRAINING = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
 TRAINING = (*TRAINING, "multi_head_attention_forward")
 

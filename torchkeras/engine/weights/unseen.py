@@ -46,7 +46,7 @@ def warn_of_unseen(model: Any, where: str, stacklevel: int, losses: Iterable[Any
 
 
 def _unseen(model: nn.Module, known: set[int]) -> Iterator[tuple[WeightOwner, str, Tensor]]:
-    """The tensors, each once, with the layer that has them and the path from it. `known`: those told of, by `id`."""
+    """The tensors, each once, with their layer and the path from it. `known`: those already reported, by `id`."""
     owners: dict[str, tuple[WeightOwner, str]] = {}  # by the path of a module: its layer, and the path from there
     for place, module in model.named_modules():
         above, _, key = place.rpartition(".")

@@ -40,9 +40,9 @@ class Weight:
     (the first, and of the others those that the layer has).
     `keras`, `torch`: the names of its axes in either order, `...` for any number of spatial axes. Where no permutation
     leads from one to the other, `pieces(layer, *tensors)`, a function of a module, gives the views that make Keras's
-    array, as `torchkeras.base.keras_axes` says. `when`: the option that must be true for the weight to be there. `plus`: a
-    second tensor that torch adds to the first one (the other bias of an `nn.LSTM`): kept at zero, counted in when
-    read. `beside`: a tensor that torch keeps beside it and nothing here reads (the count of an `nn.BatchNorm2d`).
+    array, as `torchkeras.base.keras_axes` says. `when`: the option that must be true for the weight to be there.
+    `plus`: a second tensor that torch adds to the first one (the other bias of an `nn.LSTM`): kept at zero, counted in
+    when read. `beside`: a tensor that torch keeps beside it and nothing here reads (the count of an `nn.BatchNorm2d`).
     The initializer, regularizer and constraint are the layer's options `<option>_initializer` and so on; `option`: the
     weight's name unless given. `name`: its name in Keras's files, the attribute's unless given.
     """
@@ -217,7 +217,7 @@ class Variable:
         )
 
     def __eq__(self, other: Any) -> bool:
-        """Whether both are one weight of one layer, which is looked up anew for each list of weights."""
+        """Whether both are one weight of one layer, which is looked up again for each list of weights."""
         same = isinstance(other, Variable) and self.layer is other.layer and self.paths == other.paths
         return same if isinstance(other, Variable) else NotImplemented
 

@@ -121,7 +121,7 @@ def _same(found: Any, wanted: Any, what: str) -> None:
 
 
 def keras_test(func: F) -> F:
-    """A test function; names of layers begin anew after it."""
+    """A test function; names of layers start again after it."""
 
     @wraps(func)
     def test(*args: Any, **kwargs: Any) -> Any:

@@ -56,8 +56,8 @@ def _copy(array: IO[bytes], into: IO[bytes], where: str, limits: Limits) -> None
         raise ForbiddenContentError(f"{where} holds Python objects.")
     if left > limits.array:
         raise FileLimitError(f"{where} has {left} bytes; at most {limits.array} are read.")
-    told = {"descr": npy.dtype_to_descr(dtype), "fortran_order": by_columns, "shape": shape}
-    npy.write_array_header_2_0(into, told)
+    header = {"descr": npy.dtype_to_descr(dtype), "fortran_order": by_columns, "shape": shape}
+    npy.write_array_header_2_0(into, header)
     while left and (part := array.read(min(left, MIB))):
         into.write(part)
         left -= len(part)

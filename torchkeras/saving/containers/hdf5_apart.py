@@ -98,12 +98,12 @@ class Account:
 
     def add(self, found: h5py.Group | Dataset) -> bool:
         """Add a group or dataset; False if it is there already. Raises ValueError for damaged blocks."""
-        told, name = h5o.get_info(found.id), str(found.name)
-        header = self._base + told.addr
+        info, name = h5o.get_info(found.id), str(found.name)
+        header = self._base + info.addr
         if header in self._headers:
             return False
         self._headers.add(header)
-        for begin, end, what in self._blocks.of(told.addr, told.hdr.space.total if told.hdr.nchunks == 1 else 0):
+        for begin, end, what in self._blocks.of(info.addr, info.hdr.space.total if info.hdr.nchunks == 1 else 0):
             self._taken.append(Extent(self._base + begin, self._base + end, what + name, header))
         if isinstance(found, Dataset):
             self._add_array(found, name, header)
@@ -133,9 +133,9 @@ class Account:
 
         - An array that begins at no multiple of its numbers' size, with a gap before it, in a file whose headers all
           begin at such a multiple: HDF5 goes on where the file ended, which may be after an odd number of bytes.
-        - One gap is a hole: it is between arrays, or is not 0 altogether. The array after it has an end that is 0, over
+        - One gap is a hole: it is between arrays, or is not all 0. The array after it has an end that is 0, over
           as many bytes: it seems to belong where the hole begins. The same with an array before it, and its beginning.
-        - An array is 0 altogether, beside a gap, and there is one hole, elsewhere, with room for it.
+        - An array is all 0, beside a gap, and there is one hole, elsewhere, with room for it.
 
         One damaged address leaves one hole. Several are what somebody left who edited the file.
         """
@@ -210,7 +210,7 @@ class Account:
     def _is_of_another(self, hole: Gap, found: Extent, is_placed: bool = False) -> bool:
         """Whether a hole is rather what an array left that was written again, or what was before it.
 
-        This is before the hole, in half precision, and `found` is not; or it is elsewhere, behind its successor, though
+        This is before the hole, in half precision, and `found` is not; or it is elsewhere, after its successor, though
         its header is between those of the arrays around the hole. `is_placed`: `found` may be this successor.
         """
         if 0 < hole.before.item < min(found.item, ALIGNED):

@@ -45,8 +45,8 @@ class Blocks:
         # What half a table of names, half a tree of names, and half a tree of pieces have room for. A later first block
         # does not say it.
         table, names, pieces = (WORD.unpack_from(start, place)[0] for place in (16, 18, 24))
-        told = {0: (table, names, 32), 1: (table, names, pieces)}
-        self._table, self._names, self._pieces = told.get(version, (4, 16, 32))
+        sizes = {0: (table, names, 32), 1: (table, names, pieces)}
+        self._table, self._names, self._pieces = sizes.get(version, (4, 16, 32))
 
     def of(self, at: int, size: int) -> Iterator[Block]:
         """The blocks of the object whose header begins `at`; it has `size` bytes if it is in one piece, else 0.

@@ -202,9 +202,9 @@ def check_end(file: h5py.Group) -> None:
     at = {0: 24, 1: 28, 2: 12, 3: 12}.get(start[8] if len(start) == 64 else -1)
     if start[:8] != SIGNATURE or at is None:
         return  # something precedes it; HDF5 will say whether it can be read
-    base, told = (int.from_bytes(start[place : place + 8], "little") for place in (at, at + 16))
-    if base == 0 and told != length:
-        raise UnreadableFileError(f"{filename(file)}: the file has {length} bytes; its first block says {told}.")
+    base, stated = (int.from_bytes(start[place : place + 8], "little") for place in (at, at + 16))
+    if base == 0 and stated != length:
+        raise UnreadableFileError(f"{filename(file)}: the file has {length} bytes; its first block says {stated}.")
 
 
 def check_count(file: h5py.File, where: str, limits: Limits = LIMITS) -> None:
@@ -289,8 +289,8 @@ def is_bfloat16(dataset: Dataset) -> bool:
     kind = dataset.kind
     if kind.get_class() != h5t.OPAQUE or kind.get_size() != 2 or not h5a.exists(dataset.id, b"dtype"):
         return False
-    told = h5a.open(dataset.id, b"dtype").get_type()
-    return isinstance(told, h5t.TypeStringID) and dataset.attrs["dtype"] in (BFLOAT16, BFLOAT16.encode())
+    stated = h5a.open(dataset.id, b"dtype").get_type()
+    return isinstance(stated, h5t.TypeStringID) and dataset.attrs["dtype"] in (BFLOAT16, BFLOAT16.encode())
 
 
 def check_bytes(dataset: Dataset, limits: Limits = LIMITS) -> None:

@@ -110,13 +110,13 @@ def _judge(answer: Mapping[str, Any], task: Mapping[str, Any]) -> None:
     try:
         report = json.loads(answer["report"])
         doubts = [str(each) for each in report.get("doubts", ())]
-        kind, told = ("", "") if doubts or not report else (report["kind"], str(report["text"]))
+        kind, message = ("", "") if doubts or not report else (report["kind"], str(report["text"]))
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise UnreadableFileError(f"{name}: the answer of the process that read it cannot be understood.") from error
     for each in doubts:
         warnings.warn(each, stacklevel=2)
     if kind:
-        raise KINDS.get(kind, UnreadableFileError)(told)
+        raise KINDS.get(kind, UnreadableFileError)(message)
 
 
 class _Keeper:

@@ -66,8 +66,8 @@ def supervise(task: Mapping[str, Any]) -> dict[str, Any]:
             ended = not part or len(report) > LONGEST_REPORT
             report += part
         if ended:
-            found, told = os.waitpid(pid, os.WNOHANG)
-            status = told if found else None
+            found, answer = os.waitpid(pid, os.WNOHANG)
+            status = answer if found else None
             time.sleep(0 if found else 0.001)
     os.close(reading_end)
     killed_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
@@ -150,5 +150,5 @@ def _resident(pid: int) -> int:
     """The memory of a child, where the system sets it no limit (macOS); elsewhere 0."""
     if sys.platform == "linux":
         return 0
-    told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
-    return int(told or 0) * 1024
+    answer = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
+    return int(answer or 0) * 1024

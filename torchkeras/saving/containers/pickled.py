@@ -155,8 +155,8 @@ class Machine:
             raise UnreadableFileError(f"{self.where}: {NO_STATE}")
         raise ForbiddenContentError(f"{self.where}: {MORE}.")
 
-    def _storage(self, told: tuple[Any, ...]) -> Storage:
-        kind, of, key, _, count, *view = told
+    def _storage(self, stated: tuple[Any, ...]) -> Storage:
+        kind, of, key, _, count, *view = stated
         name = of.name if isinstance(of, Name) else ""
         if kind != "storage" or name not in SIZES or not isinstance(key, str) or any(view):
             raise ForbiddenContentError(f"{self.where}: {MORE}.")
@@ -215,9 +215,9 @@ def _check_zip(file: IO[bytes], where: str, limits: Limits) -> None:
         for name, member in members.items():
             if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & ENCRYPTED:
                 raise ForbiddenContentError(f"{where}: member {name[:100]!r} is compressed or encrypted.")
-        told = sum(member.file_size for member in members.values())
-        if told > file.seek(0, os.SEEK_END):
-            raise UnreadableFileError(f"{where}: its members have {told} bytes, more than the file.")
+        stated = sum(member.file_size for member in members.values())
+        if stated > file.seek(0, os.SEEK_END):
+            raise UnreadableFileError(f"{where}: its members have {stated} bytes, more than the file.")
         pickles = [name for name in members if name.split("/")[-1] == "data.pkl"]
         if len(pickles) != 1:
             raise UnreadableFileError(f"{where}: not a file that torch.save wrote (it has {len(pickles)} data.pkl).")
@@ -267,8 +267,8 @@ def _check_stream(file: IO[bytes], where: str, limits: Limits) -> None:
     for key in keys:
         storage = machine.storages[key]
         file.seek(at)
-        told, at = int.from_bytes(file.read(8), "little"), at + 8 + storage.count * storage.size
-        if told != storage.count or at > end:
+        stated, at = int.from_bytes(file.read(8), "little"), at + 8 + storage.count * storage.size
+        if stated != storage.count or at > end:
             raise UnreadableFileError(
-                f"{where}: the storage {key[:100]!r} has {storage.count} values; {told} are stored."
+                f"{where}: the storage {key[:100]!r} has {storage.count} values; {stated} are stored."
             )

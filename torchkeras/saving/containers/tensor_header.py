@@ -61,14 +61,14 @@ def read(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Header:
         length = int.from_bytes(file.read(8), "little")
         if length > limits.json:
             raise FileLimitError(f"{where}: its header has {length} bytes; at most {limits.json} are read.")
-        told = json_text.parse(file.read(length), f"{where}: its header")
-    if not isinstance(told, dict):
+        header = json_text.parse(file.read(length), f"{where}: its header")
+    if not isinstance(header, dict):
         raise UnreadableFileError(f"{where}: its header is no JSON object.")
-    metadata = told.pop("__metadata__", None)
-    if len(told) > limits.members:
-        raise FileLimitError(f"{where}: it holds {len(told)} tensors; at most {limits.members} are read.")
+    metadata = header.pop("__metadata__", None)
+    if len(header) > limits.members:
+        raise FileLimitError(f"{where}: it holds {len(header)} tensors; at most {limits.members} are read.")
     places, end = [], 8 + length
-    for name, about in sorted(told.items(), key=_order):
+    for name, about in sorted(header.items(), key=_order):
         dtype, shape, begin, after = _entry(where, name, about)
         if 8 + length + begin != end or 8 + length + after > size:
             raise UnreadableFileError(

@@ -153,11 +153,11 @@ def _check_backend(config: Config, custom: Mapping[str, Any]) -> None:
 def doubts(config: Any, data_format: str | None = None) -> list[str]:
     """What a config leaves open and is taken as in Keras 1, as sentences for a warning."""
     found = []
-    told = data_format or _agreed_format(config)
+    agreed = data_format or _agreed_format(config)
     for kind, options in _layers(config):
         left_out, taken = LEFT_OUT.get(kind, ("", ""))
         function = options.get("mode_type", "raw") != "raw"
-        known = left_out in options or (left_out == "dim_ordering" and told) or (kind == "Merge" and not function)
+        known = left_out in options or (left_out == "dim_ordering" and agreed) or (kind == "Merge" and not function)
         if left_out and not known:
             found.append(f"{kind} {options.get('name')!r}: its {left_out} is not written; it is taken as {taken}.")
     return found

@@ -192,8 +192,8 @@ def _before_identities(entries: Mapping[str, Any], place: Any) -> Any:
 
 
 def _is_identity(entry: Mapping[str, Any]) -> bool:
-    told = IDENTITIES.get(entry["class_name"], ("", ()))
-    return told is None or entry["config"].get(told[0]) in told[1]
+    identity = IDENTITIES.get(entry["class_name"], ("", ()))
+    return identity is None or entry["config"].get(identity[0]) in identity[1]
 
 
 def _numbers(value: Any) -> list[Any]:

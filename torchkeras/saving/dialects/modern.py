@@ -115,10 +115,10 @@ def dialect(config: Any, keras_version: str | None = None, backend: str | None =
     version, backend = keras_version or inside.get("keras_version"), backend or inside.get("backend")
     if version is None:
         return _by_forms(config)
-    told = VERSION.match(str(version))
-    if told is None:
+    stated = VERSION.match(str(version))
+    if stated is None:
         raise UnknownFormatError(f"The version of Keras must be such as '2.2.4'; found {version!r}.")
-    major, minor, tf = int(told[1]), int(told[2]), "-tf" in str(version)
+    major, minor, tf = int(stated[1]), int(stated[2]), "-tf" in str(version)
     found = next((each for each in DIALECTS if each.version(major, minor, tf)), None)
     if found is None:
         raise UnknownFormatError(f"Written by Keras {version}; files of Keras 1, 2 and 3 are read.")
@@ -133,6 +133,6 @@ def _by_forms(config: Any) -> Dialect:
     explained = {name for each in marked for name in each.besides}
     left = {each.name: each for each in marked if each.name not in explained}
     if len(left) != 1:
-        told = ", ".join(sorted(left)) or "nothing"
-        raise UnknownFormatError(f"The architecture has no 'keras_version', and its forms are those of {told} alone.")
+        stated = ", ".join(sorted(left)) or "nothing"
+        raise UnknownFormatError(f"The architecture has no 'keras_version', and its forms are those of {stated} alone.")
     return left.popitem()[1]

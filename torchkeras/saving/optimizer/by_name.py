@@ -104,13 +104,13 @@ def _names(model: Any, optimizer: Any) -> list[str]:
 
 def _check_numbers(numbers: Any, optimizer: Any, kinds: set[str], count: int, file: str) -> None:
     """Raise UnreadableFileError for numbers of another form than `state_by_name` gives."""
-    told = numbers if isinstance(numbers, Mapping) else {}
-    waiting = told.get(ACCUMULATED, NOTHING)
+    saved_numbers = numbers if isinstance(numbers, Mapping) else {}
+    waiting = saved_numbers.get(ACCUMULATED, NOTHING)
     good = (
-        _is_count(told.get("iterations"))
-        and _are_numbers(told.get("more"))
-        and told["more"].keys() == optimizer._more().keys()
-        and _are_numbers(told.get(SCALE, {}))
+        _is_count(saved_numbers.get("iterations"))
+        and _are_numbers(saved_numbers.get("more"))
+        and saved_numbers["more"].keys() == optimizer._more().keys()
+        and _are_numbers(saved_numbers.get(SCALE, {}))
         and isinstance(waiting, Mapping)
         and waiting.keys() == NOTHING.keys()
         and _is_count(waiting["count"])

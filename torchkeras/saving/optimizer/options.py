@@ -121,15 +121,15 @@ _FROM: Mapping[str, Callable[[Options, bool], None]] = {
 
 def _schedule(name: str, options: Options, schedule: Mapping[str, Any]) -> Options:
     """A schedule as an option of ours: as Keras 2's `decay` if that is equal."""
-    kind, told = str(schedule.get("class_name")).rpartition(">")[2], schedule.get("config")
-    if not isinstance(told, Mapping):
+    kind, schedule_config = str(schedule.get("class_name")).rpartition(">")[2], schedule.get("config")
+    if not isinstance(schedule_config, Mapping):
         raise ValueError(f"the learning rate of {name} is the schedule {kind}, which has no options")
-    rate, rise, steps = (told.get(key) for key in ("initial_learning_rate", "decay_rate", "decay_steps"))
+    rate, rise, steps = (schedule_config.get(key) for key in ("initial_learning_rate", "decay_rate", "decay_steps"))
     every = options.get("gradient_accumulation_steps") or 1
-    as_decay = steps == every and bool(told.get("staircase")) == (every > 1) and not options.get("decay")
+    as_decay = steps == every and bool(schedule_config.get("staircase")) == (every > 1) and not options.get("decay")
     if kind == "InverseTimeDecay" and name in WITH_DECAY and as_decay:
         return {"learning_rate": rate, "decay": rise}
-    return {"learning_rate": {"class_name": kind, "config": dict(told)}}
+    return {"learning_rate": {"class_name": kind, "config": dict(schedule_config)}}
 
 
 # --- ours to theirs --------------------------------------------------------------------------------------------------

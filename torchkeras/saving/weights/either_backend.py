@@ -74,8 +74,8 @@ def _in_turn(matches: Iterable[Match]) -> bool:
     """Whether the names of the layers, in the model and in the file, count up in one order."""
     numbers = []
     for match in matches:
-        told = str(attribute(match.sources[0].data.parent, "name", ""))
-        (own, number), (stem, counted) = _numbered(match.variable.layer.name), _numbered(told)
+        stored_name = str(attribute(match.sources[0].data.parent, "name", ""))
+        (own, number), (stem, counted) = _numbered(match.variable.layer.name), _numbered(stored_name)
         if own != stem:
             return False
         numbers.append((own, number, counted))

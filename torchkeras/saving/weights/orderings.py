@@ -77,17 +77,17 @@ def by_kernels(file: str, attempt: Callable[[str], list[Match]]) -> str | None:
     return None
 
 
-def agreed(file: str, said: str | None, told: str | None, model: str | None) -> str | None:
+def agreed(file: str, said: str | None, file_format: str | None, model: str | None) -> str | None:
     """The data format of the file: what the caller says, or what the file shows.
 
     Raises ValueError if the two contradict, ModelFileError if the model has the other format and the caller did not ask
     for a conversion.
     """
-    if said and told and said != told:
-        raise ValueError(f"{file}: its convolutions are {told}, and original_data_format says {said!r}.")
-    if told and model and told != model and not said:
+    if said and file_format and said != file_format:
+        raise ValueError(f"{file}: its convolutions are {file_format}, and original_data_format says {said!r}.")
+    if file_format and model and file_format != model and not said:
         raise ModelFileError(
-            f"{file}: its convolutions are {told}, those of the model {model}. To convert the weights, give "
-            f"original_data_format={told!r}."
+            f"{file}: its convolutions are {file_format}, those of the model {model}. To convert the weights, give "
+            f"original_data_format={file_format!r}."
         )
-    return said or told
+    return said or file_format

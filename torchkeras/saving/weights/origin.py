@@ -87,8 +87,8 @@ class Origin:
             raise UnknownFormatError(
                 f"{file}: written by Keras {version or 'of an unknown version'}; files of Keras 1, 2 and 3 are read."
             )
-        told = attribute(group, "backend", attribute(group.file, "backend"))
-        found = backend_by_names(group) if version.startswith("1.") else None if told is None else str(told)
+        declared = attribute(group, "backend", attribute(group.file, "backend"))
+        found = backend_by_names(group) if version.startswith("1.") else None if declared is None else str(declared)
         if backend is not None and found is not None and (backend == "theano") != (found == "theano"):
             raise ValueError(f"{file}: written on {found}, and original_backend says {backend!r}.")
         if found is not None and found not in BACKENDS:

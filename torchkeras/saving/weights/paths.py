@@ -234,11 +234,11 @@ class _Pairing:
         self, owner: WeightOwner, layers: list[WeightOwner], inside: h5py.Group, stored: set[str]
     ) -> dict[WeightOwner, str]:
         """The layers whose names the file has. Raises WeightMismatchError for none."""
-        told, weighted = _names(inside, stored), {layer.name: layer for layer in layers if self.weighted[layer]}
-        found = {layer: told[name] for name, layer in weighted.items() if name in told}
+        by_name, weighted = _names(inside, stored), {layer.name: layer for layer in layers if self.weighted[layer]}
+        found = {layer: by_name[name] for name, layer in weighted.items() if name in by_name}
         if not found:
             raise WeightMismatchError(
-                f"{filename(inside)}: by_name finds no layer: the file has {', '.join(sorted(told)) or 'no names'}; "
+                f"{filename(inside)}: by_name finds no layer: the file has {', '.join(sorted(by_name)) or 'no names'}; "
                 f"the model has {', '.join(weighted) or 'none'} with weights."
             )
         return found
@@ -335,20 +335,20 @@ def _by_name(
     layers: list[WeightOwner], seen: set[WeightOwner], group: h5py.Group, stored: set[str]
 ) -> dict[WeightOwner, str]:
     """The same, of layers with weights, by the names of layers in a file; empty if they are not the model's."""
-    told = _names(group, stored)
+    by_name = _names(group, stored)
     wanted = {layer.name: layer for layer in layers if layer not in seen}
-    if len(told) != len(stored) or set(told) != set(wanted):
+    if len(by_name) != len(stored) or set(by_name) != set(wanted):
         return {}
-    return {layer: told[name] for name, layer in wanted.items()}
+    return {layer: by_name[name] for name, layer in wanted.items()}
 
 
 def _names(group: h5py.Group, stored: set[str]) -> dict[str, str]:
     """The groups of layers by the names of layers that they tell; tf_keras writes no names."""
-    told: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for name in stored:
         inside = group_in(group, name)
-        told[str(attribute_of(group_in(inside, "vars"), "name", "")) if "vars" in groups(inside) else ""] = name
-    return told
+        by_name[str(attribute_of(group_in(inside, "vars"), "name", "")) if "vars" in groups(inside) else ""] = name
+    return by_name
 
 
 def untaken(group: h5py.Group, matches: Iterable[Match]) -> list[str]:

@@ -101,7 +101,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
         # A file without a model has none of ours, whatever names it has.
         own = {name for name in names if name.startswith(PREFIX) and about is not None}
         yield StoredTensors(
-            {name: told for name, told in described.items() if name not in own},
+            {name: described_tensor for name, described_tensor in described.items() if name not in own},
             file.get_tensor,
             about,
             lambda name, rows: file.get_slice(name)[rows],
@@ -130,7 +130,7 @@ def _description(stored: Any, name: str, path: Any) -> tuple[torch.dtype, tuple[
 def _stretches(
     file: IO[bytes], names: list[str], described: Mapping[str, Description], where: str
 ) -> dict[str, Stretch]:
-    """Where the tensors are: one after the other behind the header, in the order of `names`, as the package checked."""
+    """Where the tensors are: one after the other after the header, in the order of `names`, as the package checked."""
     begin, found = LENGTH + int.from_bytes(file.read(LENGTH), "little"), {}
     part = Part(file.fileno(), 0, os.fstat(file.fileno()).st_size)
     for name in names:

@@ -1,4 +1,4 @@
-"""A model's `state_dict` in files: the tensors behind its names, and setting a model from named tensors, all or none.
+"""A model's `state_dict` in files: the tensors under its names, and setting a model from named tensors, all or none.
 
 A tensor with several names, such as that of a layer in two models, is one tensor here. A file may have it under any of
 its names, or under several if the values agree.
@@ -100,8 +100,8 @@ def fill(
     nothing; `skip_mismatch`, with a warning, those that do not fit. Returns the names that are left, in the model and
     in the file. Raises WeightMismatchError.
     """
-    expected, told = tensors_of(model), {new: old for old, new in _renamed(model, found.tensors).items()}
-    stored = {new: found.tensors[old] for new, old in told.items()}
+    expected, old_names = tensors_of(model), {new: old for old, new in _renamed(model, found.tensors).items()}
+    stored = {new: found.tensors[old] for new, old in old_names.items()}
     value_of = found.value_of
     left: tuple[list[str], list[str]] = [], []
     if by_name or skip_mismatch:
@@ -116,11 +116,11 @@ def fill(
             _check(name, tensor, *stored[name], where)
         given = [name for name in names if name in stored]
         for name in given[1:]:
-            if not torch.equal(value_of(told[given[0]]), value_of(told[name])):
+            if not torch.equal(value_of(old_names[given[0]]), value_of(old_names[name])):
                 raise WeightMismatchError(
                     f"{where}: {given[0]!r} and {name!r} are one tensor in the model; in the file they differ."
                 )
-    first = {told[next(name for name in names if name in stored)]: tensor for names, tensor in expected.items()}
+    first = {old_names[next(name for name in names if name in stored)]: tensor for names, tensor in expected.items()}
     with torch.no_grad():
         found.set(first)
     return left

@@ -98,13 +98,13 @@ def _now() -> datetime:
 
     Source: https://reproducible-builds.org/specs/source-date-epoch/
     """
-    told = os.environ.get("SOURCE_DATE_EPOCH")
-    if told is None:
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    if epoch is None:
         return datetime.now()
     try:
-        return datetime.fromtimestamp(int(told), timezone.utc)
+        return datetime.fromtimestamp(int(epoch), timezone.utc)
     except (ValueError, OverflowError, OSError) as error:
         raise ValueError(
             "The environment variable SOURCE_DATE_EPOCH must be a whole number, of the seconds since 1970 in UTC; "
-            f"found {told!r}."
+            f"found {epoch!r}."
         ) from error

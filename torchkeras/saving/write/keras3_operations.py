@@ -150,7 +150,7 @@ TORCH: Mapping[str, tuple[str, ...]] = {
     "where": ("Where condition input>x1 other>x2",),
     "zeros_like": ("ZerosLike input>x",),
 }
-# Functions that only say the shape of their result anew.
+# Functions that only say the shape of their result again.
 RESHAPING = ("reshape", "view", "flatten", "unflatten", "ravel")
 PARTING = ("split", "chunk", "tensor_split")
 _WORDS: Mapping[str, Any] = {"None": None, "True": True, "False": False, "(0,1)": [0, 1]}

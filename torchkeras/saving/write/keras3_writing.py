@@ -147,8 +147,8 @@ class _Writing:
         # A get_config without that of `Layer` returns all that its __init__ takes.
         if "trainable" in config:  # there, a model that is frozen has frozen each layer inside
             config["trainable"] = layer.trainable and not layer._frozen
-        told = is_own(type(layer)) or "name" in given
-        return {**config, "dtype": layer.dtype_policy.name} if told else config
+        has_policy = is_own(type(layer)) or "name" in given
+        return {**config, "dtype": layer.dtype_policy.name} if has_policy else config
 
     def value(self, layer: Layer, option: str, value: Any) -> Any:
         """One option's value."""

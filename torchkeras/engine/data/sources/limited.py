@@ -34,7 +34,7 @@ class Limited(Source):
 
     def batches(self, order: str, skip: int = 0) -> Batches:
         """As `Source.batches`. After `load_state_dict` the source goes on where that state was taken; `skip` then says
-        only how many batches of this epoch are behind it.
+        only how many batches of this epoch are done.
         """
         if self._restored is not None:
             self.catch_up(order)

@@ -128,9 +128,11 @@ def _sampler(sampler: Any) -> Any:
     """What orders a DataLoader's samples, without the data."""
     if isinstance(sampler, DistributedSampler):  # one of several processes, of which there may be others now
         return [type(sampler).__name__, sampler.shuffle, sampler.seed, sampler.drop_last]
-    told = {name: item for name, item in vars(sampler).items() if name not in ("data_source", "sampler", "generator")}
+    options = {
+        name: item for name, item in vars(sampler).items() if name not in ("data_source", "sampler", "generator")
+    }
     inner = getattr(sampler, "sampler", None)
-    return [type(sampler).__name__, plain(told, deep=True), None if inner is None else _sampler(inner)]
+    return [type(sampler).__name__, plain(options, deep=True), None if inner is None else _sampler(inner)]
 
 
 def _distributed_sampler(loader: DataLoader[Any], part: Part) -> DistributedSampler[Any] | None:
@@ -172,7 +174,7 @@ class _Held:
 
 
 def _behind(loader: Any, skip: int) -> Iterator[Any]:
-    """What `loader` gives behind its first `skip` batches, which are not loaded. Draws what the loader would draw."""
+    """What `loader` gives after its first `skip` batches, which are not loaded. Draws what the loader would draw."""
     in_batches = loader.batch_sampler is not None
     held = _Held(loader.batch_sampler if in_batches else loader.sampler)
     indices: dict[str, Any] = {"batch_sampler": held} if in_batches else {"batch_size": None, "sampler": held}

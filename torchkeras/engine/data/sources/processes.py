@@ -19,7 +19,7 @@ from torchkeras.base.arrays import as_tensor
 def in_processes(made: Any, numbers: Iterable[int], workers: int, waiting: int) -> Iterator[Any]:
     """`made[number]` for each number, by `workers` processes, some `waiting` of them ahead, in order.
 
-    Arrays arrive as tensors, through shared memory. Each pass copies `made` to its processes anew. Random numbers of
+    Arrays arrive as tensors, through shared memory. Each pass copies `made` to its processes again. Random numbers of
     torch, NumPy and Python are seeded there by torch's own, each process in another way.
     """
     loader = DataLoader(

@@ -150,7 +150,7 @@ class Streamed(Source):
         self._drawn: dict[str, Any] = {}
 
     def _items(self, order: str, skip: int) -> Iterator[Any]:
-        """The items of one epoch behind the first `skip`. Draws the order when called."""
+        """The items of one epoch after the first `skip`. Draws the order when called."""
         raise NotImplementedError
 
     def batches(self, order: str, skip: int = 0) -> Batches:
@@ -208,7 +208,7 @@ class Streamed(Source):
         return x, y, weight
 
     def _passed(self, items: Iterator[Any], number: int) -> Iterator[Any]:
-        """The items behind the first `number`, which are made again: these must begin as they did before a stop.
+        """The items after the first `number`, which are made again: these must begin as they did before a stop.
 
         Raises ValueError where they do not.
         """
@@ -226,7 +226,7 @@ class Streamed(Source):
     def _in_threads(self, make: Callable[[Any], Any], arguments: Iterable[Any], workers: int, ahead: int) -> Any:
         """`in_threads`; what one thread draws while it makes an item is noted, where the state will be asked for.
 
-        Items are copied, since one array may be filled anew for each of them, and several wait.
+        Items are copied, since one array may be filled again for each of them, and several wait.
         """
 
         def kept(argument: Any) -> Any:
@@ -283,7 +283,7 @@ def close(iterator: Any) -> None:
 
 
 def passed_over(iterator: Iterator[Any], number: int) -> Iterator[Any]:
-    """The iterator behind its first `number` items, which are taken now."""
+    """The iterator after its first `number` items, which are taken now."""
     for _ in range(number):
         next(iterator, None)
     return iterator

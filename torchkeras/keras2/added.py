@@ -11,7 +11,7 @@ from torchkeras.engine.symbolic.tensor import as_list
 
 
 @dataclass(eq=False)
-class Told:
+class Added:
     """A loss or an update, the inputs that it is for, and the models whose training has the loss."""
 
     value: Any
@@ -19,21 +19,21 @@ class Told:
     models: WeakSet[Any] = field(default_factory=WeakSet)
 
 
-LOSSES: WeakKeyDictionary[Any, list[Told]] = WeakKeyDictionary()
-UPDATES: WeakKeyDictionary[Any, list[Told]] = WeakKeyDictionary()
+LOSSES: WeakKeyDictionary[Any, list[Added]] = WeakKeyDictionary()
+UPDATES: WeakKeyDictionary[Any, list[Added]] = WeakKeyDictionary()
 
 
-def keep(kept: WeakKeyDictionary[Any, list[Told]], layer: Any, values: Any, inputs: Any) -> None:
+def keep(kept: WeakKeyDictionary[Any, list[Added]], layer: Any, values: Any, inputs: Any) -> None:
     """Keep what was given for some inputs, or for None."""
-    kept.setdefault(layer, []).extend(Told(each, inputs) for each in as_list(values))
+    kept.setdefault(layer, []).extend(Added(each, inputs) for each in as_list(values))
 
 
-def values(kept: WeakKeyDictionary[Any, list[Told]], layer: Any) -> list[Any]:
+def values(kept: WeakKeyDictionary[Any, list[Added]], layer: Any) -> list[Any]:
     """All that was given."""
     return [each.value for each in kept.get(layer, ())]
 
 
-def values_for(kept: WeakKeyDictionary[Any, list[Told]], layer: Any, inputs: Any) -> list[Any]:
+def values_for(kept: WeakKeyDictionary[Any, list[Added]], layer: Any, inputs: Any) -> list[Any]:
     """What was given for some inputs, or for None."""
     wanted = as_list(inputs)
     return [
