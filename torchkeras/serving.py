@@ -122,7 +122,9 @@ class Server:
         numbers = [as_numbers(each, "serve: a sample") for each in given]
         arrays = [to_numpy(each) if isinstance(each, torch.Tensor) else each for each in numbers]
         found = [array.shape for array in arrays]
-        if self._shapes is not None and not (len(found) == len(self._shapes) and all(map(_fits, found, self._shapes))):
+        if self._shapes is not None and not (
+            len(found) == len(self._shapes) and all(map(_fits_shape, found, self._shapes))
+        ):
             raise ValueError(
                 f"serve: a sample for {self._model.name!r} has arrays of the shapes {self._shapes}, without a batch "
                 f"axis; found {found}."
@@ -204,5 +206,5 @@ def _sample_shapes(model: Model) -> list[tuple[int | None, ...]] | None:
     return [shape[1:] for shape in shapes]
 
 
-def _fits(found: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
+def _fits_shape(found: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
     return len(found) == len(wanted) and all(w in (None, f) for f, w in zip(found, wanted, strict=True))

@@ -52,7 +52,7 @@ def complete(
     for name in names:
         inherited = None if name in own else next((base[name] for base in bases if name in base), None)
         if inherited is not None and defaults and name in defaults:
-            inherited = _DEFAULT.sub(lambda _, name=name: _written(defaults[name]), inherited, count=1)
+            inherited = _DEFAULT.sub(lambda _, name=name: _default_text(defaults[name]), inherited, count=1)
         if inherited is not None:
             known[name] = inherited
     if len(known) == len(own):
@@ -84,7 +84,7 @@ class Completed:
         return owner.__doc__
 
 
-def _written(default: Any) -> str:
+def _default_text(default: Any) -> str:
     if default is Parameter.empty:
         return ""
     return f', default "{default}"' if isinstance(default, str) else f", default {default!r}"

@@ -33,7 +33,7 @@ class Arrangement:
 
     def shape(self, tensors: Sequence[Tensor]) -> tuple[int, ...]:
         """The shape of the array."""
-        return _shape(self.pieces(*tensors))
+        return _shape_of_pieces(self.pieces(*tensors))
 
     def assign(self, tensors: Sequence[Tensor], values: Tensor) -> None:
         """Set the tensors in place, so that the array is `values`."""
@@ -59,10 +59,10 @@ def _whole(tensor: Tensor) -> Tensor:
 IN_ORDER = Arrangement(_whole)
 
 
-def _shape(pieces: Pieces) -> tuple[int, ...]:
+def _shape_of_pieces(pieces: Pieces) -> tuple[int, ...]:
     if isinstance(pieces, Tensor):
         return tuple(pieces.shape)
-    shapes = [_shape(piece) for piece in pieces]
+    shapes = [_shape_of_pieces(piece) for piece in pieces]
     if isinstance(pieces[0], Tensor):
         return (*shapes[0][:-1], sum(shape[-1] for shape in shapes))
     return (len(shapes), *shapes[0])

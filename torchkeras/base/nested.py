@@ -66,7 +66,7 @@ def slots_as_written(form: Any) -> list[int]:
     if isinstance(form, TensorSlot):
         return [form.index]
     plain = isinstance(form, (list, tuple))
-    inside = form if plain else form.values() if isinstance(form, Mapping) else _attributes(form).values()
+    inside = form if plain else form.values() if isinstance(form, Mapping) else _attributes_of(form).values()
     return [index for item in inside for index in slots_as_written(item)]
 
 
@@ -79,7 +79,7 @@ def slots_on_torch(form: Any, inside: bool = False) -> list[int]:
         # A call is its arguments by position, and a dict of those by name.
         return [index for key in keys for index in slots_on_torch(form[key], inside or key != POSITIONAL)]
     plain = isinstance(form, (list, tuple))
-    values = form if plain else _attributes(form).values()
+    values = form if plain else _attributes_of(form).values()
     return [index for item in values for index in slots_on_torch(item, inside)]
 
 
@@ -111,7 +111,7 @@ def mapped(value: Any, change: Callable[[Any], Any], kinds: Any = TENSORS) -> An
         return type(value)(items) if type(value).__module__ == "torch.return_types" else tuple(items)
     if isinstance(value, list):
         return [mapped(item, change, kinds) for item in value]
-    return _object(value, change, kinds)
+    return _mapped_object(value, change, kinds)
 
 
 def _mapping(value: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
@@ -124,9 +124,9 @@ def _mapping(value: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
     return made
 
 
-def _object(value: Any, change: Callable[[Any], Any], kinds: Any) -> Any:
+def _mapped_object(value: Any, change: Callable[[Any], Any], kinds: Any) -> Any:
     """An object whose attributes hold tensors, such as the outputs of a model of another library."""
-    fields = _attributes(value)
+    fields = _attributes_of(value)
     changed = {name: mapped(item, change, kinds) for name, item in fields.items()}
     if all(changed[name] is item for name, item in fields.items()):
         return value
@@ -136,7 +136,7 @@ def _object(value: Any, change: Callable[[Any], Any], kinds: Any) -> Any:
     return made
 
 
-def _attributes(value: Any) -> Mapping[str, Any]:
+def _attributes_of(value: Any) -> Mapping[str, Any]:
     plain = isinstance(value, (type, torch.nn.Module, torch.Tensor)) or callable(value)
     return {} if plain else getattr(value, "__dict__", {})
 

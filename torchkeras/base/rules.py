@@ -221,7 +221,7 @@ def sizes(least: int = 1) -> Rule:
     return Rule(convert, by_rank=True, takes=lambda rank: f"int | list[int] | tuple[{', '.join(['int'] * rank)}]")
 
 
-def _names(value: Any) -> list[str]:
+def _read_names(value: Any) -> list[str]:
     found = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
     if found is None or not all(isinstance(each, str) for each in found):
         raise ValueError(f"must be a list of strings; found {value!r}.")
@@ -235,7 +235,7 @@ FLAG = rule("must be True or False", lambda v: isinstance(v, (bool, np.bool_)), 
 FLAG_OR_DIGIT = rule("must be True, False, 1 or 0", lambda v: isinstance(v, PLAIN) and v in (0, 1), bool)
 STRING = rule("must be a string", lambda v: isinstance(v, str), takes="str")
 FUNCTION = rule("must be a function, or None", lambda v: v is None or callable(v))
-NAMES = Rule(_names, takes="Iterable[str]")
+NAMES = Rule(_read_names, takes="Iterable[str]")
 CUSTOM_OBJECTS = rule(
     "must be a dictionary from names to classes and functions, or None", lambda v: v is None or is_named(v)
 )

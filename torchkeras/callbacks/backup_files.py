@@ -163,13 +163,13 @@ def told_digest(path: Path) -> str:
 
 def read_file(path: Path) -> dict[str, Any] | None:
     """The state in a file; None when its bytes do not match its digest."""
-    data = _read(path)
+    data = _read_bytes(path)
     if digest(data) != told_digest(path):
         return None
     return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
 
 
-def _read(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     """The bytes of a file; what was put in its place since, such as a fifo, is not waited for."""
     with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

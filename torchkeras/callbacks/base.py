@@ -282,13 +282,13 @@ class CallbackList(Callback):
     def set_params(self, params: Mapping[str, Any]) -> None:
         self.params = params
         for callback in self.callbacks:
-            getattr(callback, "set_params", _nothing)(params)
+            getattr(callback, "set_params", _do_nothing)(params)
         self._find()
 
     def set_model(self, model: Any) -> None:
         self.model = model
         for callback in self.callbacks:
-            getattr(callback, "set_model", _nothing)(model)
+            getattr(callback, "set_model", _do_nothing)(model)
         self._find()
 
     def state_dict(self) -> dict[str, Any]:
@@ -342,5 +342,5 @@ def is_called(callback: Any) -> bool:
     return is_main() or not getattr(callback, "main_only", False)
 
 
-def _nothing(value: Any) -> None:
+def _do_nothing(value: Any) -> None:
     pass

@@ -50,13 +50,13 @@ class FolderLock:
                 return
             (descriptor, place), self._held = self._held, None
             del _held[place]
-            if _place(self._path) == place:
+            if _file_id(self._path) == place:
                 with suppress(OSError):
                     self._path.unlink()
             os.close(descriptor)
 
     def _take(self, from_others: bool) -> None:
-        process, text = _held.get(_place(self._path) or (0, 0), (0, ""))
+        process, text = _held.get(_file_id(self._path) or (0, 0), (0, ""))
         if process == os.getpid():  # to open and close the file would give the lock back
             raise _refused(json.loads(text))
         with suppress(FileNotFoundError):
@@ -77,7 +77,7 @@ class FolderLock:
             raise _refused(other, f'; if that run is over, delete {NAME} in it, or give accept=("lock",)')
         about = os.fstat(descriptor)
         place = (about.st_dev, about.st_ino)
-        if _place(self._path) != place:  # the run before took its file away meanwhile
+        if _file_id(self._path) != place:  # the run before took its file away meanwhile
             return
         text = json.dumps({"pid": os.getpid(), "host": host, "since": time.strftime("%Y-%m-%d %H:%M:%S %z")})
         os.ftruncate(descriptor, 0)
@@ -123,7 +123,7 @@ def _lives(process: Any) -> bool:
     return True
 
 
-def _place(path: Path) -> tuple[int, int] | None:
+def _file_id(path: Path) -> tuple[int, int] | None:
     try:
         about = path.stat()
     except OSError:

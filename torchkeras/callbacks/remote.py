@@ -63,7 +63,7 @@ class RemoteMonitor(Callback):
         self.send_as_json = read("RemoteMonitor", "send_as_json", FLAG_OR_DIGIT, send_as_json)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        request = self._request({"epoch": epoch, **{name: _plain(value) for name, value in numbers(logs).items()}})
+        request = self._request({"epoch": epoch, **{name: _as_json(value) for name, value in numbers(logs).items()}})
         try:
             urllib.request.urlopen(request, timeout=TIMEOUT).close()
         except urllib.error.HTTPError as error:  # the server answered; its status does not matter
@@ -80,6 +80,6 @@ class RemoteMonitor(Callback):
         return urllib.request.Request(self.root + self.path, body.encode(), headers, method="POST")
 
 
-def _plain(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     """What JSON can hold: an array or a tensor as numbers in lists."""
     return value.tolist() if hasattr(value, "tolist") else value

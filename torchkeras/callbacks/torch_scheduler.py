@@ -68,7 +68,7 @@ class TorchScheduler(Callback):
             )
         read("TorchScheduler", "per", optional(one_of("epoch", "batch")), per)
         read("TorchScheduler", "monitor", optional(STRING), monitor)
-        kind = _kind(scheduler)
+        kind = _scheduler_class(scheduler)
         if monitor is None and isinstance(kind, type) and issubclass(kind, ReduceLROnPlateau):
             raise ValueError(
                 f"TorchScheduler: {kind.__name__} follows a number of the logs: give its name, as "
@@ -162,11 +162,11 @@ class TorchScheduler(Callback):
         self._hand_over()
 
 
-def _kind(scheduler: Any) -> Any:
+def _scheduler_class(scheduler: Any) -> Any:
     """The class of a scheduler, as far as it is known before the scheduler is made."""
     if isinstance(scheduler, SCHEDULERS):
         return type(scheduler)
-    return _kind(scheduler.func) if isinstance(scheduler, partial) else scheduler
+    return _scheduler_class(scheduler.func) if isinstance(scheduler, partial) else scheduler
 
 
 def _with(scheduler: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> Callable[[Any], Any]:
@@ -174,7 +174,7 @@ def _with(scheduler: Callable[..., Any], arguments: tuple[Any, ...], options: di
     try:
         inspect.signature(scheduler).bind(None, *arguments, **options)
     except TypeError as error:
-        name = getattr(_kind(scheduler), "__name__", "the scheduler")
+        name = getattr(_scheduler_class(scheduler), "__name__", "the scheduler")
         raise TypeError(f"TorchScheduler: {name}: {error}; give its options after it, by name.") from error
     except ValueError:  # a function of C, which has no signature
         pass

@@ -79,7 +79,7 @@ def fill(initializer: Any, values: Tensor) -> None:
         initializer.draw(values, _generator(initializer, values.device))
         return
     shape = tuple(values.shape)
-    given = _call(initializer, shape, values.dtype, values.device)
+    given = _call_initializer(initializer, shape, values.dtype, values.device)
     name = getattr(initializer, "__name__", type(initializer).__name__)
     drawn = torch.as_tensor(as_numbers(given, f"Initializer {name}: the weight"))
     if drawn.shape != shape:
@@ -87,7 +87,7 @@ def fill(initializer: Any, values: Tensor) -> None:
     values.copy_(drawn)
 
 
-def _call(initializer: Any, shape: tuple[int, ...], dtype: torch.dtype, device: Device) -> Any:
+def _call_initializer(initializer: Any, shape: tuple[int, ...], dtype: torch.dtype, device: Device) -> Any:
     try:
         parameters = inspect.signature(initializer).parameters
     except ValueError:  # a builtin, such as numpy's, without a signature

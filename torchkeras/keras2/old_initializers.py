@@ -8,12 +8,12 @@ from typing import Any
 
 from torchkeras.initializers import initializer as core
 
-_call = core._call
+_call = core._call_initializer
 
 
 def extend() -> None:
     """Let weights begin with what `lambda shape, name: ...` gives."""
-    core._call = _with_name
+    core._call_initializer = _with_name
 
 
 def _with_name(initializer: Any, *given: Any) -> Any:

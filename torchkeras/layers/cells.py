@@ -105,22 +105,22 @@ CellOption = Annotated[Any, Rule(_read_one_or_several, registry.layers.serialize
 CellsOption = Annotated[Any, Rule(_read_cells, lambda cells: list(map(registry.layers.serialize, cells)), shown=False)]
 
 
-def _shape(size: Any) -> Shape:
+def _as_shape(size: Any) -> Shape:
     return tuple(size) if isinstance(size, (list, tuple)) else (int(size),)
 
 
 def state_shapes(cell: Any) -> list[Shape]:
     """The shape of each state of a cell, without the batch axis."""
-    return [_shape(size) for size in as_list(cell.state_size)]
+    return [_as_shape(size) for size in as_list(cell.state_size)]
 
 
 def output_shape(cell: Any) -> Shape:
     """The shape of a cell's output, without the batch axis: its `output_size`, or else that of the first state."""
     size = getattr(cell, "output_size", None)
-    return state_shapes(cell)[0] if size is None else _shape(size)
+    return state_shapes(cell)[0] if size is None else _as_shape(size)
 
 
-def _is_ours(cell: Any) -> bool:
+def _is_own_cell(cell: Any) -> bool:
     return isinstance(cell, Cell) and type(cell).call is Cell.call
 
 
@@ -128,7 +128,7 @@ def takes(cell: Any, argument: str) -> bool:
     """Whether the call of a cell takes an argument."""
     if isinstance(cell, StackedRNNCells):
         return any(takes(inner, argument) for inner in cell.cells)
-    if _is_ours(cell):
+    if _is_own_cell(cell):
         return argument == "training"
     return argument in (cell._call_parameters if isinstance(cell, Layer) else inspect.signature(cell.call).parameters)
 
@@ -142,7 +142,7 @@ def build_cell(cell: Any, input_shapes: list[Shape]) -> Shape:
 
 def begin_cell(cell: Any, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
     """`begin` of any cell, also of one that has no more than Keras's `call` and `state_size`."""
-    if _is_ours(cell):
+    if _is_own_cell(cell):
         project, step = in_its_mode(cell, *call_in_mode(cell, cell.begin, input_shape, states, constants, training))
         return project, step
     compute = cell._call_module if isinstance(cell, Layer) else cell.call

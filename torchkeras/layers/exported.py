@@ -20,7 +20,7 @@ def where(valid: Tensor, new: Tensor, old: Tensor) -> Tensor:
     return torch.where(valid.reshape(-1, *[1] * (new.dim() - 1)), new, old)
 
 
-def _own(tensor: Tensor) -> Tensor:
+def _contiguous_copy(tensor: Tensor) -> Tensor:
     """A contiguous copy: tensors that a scan carries must not share memory or change their strides."""
     return tensor.clone(memory_format=torch.contiguous_format)
 
@@ -46,16 +46,16 @@ def scanned(
 
     def plain(carried: Any, given: Any) -> Any:
         output, found = step(given, carried)
-        return tuple(map(_own, found)), _own(output)
+        return tuple(map(_contiguous_copy, found)), _contiguous_copy(output)
 
     def masked(carried: Any, given: Any) -> Any:
         (before, *old), (each, valid) = carried, given
         output, found = step(each, tuple(old))
         output = where(valid, output, held(output, tuple(old), before))
         found = map(partial(where, valid), found, old)
-        return tuple(map(_own, (output, *found))), _own(output)
+        return tuple(map(_contiguous_copy, (output, *found))), _contiguous_copy(output)
 
-    begin = tuple(map(_own, states))
+    begin = tuple(map(_contiguous_copy, states))
     if mask is None:
         final, outputs = scan(plain, begin, inputs, dim=0)
         return outputs, tuple(final)

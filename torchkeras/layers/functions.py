@@ -99,7 +99,7 @@ class Lambda(Layer):
         given: dict[str, Any] = {"mask": mask} if self._takes_mask else {}
         if self._takes_mode:
             given["training"] = self.training
-        arguments = {name: _beside(value, inputs) for name, value in (self.arguments or {}).items()}
+        arguments = {name: _on_device_of(value, inputs) for name, value in (self.arguments or {}).items()}
         return run(self, self.function, inputs, **{**arguments, **given})
 
     def _check_mask(self, mask: torch.Tensor, inputs: torch.Tensor) -> None:
@@ -140,7 +140,7 @@ class Lambda(Layer):
         """The options; functions by name."""
         config = {
             **super().get_config(),
-            "arguments": {name: _plain(value) for name, value in (self.arguments or {}).items()},
+            "arguments": {name: _as_json(value) for name, value in (self.arguments or {}).items()},
         }
         config["output_shape_type"] = "function" if callable(self.told_shape) else "raw"
         named = {key: self._written(key, config[key]) for key in FUNCTIONS if callable(config[key])}
@@ -214,7 +214,7 @@ def _function_of(kind: str, option: str, how: str, config: Mapping[str, Any], kn
     )
 
 
-def _beside(value: Any, inputs: Any) -> Any:
+def _on_device_of(value: Any, inputs: Any) -> Any:
     """An array of floats as a tensor of the inputs' type, where they lie: torch computes on no others."""
     if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
         return value
@@ -222,7 +222,7 @@ def _beside(value: Any, inputs: Any) -> Any:
     return torch.as_tensor(value, dtype=first.dtype if first.is_floating_point() else None, device=first.device)
 
 
-def _plain(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     """An argument as JSON has it: an array as Keras writes one."""
     return {"type": "ndarray", "value": value.tolist()} if isinstance(value, np.ndarray) else value
 

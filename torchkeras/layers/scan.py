@@ -127,7 +127,7 @@ class _Scan(Function):
 def _lstm_forward(gate: Gate, valid: Mask, store: bool, projected: Tensor, h: Tensor, c: Tensor, kernel: Tensor) -> Any:
     gates, kernel = gate.scaled(projected, kernel)
     outputs = projected.new_empty(len(projected), *h.shape)
-    stored = tuple(_places(outputs, store or valid is not None) for _ in range(3))
+    stored = tuple(_buffer(outputs, store or valid is not None) for _ in range(3))
     each = _steps(valid, gates, *gates.chunk(4, -1), *stored, outputs)
     for is_valid, all_gates, i, f, g, o, candidate, cell, tanh_cell, output in each:
         all_gates.addmm_(h, kernel)
@@ -176,7 +176,7 @@ def _gru_forward(
     (gates, kernel), units = gate.scaled(projected, kernel), h.shape[-1]
     kernel_rz, kernel_n = kernel.split([2 * units, units], -1)
     outputs = projected.new_empty(len(projected), *h.shape)
-    inners = _places(outputs, store)
+    inners = _buffer(outputs, store)
     each = _steps(valid, gates[..., : 2 * units], *gates.chunk(3, -1), inners, outputs)
     for is_valid, rz, r, z, candidate, inner, output in each:
         gate.apply_(rz.addmm_(h, kernel_rz))
@@ -236,7 +236,7 @@ def _gru_backward_reset_after(gate, stays, earlier, dh, outputs, h, kernel, bias
     return deltas, dh, of_kernel, of_bias
 
 
-def _places(outputs: Tensor, store: bool) -> Tensor:
+def _buffer(outputs: Tensor, store: bool) -> Tensor:
     """A buffer with a place for every step, or one place for all of them."""
     return torch.empty_like(outputs) if store else torch.empty_like(outputs[0]).expand_as(outputs)
 

@@ -44,8 +44,8 @@ class Recipe:
 
     def make(self, arrays: Sequence[Tensor]) -> Tensor:
         """The weight, made from the arrays that `sources` names."""
-        made = [_run(self.steps, array) for array in arrays]
-        return _run(self.after, torch.cat(made, -1) if self.joined else made[0])
+        made = [_apply_steps(self.steps, array) for array in arrays]
+        return _apply_steps(self.after, torch.cat(made, -1) if self.joined else made[0])
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _rule(table: Mapping[str, Rule], layer: Any) -> Rule:
     return next((table[cls.__name__] for cls in type(layer).__mro__ if cls.__name__ in table), _as_they_are)
 
 
-def _run(steps: Sequence[Step], array: Tensor) -> Tensor:
+def _apply_steps(steps: Sequence[Step], array: Tensor) -> Tensor:
     for step in steps:
         array = step.run(array)
     return array

@@ -66,7 +66,7 @@ class _Count(Confusion, abstract=True):
     def __init__(self, thresholds: Any = None, name: str | None = None, dtype: Any = None):
         self._start(name, dtype)
         self.keep(thresholds=thresholds)
-        self._keep_counts(_listed(self.thresholds, 0.5))
+        self._keep_counts(_as_thresholds(self.thresholds, 0.5))
 
     def result(self) -> Tensor:
         """The count so far."""
@@ -148,7 +148,7 @@ class _Rate(Confusion, abstract=True):
     ):
         self._start(name, dtype)
         self.keep(thresholds=thresholds, top_k=top_k, class_id=class_id)
-        self._keep_counts(_listed(self.thresholds, 0.5 if top_k is None else OUT_OF_REACH))
+        self._keep_counts(_as_thresholds(self.thresholds, 0.5 if top_k is None else OUT_OF_REACH))
 
     def result(self) -> Tensor:
         """The rate so far: a number for one threshold, else a vector."""
@@ -315,7 +315,7 @@ class RecallAtPrecision(_Best):
         self._keep_bound(num_thresholds, class_id, name, dtype, precision=precision)
 
 
-def _listed(thresholds: Any, default: float) -> list[float]:
+def _as_thresholds(thresholds: Any, default: float) -> list[float]:
     return [default] if thresholds is None else thresholds if isinstance(thresholds, list) else [thresholds]
 
 

@@ -61,7 +61,7 @@ class Thresholds:
 
     def in_order(self, counts: Tensor) -> Tensor:
         """Counts by rising thresholds, put in the order in which the thresholds were given."""
-        return counts if self.rising else counts[_places(self.values, counts.device)]
+        return counts if self.rising else counts[_order_of(self.values, counts.device)]
 
 
 def count(
@@ -124,7 +124,7 @@ def _best(y_pred: Tensor, k: int) -> Tensor:
 
 
 @lru_cache
-def _places(values: tuple[float, ...], device: torch.device) -> Tensor:
+def _order_of(values: tuple[float, ...], device: torch.device) -> Tensor:
     order = np.argsort(np.argsort(values, kind="stable"), kind="stable")
     with torch.inference_mode(False):
         return torch.from_numpy(order).to(device)

@@ -188,7 +188,7 @@ def _objects_of(layer: Any) -> dict[str, Any]:
         for value in vars(each).values():
             found |= _users(value)
         options = {name: getattr(each, option.field, None) for name, option in each._options.items()}
-        given = {name: value for name, value in options.items() if callable(value) and not _is_ours(value)}
+        given = {name: value for name, value in options.items() if callable(value) and not _is_of_package(value)}
         config = each.get_config() if given else {}
         found |= {config[name]: value for name, value in given.items() if isinstance(config.get(name), str)}
     return found
@@ -198,9 +198,9 @@ def _users(value: Any) -> dict[str, Any]:
     """A function, or the class of an object with a config, by its name; nothing for what is not the user's."""
     if not hasattr(value, "get_config"):
         name = getattr(value, "__name__", None)
-        return {name: value} if callable(value) and isinstance(name, str) and not _is_ours(value) else {}
-    return {} if _is_ours(type(value)) else {type(value).__name__: type(value)}
+        return {name: value} if callable(value) and isinstance(name, str) and not _is_of_package(value) else {}
+    return {} if _is_of_package(type(value)) else {type(value).__name__: type(value)}
 
 
-def _is_ours(value: Any) -> bool:
+def _is_of_package(value: Any) -> bool:
     return str(getattr(value, "__module__", "")).partition(".")[0] == OURS

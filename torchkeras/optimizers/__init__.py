@@ -79,9 +79,9 @@ def get(identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Any
     if isinstance(identifier, (Optimizer, TorchOptimizer)):
         return identifier
     if isinstance(identifier, str):
-        found: Any = _known(identifier, custom_objects)
+        found: Any = _known_name(identifier, custom_objects)
     elif isinstance(identifier, Mapping) and isinstance(identifier.get("class_name"), str):
-        found = {**identifier, "class_name": _known(identifier["class_name"], custom_objects)}
+        found = {**identifier, "class_name": _known_name(identifier["class_name"], custom_objects)}
     elif is_torch(identifier):
         return TorchOptimizer(identifier)
     else:
@@ -95,7 +95,7 @@ def get(identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Any
     return optimizer
 
 
-def _known(name: str, custom_objects: Mapping[str, Any] | None) -> str:
+def _known_name(name: str, custom_objects: Mapping[str, Any] | None) -> str:
     own = {**registry.get_custom_objects(), **(custom_objects or {})}
     return name.lower() if name not in own and name.lower() in registry.optimizers else name
 

@@ -37,7 +37,7 @@ class Frozen:
     @classmethod
     def read(cls, get: Callable[[str], Any], file: str) -> Frozen:
         """What a file says; `get(key)` gives the value of a key, or None. Raises UnreadableFileError."""
-        return cls(*(_names(get(key), key, file) for key in (LAYERS, KEY)))
+        return cls(*(_stored_names(get(key), key, file) for key in (LAYERS, KEY)))
 
     def written(self) -> dict[str, list[str]]:
         """The keys of a file with their values; none where nothing is frozen."""
@@ -74,7 +74,7 @@ def frozen_alone(model: Any) -> list[str]:
     return [name for name, each in model.named_parameters() if not (each.requires_grad or id(each) in said)]
 
 
-def _names(found: Any, key: str, file: str) -> Sequence[str]:
+def _stored_names(found: Any, key: str, file: str) -> Sequence[str]:
     if found is None:
         return ()
     if not isinstance(found, (list, tuple)) or not all(isinstance(name, str) for name in found):

@@ -206,8 +206,8 @@ def _make_calls(
         passed, position = heapq.heappop(ready)
         name, index, call = calls[position]
         taken, given = forms.get(name, (None, None))
-        outputs = _call(partial(calling, layers[name]), name, index, call, made, taken)
-        made[name, index] = _numbered(outputs, given, by_keys)
+        outputs = _call_layer(partial(calling, layers[name]), name, index, call, made, taken)
+        made[name, index] = _outputs_by_number(outputs, given, by_keys)
         for taker in takers.get((name, index), ()):
             missing[taker].discard((name, index))
             if not missing[taker]:
@@ -219,7 +219,7 @@ def _make_calls(
             )
 
 
-def _numbered(outputs: Any, form: Any, by_keys: bool) -> list[KerasTensor]:
+def _outputs_by_number(outputs: Any, form: Any, by_keys: bool) -> list[KerasTensor]:
     """The outputs of a call in the order of their numbers in the config. `form`: that of a model inside."""
     if form is not None:
         return flat(form, outputs, "The config: a model inside")
@@ -227,7 +227,7 @@ def _numbered(outputs: Any, form: Any, by_keys: bool) -> list[KerasTensor]:
     return tensors if by_keys else [tensors[k] for k in slots_as_written(found)]
 
 
-def _call(
+def _call_layer(
     layer: Callable[..., Any],
     name: str,
     index: int,

@@ -132,7 +132,7 @@ def _archived(found: archive.Archive, weights: h5py.Group, name: str) -> ModelFi
     if isinstance(training, Mapping) and own is not None:
         training = {**training, OWN: own}
     frozen, types = Frozen.read(metadata.get, name), read_types(metadata.get(KEY), name)
-    as_written = SORTED not in metadata and _is_ours(metadata, found.config)
+    as_written = SORTED not in metadata and _was_written_here(metadata, found.config)
     return ModelFile(
         name,
         weights,
@@ -148,7 +148,7 @@ def _archived(found: archive.Archive, weights: h5py.Group, name: str) -> ModelFi
     )
 
 
-def _is_ours(metadata: Mapping[str, Any], config: Any) -> bool:
+def _was_written_here(metadata: Mapping[str, Any], config: Any) -> bool:
     """Whether we wrote a `.keras` file. Without training nothing says so, but Keras writes a key that we do not."""
     return OWN in metadata or STRUCTURE in metadata or not any("build_config" in found for found in mappings(config))
 

@@ -63,7 +63,7 @@ def _problem(name: str) -> str | None:
 
 def unloadable(model: Any) -> Iterator[str]:
     """Why a model or layers of a user's own cannot be made again of their config."""
-    if model._has_own_code and not _is_ours(model, "get_config") and _is_ours(model, "from_config"):
+    if model._has_own_code and not _inherits(model, "get_config") and _inherits(model, "from_config"):
         yield f"{type(model).__name__} has no from_config, which would make it of its config and call build."
     for layer in model.layers:
         if isinstance(layer, Network):
@@ -82,7 +82,7 @@ def unloadable(model: Any) -> Iterator[str]:
             yield f"{what} does not take its config: let its __init__ take **options and pass them to super().__init__."
 
 
-def _is_ours(model: Any, method: str) -> bool:
+def _inherits(model: Any, method: str) -> bool:
     return is_own(next(cls for cls in type(model).__mro__ if method in cls.__dict__))
 
 
@@ -99,7 +99,7 @@ def unwritten(model: Any) -> str | None:
     if isinstance(model.optimizer, TorchOptimizer):
         return "an optimizer of torch.optim has no form in a file of Keras"
     for option, family in OPTIONS.items():
-        for item in _items(getattr(model, option)):
+        for item in _values_inside(getattr(model, option)):
             reason = _reason(item, family)
             if reason is not None:
                 return f"the {family.kind.split()[0]} {name_of(item)} {reason}"
@@ -111,7 +111,7 @@ def left_out(model: Any) -> list[str]:
     return [] if model.target_tensors is None else ["target_tensors"]
 
 
-def _items(value: Any) -> Iterator[Any]:
+def _values_inside(value: Any) -> Iterator[Any]:
     found: list[Any] = []
     mapped(value, found.append)
     return (item for item in found if item is not None and not isinstance(item, (str, Mapping)))

@@ -32,7 +32,7 @@ def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32
 
     Source: https://keras.io/api/utils/python_utils/
     """
-    given = _array(y, "to_categorical: y")
+    given = _as_numpy(y, "to_categorical: y")
     read("to_categorical", "num_classes", optional(integer(0)), num_classes)
     read("to_categorical", "dtype", DTYPE, dtype)
     classes = given.astype("int64")
@@ -73,14 +73,14 @@ def normalize(x: Any, axis: int = -1, order: float | None = 2) -> np.ndarray:
 
     Source: https://keras.io/api/utils/python_utils/
     """
-    array = _array(x, "normalize: x")
+    array = _as_numpy(x, "normalize: x")
     read("normalize", "axis", integer(), axis)
     read("normalize", "order", optional(NUMBER), order)
     norm = np.atleast_1d(np.linalg.norm(array, order, axis))
     return array / np.expand_dims(np.where(norm == 0, 1, norm), axis)
 
 
-def _array(values: Any, where: str) -> np.ndarray:
+def _as_numpy(values: Any, where: str) -> np.ndarray:
     return to_numpy(values) if hasattr(values, "detach") else as_numbers(values, where)
 
 

@@ -46,8 +46,8 @@ def plot_history(
     """
     if to_file is not None and not hasattr(to_file, "write"):
         read_path("plot_history", "to_file", to_file)
-    values, epochs = _read(history)
-    names = _names(values, metrics)
+    values, epochs = _values_by_name(history)
+    names = _metric_names(values, metrics)
     at = {name: _epochs_of(name, values, epochs, validation_freq) for name in _drawn(names, values)}
     pyplot = extra("matplotlib.pyplot", "plot_history")
     across = min(len(names), ACROSS)
@@ -74,7 +74,7 @@ def _draw(panel: Any, name: str, values: Mapping[str, Any], at: Mapping[str, lis
         panel.legend()
 
 
-def _read(history: Any) -> tuple[Mapping[str, Any], list[int]]:
+def _values_by_name(history: Any) -> tuple[Mapping[str, Any], list[int]]:
     """The values by name, and the epochs counted from 1."""
     values = getattr(history, "history", history)
     if not isinstance(values, Mapping):
@@ -91,7 +91,7 @@ def _read(history: Any) -> tuple[Mapping[str, Any], list[int]]:
     return values, [epoch + 1 for epoch in epochs] if epochs else list(range(1, count + 1))
 
 
-def _names(values: Mapping[str, Any], metrics: str | Iterable[str] | None) -> list[str]:
+def _metric_names(values: Mapping[str, Any], metrics: str | Iterable[str] | None) -> list[str]:
     known = list(dict.fromkeys(name.removeprefix(VALIDATION) for name in values))
     if metrics is None:
         return known

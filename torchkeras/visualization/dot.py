@@ -103,7 +103,7 @@ def check_options(function: str, rankdir: Any, dpi: Any) -> None:
 class _Writer:
     def __init__(self, graph: Graph, shown: Shown):
         self.graph, self.shown = graph, shown
-        names = _names(graph, "layer")
+        names = _node_ids(graph, "layer")
         found = ((tensor._keras_history.layer, tensor._keras_history.tensor_index) for tensor in graph.outputs)
         self.ends = {self._end(layer, names[layer], index, "outputs") for layer, index in found}
 
@@ -112,7 +112,7 @@ class _Writer:
 
     def _statements(self, graph: Graph, prefix: str) -> list[str]:
         """Boxes and clusters, then the arrows between them; `prefix` begins the name of each box."""
-        names = _names(graph, prefix)
+        names = _node_ids(graph, prefix)
         boxes = [line for layer, name in names.items() for line in self._box(graph, layer, name)]
         return [*boxes, *self._arrows(graph, names)]
 
@@ -131,7 +131,10 @@ class _Writer:
                 source = tensor._keras_history.layer
                 tail = self._end(source, names[source], tensor._keras_history.tensor_index, "outputs")
                 head = self._end(node.layer, names[node.layer], index, "inputs")
-                marks = {"taillabel": _call(graph, source, tensor), "headlabel": _call(graph, node.layer, node.outputs)}
+                marks = {
+                    "taillabel": _call_number(graph, source, tensor),
+                    "headlabel": _call_number(graph, node.layer, node.outputs),
+                }
                 labels = ", ".join(f'{key}="{mark}"' for key, mark in marks.items() if mark)
                 arrows.append(f"{tail} -> {head}" + f" [{labels}]" * bool(labels))
         return arrows
@@ -147,11 +150,11 @@ class _Writer:
         return self._end(there, inside, tensor._keras_history.tensor_index, side)
 
 
-def _names(graph: Graph, prefix: str) -> dict[Layer, str]:
+def _node_ids(graph: Graph, prefix: str) -> dict[Layer, str]:
     return {layer: f"{prefix}_{index}" for index, layer in enumerate(graph.layers)}
 
 
-def _call(graph: Graph, layer: Layer, outputs: KerasTensor | list[KerasTensor]) -> str:
+def _call_number(graph: Graph, layer: Layer, outputs: KerasTensor | list[KerasTensor]) -> str:
     """The number of a call, when the graph has several calls of the layer."""
     if len(graph.nodes_of(layer)) == 1:
         return ""

@@ -92,17 +92,17 @@ def count(model: Any, wanted: bool | int) -> Flops:
                 f"summary: flops=True needs the size of every axis; the input {tensor._keras_history.layer.name!r} has "
                 f"shape {tensor.shape}. Give the size to take for the unknown axes, such as flops=128."
             )
-    shapes = [_known(tensor, size) for tensor in model.inputs]
-    total, by_layer = _run(model, shapes)
+    shapes = [_known_shape(tensor, size) for tensor in model.inputs]
+    total, by_layer = _count_anywhere(model, shapes)
     return Flops(total, by_layer, max((shape[0] for shape in shapes if shape), default=1), size if unknown else None)
 
 
-def _known(tensor: KerasTensor, size: int | None) -> list[int]:
+def _known_shape(tensor: KerasTensor, size: int | None) -> list[int]:
     batch, *axes = tensor.shape
     return [1 if batch is None else batch, *(size if axis is None else axis for axis in axes)]  # type: ignore[list-item]
 
 
-def _run(model: Any, shapes: list[list[int]]) -> tuple[int, Mapping[Layer, int]]:
+def _count_anywhere(model: Any, shapes: list[list[int]]) -> tuple[int, Mapping[Layer, int]]:
     try:
         return _counted(model, shapes, "meta")
     except (RuntimeError, TypeError, ValueError):

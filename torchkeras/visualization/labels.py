@@ -80,12 +80,12 @@ def tensor_name(graph: Graph, tensor: KerasTensor) -> str:
 
 def shapes(nodes: Sequence[Node]) -> str:
     """What the calls take and give: `(None, 4) → (None, 2)`."""
-    taken = [_shape(node.input_tensors) for node in nodes if node.input_tensors]
-    given = _agreed([_shape(node.output_tensors) for node in nodes])
+    taken = [_shape_text(node.input_tensors) for node in nodes if node.input_tensors]
+    given = _agreed([_shape_text(node.output_tensors) for node in nodes])
     return f"{_agreed(taken)} → {given}" if taken else given
 
 
-def _shape(tensors: list[KerasTensor]) -> str:
+def _shape_text(tensors: list[KerasTensor]) -> str:
     return str(unpacked([tensor.shape for tensor in tensors]))
 
 

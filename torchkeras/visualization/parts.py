@@ -90,7 +90,7 @@ def _fill(graph: Graph, level: Level, shown: Shown, outermost: bool) -> list[tup
         for tensor in tensors:
             source, output = number[node_of(tensor)], tensor._keras_history.tensor_index
             part.takes.append((source, output))
-            parts[source].ports[output] = _beside(tensor, shown)
+            parts[source].ports[output] = _wire_label(tensor, shown)
             parts[source].given[output] = f"{tensor_name(graph, tensor)} {tensor.shape}"
     level.parts += [*parts, *exits]
     level.entries += [] if outermost else [number[node_of(tensor)] for tensor in graph.inputs]
@@ -117,6 +117,6 @@ def _exit(graph: Graph, index: int) -> Part:
     return Part("ends", name, label=name, title=f"{name}: {tensor_name(graph, graph.outputs[index])}")
 
 
-def _beside(tensor: KerasTensor, shown: Shown) -> str:
+def _wire_label(tensor: KerasTensor, shown: Shown) -> str:
     facts = [str(tensor.shape)] * shown.show_shapes + [dtype_name(tensor.dtype)] * shown.show_dtype
     return " ".join(facts)

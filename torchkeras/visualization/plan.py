@@ -45,7 +45,7 @@ class Plan:
 def plan(level: Level, inner: Mapping[Level, Plan], upright: bool) -> Plan:
     """Lay out a level; `inner` has the plans of the levels inside. `upright`: the ranks go up or down."""
     sizes = [
-        _plain(part, upright) if part.inside is None else _frame(part, inner[part.inside], upright)
+        _plain_size(part, upright) if part.inside is None else _frame(part, inner[part.inside], upright)
         for part in level.parts
     ]
     cells = [_cell(part, size, upright) for part, size in zip(level.parts, sizes, strict=True)]
@@ -79,13 +79,13 @@ def short(text: str) -> str:
     return shortened(text, MOST_LETTERS)
 
 
-def _plain(part: Part, upright: bool) -> Size:
+def _plain_size(part: Part, upright: bool) -> Size:
     if part.kind == "exit":
         return Size(0, 0, {0: 0})
     wide = max([width(short(part.name), NAME, bold=True), *(width(short(line), SMALL) for line in part.lines)])
     high = NAME_ROW + SMALL_ROW * len(part.lines)
     across, along = (wide + SIDES, high + PAD) if upright else (high + PAD, wide + SIDES)
-    room = [_beside(part.ports[output], upright) for output in sorted(part.ports)]
+    room = [_label_room(part.ports[output], upright) for output in sorted(part.ports)]
     if len(room) < 2:
         return Size(across, along, dict.fromkeys(part.ports, 0.0))
     places, begin = {}, -sum(room) / 2
@@ -95,7 +95,7 @@ def _plain(part: Part, upright: bool) -> Size:
     return Size(max(across, sum(room) + PAD), along, places)
 
 
-def _beside(text: str, upright: bool) -> float:
+def _label_room(text: str, upright: bool) -> float:
     """How much room across a line takes with its text."""
     return PORT + PAD + (width(text, BESIDE) if upright else BESIDE_ROW * bool(text))
 

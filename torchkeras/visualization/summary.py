@@ -54,7 +54,7 @@ def print_summary(
     read("summary", "positions", POSITIONS, positions)
     read("summary", "print_fn", FUNCTION, print_fn)
     check("summary", FLAG_OR_DIGIT, show_trainable=show_trainable, expand_nested=expand_nested)
-    say = print_fn or (print if is_main() else _nothing)
+    say = print_fn or (print if is_main() else _print_nothing)
     entries = [
         entry
         for layer in in_range(model.layers, layer_range)
@@ -62,7 +62,7 @@ def print_summary(
     ]
     counts: dict[Layer, int] = {}
     for layer in dict.fromkeys(entry.layer for entry in entries if entry.level == 0) if expand_nested else ():
-        _count(layer, counts)
+        _count_weights(layer, counts)
     chain = all(map(is_chain, {graph, *(entry.graph for entry in entries)}))
     # Imported when it is asked for: of `import torchkeras` it would be a hundredth.
     counted = None if flops is False else importlib.import_module("torchkeras.visualization.flops").count(model, flops)
@@ -92,7 +92,7 @@ def print_summary(
     say("_" * width)
 
 
-def _nothing(line: str) -> None:
+def _print_nothing(line: str) -> None:
     pass
 
 
@@ -145,13 +145,13 @@ def in_range(layers: list[Layer], layer_range: Any) -> list[Layer]:
     ends = list(layer_range) if isinstance(layer_range, (list, tuple)) else []
     if len(ends) != 2 or not all(isinstance(name, str) for name in ends):
         raise ValueError(f"summary: layer_range must hold two names of layers; found {layer_range!r}.")
-    first, last = (_places(layers, name) for name in ends)
+    first, last = (_matches(layers, name) for name in ends)
     if min(first) > max(last):
         first, last = last, first
     return layers[min(first) : max(last) + 1]
 
 
-def _places(layers: list[Layer], name: str) -> list[int]:
+def _matches(layers: list[Layer], name: str) -> list[int]:
     names = [layer.name for layer in layers]
     try:
         found = [names.index(name)] if name in names else [k for k, own in enumerate(names) if re.match(name, own)]
@@ -204,7 +204,7 @@ def _columns(
     return ends, width
 
 
-def _count(layer: WeightOwner, counts: dict[Layer, int]) -> tuple[dict[Any, int], int]:
+def _count_weights(layer: WeightOwner, counts: dict[Layer, int]) -> tuple[dict[Any, int], int]:
     """The sizes of the distinct weights of a layer, and their sum; the sums of models inside go to `counts`.
 
     The larger of two dicts takes the smaller one: models in models are not gone through at every level.
@@ -212,7 +212,7 @@ def _count(layer: WeightOwner, counts: dict[Layer, int]) -> tuple[dict[Any, int]
     held = {variable.identity: prod(variable.shape) for variable in layer._own_variables()}
     total = sum(held.values())
     for inside in layer._sublayers():
-        others, sum_of_others = _count(inside, counts)
+        others, sum_of_others = _count_weights(inside, counts)
         if len(others) > len(held):
             held, others, total = others, held, sum_of_others
         for identity, size in others.items():

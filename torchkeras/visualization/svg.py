@@ -109,7 +109,7 @@ def _document(drawn: Diagram, name: str, scale: float) -> str:
         "</g>",
         *(_box(box) for box in drawn.boxes if box.part.inside is None),
         f'<g class="tk-small" fill="{LIGHT.small}" font-size="{_number(BESIDE)}">',
-        *(_beside(text) for text in drawn.texts),
+        *(_text_element(text) for text in drawn.texts),
         "</g>",
         "</svg>",
     ]
@@ -181,7 +181,7 @@ def _text(x: float, y: float, text: str, bold: bool = False, further: str = "") 
     return f'<text x="{_number(x)}" y="{_number(y)}" stroke="none" {form}>{words}</text>'
 
 
-def _beside(text: Text) -> str:
+def _text_element(text: Text) -> str:
     anchor = ' text-anchor="end"' if text.before else ""
     return f'<text x="{_number(text.x)}" y="{_number(text.y)}"{anchor}>{escape(text.text)}</text>'
 

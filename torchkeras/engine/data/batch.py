@@ -58,7 +58,7 @@ class ArrayData:
         given = [None if v is None else as_tensor(v) for v in (*inputs, *targets, *weights)]
         if not given or given[0] is None:
             raise ValueError("ArrayData needs at least one input.")
-        self.resident = _fits(given, self.device)
+        self.resident = _fits_memory(given, self.device)
         where = self.device if self.resident else torch.device("cpu")  # all in one place: one index gathers them
         placed = [None if v is None else v.to(where) for v in given]
         self._first_target = len(inputs)
@@ -179,7 +179,7 @@ def split_at(size: int, fraction: float) -> int:
     return at
 
 
-def _fits(values: list[Tensor | None], device: torch.device) -> bool:
+def _fits_memory(values: list[Tensor | None], device: torch.device) -> bool:
     if device.type != "cuda":
         return True
     needed = sum(v.numel() * v.element_size() for v in values if v is not None and v.device != device)

@@ -52,7 +52,7 @@ def standardize(
     since that would wait for it. Raises ValueError for a number of arrays, a name, a shape, an element type or indices
     that do not fit, and TypeError for what holds no numbers.
     """
-    items = _items(values, names, what)
+    items = _items_by_name(values, names, what)
     shapes = shapes or [None] * len(names)
     dtypes = dtypes or [None] * len(names)
     checked = []
@@ -62,7 +62,7 @@ def standardize(
     for item, name, shape, dtype, keep, kind, layers in zip(
         items, names, shapes, dtypes, as_given, kinds, indices, strict=True
     ):
-        array = _array(item, name, what)
+        array = _checked_array(item, name, what)
         given = tuple(array.shape)
         if array.ndim == 1 and not keep and not (shape is not None and len(shape) == 1):
             array = array.reshape(len(array), 1)
@@ -245,10 +245,10 @@ def check_batches(model: str, fixed: int | None, stateful: bool, samples: int, b
 # --- one by one ------------------------------------------------------------------------------------------------------
 
 
-def _items(values: Any, names: Sequence[str], what: str) -> list[Any]:
+def _items_by_name(values: Any, names: Sequence[str], what: str) -> list[Any]:
     if values is None and names:
         raise ValueError(
-            f"Error when checking model {what}: expected data for {_listed(names)}, but got None. "
+            f"Error when checking model {what}: expected data for {_joined_names(names)}, but got None. "
             f"Give {'x' if what == 'input' else 'the targets as y'}."
         )
     if values is None:
@@ -261,11 +261,11 @@ def _items(values: Any, names: Sequence[str], what: str) -> list[Any]:
     if isinstance(values, (list, tuple)) and len(names) == 1 and values and all(map(_is_number, values)):
         items = [np.asarray(values)]
     if not names and items:
-        raise ValueError(f"Error when checking model {what}: expected no data, but got {_kind(values)}.")
+        raise ValueError(f"Error when checking model {what}: expected no data, but got {_type_name(values)}.")
     if len(items) != len(names):
-        found = [tuple(np.shape(item)) if _has_shape(item) else _kind(item) for item in items]
+        found = [tuple(np.shape(item)) if _has_shape(item) else _type_name(item) for item in items]
         raise ValueError(
-            f"Error when checking model {what}: expected {len(names)} array(s), for {_listed(names)}, but got "
+            f"Error when checking model {what}: expected {len(names)} array(s), for {_joined_names(names)}, but got "
             f"{len(items)}: {', '.join(map(str, found[:10]))}{', ...' if len(found) > 10 else ''}. A list or tuple has "
             f"an array for each {what}: join samples by np.array{', and give targets as y' if what == 'input' else ''}."
         )
@@ -279,13 +279,13 @@ def _by_name(values: Mapping[str, Any], names: Sequence[str], what: str) -> list
     unknown = [key for key in values if key not in names]
     if unknown:
         raise ValueError(
-            f"Error when checking model {what}: no {what} is called {_listed(unknown)}; there are {list(names)}."
+            f"Error when checking model {what}: no {what} is called {_joined_names(unknown)}; there are {list(names)}."
             f"{' Each output that compile gave a loss has one.' if what == 'target' else ''}"
         )
     return [values[name] for name in names]
 
 
-def _array(value: Any, name: str, what: str) -> Any:
+def _checked_array(value: Any, name: str, what: str) -> Any:
     """A NumPy array or tensor of numbers."""
     where = f"Error when checking {what}: {name}"
     if value is None:
@@ -293,9 +293,9 @@ def _array(value: Any, name: str, what: str) -> Any:
     if isinstance(value, KerasTensor):
         raise TypeError(f"{where} got a symbolic tensor, which has no values; pass an array.")
     if hasattr(value, "toarray"):
-        raise TypeError(f"{where} got a sparse {_kind(value)}; pass a dense array (`.toarray()`, `.to_dense()`).")
+        raise TypeError(f"{where} got a sparse {_type_name(value)}; pass a dense array (`.toarray()`, `.to_dense()`).")
     if not (isinstance(value, (list, tuple, Tensor)) or (_has_shape(value) and hasattr(value, "__array__"))):
-        raise TypeError(f"{where} got {_kind(value)}; only arrays and tensors are taken here so far.")
+        raise TypeError(f"{where} got {_type_name(value)}; only arrays and tensors are taken here so far.")
     array = as_numbers(value, where)
     if array.ndim == 0:
         raise ValueError(f"{where} got a single number, {value!r}; pass an array with an axis of samples.")
@@ -353,10 +353,10 @@ def _is_frame(value: Any) -> bool:
     return hasattr(value, "iloc") and hasattr(value, "columns")
 
 
-def _kind(value: Any) -> str:
+def _type_name(value: Any) -> str:
     kind = type(value)
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}'s {kind.__name__}"
 
 
-def _listed(names: Sequence[Any]) -> str:
+def _joined_names(names: Sequence[Any]) -> str:
     return ", ".join(map(repr, names))

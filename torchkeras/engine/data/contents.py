@@ -50,7 +50,7 @@ def of_user(value: Any, known: Collection[str] = ()) -> dict[str, Any]:
     `known`: the names of attributes that are left out.
     """
     whole = _is_of_user(value)
-    found = {name: item for name, item in _attributes(value) if name not in known}
+    found = {name: item for name, item in _attribute_items(value) if name not in known}
     return {
         name: plain(item, deep=True)
         for name, item in found.items()
@@ -139,7 +139,7 @@ class _Plain:
     def _function(self, function: FunctionType, depth: int) -> dict[str, Any]:
         code = function.__code__
         text = _without_output(code, function.__globals__)
-        names = [*_names(code)]
+        names = [*_global_names(code)]
         if text is not None:  # but for those that are only printed or logged
             read = _names_of_text(text)
             names = [name for name in names if name in read]
@@ -176,7 +176,7 @@ class _Plain:
 
     def _object(self, value: Any, depth: int) -> dict[str, Any]:
         description, whole = {}, _is_of_user(value)
-        for name, item in _attributes(value):
+        for name, item in _attribute_items(value):
             of_user = isinstance(item, ARRAYS) or name in OF_MODULES or (whole and _is_told(item))
             if not name.startswith("_") or of_user:
                 description[name] = self.of(item, depth - 1)
@@ -252,11 +252,11 @@ def config_of(value: Any) -> Any:
         return {}
 
 
-def _names(code: CodeType) -> Iterator[str]:
+def _global_names(code: CodeType) -> Iterator[str]:
     yield from code.co_names
     for each in code.co_consts:
         if isinstance(each, CodeType):
-            yield from _names(each)
+            yield from _global_names(each)
 
 
 def _cell(cell: Any) -> Any:
@@ -266,7 +266,7 @@ def _cell(cell: Any) -> Any:
         return None
 
 
-def _attributes(value: Any) -> list[tuple[str, Any]]:
+def _attribute_items(value: Any) -> list[tuple[str, Any]]:
     slots = [name for base in type(value).__mro__ for name in getattr(base, "__slots__", ()) if hasattr(value, name)]
     return [*getattr(value, "__dict__", {}).items(), *((name, getattr(value, name)) for name in slots)]
 

@@ -16,7 +16,7 @@ def of_input(found: Shape, wanted: Shape, given: Shape, of_list: bool = False) -
     """For an input; `given` is its shape before an array of one axis got a second one. `of_list`: it was no array."""
     sample, axes = tuple(wanted[1:]), tuple(found[1:])
     if of_list:
-        return f"A list has an array for each input: give one, np.array(...), of shape {_written(wanted)}."
+        return f"A list has an array for each input: give one, np.array(...), of shape {_shape_text(wanted)}."
     if tuple(given) == sample:
         return "It has no axis of samples: give x[None] for one sample, or leave that axis out of the Input's shape."
     if len(found) == len(wanted) - 1 and sample[-1:] == (1,) and axes == sample[:-1]:
@@ -25,7 +25,7 @@ def of_input(found: Shape, wanted: Shape, given: Shape, of_list: bool = False) -
         return "Its channels come first: give np.moveaxis(x, 1, -1)."
     if len(sample) > 2 and axes == (*sample[1:], sample[0]):
         return "Its channels come last: give np.moveaxis(x, -1, 1)."
-    return f"Give an array of shape {_written(wanted)}, or make the model's Input for the shape of the data."
+    return f"Give an array of shape {_shape_text(wanted)}, or make the model's Input for the shape of the data."
 
 
 def of_target(found: Shape, wanted: Shape, kind: str) -> str:
@@ -33,17 +33,17 @@ def of_target(found: Shape, wanted: Shape, kind: str) -> str:
     if kind in (CLASSES, SOME_CLASSES):
         if len(found) == len(wanted) and found[-1] != 1:
             return "The loss takes class numbers: give y.argmax(-1), or use categorical_crossentropy for one-hot rows."
-        if len(wanted) > 2 and _fits(found[1:], wanted[1:-1]):
+        if len(wanted) > 2 and _fits_shape(found[1:], wanted[1:-1]):
             return "Give the class numbers a last axis of their own: y[..., None]."
     elif len(found) == len(wanted) and found[:-1][1:] == tuple(wanted[:-1][1:]):
         if kind == ONE_HOT:
             return f"Give the last layer a unit for each class, which are {found[-1]}."
         if found[-1] == 1:
             return "Give the last layer 1 unit, or use sparse_categorical_crossentropy if y holds class numbers."
-        return f"Give the last layer {found[-1]} units, or y the shape {_written(wanted)}."
+        return f"Give the last layer {found[-1]} units, or y the shape {_shape_text(wanted)}."
     if len(wanted) > 2 and len(found) < len(wanted):
         return "The model gives more than one row for a sample: put a Flatten or a global pooling into it."
-    return f"Give y the shape {_written(wanted)}."
+    return f"Give y the shape {_shape_text(wanted)}."
 
 
 def of_classes(classes: int) -> str:
@@ -53,9 +53,9 @@ def of_classes(classes: int) -> str:
     return "Count the classes from 0, and give the last layer a unit for each."
 
 
-def _fits(found: Shape, wanted: Shape) -> bool:
+def _fits_shape(found: Shape, wanted: Shape) -> bool:
     return len(found) == len(wanted) and all(size in (None, axis) for axis, size in zip(found, wanted, strict=True))
 
 
-def _written(shape: Shape) -> str:
+def _shape_text(shape: Shape) -> str:
     return f"({', '.join(['samples', *('any' if size is None else str(size) for size in shape[1:])])})"

@@ -24,7 +24,7 @@ DEEPEST, LONGEST = 6, 64  # how far, and into lists of which length, generators 
 def state(own: Own | None = None) -> dict[str, Any]:
     """The state of every generator that a script has without making one, and of its `own`."""
     return {part: read() for part, read in _PARTS.items()} | {
-        f"own:{k}": _read(found) for k, found in (own or {}).items()
+        f"own:{k}": _state_of(found) for k, found in (own or {}).items()
     }
 
 
@@ -133,7 +133,7 @@ def _set_cuda(states: list[torch.Tensor]) -> None:
 # The old generator of NumPy is the one that scripts and Keras draw from.
 _PARTS: Mapping[str, Callable[[], Any]] = {
     "python": lambda: _of_python(random.getstate()),
-    "numpy": lambda: _plain(np.random.get_state(legacy=False)),  # noqa: NPY002
+    "numpy": lambda: _storable(np.random.get_state(legacy=False)),  # noqa: NPY002
     "torch": torch.get_rng_state,
     "cuda": _cuda,
 }
@@ -152,17 +152,17 @@ def _seed(saved: Mapping[str, Any], number: int) -> int:
 
 _SEEDED: Mapping[str, Callable[[int, Any], Any]] = {
     "python": lambda seed, first: _of_python(random.Random(seed).getstate()),
-    "numpy": lambda seed, first: _plain(np.random.RandomState(seed).get_state(legacy=False)),
+    "numpy": lambda seed, first: _storable(np.random.RandomState(seed).get_state(legacy=False)),
     "torch": lambda seed, first: torch.Generator().manual_seed(seed).get_state(),
     "cuda": lambda seed, first: [torch.Generator("cuda").manual_seed(seed).get_state() for _ in first],
 }
 
 
-def _read(generator: Any) -> Any:
+def _state_of(generator: Any) -> Any:
     if isinstance(generator, np.random.Generator):
-        return _plain(generator.bit_generator.state)
+        return _storable(generator.bit_generator.state)
     if isinstance(generator, np.random.RandomState):
-        return _plain(generator.get_state(legacy=False))
+        return _storable(generator.get_state(legacy=False))
     return _of_python(generator.getstate()) if isinstance(generator, random.Random) else generator.get_state()
 
 
@@ -185,10 +185,10 @@ def _for_python(found: Any) -> tuple[Any, ...]:
     return version, tuple(internal.tolist()), gauss
 
 
-def _plain(found: Any) -> Any:
+def _storable(found: Any) -> Any:
     """NumPy's arrays as tensors of a type that every torch can save; its numbers as Python's."""
     if isinstance(found, Mapping):
-        return {key: _plain(item) for key, item in found.items()}
+        return {key: _storable(item) for key, item in found.items()}
     if isinstance(found, np.ndarray):
         return torch.from_numpy(found.view(np.int32 if found.itemsize == 4 else np.int64).copy())
     return found.item() if isinstance(found, np.generic) else found

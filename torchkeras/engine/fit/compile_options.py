@@ -62,15 +62,17 @@ def training_config(model: Any, as_lists: bool = False) -> dict[str, Any]:
     as_lists = several_of_one_layer(model) or (as_lists and model._output_form is not None)
     return {
         "optimizer_config": optimizers.serialize(model.optimizer),
-        "loss": _plain(_listed(model, "loss", as_lists), loss_functions.serialize),
-        "metrics": _plain(_listed(model, "metrics", as_lists), metric_functions.serialize),
-        "sample_weight_mode": _listed(model, "sample_weight_mode", as_lists),
-        "loss_weights": mapped(_listed(model, "loss_weights", as_lists, 1.0), _number),
-        "weighted_metrics": _plain(_listed(model, "weighted_metrics", as_lists), metric_functions.serialize),
+        "loss": _serialized(_compile_option(model, "loss", as_lists), loss_functions.serialize),
+        "metrics": _serialized(_compile_option(model, "metrics", as_lists), metric_functions.serialize),
+        "sample_weight_mode": _compile_option(model, "sample_weight_mode", as_lists),
+        "loss_weights": mapped(_compile_option(model, "loss_weights", as_lists, 1.0), _number),
+        "weighted_metrics": _serialized(
+            _compile_option(model, "weighted_metrics", as_lists), metric_functions.serialize
+        ),
     }
 
 
-def _listed(model: Any, option: str, as_lists: bool, missing: Any = None) -> Any:
+def _compile_option(model: Any, option: str, as_lists: bool, missing: Any = None) -> Any:
     """An option of `compile`. `as_lists`: as a list if it is by names, which do not mean the same in every Keras."""
     value = by_output(getattr(model, option), model.output_names, model._output_owners)
     if not isinstance(value, Mapping) or "class_name" in value or not as_lists:
@@ -102,11 +104,11 @@ def compile_arguments(training: Mapping[str, Any], custom_objects: Mapping[str, 
     """The inverse: the arguments of `compile`."""
     return {
         "optimizer": optimizers.deserialize(training["optimizer_config"], custom_objects),
-        "loss": _known(training["loss"], loss_functions.deserialize, custom_objects),
-        "metrics": _known(training.get("metrics"), metric_functions.deserialize, custom_objects),
+        "loss": _resolved(training["loss"], loss_functions.deserialize, custom_objects),
+        "metrics": _resolved(training.get("metrics"), metric_functions.deserialize, custom_objects),
         "loss_weights": training.get("loss_weights"),
         "sample_weight_mode": training.get("sample_weight_mode"),
-        "weighted_metrics": _known(training.get("weighted_metrics"), metric_functions.deserialize, custom_objects),
+        "weighted_metrics": _resolved(training.get("weighted_metrics"), metric_functions.deserialize, custom_objects),
         "on_nonfinite": training.get("on_nonfinite"),
         "numerics": training.get("numerics"),
     }
@@ -119,7 +121,7 @@ def mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
     return [mapped(item, convert) for item in value] if isinstance(value, (list, tuple)) else convert(value)
 
 
-def _plain(value: Any, serialize: Callable[[Any], Any]) -> Any:
+def _serialized(value: Any, serialize: Callable[[Any], Any]) -> Any:
     def plain(item: Any) -> Any:
         if isinstance(item, (str, Mapping)):
             return item
@@ -128,7 +130,7 @@ def _plain(value: Any, serialize: Callable[[Any], Any]) -> Any:
     return mapped(value, plain)
 
 
-def _known(value: Any, deserialize: Callable[..., Any], custom_objects: Any) -> Any:
+def _resolved(value: Any, deserialize: Callable[..., Any], custom_objects: Any) -> Any:
     """Names stay names (`accuracy` is resolved by the output); a name of the user's own becomes its function."""
     own = custom_objects or {}
     return mapped(value, lambda item: deserialize(item, own) if isinstance(item, Mapping) or item in own else item)

@@ -21,7 +21,7 @@ def check(setting: Any, sync_batch_norm: Any) -> None:
     """Raise ValueError for what is no value of `compile(distribute=)` or `sync_batch_norm`."""
     if not isinstance(sync_batch_norm, bool):
         raise ValueError(f"compile: sync_batch_norm must be True or False; found {sync_batch_norm!r}.")
-    if not (isinstance(setting, _known("torch.distributed.device_mesh", "DeviceMesh")) or setting in WORDS):
+    if not (isinstance(setting, _imported_classes("torch.distributed.device_mesh", "DeviceMesh")) or setting in WORDS):
         raise ValueError(
             f"compile: distribute must be 'auto', None, 'ddp', 'fsdp' or a DeviceMesh of torch; found {setting!r}."
         )
@@ -83,6 +83,6 @@ def check_unwrapped(model: nn.Module, method: str) -> None:
 FSDP = "FullyShardedDataParallel"
 
 
-def _known(module: str, *names: str) -> tuple[Any, ...]:
+def _imported_classes(module: str, *names: str) -> tuple[Any, ...]:
     """Classes of a module of torch that is slow to import: none of them has objects while nobody has imported it."""
     return tuple(getattr(sys.modules[module], name) for name in names) if module in sys.modules else ()

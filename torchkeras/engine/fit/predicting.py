@@ -118,7 +118,7 @@ class Predicting(Opening, abstract=True):
         return (
             taken is not None
             and x.dtype in FLOATS
-            and (x.shape == taken or _fits(x.shape, taken))
+            and (x.shape == taken or _fits_shape(x.shape, taken))
             and self._input_form is None
             and type(self).predict_step is Extending.predict_step
             and not has_group()
@@ -192,6 +192,6 @@ class Predicting(Opening, abstract=True):
         return made.eval()
 
 
-def _fits(shape: Shape, wanted: Shape) -> bool:
+def _fits_shape(shape: Shape, wanted: Shape) -> bool:
     """Whether a shape is the wanted one, in which None stands for any size."""
     return len(shape) == len(wanted) and all(size in (None, found) for size, found in zip(wanted, shape, strict=True))

@@ -147,7 +147,7 @@ class Run:
             "stop_training": bool(getattr(self.network, "stop_training", False)),
             "described": self.described,
         }
-        return {"format": FORMAT, "epoch": self.epoch + int(epoch_done), **_plain(found, "state")}
+        return {"format": FORMAT, "epoch": self.epoch + int(epoch_done), **_storable(found, "state")}
 
     def load_state_dict(self, saved: Mapping[str, Any], accept: Collection[str] = ()) -> None:
         """Go on from a state, with what there is now of the words in `accept`.
@@ -233,7 +233,7 @@ class Run:
 
     @torch.no_grad()
     def _restore(self, saved: Mapping[str, Any]) -> None:
-        callbacks, changed = _numbered(self.callbacks), self._changed
+        callbacks, changed = _by_class(self.callbacks), self._changed
         for name, state in saved["callbacks"].items():  # before the optimizer: they may decide what trains
             if name in callbacks and is_called(callbacks[name]):
                 callbacks[name].load_state_dict(state)
@@ -323,7 +323,7 @@ def with_options(state: Mapping[str, Any], options: Any, changed: Collection[str
     return {**state, "torch": {**state["torch"], "param_groups": groups}}
 
 
-def _numbered(callbacks: CallbackList) -> dict[str, Any]:
+def _by_class(callbacks: CallbackList) -> dict[str, Any]:
     """Callbacks by class; a second one of a class is "EarlyStopping 2"."""
     found: dict[str, Any] = {}
     counts: Counter[str] = Counter()
@@ -338,18 +338,18 @@ def _states(callbacks: CallbackList) -> dict[str, tuple[Any, Any]]:
     """The callbacks that have a state, with it."""
     found = {
         name: (each, each.state_dict())
-        for name, each in _numbered(callbacks).items()
+        for name, each in _by_class(callbacks).items()
         if hasattr(each, "state_dict") and is_called(each)
     }
     return {name: (callback, state) for name, (callback, state) in found.items() if state}
 
 
-def _plain(value: Any, place: str) -> Any:
+def _storable(value: Any, place: str) -> Any:
     """Arrays of NumPy as tensors, its numbers as Python's: a checkpoint holds nothing else."""
     if isinstance(value, Mapping):
-        return {_plain(key, place): _plain(item, f"{place}[{key!r}]") for key, item in value.items()}
+        return {_storable(key, place): _storable(item, f"{place}[{key!r}]") for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        found = [_plain(item, f"{place}[{i}]") for i, item in enumerate(value)]
+        found = [_storable(item, f"{place}[{i}]") for i, item in enumerate(value)]
         return tuple(found) if isinstance(value, tuple) else found
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
         return torch.from_numpy(value.copy())

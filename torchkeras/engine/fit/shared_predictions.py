@@ -59,7 +59,7 @@ def joined(outputs: list[OwnOutput], sizes: list[int], processes: Any, checksum:
     """
     _compare(outputs, sum(sizes), processes, checksum)
     count = processes.part.processes
-    places = [_places(torch.tensor(sizes, device="cpu"), rank, count) for rank in range(count)]
+    places = [_rows_of(torch.tensor(sizes, device="cpu"), rank, count) for rank in range(count)]
     return [to_numpy(_joined(output.tensor(), places, processes)) for output in outputs]
 
 
@@ -79,7 +79,7 @@ def _compare(outputs: list[OwnOutput], samples: int, processes: Any, checksum: i
         )
 
 
-def _places(sizes: Tensor, rank: int, processes: int) -> Tensor:
+def _rows_of(sizes: Tensor, rank: int, processes: int) -> Tensor:
     """The places of a process's rows among those of all batches of these sizes."""
     first, last = bounds(sizes, rank, processes)
     counts = last - first

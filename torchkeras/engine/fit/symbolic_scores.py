@@ -132,7 +132,7 @@ def _reached_from(value: Any) -> list[Any]:
         return _of_function(value, [])
     if isinstance(value, MethodType):
         return _of_function(value.__func__, [value.__self__]) if isinstance(value.__func__, FunctionType) else []
-    return [] if isinstance(value, type) else _attributes(value, {"__call__", "call"})
+    return [] if isinstance(value, type) else _attributes_named(value, {"__call__", "call"})
 
 
 def _of_function(function: FunctionType, bound: list[Any]) -> list[Any]:
@@ -141,10 +141,10 @@ def _of_function(function: FunctionType, bound: list[Any]) -> list[Any]:
         return []
     held = list(used_by(function).values())
     attributes = {name for kind, name in loads(function.__code__) if kind in ("LOAD_ATTR", "LOAD_METHOD")}
-    return [*held, *(found for each in (*held, *bound) for found in _attributes(each, attributes))]
+    return [*held, *(found for each in (*held, *bound) for found in _attributes_named(each, attributes))]
 
 
-def _attributes(holder: Any, names: set[str]) -> list[Any]:
+def _attributes_named(holder: Any, names: set[str]) -> list[Any]:
     """Those of an object's attributes that have one of these names."""
     if isinstance(holder, (ModuleType, type, FunctionType)):
         return []

@@ -45,7 +45,7 @@ def encoded(value: Any, inputs: list[KerasTensor], floating: torch.dtype) -> Any
         return {"input": len(inputs) - 1}
     if isinstance(value, SymbolicSize):
         first, *others = value.form
-        place = _place(first, inputs) if isinstance(first, KerasTensor) else first
+        place = _input_number(first, inputs) if isinstance(first, KerasTensor) else first
         return {"size": [place, *(encoded(part, inputs, floating) for part in others)]}
     if isinstance(value, Variable):
         value = value.value
@@ -60,10 +60,10 @@ def encoded(value: Any, inputs: list[KerasTensor], floating: torch.dtype) -> Any
         return [encoded(part, inputs, floating) for part in value]
     if value is Ellipsis:
         return {"ellipsis": True}
-    return _plain(value)
+    return _as_config(value)
 
 
-def _place(tensor: KerasTensor, inputs: list[KerasTensor]) -> int:
+def _input_number(tensor: KerasTensor, inputs: list[KerasTensor]) -> int:
     """The number of a tensor among the inputs, where it is put if it is not there."""
     found = index_of(tensor, inputs)
     if found is None:
@@ -71,7 +71,7 @@ def _place(tensor: KerasTensor, inputs: list[KerasTensor]) -> int:
     return len(inputs) - 1 if found is None else found
 
 
-def _plain(value: Any) -> Any:
+def _as_config(value: Any) -> Any:
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, torch.dtype):
         return {"dtype": dtype_name(value)}
@@ -120,7 +120,7 @@ def written(tensor: Tensor) -> dict[str, Any]:
 
 def read(entry: Mapping[str, Any]) -> Tensor:
     """The constant of a config. Raises ValueError for bytes that are not those of its type and shape."""
-    dtype, shape = dtype_of(str(entry.get("dtype"))), _shape(entry.get("shape"))
+    dtype, shape = dtype_of(str(entry.get("dtype"))), _as_shape(entry.get("shape"))
     try:
         data = bytearray(base64.b64decode(entry.get("data", ""), validate=True))
     except (ValueError, TypeError) as error:
@@ -132,10 +132,10 @@ def read(entry: Mapping[str, Any]) -> Tensor:
 
 def shape_of(entry: Mapping[str, Any]) -> tuple[int, ...]:
     """The shape that a config has for a tensor. Raises ValueError for another form."""
-    return _shape(entry.get("shape"))
+    return _as_shape(entry.get("shape"))
 
 
-def _shape(value: Any) -> tuple[int, ...]:
+def _as_shape(value: Any) -> tuple[int, ...]:
     if not isinstance(value, (list, tuple)) or not all(type(size) is int and size >= 0 for size in value):
         raise ValueError(f"a tensor's shape is a list of sizes; found {value!r:.200}.")
     return tuple(value)
@@ -243,7 +243,7 @@ def reader(value: Any) -> Reader:
         start, stop, step = map(reader, what)
         return lambda layer, tensors: slice(start(layer, tensors), stop(layer, tensors), step(layer, tensors))
     if kind == "array":
-        return lambda layer, tensors: _array(what, tensors[0])
+        return lambda layer, tensors: _as_tensor(what, tensors[0])
     if kind == "size":
         return _size_reader(what)
     fixed = Ellipsis if kind == "ellipsis" else complex(*what) if kind == "complex" else getattr(torch, what)
@@ -258,7 +258,7 @@ def _size_reader(form: Any) -> Reader:
     return lambda layer, tensors: compute(left(layer, tensors), right(layer, tensors))
 
 
-def _array(values: Any, like: Tensor) -> Tensor:
+def _as_tensor(values: Any, like: Tensor) -> Tensor:
     return torch.tensor(values, dtype=like.dtype if like.is_floating_point() else None, device=like.device)
 
 

@@ -32,10 +32,12 @@ def infer(layer: Operation, inputs: Any, masks: list[Any]) -> tuple[Any, list[An
     """
     tensors: list[KerasTensor] = as_list(inputs)
     try:
-        outputs = _merged(layer, *(_run(layer, tensors, [_carried(t, run) for t in tensors]) for run in (0, 1)))
+        outputs = _merged(layer, *(_run_on_meta(layer, tensors, [_carried(t, run) for t in tensors]) for run in (0, 1)))
     except FAILURES:
         try:
-            outputs = _merged(layer, *(_run(layer, tensors, [_filled(t, size) for t in tensors]) for size in PROBES))
+            outputs = _merged(
+                layer, *(_run_on_meta(layer, tensors, [_filled(t, size) for t in tensors]) for size in PROBES)
+            )
         except FAILURES as error:
             raise _explained(layer, tensors, error) from error
     mask = layer.compute_mask(inputs, masks)
@@ -52,7 +54,7 @@ def _filled(tensor: KerasTensor, size: int) -> Sizes:
     return tuple(size if known is None else known for known in tensor.shape)
 
 
-def _run(layer: Operation, tensors: list[KerasTensor], sizes: list[Sizes]) -> Any:
+def _run_on_meta(layer: Operation, tensors: list[KerasTensor], sizes: list[Sizes]) -> Any:
     """What the function gives for tensors of these sizes, on `meta`."""
     given = [torch.empty(shape, dtype=t.dtype, device="meta") for t, shape in zip(tensors, sizes, strict=True)]
     held = dict((*layer.named_parameters(), *layer.named_buffers(), *value_now(layer._expressions).items()))
@@ -135,7 +137,7 @@ def _culprit(layer: Operation, tensors: list[KerasTensor], unknown: list[tuple[i
             tried = [list(_filled(tensor, PROBES[0])) for tensor in tensors]
             tried[k][axis] = size
             try:
-                _run(layer, tensors, [tuple(shape) for shape in tried])
+                _run_on_meta(layer, tensors, [tuple(shape) for shape in tried])
             except FAILURES:
                 continue
             return k, axis, size

@@ -28,7 +28,7 @@ KNOWN = (*KNOWN, "is_floating_point", "is_complex", "is_signed", "element_size")
 
 
 def _read_function(value: Any) -> Any:
-    if callable(value) or (isinstance(value, str) and _function(value) is not None):
+    if callable(value) or (isinstance(value, str) and _function_named(value) is not None):
         return value
     raise ValueError(
         "must be the name of an operator, of a function that Keras has as a layer, or of one of torch's own, such as "
@@ -36,7 +36,7 @@ def _read_function(value: Any) -> Any:
     )
 
 
-def _function(name: str) -> Callable[..., Any] | None:
+def _function_named(name: str) -> Callable[..., Any] | None:
     found = OPERATORS.get(name) or FUNCTIONS.get(name) or KERAS3.get(name)
     return found or torch_functions.named(name)
 
@@ -187,7 +187,7 @@ class Operation(Layer):
         return function(*[read(held, tensors) for read in arguments], **given)
 
     def _prepare(self) -> Any:
-        function = _function(self.function) if isinstance(self.function, str) else self.function
+        function = _function_named(self.function) if isinstance(self.function, str) else self.function
         keywords = [(name, function_arguments.reader(value)) for name, value in self.keywords.items()]
         found = function, [function_arguments.reader(argument) for argument in self.arguments], keywords
         self.__dict__["_prepared"] = found
@@ -252,5 +252,5 @@ def problem(function: Any, arguments: Any, keywords: Mapping[str, Any]) -> str |
     """Why a graph cannot have a call; None when it can, as those of operators and of Keras's functions."""
     if isinstance(function, str) and not function.startswith("torch."):
         return None
-    found: Any = _function(function) if isinstance(function, str) else function
+    found: Any = _function_named(function) if isinstance(function, str) else function
     return torch_functions.problem(found, arguments, keywords)

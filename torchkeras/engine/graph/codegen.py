@@ -124,7 +124,7 @@ class _Writer:
             if node.input_tensors:
                 self._node(node)
         results = [self.value(tensor, Layout.KERAS) for tensor in self.graph.outputs]
-        result = _listed([f"{{{k}}}" for k in range(len(results))])
+        result = _list_text([f"{{{k}}}" for k in range(len(results))])
         if self.variant.details:
             mask_texts = _mask_slots([self.mask(tensor) for tensor in self.graph.outputs], results)
             loss_texts = [f"{star}{{{len(results) + k}}}" for k, (star, _) in enumerate(self.losses)]
@@ -208,7 +208,7 @@ class _Writer:
                 uses[index] = copy
         arguments = dict(node.arguments)
         training = arguments.pop("training", None) if runs_in_mode(node) else None
-        text = ", ".join(filter(None, (_written(layer, name, value) for name, value in arguments.items())))
+        text = ", ".join(filter(None, (_argument_text(layer, name, value) for name, value in arguments.items())))
         if POSITIONAL not in arguments:
             text = _argument(_slots(len(uses)), several) + axis + (f", {text}" if text else "")
         masks = [self.mask(tensor) for tensor in node.input_tensors] if "mask" in layer._call_parameters else []
@@ -340,7 +340,7 @@ def _mask_slots(masks: list[int | None], uses: list[int]) -> list[str]:
     return texts
 
 
-def _listed(texts: list[str]) -> str:
+def _list_text(texts: list[str]) -> str:
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
@@ -355,7 +355,7 @@ def runs_in_mode(node: Node) -> bool:
     )
 
 
-def _written(layer: Layer, name: str, value: Any) -> str:
+def _argument_text(layer: Layer, name: str, value: Any) -> str:
     """An argument of a call as text, its tensors as `{0}`, `{1}`."""
     if name == POSITIONAL:
         return ", ".join(_literal(layer, "by position", item) for item in value)

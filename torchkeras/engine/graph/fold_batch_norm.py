@@ -164,7 +164,7 @@ def _fold(before: Node, node: Node, values: float) -> Fold | None:
     if module.weight.numel() > values:  # as the values that are normalized, each is read and written once
         return None
     affine = node.layer._facts.affine()
-    if affine is None or not _fits(affine, module, getattr(layer, "_axis_of_channels", -1), tensor.ndim):
+    if affine is None or not _folds_into(affine, module, getattr(layer, "_axis_of_channels", -1), tensor.ndim):
         return None
     scaled = _scaled(module, *affine[1:])
     if module.weight.dtype is torch.float16 and not all(each.isfinite().all() for each in scaled.parameters()):
@@ -173,7 +173,7 @@ def _fold(before: Node, node: Node, values: float) -> Fold | None:
     return Fold(layer, node.layer, _like(layer, _modules=inside, use_bias=True))
 
 
-def _fits(affine: tuple[int, Tensor, Tensor], module: Any, channel_axis: int, ndim: int) -> bool:
+def _folds_into(affine: tuple[int, Tensor, Tensor], module: Any, channel_axis: int, ndim: int) -> bool:
     """Whether a scale is for a module's outputs, and all tensors are torch's own and on one device."""
     axis, scale, _ = affine
     tensors = [tensor for tensor in (scale, module.weight, module.bias) if tensor is not None]

@@ -34,14 +34,14 @@ class Keys:
     def follow(self, layer: Any) -> str | None:
         """Take one layer more, and give its key; None where it has a name that one before it would have to leave."""
         automatic = is_automatic(layer)
-        if not automatic and _plain(layer) in self._taken:
+        if not automatic and _key_of(layer) in self._taken:
             return None
         self.names[layer.name] = layer
         self.of[layer] = self._counted(layer) if automatic else self._named(layer)
         return self.of[layer]
 
     def _named(self, layer: Any) -> str:
-        key = _plain(layer)
+        key = _key_of(layer)
         while key in self._taken:
             key += "_"
         self._taken.add(key)
@@ -56,7 +56,7 @@ class Keys:
         return key
 
 
-def _plain(layer: Any) -> str:
+def _key_of(layer: Any) -> str:
     return layer.name.replace(".", "_")
 
 
@@ -85,7 +85,7 @@ def renamed(network: Any, names: Iterable[str], prefix: str = "", deep: bool = T
         if dot and name.startswith(prefix):
             present.setdefault(first, []).append(name)
     for layer, key in network._layer_keys().items():
-        source = key if key in present else _plain(layer)
+        source = key if key in present else _key_of(layer)
         inside = present.get(source, ())
         moved = {f"{prefix}{key}.{name[len(prefix) + len(source) + 1 :]}": name for name in inside}
         goes_on = deep and hasattr(layer, "_layer_keys")

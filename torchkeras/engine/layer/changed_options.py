@@ -88,7 +88,7 @@ class _Seen:
         if again is not None:
             self.weights += [(each.name, each.shape) for each in again.weights]
             self.weights += [(name, each.shape) for name, each in again.named_buffers()]
-        self.written = _written(layer)
+        self.written = _written_by(layer)
         nodes = [node for node in layer._call_nodes if node.input_tensors]
         found = [_outputs(layer, node) for node in nodes]
         self.known = [[output.shape for output in node.output_tensors] for node in nodes]
@@ -177,7 +177,7 @@ def _is_plain(value: Any) -> bool:
     return all(map(_is_plain, value)) if isinstance(value, (list, tuple)) else isinstance(value, PLAIN)
 
 
-def _written(layer: Any) -> Mapping[str, Any]:
+def _written_by(layer: Any) -> Mapping[str, Any]:
     """What generated functions, and what `compile` settles, are written by."""
     facts = layer._facts
     names = [name for name in vars(layer) if name.endswith(("_regularizer", "_constraint"))]

@@ -44,11 +44,11 @@ def infer(layer: Any, inputs: Any, masks: list[Any], arguments: Mapping[str, Any
     asks_mask = overrides(layer, "compute_mask")
     outputs, mask = _told(layer, inputs), None
     if outputs is None:
-        (first, mask), (second, _) = (_run(layer, inputs, masks, arguments, size, True) for size in PROBES)
+        (first, mask), (second, _) = (_run_on_meta(layer, inputs, masks, arguments, size, True) for size in PROBES)
         _check_tensors(layer, first)
         outputs = _merged(first, second)
     elif asks_mask:
-        _, mask = _run(layer, inputs, masks, arguments, PROBES[0], False)
+        _, mask = _run_on_meta(layer, inputs, masks, arguments, PROBES[0], False)
     if not asks_mask and any(m is not None for m in masks):
         mask = layer.compute_mask(of_first(inputs, arguments, as_list(inputs)), of_first(inputs, arguments, masks))
     tensors = leaves(outputs)
@@ -75,7 +75,7 @@ def _build_inside(layer: Layer, inputs: Any, masks: list[Any], arguments: Mappin
                 if tensor is not None and is_lazy(tensor):
                     tensors[name] = type(tensor)(tensor.requires_grad, device="meta", dtype=tensor.dtype)  # type: ignore[reportCallIssue]
     with first_run():
-        _run(layer, inputs, masks, arguments, UNKNOWN, True)
+        _run_on_meta(layer, inputs, masks, arguments, UNKNOWN, True)
     for module in reversed([*layer.modules()]) if lazy and not deferred() else ():
         if hasattr(module, "_plain_modules"):
             materialize(module)  # type: ignore[arg-type]
@@ -126,7 +126,7 @@ def _told(layer: Layer, inputs: Any) -> Any:
         found: Any = facts.shape_from(given) if by_arithmetic else layer.compute_output_shape(given)
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
-    if not by_arithmetic and not all(map(_is_ours, layer.modules())):
+    if not by_arithmetic and not all(map(_keeps_layout, layer.modules())):
         layer.__dict__["_is_unseen"] = True
     dtype = first.dtype if first.dtype.is_floating_point else layer._policy.compute_type
     if isinstance(found, (list, tuple)) and found and isinstance(found[0], (list, tuple)):
@@ -134,7 +134,9 @@ def _told(layer: Layer, inputs: Any) -> Any:
     return KerasTensor(found, dtype)
 
 
-def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any], size: int, compute: bool) -> Any:
+def _run_on_meta(
+    layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any], size: int, compute: bool
+) -> Any:
     """Outputs (if asked to compute them) and output mask for unknown sizes of `size`, on `meta`."""
     tensors = [_meta(tensor.shape, tensor.dtype, size) for tensor in as_list(inputs)]
     args, kwargs = bound(tensors if isinstance(inputs, (list, tuple)) else tensors[0], arguments)
@@ -145,7 +147,7 @@ def _run(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, An
     if has_mask and "mask" in layer._call_parameters:
         kwargs["mask"] = mask
     in_use = layer._call_nodes or layer._taken_plainly  # maybe by another thread, which must not meet other tensors
-    run = _run_theirs if in_use or not all(map(_is_ours, layer.modules())) else _run_ours
+    run = _run_theirs if in_use or not all(map(_keeps_layout, layer.modules())) else _run_ours
     try:
         with whole_imports():  # of torch's compiler, by what torch does on `meta`
             found = run(
@@ -172,7 +174,7 @@ def with_probes(reason: str) -> str:
     return f"{reason} ({sizes[0]} stands for None.)" if sizes else reason
 
 
-def _is_ours(module: torch.nn.Module) -> bool:
+def _keeps_layout(module: torch.nn.Module) -> bool:
     if getattr(module, "_facts", None) is not None and module._facts.runs_users_code:  # type: ignore[union-attr]
         return False
     return is_own(type(module)) or type(module).__module__.startswith("torch.nn.")

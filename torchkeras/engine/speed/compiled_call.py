@@ -148,7 +148,7 @@ def stays_in_place(tensor: torch.Tensor) -> None:
 
 def in_parts(function: Any, options: Options) -> Callable[..., Any]:
     """The function in as few graphs as can be."""
-    compiled = torch.compile(_own(function), **options)
+    compiled = torch.compile(_with_own_code(function), **options)
 
     def run(*given: Any) -> Any:
         with islands():
@@ -161,7 +161,7 @@ def with_gradients(function: Any, options: Options, changes: int) -> Callable[..
     """The function in one graph, the gradients that it asks autograd for included; None where torch (2.6) cannot."""
     if not hasattr(_settings(), "trace_autograd_ops"):
         return None
-    compiled = torch.compile(_own(function), **{"fullgraph": True, **options})
+    compiled = torch.compile(_with_own_code(function), **{"fullgraph": True, **options})
     graphs = 0
 
     def run(*given: Any) -> Any:
@@ -185,7 +185,7 @@ def _kind_of(given: Sequence[Tensors]) -> list[Any]:
     return [None if tensor is None else (tensor.shape, tensor.dtype) for part in given for tensor in part]
 
 
-def _own(function: Any) -> Any:
+def _with_own_code(function: Any) -> Any:
     """The function with code of its own: torch counts graphs by the code, and gives up after some."""
     code = function.__code__.replace(co_name=f"{function.__name__}_{id(function)}")
     return FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)

@@ -148,7 +148,7 @@ def objective(identifier: Any) -> Objective:
                 f"compile: the loss {type(found).__name__} has reduction 'none'; training minimizes one number: choose "
                 "'sum_over_batch_size', 'sum' or 'mean'."
             )
-        kind = _kind(function_of(found))
+        kind = _target_kind(function_of(found))
         ignores = kind == CLASSES and getattr(found, "ignore_class", None) is not None
         return LossObjective(found, SOME_CLASSES if ignores else kind, found)
     if isinstance(found, nn.Module):
@@ -158,7 +158,7 @@ def objective(identifier: Any) -> Objective:
         kind = _kind_of_torch(function)
         ignores = isinstance(found, partial) and "ignore_index" in found.keywords
         return TorchObjective(found, AS_GIVEN if ignores else kind, function)
-    return FunctionObjective(found, _kind(found), function)
+    return FunctionObjective(found, _target_kind(found), function)
 
 
 def unwrapped(function: Any) -> Any:
@@ -171,7 +171,7 @@ def name_of(loss: Any) -> str:
     return getattr(loss, "__name__", type(loss).__name__)
 
 
-def _kind(function: Any) -> str:
+def _target_kind(function: Any) -> str:
     """What targets a function of Keras takes; any other is free."""
     if function is losses.sparse_categorical_crossentropy:
         return CLASSES

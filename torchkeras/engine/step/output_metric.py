@@ -196,7 +196,7 @@ def name_and_metric(identifier: Any, objective: Objective, output: KerasTensor, 
     Raises ValueError for an unknown name, TypeError for what is none.
     """
     if isinstance(identifier, str) and identifier in ("accuracy", "acc", "crossentropy", "ce"):
-        return _by_kind(identifier, _kind(objective, output, link))
+        return _by_kind(identifier, _target_kind(objective, output, link))
     found: Any = identifier if _is_in_torchs_manner(identifier) else metric_functions.get(identifier)
     if found is None:
         raise TypeError("compile: a metric must be a name, a function, a config or an object; found None.")
@@ -222,7 +222,7 @@ def _by_kind(identifier: str, kind: str) -> tuple[str, Score]:
     return "ce", _CROSSENTROPIES[kind]
 
 
-def _kind(objective: Objective, output: KerasTensor, link: Any) -> str:
+def _target_kind(objective: Objective, output: KerasTensor, link: Any) -> str:
     """How the targets of an output name classes, as far as its loss tells."""
     given = objective.function
     if _has_channels(objective, output):

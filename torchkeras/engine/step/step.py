@@ -337,7 +337,7 @@ def measured(
         if measure.of_probabilities and target.link is not None and (left_out or not target.logits):
             linked = seen = target.link(predicted) if linked is None else linked
         if measure.keeps_state:
-            count = partial(_count, measure.metric)
+            count = partial(_update_metric, measure.metric)
             count = checked(measure.metric, count) if measure.is_users else count
             _on_whole(measure, count, true, seen, used, mask) if shared else count(true, seen, used, mask)
             continue
@@ -358,7 +358,7 @@ def _on_whole(what: Objective | Measure, compute: Callable[..., Any], *given: An
         return compute(*joined)
 
 
-def _count(metric: Metric, true: Any, predicted: Any, weight: Any, mask: Any) -> None:
+def _update_metric(metric: Metric, true: Any, predicted: Any, weight: Any, mask: Any) -> None:
     if SHARING.batch is None or SHARING.batch.samples:
         metric.update_state(true, predicted, sample_weight=_with_mask(weight, mask))
 

@@ -200,15 +200,15 @@ def frozen(tensor: Tensor) -> str:
 def _tensors_in(value: Any, depth: int, path: str = "") -> Iterator[tuple[str, Tensor]]:
     if isinstance(value, Tensor):
         yield repr(path), value
-    for name, item in _items(value) if depth else ():
+    for name, item in _attribute_items(value) if depth else ():
         yield from _tensors_in(item, depth - 1, f"{path}.{name}" if path else str(name))
 
 
-def _items(value: Any) -> Any:
+def _attribute_items(value: Any) -> Any:
     if isinstance(value, FunctionType):
         return used_by(value).items()
     if isinstance(value, partial):
-        return [*_items(value.func), *enumerate(value.args), *value.keywords.items()]
+        return [*_attribute_items(value.func), *enumerate(value.args), *value.keywords.items()]
     if isinstance(value, Mapping):
         return value.items()
     if isinstance(value, (list, tuple)):

@@ -72,7 +72,7 @@ def _unseen_in(losses: Iterable[Any], known: set[int]) -> Iterator[tuple[str, st
         if isinstance(loss, (FunctionType, partial)):
             kept: Iterable[tuple[Any, Any]] = [(name, loss)]
         else:
-            kept = _kept(loss) if isinstance(loss, nn.Module) else {**_code(loss), **_attributes(loss)}.items()
+            kept = _kept(loss) if isinstance(loss, nn.Module) else {**_code(loss), **_tensor_holders(loss)}.items()
         for key, value in kept:
             for path, tensor in _inside(value, str(key), None, DEPTH):
                 if id(tensor) not in known:
@@ -100,13 +100,13 @@ def _kept(module: nn.Module) -> Iterable[tuple[Any, Any]]:
     """
     if isinstance(module, Tracked):
         return module.unregistered()
-    kept = _attributes(module)
+    kept = _tensor_holders(module)
     if isinstance(module, nn.RNNBase):  # a list of what its weights were when it was last called
         kept.pop("_flat_weights", None)
     return (kept | (_code(module) if not installed(type(module).__module__) else {})).items()
 
 
-def _attributes(value: Any) -> dict[str, Any]:
+def _tensor_holders(value: Any) -> dict[str, Any]:
     """What an object keeps in attributes that may hold tensors."""
     kept = getattr(value, "__dict__", {}).items()
     found = ((name, each) for name, each in kept if name not in NOT_KEPT and isinstance(each, FOLLOWED))
@@ -129,15 +129,15 @@ def _inside(value: Any, path: str, layer: WeightOwner | None, depth: int) -> Ite
             for name, parameter in value.named_parameters():
                 yield from _inside(parameter, f"{path}.{name}", layer, depth)
         return
-    for name, item in _items(value) if depth else ():
+    for name, item in _numbered_values(value) if depth else ():
         yield from _inside(item, f"{path}.{name}", layer, depth - 1)
 
 
-def _items(value: Any) -> Iterable[tuple[Any, Any]]:
+def _numbered_values(value: Any) -> Iterable[tuple[Any, Any]]:
     if isinstance(value, FunctionType):
         return used_by(value).items()
     if isinstance(value, partial):
-        return [*_items(value.func), *enumerate(value.args), *value.keywords.items()]
+        return [*_numbered_values(value.func), *enumerate(value.args), *value.keywords.items()]
     if isinstance(value, dict):
         return value.items()
     return enumerate(value) if isinstance(value, COLLECTIONS) else ()

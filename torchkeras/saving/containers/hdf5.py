@@ -189,7 +189,7 @@ def attribute(place: h5py.Group | Dataset, name: str, default: Any = None) -> An
         _check_attribute(found.get_type(), prod(shape), where, place)
         value = place.attrs[name]
         try:
-            return _plain(value)
+            return _python_number(value)
         except UnicodeError as error:
             raise UnreadableFileError(f"{where} is not UTF-8 ({error}).") from error
 
@@ -220,11 +220,11 @@ def _check_attribute(
         raise FileLimitError(f"{where} has {count * kind.get_size()} bytes; at most {limits.attribute} are read.")
 
 
-def _plain(value: Any) -> Any:
+def _python_number(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return [_plain(item) for item in value.tolist()]
+        return [_python_number(item) for item in value.tolist()]
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_python_number(item) for item in value]
     if isinstance(value, bytes):
         value = value.decode("utf-8")
     if isinstance(value, str):
@@ -239,17 +239,17 @@ def read_names(group: h5py.Group, attribute_name: str) -> list[str]:
     """A list of names; one over the limit is split into `attribute_name0`, `attribute_name1`, and so on."""
     whole = attribute(group, attribute_name)
     if whole is not None:
-        return _names(group, attribute_name, whole)
+        return _texts_of(group, attribute_name, whole)
     names: list[str] = []
     for part in (f"{attribute_name}{index}" for index in range(LIMITS.parts + 1)):
         found = attribute(group, part)
         if found is None:
             return names
-        names += _names(group, part, found)
+        names += _texts_of(group, part, found)
     raise FileLimitError(f"{rules.Place(group)}: {attribute_name!r} is split into more than {LIMITS.parts} parts.")
 
 
-def _names(group: h5py.Group, attribute_name: str, found: Any) -> list[str]:
+def _texts_of(group: h5py.Group, attribute_name: str, found: Any) -> list[str]:
     if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
         raise UnreadableFileError(f"{rules.Place(group)}: attribute {attribute_name!r} is no list of names.")
     return found

@@ -49,7 +49,7 @@ VALUES = 1_000_000  # of a text, counting everything that it repeats by aliases
 
 def dump(config: Any) -> str:
     """The YAML of plain data. Tuples become lists, NumPy's numbers plain ones. Raises ImportError without PyYAML."""
-    return _yaml().dump(_plain(config), Dumper=_dumper(), default_flow_style=False)
+    return _yaml().dump(_python_number(config), Dumper=_dumper(), default_flow_style=False)
 
 
 def parse(text: str | bytes, where: str = "the architecture", limits: Limits = LIMITS) -> Any:
@@ -189,11 +189,11 @@ READ: Mapping[str, tuple[str, Callable[[_Reader, Any], Any]]] = {
 }
 
 
-def _plain(value: Any) -> Any:
+def _python_number(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: _python_number(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [_python_number(item) for item in value]
     return value.item() if hasattr(value, "item") and not getattr(value, "shape", ()) else value
 
 

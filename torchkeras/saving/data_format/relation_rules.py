@@ -261,7 +261,7 @@ def _rearranged(call: TrackedCall) -> list[Relation]:
         sizes = itertools.cycle(probes)
         known = (1, *(next(sizes) if size is None else size for size in shape[1:]))
         ids = np.arange(np.prod(known)).reshape(known)
-        source, target = _run(call.source, ids), _run(call.target, given.applied(ids))
+        source, target = _outputs_for(call.source, ids), _outputs_for(call.target, given.applied(ids))
         found.append(find(source, target, [*wanted, *orders_of(source.ndim)]))
     if found[0] is not None and found[0] == found[-1] and (len(found) == 1 or found[0].places is None):
         return [found[0]]
@@ -275,7 +275,7 @@ def _rearranged(call: TrackedCall) -> list[Relation]:
     return [Relation(wanted[0])]
 
 
-def _run(layer: Layer, ids: np.ndarray) -> np.ndarray:
+def _outputs_for(layer: Layer, ids: np.ndarray) -> np.ndarray:
     return layer.forward(torch.from_numpy(np.ascontiguousarray(ids))).numpy()
 
 

@@ -63,7 +63,7 @@ def _of_keras3(node: Mapping[str, Any]) -> NodeCall:
 def _placed(value: Any) -> Any:
     """A value of Keras 3, with its tensors as places."""
     if is_object(value) and value["class_name"] == "__keras_tensor__":
-        return _place(value["config"]["keras_history"])
+        return _call_place(value["config"]["keras_history"])
     if is_object(value) and value["class_name"] in ("__tuple__", "__slice__", "__ellipsis__", *ARRAYS):
         return _placed(plain(value)) if value["class_name"] == "__tuple__" else value
     if isinstance(value, Mapping):
@@ -77,7 +77,7 @@ def _of_tf(node: Any, names: Container[str]) -> NodeCall | None:
     def tensor(item: Any) -> Any:
         if _is_input(item):
             found.update(item[3] if len(item) > 3 and item[3] else {})
-            return item[2] if item[0] == CONSTANT else _place(item[:3])
+            return item[2] if item[0] == CONSTANT else _call_place(item[:3])
         if isinstance(item, Mapping):
             return {key: tensor(part) for key, part in item.items()}
         if not isinstance(item, (list, tuple)):
@@ -100,11 +100,11 @@ def _kept(value: Any, names: Container[str]) -> Any:
     """An argument of tf.keras, with its tensors as places."""
     if isinstance(value, (list, tuple)):
         is_place = len(value) == 3 and isinstance(value[0], str) and value[0] in names
-        return _place(value) if is_place else [_kept(item, names) for item in value]
+        return _call_place(value) if is_place else [_kept(item, names) for item in value]
     return {key: _kept(item, names) for key, item in value.items()} if isinstance(value, Mapping) else value
 
 
-def _place(value: Any) -> CallPlace:
+def _call_place(value: Any) -> CallPlace:
     if len(value) != 3 or not isinstance(value[0], str) or not all(type(k) is int and k >= 0 for k in value[1:]):
         raise ArchitectureError(f"A tensor is named by [layer, call, output]; found {value!r}.")
     return CallPlace(*value)
@@ -132,7 +132,7 @@ def read_places(value: Any) -> list[CallPlace]:
     if isinstance(value, Mapping):
         return [place for key in ordered(value) for place in read_places(value[key])]
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], str):
-        return [_place(value)]
+        return [_call_place(value)]
     if isinstance(value, (list, tuple)):
         return [place for item in value for place in read_places(item)]
     raise ArchitectureError(f"Inputs and outputs of a model are lists of [layer, call, output]; found {value!r}.")
@@ -242,7 +242,7 @@ def as_arguments(values: list[Any]) -> tuple[list[Any], list[CallPlace]]:
             inputs.append(value)
             return {"input": len(inputs) - 1}
         if is_object(value) and value["class_name"] in ("__ellipsis__", *ARRAYS):
-            return {"ellipsis": True} if value["class_name"] == "__ellipsis__" else _array(value["config"])
+            return {"ellipsis": True} if value["class_name"] == "__ellipsis__" else _constant(value["config"])
         if is_object(value) and value["class_name"] == "__slice__":
             return encoded(value["config"])
         if isinstance(value, Mapping) and set(value) <= {"start", "stop", "step"}:
@@ -252,7 +252,7 @@ def as_arguments(values: list[Any]) -> tuple[list[Any], list[CallPlace]]:
     return [encoded(value) for value in values], inputs
 
 
-def _array(config: Any) -> Any:
+def _constant(config: Any) -> Any:
     """A constant: of the type that the file says or, if it says none, of that of the first input."""
     if not isinstance(config, Mapping) or "value" not in config:
         raise ArchitectureError(f"An array has a 'value' and a 'dtype'; found {config!r:.200}.")

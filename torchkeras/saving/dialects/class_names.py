@@ -62,7 +62,7 @@ def as_meant(config: Any, kind: str, custom_objects: Mapping[str, Any]) -> Any:
         return {key: as_meant(part, kind, custom_objects) for key, part in config.items()}
     if name in custom_objects:
         return dict(config)
-    if name in LATER.get(kind, ()) and not (kind == KERAS2 and _is_ours(name, options)):
+    if name in LATER.get(kind, ()) and not (kind == KERAS2 and _has_our_options(name, options)):
         raise ArchitectureError(
             f"{name} {options.get('name', config.get('name'))!r}: {TITLES[kind]} has no layer of this name, so the "
             f"file means a class of its author's; pass it: custom_objects={{{name!r}: class}}."
@@ -74,7 +74,7 @@ def as_meant(config: Any, kind: str, custom_objects: Mapping[str, Any]) -> Any:
     return {**others, "config": found}
 
 
-def _is_ours(name: str, options: Mapping[str, Any]) -> bool:
+def _has_our_options(name: str, options: Mapping[str, Any]) -> bool:
     """Whether a config has all options that our own class writes."""
     own = registry.layers.find(name)._options.values()
     return all(option.name in options for option in own if not option.newer)

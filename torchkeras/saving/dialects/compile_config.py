@@ -64,7 +64,7 @@ def modern_training(
         raise ArchitectureError(f"{file}: its training configuration names no optimizer; load it with compile=False.")
     later = dialect.classes
     try:
-        own = _own(training)
+        own = _own_training(training)
         given = {**training, **own}
         found = {
             "optimizer_config": from_keras3(training["optimizer_config"], later),
@@ -122,7 +122,7 @@ def _of_single_outputs(value: Any, model: Any) -> Any:
     return {**dict.fromkeys(model.output_names), **value}
 
 
-def _own(training: Mapping[str, Any]) -> Mapping[str, Any]:
+def _own_training(training: Mapping[str, Any]) -> Mapping[str, Any]:
     own = training.get(OWN, {})
     if not isinstance(own, Mapping):
         raise ValueError(f"{OWN!r} in its training configuration must be a dictionary; found {own!r:.200}")

@@ -25,7 +25,7 @@ class Known:
         return config.get("keras_version") if isinstance(config, Mapping) else None
 
 
-def _nothing(config: Any, known: Known) -> list[str]:
+def _no_entries(config: Any, known: Known) -> list[str]:
     return []
 
 
@@ -45,7 +45,7 @@ class Dialect:
     version: Callable[[int, int, bool], bool]
     marks: Callable[[Mapping[str, Any]], bool]
     modern_config: Callable[[Any, Known], Any]
-    doubts: Callable[[Any, Known], list[str]] = _nothing
+    doubts: Callable[[Any, Known], list[str]] = _no_entries
     besides: tuple[str, ...] = ()
     classes: bool = False
     metrics_by_output: bool = False

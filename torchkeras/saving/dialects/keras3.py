@@ -271,7 +271,7 @@ def _is_function(entry: Mapping[str, Any]) -> bool:
     return "dtype" not in config or entry["class_name"] in (*FUNCTIONS, *_JOINING)
 
 
-def _function(entry: Mapping[str, Any], call: NodeCall, where: str) -> tuple[str, list[Any]]:
+def _torch_function(entry: Mapping[str, Any], call: NodeCall, where: str) -> tuple[str, list[Any]]:
     name = entry["class_name"]
     if name == "Einsum":
         return "einsum", [entry["config"]["subscripts"], *call.args]
@@ -402,7 +402,7 @@ _FORMS = Forms(
         {**CHANGES, "BatchNormalization": batch_normalization("population"), "TimeDistributed": _by_steps},
     ),
     is_function=_is_function,
-    function=_function,
+    function=_torch_function,
     training=False,  # a model of Keras 3 follows the `training` of the call of the model
     masks=_masks,
     # A functional model counts its own graph as call 0; from 3.3 on in outputs alone.

@@ -101,7 +101,8 @@ class Later:
         if len(each) != len(self.names):
             raise ValueError(f"{option} has {len(each)} entries, for {len(self.names)} outputs")
         return [
-            [self._metric(metric, k, losses_of[k], option) for metric in _listed(items)] for k, items in enumerate(each)
+            [self._metric(metric, k, losses_of[k], option) for metric in _without_none(items)]
+            for k, items in enumerate(each)
         ]
 
     def _metric(self, value: Any, output: int, loss: Any, option: str) -> Any:
@@ -206,6 +207,6 @@ def _find(family: registry.Family[Any], name: Any) -> Any:
     return family.find(name)
 
 
-def _listed(value: Any) -> list[Any]:
+def _without_none(value: Any) -> list[Any]:
     """A list of metrics without None, which stands for none."""
     return [each for each in (value if isinstance(value, list) else [value]) if each is not None]

@@ -152,7 +152,7 @@ def _is_function(entry: Mapping[str, Any]) -> bool:
     return entry["class_name"] in ("TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer")
 
 
-def _function(entry: Mapping[str, Any], call: NodeCall, where: str) -> tuple[str, list[Any]]:
+def _torch_function(entry: Mapping[str, Any], call: NodeCall, where: str) -> tuple[str, list[Any]]:
     called = entry["config"].get("function")
     if called not in FUNCTIONS:
         raise ArchitectureError(f"{where}: the function {called!r} of TensorFlow is not one that is read.")
@@ -174,7 +174,7 @@ def _masks(class_name: str, call: NodeCall, graph: Mapping[str, Any]) -> list[bo
 _FORMS = Forms(
     words=Words({}, _CHANGES),
     is_function=_is_function,
-    function=_function,
+    function=_torch_function,
     training=True,
     masks=_masks,
     numberings=dict.fromkeys((False, True), ((0, 0), (1, 1))),  # a model built by its first call has no graph before

@@ -28,7 +28,7 @@ Numbers = dict[str, Any]
 
 def state_by_name(model: Any, optimizer: Optimizer) -> tuple[dict[str, Tensor], Numbers]:
     """The state of a compiled model's optimizer: tensors by name, and numbers that JSON can hold."""
-    names, accumulated = _names(model, optimizer), optimizer.state_dict()["accumulated"]
+    names, accumulated = _parameter_names(model, optimizer), optimizer.state_dict()["accumulated"]
     tensors = {
         f"{what}/{name}": value.detach().cpu().contiguous()
         for what, values in optimizer.by_parameter().items()
@@ -55,7 +55,7 @@ def restore_by_name(
     Warns of a state of other weights, and takes none of it. Raises UnreadableFileError for bad numbers.
     """
     optimizer = model.optimizer
-    names = _names(model, optimizer)
+    names = _parameter_names(model, optimizer)
     kinds = {name.partition("/")[0] for name in stored}
     _check_numbers(numbers, optimizer, kinds, len(names), file)
     unknown = sorted(kinds - {*optimizer.moment_names, AVERAGE, ACCUMULATED})
@@ -96,7 +96,7 @@ def restore_by_name(
     restore_scale(model, [Named(f"{BESIDE}{name}", to_numpy(value)) for name, value in scale.items()], file)
 
 
-def _names(model: Any, optimizer: Any) -> list[str]:
+def _parameter_names(model: Any, optimizer: Any) -> list[str]:
     """The name of each parameter that the optimizer is bound to, in its order."""
     names = {id(tensor): names[0] for names, tensor in tensors_of(model).items()}
     return [names[id(parameter)] for parameter in optimizer._given or ()]

@@ -67,7 +67,7 @@ def from_keras3(config: Mapping[str, Any], later: bool) -> Options:
     if later:
         each, together = kept.pop("clipnorm", None), kept.pop("global_clipnorm", None)
         kept |= {key: value for key, value in (("each_clipnorm", each), ("clipnorm", together)) if value is not None}
-        _FROM.get(name, _nothing)(kept, "decay" in options)
+        _FROM.get(name, _change_nothing)(kept, "decay" in options)
         if name == "Nadam" and "is_legacy_optimizer" in options:
             warnings.warn(TF_KERAS_NADAM, stacklevel=2)
     for key in ("learning_rate", "lr"):
@@ -89,7 +89,7 @@ def _unscaled(name: str, options: Any) -> tuple[str, Any]:
     return str(inner.get("class_name")).rpartition(">")[2], inner.get("config")
 
 
-def _nothing(options: Options, old: bool) -> None:
+def _change_nothing(options: Options, old: bool) -> None:
     pass
 
 
@@ -146,11 +146,13 @@ def to_keras3(optimizer: Any) -> tuple[str, Options]:
     if every == 1:
         every = config.pop("gradient_accumulation_steps") and None
     if isinstance(rate, Mapping):
-        rate = _object("keras.optimizers.schedules", rate["class_name"], rate["config"])
+        rate = _object_config("keras.optimizers.schedules", rate["class_name"], rate["config"])
     elif decay:
         # Keras 3's schedules count batches; Keras 2's decay counts steps.
         steps = {"decay_steps": every or 1, "decay_rate": decay, "staircase": every is not None}
-        rate = _object("keras.optimizers.schedules", "InverseTimeDecay", {"initial_learning_rate": rate, **steps})
+        rate = _object_config(
+            "keras.optimizers.schedules", "InverseTimeDecay", {"initial_learning_rate": rate, **steps}
+        )
     if kind == "Adagrad":
         config.setdefault("initial_accumulator_value", 0.0)  # Keras 3 has another default
     clipping = {theirs: config.pop(ours) for ours, theirs in CLIPPING.items() if config.get(ours) is not None}
@@ -185,5 +187,5 @@ def _refuse_without_form(kind: str, optimizer: Any, config: Mapping[str, Any]) -
             raise ValueError(f"{kind}: decay together with a schedule has no form in Keras 3.")
 
 
-def _object(module: str, class_name: str, config: Options) -> Options:
+def _object_config(module: str, class_name: str, config: Options) -> Options:
     return {"module": module, "class_name": class_name, "config": config, "registered_name": None}

@@ -75,7 +75,7 @@ def _in_turn(matches: Iterable[Match]) -> bool:
     numbers = []
     for match in matches:
         stored_name = str(attribute(match.sources[0].data.parent, "name", ""))
-        (own, number), (stem, counted) = _numbered(match.variable.layer.name), _numbered(stored_name)
+        (own, number), (stem, counted) = _name_parts(match.variable.layer.name), _name_parts(stored_name)
         if own != stem:
             return False
         numbers.append((own, number, counted))
@@ -83,7 +83,7 @@ def _in_turn(matches: Iterable[Match]) -> bool:
     return counts == sorted(counts)
 
 
-def _numbered(name: str) -> tuple[str, int]:
+def _name_parts(name: str) -> tuple[str, int]:
     """The parts of the name of a layer that was given none: `dense_2`; the first one of Keras 3 has no number."""
     stem, _, number = name.rpartition("_")
     return (stem, int(number)) if stem and number.isdecimal() else (name, 0)

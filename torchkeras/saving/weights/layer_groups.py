@@ -188,7 +188,7 @@ def _of_layer(
 ) -> list[Match]:
     """The weights of a layer with their arrays; with `skip_mismatch` none, and a warning, if they do not fit."""
     try:
-        return match(variables, arrays, origin, _place(layer, file), reshape)
+        return match(variables, arrays, origin, _layer_in_file(layer, file), reshape)
     except WeightMismatchError as error:
         if not skip_mismatch:
             raise
@@ -196,7 +196,7 @@ def _of_layer(
         return []
 
 
-def _place(layer: Layer, file: str) -> str:
+def _layer_in_file(layer: Layer, file: str) -> str:
     return f"{file}: layer {layer.name!r} ({type(layer).__name__})"
 
 

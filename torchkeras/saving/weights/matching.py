@@ -140,7 +140,7 @@ def match(
     matches: list[Match] = []
     left = list(arrays)
     for group in _by_owner(variables):
-        count = _count(group, left, origin)
+        count = _stored_count(group, left, origin)
         try:
             matches += _match_owner(group, left[:count], origin)
         except ValueError as error:
@@ -159,7 +159,7 @@ def match_one(variable: Variable, data: Dataset, origin: Origin) -> Match:
     return Match(variable, (Named(variable.name, data),), Recipe((0,), after=origin.steps(variable))).ready()
 
 
-def _count(group: list[Variable], left: list[Named], origin: Origin) -> int:
+def _stored_count(group: list[Variable], left: list[Named], origin: Origin) -> int:
     if origin.generation > 1 or not left:
         return len(group)
     return stored_count(group[0].layer, len(group), left[0].name)

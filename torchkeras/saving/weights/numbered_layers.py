@@ -88,15 +88,15 @@ def old_layout(group: h5py.Group) -> list[tuple[str, list[Dataset]]]:
             f"{filename(group)}: the weights of a Graph of Keras 0, in an order that the file does not have, are "
             "not read."
         )
-    names = [f"layer_{index}" for index in range(_count(group, "nb_layers"))]
+    names = [f"layer_{index}" for index in range(_checked_count(group, "nb_layers"))]
     found = [(name, group_in(group, name)) for name in names]
     return [
-        (name, [dataset_in(layer, f"param_{index}") for index in range(_count(layer, "nb_params"))])
+        (name, [dataset_in(layer, f"param_{index}") for index in range(_checked_count(layer, "nb_params"))])
         for name, layer in found
     ]
 
 
-def _count(group: h5py.Group, counted: str) -> int:
+def _checked_count(group: h5py.Group, counted: str) -> int:
     value = attribute(group, counted)
     if not isinstance(value, int) or not 0 <= value <= len(group):
         raise WeightMismatchError(

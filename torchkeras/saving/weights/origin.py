@@ -133,9 +133,9 @@ def _named_by_keras1(group: h5py.Group) -> bool:
 
 
 def _all_names(group: h5py.Group) -> list[str]:
-    return [name for layer in read_names(group, "layer_names") for name in _names(group, layer)]
+    return [name for layer in read_names(group, "layer_names") for name in _weight_names(group, layer)]
 
 
-def _names(group: h5py.Group, layer: str) -> list[str]:
+def _weight_names(group: h5py.Group, layer: str) -> list[str]:
     found = member(group, layer)
     return read_names(found, "weight_names") if isinstance(found, h5py.Group) else []

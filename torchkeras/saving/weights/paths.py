@@ -121,7 +121,7 @@ class _Pairing:
             warn_of_skipped(layer.name, error)
 
     def _take_own(self, layer: WeightOwner, group: h5py.Group) -> None:
-        variables = _own(layer)
+        variables = _own_weights(layer)
         if not variables:
             return
         vars_group = group_in(group_in(group, "cell") if _has_cell(layer) else group, "vars")
@@ -234,7 +234,10 @@ class _Pairing:
         self, owner: WeightOwner, layers: list[WeightOwner], inside: h5py.Group, stored: set[str]
     ) -> dict[WeightOwner, str]:
         """The layers whose names the file has. Raises WeightMismatchError for none."""
-        by_name, weighted = _names(inside, stored), {layer.name: layer for layer in layers if self.weighted[layer]}
+        by_name, weighted = (
+            _group_names(inside, stored),
+            {layer.name: layer for layer in layers if self.weighted[layer]},
+        )
         found = {layer: by_name[name] for name, layer in weighted.items() if name in by_name}
         if not found:
             raise WeightMismatchError(
@@ -265,7 +268,7 @@ def _has_cell(layer: WeightOwner) -> bool:
     return any(facts(cls.__name__).has_cell for cls in type(layer).__mro__)
 
 
-def _own(layer: WeightOwner) -> list[Variable]:
+def _own_weights(layer: WeightOwner) -> list[Variable]:
     """A layer's own weights in the order of Keras 3: the trainable ones, then the others.
 
     The kernel that SpectralNormalization tracks comes first; the inner layer has it, too.
@@ -335,14 +338,14 @@ def _by_name(
     layers: list[WeightOwner], seen: set[WeightOwner], group: h5py.Group, stored: set[str]
 ) -> dict[WeightOwner, str]:
     """The same, of layers with weights, by the names of layers in a file; empty if they are not the model's."""
-    by_name = _names(group, stored)
+    by_name = _group_names(group, stored)
     wanted = {layer.name: layer for layer in layers if layer not in seen}
     if len(by_name) != len(stored) or set(by_name) != set(wanted):
         return {}
     return {layer: by_name[name] for name, layer in wanted.items()}
 
 
-def _names(group: h5py.Group, stored: set[str]) -> dict[str, str]:
+def _group_names(group: h5py.Group, stored: set[str]) -> dict[str, str]:
     """The groups of layers by the names of layers that they tell; tf_keras writes no names."""
     by_name: dict[str, str] = {}
     for name in stored:
@@ -385,10 +388,10 @@ def _datasets(group: h5py.Group, but: tuple[str, ...] = ()) -> Iterator[Dataset]
 
 def _write(group: h5py.Group, layer: WeightOwner, seen: set[WeightOwner], weighted: Weighted) -> None:
     seen.add(layer)
-    _write_own(group, layer.name, [] if _has_cell(layer) else _own(layer))
+    _write_own(group, layer.name, [] if _has_cell(layer) else _own_weights(layer))
     if _has_cell(layer):
         kind = "ConvLSTM" if getattr(layer, "rank", 0) else type(layer).__name__
-        _write_own(group.create_group("cell"), snake_case(f"{kind}Cell"), _own(layer))
+        _write_own(group.create_group("cell"), snake_case(f"{kind}Cell"), _own_weights(layer))
     for attributes, inside in _children(layer):
         if not isinstance(inside, list):
             if weighted[inside] and inside not in seen:

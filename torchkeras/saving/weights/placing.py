@@ -97,7 +97,7 @@ class _Placer(local):
             return
         array = (target.view(torch.int16) if stretch.bfloat16 else target).numpy()
         if array.flags.c_contiguous and array.dtype == stretch.dtype:
-            _read(piece, [array.reshape(-1).view(np.uint8)])
+            _read_into(piece, [array.reshape(-1).view(np.uint8)])
         else:
             np.copyto(array, self._values(piece), casting="unsafe")
 
@@ -113,7 +113,7 @@ class _Placer(local):
         if not is_long:
             rows, length = 1, rows * length
         table, lines = self._lines(rows, length * dtype.itemsize, APART if is_long else 0)
-        _read(piece, lines)
+        _read_into(piece, lines)
         return table.view(dtype)[:, :length].reshape(shape)
 
     def _lines(self, count: int, size: int, gap: int) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -125,7 +125,7 @@ class _Placer(local):
         return self._table, self._list
 
 
-def _read(piece: _Piece, lines: Sequence[np.ndarray]) -> None:
+def _read_into(piece: _Piece, lines: Sequence[np.ndarray]) -> None:
     """Fill arrays of equal length with the bytes of a piece, one after the other."""
     if not piece.stretch.part.fill_lines(lines, piece.begin):
         raise UnreadableFileError(f"{piece.stretch.name} goes beyond the end of the file.")

@@ -170,12 +170,12 @@ def _check_names(expected: Iterable[tuple[str, ...]], stored: Iterable[str], whe
     unknown = sorted(names - {name for group in expected for name in group})
     if missing or unknown:
         raise WeightMismatchError(
-            f"{where}: the tensors must be those of the model's state_dict; missing {_listed(missing)}, not in the "
-            f"model {_listed(unknown)}."
+            f"{where}: the tensors must be those of the model's state_dict; missing {_first_names(missing)}, not in the "
+            f"model {_first_names(unknown)}."
         )
 
 
-def _listed(names: list[str]) -> str:
+def _first_names(names: list[str]) -> str:
     more = f" and {len(names) - 10} more" if len(names) > 10 else ""
     return (", ".join(repr(name[:100]) for name in names[:10]) + more) or "none"
 

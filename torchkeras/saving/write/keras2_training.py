@@ -44,13 +44,13 @@ def training_for_keras2(training: Mapping[str, Any], own: Mapping[str, Any]) -> 
     """
     made, left = dict(training), []
     for option, (names, family) in NAMES.items():
-        made[option] = mapped(training[option], lambda item, n=names, f=family: _function(item, n, f))
+        made[option] = mapped(training[option], lambda item, n=names, f=family: _function_name(item, n, f))
         mapped(made[option], lambda item: left.append(item["class_name"]) if isinstance(item, Mapping) else None)
     said = {**{name: made.get(name) for name in own}, "on_nonfinite": None, "numerics": None}
     return {**made, **({} if said == own else {"torchkeras": dict(own)})}, left
 
 
-def _function(item: Any, names: Mapping[str, str], family: registry.Family[Any]) -> Any:
+def _function_name(item: Any, names: Mapping[str, str], family: registry.Family[Any]) -> Any:
     """A class as the name of the function that computes the same, if there is one; else as it is."""
     if not isinstance(item, Mapping) or item["class_name"] not in names:
         return item

@@ -83,7 +83,7 @@ def compile_config(training: Mapping[str, Any], model: Any, unread: list[str]) -
 
 def _optimizer(optimizer: Any) -> Plain:
     kind, options = to_keras3(optimizer)
-    return _object("keras.optimizers", kind, options)
+    return _object_config("keras.optimizers", kind, options)
 
 
 def _own_optimizer(optimizer: Any) -> Plain:
@@ -132,7 +132,7 @@ def _chosen(name: str, loss: Any, output: Any) -> Any:
     if loss is None or (by_shape and output.shape[-1] == 1):
         return name
     chosen = CHOSEN.get(name_and_metric(name, objective(loss), output)[1])
-    return name if chosen is None else _object("keras.metrics", chosen, {"name": name, "dtype": "float32"})
+    return name if chosen is None else _object_config("keras.metrics", chosen, {"name": name, "dtype": "float32"})
 
 
 def _named(
@@ -158,7 +158,7 @@ def _class(kind: str, item: Mapping[str, Any], module: str, family: registry.Fam
         return function_entry(wrapped)
     if "fn" in options:
         options["fn"] = function_entry(options["fn"])
-    return _object(module, name, options)
+    return _object_config(module, name, options)
 
 
 def function_entry(name: str, package: str = "") -> Plain:
@@ -169,5 +169,5 @@ def function_entry(name: str, package: str = "") -> Plain:
     return {"module": "builtins", "class_name": "function", "config": name, "registered_name": "function"}
 
 
-def _object(module: str, class_name: str, config: Plain) -> Plain:
+def _object_config(module: str, class_name: str, config: Plain) -> Plain:
     return {"module": module, "class_name": class_name, "config": config, "registered_name": None}

@@ -175,7 +175,9 @@ class _Writing:
         if option == "activity_regularizer":
             value = _of_each_sample(layer, value)
         family = FAMILIES.get(option.rpartition("_")[2])
-        return _object(family, value) if family and isinstance(value, Mapping) and "class_name" in value else value
+        return (
+            _object_config(family, value) if family and isinstance(value, Mapping) and "class_name" in value else value
+        )
 
     def activation(self, function: Any, value: Any) -> Any:
         """An activation: a name, a layer, or a user's function."""
@@ -255,10 +257,10 @@ class _Writing:
             if not str(layer.function).startswith(f"{BACKEND}."):  # which are no more Keras's than a user's own layers
                 self.unread.append(f"Operation {layer.name!r}: {layer.function!r} has no form in Keras 3.")
             entry = _foreign(layer)
-            calls = [_call(layer, node, g) for node, g in zip(nodes, given, strict=True)]
+            calls = [_call_arguments(layer, node, g) for node, g in zip(nodes, given, strict=True)]
         else:
             entry = self.layer(layer)
-            calls = [_call(layer, node, g) for node, g in zip(nodes, given, strict=True)]
+            calls = [_call_arguments(layer, node, g) for node, g in zip(nodes, given, strict=True)]
         entry.update(name=layer.name, inbound_nodes=calls)  # in place: it may be marked as shared
         return entry
 
@@ -280,7 +282,7 @@ def _is_activation(option: str) -> bool:
     return option.endswith("activation")
 
 
-def _object(module: str, value: Mapping[str, Any]) -> Plain:
+def _object_config(module: str, value: Mapping[str, Any]) -> Plain:
     """An initializer, regularizer or constraint."""
     own = value["class_name"] in OBJECTS[module]
     config = dict(value["config"])
@@ -316,7 +318,7 @@ def _lone(places: list[Any]) -> Any:
 # --- calls -----------------------------------------------------------------------------------------------------------
 
 
-def _call(layer: Layer, node: Node, tensors: list[Plain]) -> Plain:
+def _call_arguments(layer: Layer, node: Node, tensors: list[Plain]) -> Plain:
     """A call's arguments. Our list of inputs is split into Keras 3's named arguments."""
     given: Plain = dict(node.arguments)
     masks = given.pop("masks", "").split()

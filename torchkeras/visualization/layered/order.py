@@ -32,7 +32,7 @@ def order(ranked: Ranked) -> None:
 
 def crossings(ranked: Ranked) -> int:
     """How often two lines cross."""
-    places = _places(ranked)
+    places = _positions(ranked)
     return sum(_crossings(ranked, upper, places) for upper in ranked.ranks[:-1])
 
 
@@ -71,7 +71,7 @@ def _as_met(ranked: Ranked) -> None:
 
 
 def _sweep(ranked: Ranked) -> None:
-    places = _places(ranked)
+    places = _positions(ranked)
     for rank in ranked.ranks[1:]:
         _settle(rank, places, {p: _mean(_leaving(link, places) for link in ranked.above[p]) for p in rank})
     for rank in ranked.ranks[-2::-1]:
@@ -99,7 +99,7 @@ def _settle(rank: list[int], places: list[int], means: dict[int, float | None]) 
         places[point] = place
 
 
-def _places(ranked: Ranked) -> list[int]:
+def _positions(ranked: Ranked) -> list[int]:
     places = [0] * len(ranked.cells)
     for rank in ranked.ranks:
         for place, point in enumerate(rank):

@@ -39,7 +39,7 @@ class SlicedSource(Streamed):
     ):
         super().__init__(prepare, device, part)
         check_batch_size(batch_size)
-        x, y, weight = (each(part, _array) for part in data)
+        x, y, weight = (each(part, _as_array) for part in data)
         self._data = (x, y, weight)
         if any(len(leaf.shape) == 0 for part in self._data for leaf in leaves(part)):
             raise ValueError("x, y and sample_weight must have an axis of samples; found a single number.")
@@ -148,5 +148,5 @@ def _is_row(values: Any) -> bool:
     return bool(len(values)) and all(isinstance(value, (int, float, np.number, np.bool_)) for value in values)
 
 
-def _array(leaf: Any) -> Any:
+def _as_array(leaf: Any) -> Any:
     return leaf if is_sliced(leaf) or isinstance(leaf, Tensor) else np.asarray(leaf)
