@@ -81,12 +81,12 @@ def test_a_page_shows_what_its_code_prints_and_draws(tmp_path):
     assert json.loads(found.stdout) == shown
 
 
-ARCHITECTURE = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "architecture.md").read_text(), re.DOTALL)
+ADDING = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "adding.md").read_text(), re.DOTALL)
 
 
 def example(name: str, *modules: Any) -> Any:
-    """What an example of the page about the architecture defines, with the names that its file would have."""
-    (code,) = (code for code in ARCHITECTURE if re.search(rf"^(class|def) {name}\b", code, re.MULTILINE))
+    """What an example of the page about adding things defines, with the names that its file would have."""
+    (code,) = (code for code in ADDING if re.search(rf"^(class|def) {name}\b", code, re.MULTILINE))
     scope = {key: value for module in modules for key, value in vars(module).items()} | {"__name__": "page"}
     exec(code, scope)  # noqa: S102  # the page is ours
     return scope[name]
@@ -126,7 +126,7 @@ def test_the_examples_of_an_optimizer_and_a_callback():
 
 
 def test_the_example_of_a_format():
-    (code,) = (code for code in ARCHITECTURE if code.startswith("Format("))
+    (code,) = (code for code in ADDING if code.startswith("Format("))
     made = eval(code, {"Format": Format})  # the page is ours
     assert isinstance(made, Format)
     assert made.whole

@@ -28,8 +28,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-# Its blocks are parts of files of the package; tests/test_docs.py runs each with the names of its file.
-PARTS = {"architecture.md"}
+# Their blocks are parts of files of the package; tests/test_docs.py runs each with the names of its file.
+PARTS = {"adding.md", "architecture.md"}
 BLOCK = re.compile(r'^```(?P<kind>python|console)(?: title="(?P<title>[^"]*)")?\n(?P<code>.*?)^```$', re.M | re.S)
 # Both on white and on the dark page.
 MATPLOTLIB = {
