@@ -170,8 +170,8 @@ def _check_names(expected: Iterable[tuple[str, ...]], stored: Iterable[str], whe
     unknown = sorted(names - {name for group in expected for name in group})
     if missing or unknown:
         raise WeightMismatchError(
-            f"{where}: the tensors must be those of the model's state_dict; missing {_first_names(missing)}, not in the "
-            f"model {_first_names(unknown)}."
+            f"{where}: the tensors must be those of the model's state_dict; "
+            f"missing {_first_names(missing)}, not in the model {_first_names(unknown)}."
         )
 
 
