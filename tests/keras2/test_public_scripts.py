@@ -245,6 +245,25 @@ vectors, table = Tied(7, 2)(words)
 assert vectors.shape == (None, 3, 2) and table.shape == (7, 2)
 """
 
+# keras-contrib's Capsule ends its `build` so; in Keras 2 the attribute hides the method, which is not called again.
+AN_ATTRIBUTE_HIDES_A_METHOD = """
+class Doubling(Layer):
+    def build(self, input_shape):
+        self.scale = self.add_weight("scale", (input_shape[1],), initializer="ones")
+        self.build = True
+
+    def call(self, inputs):
+        return inputs * self.scale * 2
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+inputs = Input((5,))
+model = Model(inputs, Doubling()(inputs))
+assert model.layers[1].build is True and model.layers[1].built
+assert np.allclose(model.predict(x), 2 * x)
+"""
+
 # On TensorFlow 1, `bool(K.variable(0.))` is True. A bias of one zero is where torch would say False with no error.
 A_WEIGHT_IS_TRUE = """
 class Linear(Layer):

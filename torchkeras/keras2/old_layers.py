@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import wraps
+from types import FunctionType
 from typing import Any
 
 from torch import Tensor, nn
@@ -69,7 +70,14 @@ class OldLayer:
             made.call = _assigning(taking_values(own["call"]))
 
     def __setattr__(self: Any, name: str, value: Any) -> None:
-        """As `Layer`'s; a variable that is no weight of the layer, such as `K.ones(shape)`, stays none."""
+        """As `Layer`'s; a variable that is no weight of the layer, such as `K.ones(shape)`, stays none.
+
+        A plain value may hide a method of a script's layer, such as `self.build = True` for `self.built`.
+        """
+        hides = isinstance(getattr(type(self), name, None), FunctionType) and not callable(value)
+        if hides and self._is_users:
+            object.__setattr__(self, name, value)
+            return
         known = self.__dict__.get("_added")
         kept = self._is_users and known is not None and isinstance(value, nn.Parameter)
         if not kept or any(variable.tensors[0] is value for variable in known or ()):
