@@ -65,6 +65,16 @@ def test_weights_of_another_layer():
     assert shared.predict(np.ones((1, 2))).tolist() == [[9.0, 9.0]]
 
 
+def test_a_compiled_function_takes_the_array_of_a_weight():
+    layer = Dense(3, input_shape=(4,))
+    Sequential([layer])
+    inputs = torch.ones(2, 4)
+    compiled = torch.compile(lambda x, kernel: x @ kernel, backend="aot_eager")
+    torch.testing.assert_close(compiled(inputs, layer.kernel), inputs @ layer.linear.weight.T)
+    compiled(inputs, layer.kernel).sum().backward()
+    torch.testing.assert_close(layer.linear.weight.grad, torch.full((3, 4), 2.0))
+
+
 def test_what_torch_sets_on_a_parameter():
     model = two()
     layer = model.layers[1]

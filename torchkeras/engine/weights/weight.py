@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
+from torch.utils._pytree import tree_map_only
 
 from torchkeras import initializers
 from torchkeras.base.arrays import as_numbers, as_tensor, to_numpy
@@ -136,6 +137,12 @@ class Value(Tensor):
             array.__class__ = cls  # as torch makes a lazy parameter one with a shape: no further view
             vars(array).update(_variable=variable)
         return array
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Compute with plain tensors. torch.compile takes a class with this method as the argument of a function."""
+        args, kwargs = tree_map_only(cls, lambda value: value.as_subclass(Tensor), (args, kwargs or {}))
+        return func(*args, **kwargs)
 
     def __setattr__(self, name: str, value: Any) -> None:
         variable = self._variable
