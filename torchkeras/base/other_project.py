@@ -14,7 +14,7 @@ def refuse_other_project() -> None:
     pip does so without a word, in either order. Files of the same name are then those of the project that came last,
     `__init__.py` among them; so `config`, which everything here imports, asks too.
     """
-    folder = os.path.dirname(__file__)
+    folder = os.path.dirname(os.path.dirname(__file__))
     found = [name for name in FILES_OF_THE_OTHER if os.path.exists(os.path.join(folder, name))]
     if found:
         raise ImportError(
