@@ -57,7 +57,7 @@ def fitted(model: Model, path: Path, **options: Any) -> list[int]:
 
 
 CASES: dict[str, tuple[Callable[[], Model], str, str]] = {
-    "a layer of two models": (of_two_models, "m.keras", "Save as .h5. A file that ends in .h5 can hold it."),
+    "a complex buffer in .keras": (complex_weight, "m.keras", "A file that ends in .safetensors can hold it."),
     "a complex buffer": (complex_weight, "m.h5", "A file that ends in .safetensors can hold it."),
     "no config": (Plain, "m.keras", "Its weights can be saved: save_weights_only=True."),
 }
@@ -78,6 +78,8 @@ def test_what_can_be_saved_is(tmp_path: Path):
     i = Input((3,))
     fitted(Model(i, Dense(2)(torch.relu(i))), tmp_path / "m.keras")
     fitted(Model(i, Dense(2)(Lambda(twice)(i))), tmp_path / "l.keras")
+    with pytest.warns(UserWarning, match="Keras 3 refuses it"):
+        fitted(of_two_models(), tmp_path / "two.keras")
     assert load_model(tmp_path / "m.keras").predict(X).shape == (4, 2)
 
 
