@@ -122,7 +122,7 @@ def test_get_layer():
     assert model.get_layer("dense_1") is model.layers[2]
     assert model.get_layer(index=1) is model.layers[1]
     assert model.get_layer(index=-1) is model.layers[2]
-    assert model.get_layer("dense_1", index=0) is model.layers[0]
+    assert model.get_layer("dense_1", index=2) is model.layers[2]
 
 
 @pytest.mark.parametrize(
@@ -131,6 +131,10 @@ def test_get_layer():
         ({"name": "nope"}, "No such layer: 'nope'. The layers are input_1, dense_2, dense_1."),
         ({"index": 3}, "Was asked to retrieve layer at index 3 but model only has 3 layers."),
         ({}, "Provide either a layer name or layer index."),
+        (
+            {"name": "dense_1", "index": 0},
+            "get_layer: name and index are of two layers: found 'dense_1', and 'input_1' at 0. Give one of them.",
+        ),
     ],
 )
 def test_get_layer_errors(arguments, message):
