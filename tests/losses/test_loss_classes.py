@@ -83,6 +83,6 @@ def test_options_that_are_read_when_they_are_needed():
     class Own(losses.Huber):
         pass
 
-    own = Own()
+    own: Any = Own()
     own.delta = 3.0
     assert own.delta == 3.0

@@ -442,7 +442,7 @@ def test_a_class_of_ones_own_may_have_any():
     class Own(SGD):
         pass
 
-    optimizer = Own()
+    optimizer: Any = Own()
     optimizer.warmup = 3
     assert optimizer.warmup == 3
 
