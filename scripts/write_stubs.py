@@ -23,7 +23,7 @@ import torch
 
 from torchkeras import layers, losses, metrics, optimizers
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import Option
+from torchkeras.engine.options import Option
 from torchkeras.optimizers.options import GIVEN, RULES
 
 PACKAGES = (layers, losses, metrics, optimizers)

@@ -14,13 +14,14 @@ ROOMS = [
     *("errors", "base", "config", "mixed_precision", "world"),
     *("legacy", "registry", "declared"),
     *("activations", "initializers", "regularizers", "constraints", "losses", "metrics", "optimizers"),
-    *("engine/adapters", "engine/symbolic", "engine/users_code", "engine/modes", "engine/facts", "engine/dtypes"),
+    *("engine/adapters", "engine/symbolic", "engine/options", "engine/users_code", "engine/modes", "engine/facts"),
+    "engine/dtypes",
     *("engine/weights", "engine/shapes/input_spec", "engine/building", "engine/shapes/output_shapes"),
     *("engine/layer", "engine/functions", "engine/graph", "engine/data", "engine/data/sources"),
     *("saving/formats", "callbacks"),
     *("engine/step", "engine/speed", "engine/fit"),
     "layers",
-    *("saving/containers", "saving/config_checks", "saving/graph_config", "saving/layer_facts"),
+    *("saving/containers", "saving/config_checks", "saving/ties", "saving/graph_config", "saving/layer_facts"),
     *("saving/weights", "saving/optimizer", "saving/frozen", "saving/types"),
     *("saving/model_file", "saving/beside", "saving/data_format", "saving/dialects"),
     *("saving/write", "saving/unsaveable"),
@@ -78,11 +79,15 @@ def test_every_room_is_there():
     assert sorted({room(name) for name in FILES}) == sorted(ROOMS)
 
 
+# What rooms below may name in annotations: functions of the engine's rooms take layers.
+NAMED_BELOW = "engine/layer/layer"
+
+
 def test_imports_point_one_way():
     wrong = [
         f"{name} imports {other}"
         for name, path in FILES.items()
-        for other in imported(path, for_types=True)
+        for other in imported(path, for_types=False) | (imported(path, for_types=True) - {NAMED_BELOW})
         if ROOMS.index(room(other)) > ROOMS.index(room(name))
     ]
     assert wrong == []

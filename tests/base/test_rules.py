@@ -11,7 +11,7 @@ import torch
 from torchkeras.activations import tanh
 from torchkeras.base import rules
 from torchkeras.config import set_image_data_format
-from torchkeras.engine.layer.options import NEWER
+from torchkeras.engine.options import NEWER
 from torchkeras.layers import LSTM, Conv2D, Dense, Layer
 from torchkeras.optimizers import SGD, Adam
 from torchkeras.optimizers.options import RULES

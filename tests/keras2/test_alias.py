@@ -157,7 +157,7 @@ def test_a_keras_that_is_imported_stays():
 def test_uninstall_takes_it_back():
     code = "from torchkeras.keras2 import alias\nalias.install()\nimport keras.layers\nalias.uninstall()\nimport sys\n"
     code += "print([name for name in sys.modules if name.partition('.')[0] == 'keras'])\n"
-    code += "print([type(finder).__name__ for finder in sys.meta_path if 'keras' in type(finder).__module__])"
+    code += "print([type(finder).__name__ for finder in sys.meta_path if 'keras2' in type(finder).__module__])"
     assert printed(code) == "[]\n[]"
 
 

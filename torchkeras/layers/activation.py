@@ -11,7 +11,7 @@ from torchkeras import activations
 from torchkeras.base.rules import INTEGERS, UP_TO_INFINITY, Rule, integers, is_integer, optional
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import (
+from torchkeras.engine.options import (
     NEWER,
     Constraint,
     Initializer,

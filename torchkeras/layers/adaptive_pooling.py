@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from torchkeras.engine.layer.options import Sizes
+from torchkeras.engine.options import Sizes
 from torchkeras.layers.spatial import Spatial
 
 

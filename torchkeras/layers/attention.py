@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torchkeras import initializers
 from torchkeras.base.rules import one_of
 from torchkeras.base.tracing import fold
-from torchkeras.engine.layer.options import Fraction
+from torchkeras.engine.options import Fraction
 from torchkeras.engine.symbolic.tensor import Shape, as_list
 from torchkeras.engine.weights.weight import weight
 from torchkeras.layers.noise import Dropout

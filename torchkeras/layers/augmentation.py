@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from torchkeras.base.rules import Rule, is_number, one_of, optional, rule
-from torchkeras.engine.layer.options import OptionalInt, Positive
+from torchkeras.engine.options import OptionalInt, Positive
 from torchkeras.layers.image_preprocessing import fitted, floating
 from torchkeras.layers.random import Seeded
 from torchkeras.layers.spatial import Spatial

@@ -11,7 +11,7 @@ from torchkeras import registry
 from torchkeras.base.rules import one_of, optional
 from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER, Called, OptionalPositive
+from torchkeras.engine.options import NEWER, Called, OptionalPositive
 from torchkeras.engine.symbolic.tensor import as_list, unpacked
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.engine.weights.weight_lists import FrozenModels, Order

@@ -11,8 +11,8 @@ from torchkeras import registry
 from torchkeras.base.rules import Rule
 from torchkeras.engine.graph.hook_free_calls import in_its_mode
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER
 from torchkeras.engine.modes import call_in_mode
+from torchkeras.engine.options import NEWER
 from torchkeras.engine.symbolic.tensor import Shape, as_list
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.layers.recurrence import Constants, States, Stepped, Walk, shapes_of

@@ -8,7 +8,7 @@ from torch import nn
 
 from torchkeras.activations import WITH_LOGITS, linear, relu
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer.options import NEWER, Activation, DataFormat, Positive, Sizes
+from torchkeras.engine.options import NEWER, Activation, DataFormat, Positive, Sizes
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.engine.weights.weight import weight

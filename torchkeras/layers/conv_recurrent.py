@@ -11,7 +11,7 @@ from torchkeras.activations import is_pointwise
 from torchkeras.base.rules import one_of
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.hook_free_calls import called
-from torchkeras.engine.layer.options import NEWER, Activation, DataFormat, Positive, Sizes
+from torchkeras.engine.options import NEWER, Activation, DataFormat, Positive, Sizes
 from torchkeras.engine.symbolic.tensor import Shape, as_list
 from torchkeras.engine.weights.weight import weight
 from torchkeras.layers.cells import Cell

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from torchkeras.activations import WITH_LOGITS, is_pointwise, relu
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import (
+from torchkeras.engine.options import (
     Activation as ActivationOption,
     Constraint,
     Initializer,

@@ -13,7 +13,7 @@ import torch
 from torchkeras.base.tracing import fold
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER
+from torchkeras.engine.options import NEWER
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import Shape
 

@@ -11,7 +11,7 @@ from torchkeras.base.rules import INTEGERS, is_integer, optional, rule
 from torchkeras.base.tracing import traced
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER, Constraint, Fraction, Initializer, Positive, Regularizer
+from torchkeras.engine.options import NEWER, Constraint, Fraction, Initializer, Positive, Regularizer
 from torchkeras.engine.symbolic.tensor import Shape, as_list
 from torchkeras.engine.weights.weight import weight
 

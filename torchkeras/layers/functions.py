@@ -15,7 +15,7 @@ from torchkeras.base import bytecode
 from torchkeras.base.rules import Rule, optional, rule
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import Called
+from torchkeras.engine.options import Called
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.engine.users_code import run
 from torchkeras.errors import ArchitectureError

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 import torch
 
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer.options import NEWER
+from torchkeras.engine.options import NEWER
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.layers.spatial import Spatial

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torchkeras.base.rules import one_of
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER, Positive
+from torchkeras.engine.options import NEWER, Positive
 from torchkeras.engine.symbolic.tensor import dtype_of
 from torchkeras.layers.activation import Pointwise
 from torchkeras.layers.spatial import Spatial

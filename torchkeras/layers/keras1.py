@@ -9,7 +9,7 @@ from torch import nn
 from torchkeras import config, registry
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import Activation, Positive
+from torchkeras.engine.options import Activation, Positive
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.engine.weights.weight import weight
 from torchkeras.initializers import Ones, Zeros

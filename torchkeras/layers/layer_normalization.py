@@ -11,7 +11,7 @@ from torchkeras import initializers
 from torchkeras.base.rules import INTEGERS, Rule, integers, rule
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER, NotNegative
+from torchkeras.engine.options import NEWER, NotNegative
 from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.engine.weights.weight import weight
 from torchkeras.layers.normalization import Normalizing, check_axes

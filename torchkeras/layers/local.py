@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from torchkeras.base.rules import word
-from torchkeras.engine.layer.options import Positive, Sizes
+from torchkeras.engine.options import Positive, Sizes
 from torchkeras.engine.weights.weight import weight
 from torchkeras.layers.conv import Activated
 from torchkeras.layers.spatial import Spatial

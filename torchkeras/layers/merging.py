@@ -10,7 +10,7 @@ from torchkeras.base.rules import INTEGERS, is_integer, rule
 from torchkeras.base.tracing import fold
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER
+from torchkeras.engine.options import NEWER
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.layers.elementwise import Elementwise, Extreme, Masked, check_masks, checked_list, merged_mask
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torchkeras.base.rules import integers, one_of, optional
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.hook_free_calls import in_its_mode
-from torchkeras.engine.layer.options import Called, Fraction, OptionalPositive, Positive
+from torchkeras.engine.options import Called, Fraction, OptionalPositive, Positive
 from torchkeras.engine.shapes.input_spec import InputSpec
 from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.engine.weights.weight import is_wrapper

@@ -10,7 +10,7 @@ from torchkeras.base.rules import is_integer, optional, rule
 from torchkeras.base.tracing import traced
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER, Fraction, NotNegative, OptionalInt, Share
+from torchkeras.engine.options import NEWER, Fraction, NotNegative, OptionalInt, Share
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.layers.activation import Pointwise
 from torchkeras.layers.random import Seeded, kept

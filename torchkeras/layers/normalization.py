@@ -12,8 +12,8 @@ from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.hook_free_calls import called
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER, Constraint, Initializer, NotNegative, Regularizer, Share
 from torchkeras.engine.modes import MODE, held, kept
+from torchkeras.engine.options import NEWER, Constraint, Initializer, NotNegative, Regularizer, Share
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.engine.weights.weight import weight

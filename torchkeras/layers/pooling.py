@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer.options import OptionalSizes, Sizes
+from torchkeras.engine.options import OptionalSizes, Sizes
 from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.layers.spatial import PoolPadding, Spatial, same_padding, torch_padding
 

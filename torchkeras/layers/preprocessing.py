@@ -16,7 +16,7 @@ from torchkeras.base.arrays import to_numpy
 from torchkeras.base.rules import integers, number, one_of, optional, rule
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import OptionalPositive, Positive
+from torchkeras.engine.options import OptionalPositive, Positive
 from torchkeras.engine.symbolic.tensor import dtype_of
 from torchkeras.engine.weights.weight import weight
 

@@ -9,7 +9,7 @@ import torch
 from torchkeras.base.arrays import fills_its_memory
 from torchkeras.base.tracing import traced
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import OptionalInt
+from torchkeras.engine.options import OptionalInt
 
 
 class Seeded(Layer, abstract=True):

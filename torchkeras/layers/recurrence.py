@@ -12,7 +12,7 @@ from torchkeras.base.rules import one_of
 from torchkeras.base.tracing import exporting
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER
+from torchkeras.engine.options import NEWER
 from torchkeras.engine.shapes.input_spec import InputSpec
 from torchkeras.engine.symbolic.tensor import Shape, as_list, unpacked
 from torchkeras.layers.exported import scanned, where

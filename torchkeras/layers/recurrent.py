@@ -8,7 +8,7 @@ from torch import Tensor
 
 from torchkeras import activations, registry
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER, OptionalPositive, Positive
+from torchkeras.engine.options import NEWER, OptionalPositive, Positive
 from torchkeras.engine.symbolic.tensor import Shape, as_list, unpacked
 from torchkeras.engine.weights.weight import weight
 from torchkeras.layers import steps

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from torchkeras.base.rules import Rule, is_integer, one_of, sizes
-from torchkeras.engine.layer.options import NEWER, DataFormat, Sizes
+from torchkeras.engine.options import NEWER, DataFormat, Sizes
 from torchkeras.layers.spatial import Spatial, torch_padding
 
 Pairs = tuple[tuple[int, int], ...]

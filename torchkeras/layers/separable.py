@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer.options import (
+from torchkeras.engine.options import (
     Activation,
     Constraint,
     DataFormat,

@@ -8,7 +8,7 @@ import torch
 from torchkeras.base.rules import integers
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import DataFormat, Positive
+from torchkeras.engine.options import DataFormat, Positive
 from torchkeras.engine.symbolic.axis_order import convert, to_keras
 from torchkeras.engine.symbolic.tensor import Shape
 

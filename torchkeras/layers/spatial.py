@@ -11,7 +11,7 @@ from torchkeras.base.rules import Rule, literal, word
 from torchkeras.base.tracing import exporting
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import DataFormat
+from torchkeras.engine.options import DataFormat
 from torchkeras.engine.symbolic.axis_order import Layout, convert, to_channels_first, to_keras
 from torchkeras.engine.symbolic.tensor import Shape
 

@@ -18,7 +18,7 @@ from torchkeras.base.rules import rule
 from torchkeras.base.tracing import exporting
 from torchkeras.engine.graph.hook_free_calls import renew_weights
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import Activation, Constraint, Fraction, Initializer, Positive, Regularizer
+from torchkeras.engine.options import Activation, Constraint, Fraction, Initializer, Positive, Regularizer
 from torchkeras.engine.symbolic.tensor import Shape, unpacked
 from torchkeras.engine.weights.weight import weight
 from torchkeras.layers.recurrence import Constants, States, StepFunction, Stepped, Walk, shapes_of

@@ -14,8 +14,8 @@ from torchkeras.base.rules import Rule, one_of
 from torchkeras.engine.building.building import on_meta
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER
 from torchkeras.engine.modes import call_in_mode
+from torchkeras.engine.options import NEWER
 from torchkeras.engine.shapes import output_shapes
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import as_list, dtype_name

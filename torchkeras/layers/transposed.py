@@ -7,7 +7,7 @@ from torch import nn
 
 from torchkeras.base.rules import Rule, is_integer, optional, sizes, word
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer.options import NEWER, DataFormat, Positive, Sizes
+from torchkeras.engine.options import NEWER, DataFormat, Positive, Sizes
 from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.engine.weights.weight import weight
 from torchkeras.layers.conv import Activated, Convolving

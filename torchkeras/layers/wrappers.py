@@ -12,7 +12,7 @@ from torchkeras import initializers, registry
 from torchkeras.base.rules import Rule, integer
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER
+from torchkeras.engine.options import NEWER
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape
 from torchkeras.engine.weights.weight import Variable, weight

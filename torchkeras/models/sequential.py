@@ -176,7 +176,8 @@ class Sequential(Model):
         if self._stack or self._begins_with_input:
             self._connect(self.inputs, node.inputs)
         else:
-            self._graph, self.built = None, False
+            self._graph = None
+            self.__dict__["built"] = False  # a layer of a graph stays built, but this is the model itself
             self._hold([])
 
     def build(self, input_shape: Any = None) -> None:

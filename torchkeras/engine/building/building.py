@@ -23,7 +23,7 @@ from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.rules import read
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
-from torchkeras.engine.layer.options import CONSTRAINT, INITIALIZER, REGULARIZER
+from torchkeras.engine.options import CONSTRAINT, INITIALIZER, REGULARIZER
 from torchkeras.engine.shapes.input_spec import InputSpec
 from torchkeras.engine.symbolic.tensor import Shape, as_list, dtype_of
 from torchkeras.engine.users_code import CODE, note

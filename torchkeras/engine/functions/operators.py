@@ -16,7 +16,7 @@ from torchkeras.engine.functions import call_text, function_arguments, function_
 from torchkeras.engine.functions.functions import BY_AXES, FUNCTIONS
 from torchkeras.engine.functions.keras3_functions import KERAS3
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.layer.options import NEWER
+from torchkeras.engine.options import NEWER
 from torchkeras.engine.symbolic import torch_functions
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import OPERATORS, dtype_name

@@ -20,10 +20,10 @@ from torchkeras.base import docstrings
 from torchkeras.base.dtype_policy import DTypePolicy, policy_of
 from torchkeras.base.naming import name_methods, snake_case, unique_name
 from torchkeras.base.rules import refuse_unknown
+from torchkeras.engine import options
 from torchkeras.engine.adapters.tracked import KINDS
 from torchkeras.engine.building.building import on_meta
 from torchkeras.engine.facts import is_own, joined
-from torchkeras.engine.layer import options
 from torchkeras.engine.layer.call import Calling, in_keras_order
 from torchkeras.engine.layer.changed_options import HasOptions
 from torchkeras.engine.modes import by_mode, call_in_mode

@@ -162,7 +162,7 @@ def _run_on_meta(
         kind = TypeError if isinstance(error, TypeError) else ValueError
         said = AT_VALUES if looks else with_probes(reason)
         raise kind(f"{what} cannot compute on input shape {shape}: {said}") from error
-    changed = {index for index, tensor in enumerate(tensors) if tensor._version}
+    changed = {index for index, tensor in enumerate(tensors) if not tensor.is_inference() and tensor._version}
     if changed:
         layer.__dict__["_changed_inputs"] = layer._changed_inputs | changed
     return found
