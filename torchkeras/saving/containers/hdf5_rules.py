@@ -311,6 +311,7 @@ def check_bytes(dataset: Dataset, limits: Limits = LIMITS) -> None:
 
 
 def _check_chunks(dataset: Dataset, size: int, end: int, limits: Limits) -> None:
+    """Compare a shape with the pieces that are stored: their number, their places and what they unpack to."""
     where, plist, shape = Place(dataset), dataset.plist, dataset.shape
     chunk = plist.get_chunk()
     chunk_size = prod(chunk) * dataset.kind.get_size()
@@ -321,6 +322,17 @@ def _check_chunks(dataset: Dataset, size: int, end: int, limits: Limits) -> None
     if found != expected:
         raise UnreadableFileError(f"{where} has shape {shape}, in {expected} pieces; {found} are stored.")
     pieces = [dataset.id.get_chunk_info(index) for index in range(found)]
+    _check_places(pieces, shape, chunk, end, where)
+    stored = sum(piece.size for piece in pieces)
+    if size > limits.ratio_from and size > limits.ratio * stored:
+        raise FileLimitError(f"{where}: {stored} bytes would become {size}, more than {limits.ratio} times as many.")
+    filters = [plist.get_filter(index)[0] for index in range(plist.get_nfilters())]
+    for piece in pieces:
+        _check_piece(dataset, piece, filters, chunk_size, where)
+
+
+def _check_places(pieces: list[Any], shape: tuple[int, ...], chunk: tuple[int, ...], end: int, where: Place) -> None:
+    """Refuse pieces that overlap in the array, or lie outside of it or of the file, which has `end` bytes."""
     inside = {
         piece.chunk_offset
         for piece in pieces
@@ -329,16 +341,10 @@ def _check_chunks(dataset: Dataset, size: int, end: int, limits: Limits) -> None
             for at, length, step in zip(piece.chunk_offset, shape, chunk, strict=True)
         )
     }
-    if len(inside) < expected:
+    if len(inside) < len(pieces):
         raise UnreadableFileError(f"{where} has pieces that overlap or lie outside of its shape.")
     if any(piece.byte_offset is None or piece.byte_offset + piece.size > end for piece in pieces):
         raise UnreadableFileError(f"{where} has pieces beyond the end of the file.")
-    stored = sum(piece.size for piece in pieces)
-    if size > limits.ratio_from and size > limits.ratio * stored:
-        raise FileLimitError(f"{where}: {stored} bytes would become {size}, more than {limits.ratio} times as many.")
-    filters = [plist.get_filter(index)[0] for index in range(plist.get_nfilters())]
-    for piece in pieces:
-        _check_piece(dataset, piece, filters, chunk_size, where)
 
 
 def _check_piece(dataset: Dataset, piece: Any, filters: list[int], size: int, where: Place) -> None:
