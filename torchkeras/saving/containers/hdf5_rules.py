@@ -238,10 +238,7 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
                 if not account.add(found):
                     raise ForbiddenContentError(f"{Place(found)} is linked several times.")
             if isinstance(found, h5py.Group):
-                if depth == limits.depth:
-                    raise FileLimitError(f"{Place(found)}: groups are nested deeper than {limits.depth}.")
-                if len(found.name or "") > limits.path:
-                    raise FileLimitError(f"{Place(found)}: its path has more than {limits.path} letters.")
+                _check_depth(found, depth, limits)
                 pending.append((found, depth + 1))
             else:
                 total += stored_size(found, limits)
@@ -253,6 +250,14 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
         raise UnreadableFileError(f"{filename(file)}: {overlapping}.")
     for text in account.doubts():
         doubt(f"{filename(file)}: {text}.", strict)
+
+
+def _check_depth(group: h5py.Group, above: int, limits: Limits) -> None:
+    """Refuse a group with too many groups above it, or too long a path."""
+    if above == limits.depth:
+        raise FileLimitError(f"{Place(group)}: groups are nested deeper than {limits.depth}.")
+    if len(group.name or "") > limits.path:
+        raise FileLimitError(f"{Place(group)}: its path has more than {limits.path} letters.")
 
 
 def stored_size(dataset: Dataset, limits: Limits = LIMITS) -> int:
