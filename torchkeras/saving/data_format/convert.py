@@ -245,9 +245,8 @@ class _Rewriting:
         if over_images(layer) is layer and "data_format" in config:
             config["data_format"] = _becomes(layer, self.data_format)
         for option in (INSIDE[cls] for cls in bases if cls in INSIDE):
-            times = int(isinstance(layer, TimeDistributed))
-            inner = [tuple(lowered(order, times) or order for order in call) for call in calls]
-            config[option] = {**config[option], "config": self.layer(getattr(layer, option), inner)}  # type: ignore
+            inside = self.layer(getattr(layer, option), _inner_calls(layer, calls))
+            config[option] = {**config[option], "config": inside}
         for follow in (FOLLOWING[cls] for cls in bases if cls in FOLLOWING):
             config = self._followed(layer, follow, config, calls)
         return config
@@ -264,6 +263,12 @@ class _Rewriting:
                 "format."
             )
         return first
+
+
+def _inner_calls(layer: Layer, calls: list[tuple[Order, Order]]) -> list[tuple[Order, Order]]:
+    """The orders of axes of the layer inside a wrapper, which one around each step calls without the axis of time."""
+    times = int(isinstance(layer, TimeDistributed))
+    return [(lowered(before, times) or before, lowered(after, times) or after) for before, after in calls]
 
 
 def _moves(order: Order) -> bool:
