@@ -122,12 +122,14 @@ def check_functional(config: Any, limits: Limits = LIMITS) -> None:
         calls += sum(map(len, nodes))
     if calls > limits.calls:
         raise FileLimitError(f"The architecture has more than {limits.calls} connections.")
-    for key in ("input_layers", "output_layers"):
-        for found in places(config[key]):
-            if not _is_place(found) or len(found) != 3:
-                raise ArchitectureError(
-                    f"{key!r} must be a list of [layer name, call, output]; found {short(config[key])}."
-                )
+    _check_places("input_layers", config["input_layers"])
+    _check_places("output_layers", config["output_layers"])
+
+
+def _check_places(key: str, value: Any) -> None:
+    for found in places(value):
+        if not _is_place(found) or len(found) != 3:
+            raise ArchitectureError(f"{key!r} must be a list of [layer name, call, output]; found {short(value)}.")
 
 
 def places(value: Any) -> list[Any]:

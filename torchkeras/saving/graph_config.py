@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -78,14 +78,17 @@ def graph_config(name: str, graph: Graph, forms: tuple[Any, Any] = (None, None))
     for layer, entry in zip(graph.layers, layers, strict=True):  # in place: an entry may get a number
         entry["name"] = layer.name
         entry["inbound_nodes"] = [call(node) for node in graph.nodes_of(layer) if node.input_tensors]
-    return {
+    config: dict[str, Any] = {
         "name": name,
         "layers": layers,
         "input_layers": [place(tensor) for tensor in graph.inputs],
         "output_layers": [place(tensor) for tensor in graph.outputs],
-        **({} if forms == (None, None) else {"structure": [None if f is None else encoded(f) for f in forms]}),
-        **({SORTED: True} if any(_written_in_another_order(node.outputs) for node in graph.nodes) else {}),
     }
+    if forms != (None, None):
+        config["structure"] = [None if form is None else encoded(form) for form in forms]
+    if any(_written_in_another_order(node.outputs) for node in graph.nodes):
+        config[SORTED] = True
+    return config
 
 
 def _written_in_another_order(outputs: Any) -> bool:
@@ -98,14 +101,17 @@ def in_structure(config: Mapping[str, Any], inputs: list[KerasTensor], outputs: 
     forms = config.get("structure") or (None, None)
     if not isinstance(forms, (list, tuple)) or len(forms) != 2:
         raise ArchitectureError(f"A model's 'structure' is two forms, of inputs and outputs; found {short(forms)}.")
-    result = []
-    for form, tensors in zip(forms, (inputs, outputs), strict=True):
-        found = None if form is None else decoded(form)
-        slots = [] if found is None else taken_apart(found, TensorSlot)[1]
-        if found is not None and sorted(str(slot.index) for slot in slots) != sorted(map(str, range(len(tensors)))):
-            raise ArchitectureError(f"A 'structure' names each of the {len(tensors)} tensors; found {short(form)}.")
-        result.append(tensors if found is None else put_together(found, tensors))
-    return result[0], result[1]
+    return _in_form(forms[0], inputs), _in_form(forms[1], outputs)
+
+
+def _in_form(form: Any, tensors: list[KerasTensor]) -> Any:
+    found = None if form is None else decoded(form)
+    if found is None:
+        return tensors
+    indices = sorted(str(slot.index) for slot in taken_apart(found, TensorSlot)[1])
+    if indices != sorted(map(str, range(len(tensors)))):
+        raise ArchitectureError(f"A 'structure' names each of the {len(tensors)} tensors; found {short(form)}.")
+    return put_together(found, tensors)
 
 
 def connect(
@@ -143,16 +149,19 @@ def connect(
             made[name, 0] = _output_of(layer)
         calls += [(name, first + index, call) for index, call in enumerate(entry["inbound_nodes"])]
     _make_calls(layers, made, calls, calling, forms, bool(config.get(SORTED)))
+    return _tensors_at(places(config["input_layers"]), made), _tensors_at(places(config["output_layers"]), made)
 
-    def tensor(place: Any) -> KerasTensor:
-        name, index, output = place
+
+def _tensors_at(found: Sequence[Any], made: Mapping[tuple[str, int], list[KerasTensor]]) -> list[KerasTensor]:
+    """The tensors at the places that a config gives. `made`: the outputs of each call."""
+    tensors = []
+    for name, index, output in found:
         if (name, index) not in made or not 0 <= output < len(made[name, index]):
             raise ArchitectureError(
                 f"The config names output {output} of call {index} of layer {name!r}, which does not exist."
             )
-        return made[name, index][output]
-
-    return [tensor(p) for p in places(config["input_layers"])], [tensor(p) for p in places(config["output_layers"])]
+        tensors.append(made[name, index][output])
+    return tensors
 
 
 def make_layer(entry: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Layer:
@@ -235,12 +244,14 @@ def _call_layer(
     made: Mapping[tuple[str, int], list[KerasTensor]],
     form: Any,
 ) -> Any:
+    tensors = []
     for source, k, output, *_ in call:
-        if output >= len(made[source, k]):
+        outputs = made[source, k]
+        if output >= len(outputs):
             raise ArchitectureError(
-                f"Call {index} of layer {name!r} takes output {output} of {source!r}, which has {len(made[source, k])}."
+                f"Call {index} of layer {name!r} takes output {output} of {source!r}, which has {len(outputs)}."
             )
-    tensors = [made[source, k][output] for source, k, output, *_ in call]
+        tensors.append(outputs[output])
     arguments = {key: value for item in call for key, value in (item[3] if len(item) > 3 else {}).items()}
     if POSITIONAL not in arguments and form is None:
         return layer(unpacked(tensors), **arguments)

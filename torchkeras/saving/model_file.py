@@ -181,21 +181,7 @@ def _hdf5(file: h5py.Group) -> ModelFile:
     name, version = filename(file), str(attribute(file, "keras_version", ""))
     inside = members(file)
     if "model_weights" in inside and not has_attribute(file, "layer_names"):
-        group = group_in(file, "model_weights")
-        layout = NUMBERS if has_old_layout(group) else GROUPS
-        stated = version or str(attribute(group, "keras_version", ""))
-        return ModelFile(
-            name,
-            group,
-            layout,
-            read_config(file, "model_config"),
-            read_config(file, "training_config"),
-            stated,
-            str(attribute(file, "backend", attribute(group, "backend", ""))),
-            as_written=has_dicts_as_written(group, stated),
-            frozen=Frozen.read(partial(read_config, file), name),
-            types=read_types(read_config(file, KEY), name),
-        )
+        return _whole_model(file, name, version)
     if has_old_layout(file):
         return ModelFile(name, file, NUMBERS, version=version)
     if any(has_attribute(file, key) for key in ("layer_names", "layer_names0")):
@@ -208,6 +194,24 @@ def _hdf5(file: h5py.Group) -> ModelFile:
         return ModelFile(name, paths, PATHS, version=version, as_written=as_written, unsure=version.startswith("3."))
     raise UnknownFormatError(
         f"{name}: an HDF5 file without weights of Keras: no 'layer_names', 'model_weights', 'nb_layers' or 'layers'."
+    )
+
+
+def _whole_model(file: h5py.Group, name: str, version: str) -> ModelFile:
+    """A file of a whole model, as Keras 1 and 2 write it: weights by layers in a group, and configs."""
+    group = group_in(file, "model_weights")
+    version = version or str(attribute(group, "keras_version", ""))
+    return ModelFile(
+        name,
+        group,
+        NUMBERS if has_old_layout(group) else GROUPS,
+        read_config(file, "model_config"),
+        read_config(file, "training_config"),
+        version,
+        str(attribute(file, "backend", attribute(group, "backend", ""))),
+        as_written=has_dicts_as_written(group, version),
+        frozen=Frozen.read(partial(read_config, file), name),
+        types=read_types(read_config(file, KEY), name),
     )
 
 

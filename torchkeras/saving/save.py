@@ -80,22 +80,30 @@ def check_saving(model: Any, path: PathLike, weights_only: bool, who: str) -> No
 
     The error says what can be saved in its place. A model without weights yet is not looked at.
     """
-    kind = (WEIGHTS if weights_only else WHOLE).get(suffix_of(path, WEIGHTS if weights_only else WHOLE), FORMATS[0])
+    formats = WEIGHTS if weights_only else WHOLE
+    kind = formats.get(suffix_of(path, formats), FORMATS[0])
     if kind.exporter or not model.built:
         return
     problem = _problem(model, path, kind, weights_only)
     if problem is None:
         return
-    others = [
-        each for each in FORMATS if each is not kind and (each.weights or each.tensors if weights_only else each.whole)
-    ]
-    others = [each for each in others if not each.exporter and _problem(model, path, each, weights_only) is None]
     method = "save_weights" if weights_only else "save"
-    instead = f"A file that ends in {others[0].suffixes[0]} can hold it." if others else ""
-    if not others and not weights_only and _problem(model, path, FORMATS[0], True) is None:
-        instead = "Its weights can be saved: save_weights_only=True."
+    instead = _instead_of(kind, model, path, weights_only)
     text = f"{who}: {method} will fail, so it is said before the first epoch: {problem}"
     raise ValueError(f"{text} {instead}".rstrip()) from problem
+
+
+def _instead_of(kind: Format, model: Any, path: PathLike, weights_only: bool) -> str:
+    """What can be saved of a model that a format cannot hold, as a sentence; "" for nothing."""
+    for other in FORMATS:
+        is_able = other.weights or other.tensors if weights_only else other.whole
+        if other is kind or other.exporter or not is_able:
+            continue
+        if _problem(model, path, other, weights_only) is None:
+            return f"A file that ends in {other.suffixes[0]} can hold it."
+    if not weights_only and _problem(model, path, FORMATS[0], True) is None:
+        return "Its weights can be saved: save_weights_only=True."
+    return ""
 
 
 def _problem(model: Any, path: PathLike, kind: Format, weights_only: bool) -> Exception | None:

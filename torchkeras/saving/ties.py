@@ -28,23 +28,27 @@ def ties_of(model: Any, held: Edges) -> list[list[str]]:
 
     `held`: pairs of a layer and one in its config. A group begins with the path of a layer that has an entry, if any.
     """
-    modules: dict[nn.Module, Places] = {}
-    tensors: dict[int, Places] = {}
-    for module, maker, path in _walked(model, held):
-        if maker not in modules.setdefault(module, {}):
-            modules[module][maker] = path
-        for name, tensor in module._parameters.items():
-            if tensor is not None:
-                tensors.setdefault(id(tensor), {}).setdefault(maker, _joined(path, name))
+    modules, tensors = _makers_of(model, held)
     tied = []
     for module, places in modules.items():
         if len(places) > 1:
             others = [path for maker, path in places.items() if maker is not module]
             tied.append([places[module], *others] if module in places else others)
     inside = {path for paths in tied for path in paths}
-    tied = [paths for paths in tied if not all(_is_below(path, inside) for path in paths[1:])]
-    found = [[*places.values()] for places in tensors.values() if len(places) > 1]
-    return tied + [paths for paths in found if not all(_is_below(path, inside) for path in paths[1:])]
+    tied += [[*places.values()] for places in tensors.values() if len(places) > 1]
+    return [paths for paths in tied if not all(_is_below(path, inside) for path in paths[1:])]
+
+
+def _makers_of(model: Any, held: Edges) -> tuple[dict[nn.Module, Places], dict[int, Places]]:
+    """What makes each module of a model, and each parameter by its id; with the first path to it from each."""
+    modules: dict[nn.Module, Places] = {}
+    tensors: dict[int, Places] = {}
+    for module, maker, path in _walked(model, held):
+        modules.setdefault(module, {}).setdefault(maker, path)
+        for name, tensor in module._parameters.items():
+            if tensor is not None:
+                tensors.setdefault(id(tensor), {}).setdefault(maker, _joined(path, name))
+    return modules, tensors
 
 
 def _walked(model: Any, held: Edges) -> Iterator[tuple[nn.Module, Any, str]]:

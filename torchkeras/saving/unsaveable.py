@@ -69,17 +69,25 @@ def unloadable(model: Any) -> Iterator[str]:
         if isinstance(layer, Network):
             yield from unloadable(layer)
             continue
-        kind: Any = type(layer)
-        init = next(cls for cls in kind.__mro__ if "__init__" in cls.__dict__)
-        if is_own(init) or getattr(kind.from_config, "__func__", None) is not Layer.from_config.__func__:  # type: ignore[attr-defined]
-            continue
-        config, parameters = layer.get_config(), list(inspect.signature(kind).parameters.values())
-        what, named = f"{kind.__name__} {layer.name!r}", [p.name for p in parameters]
-        missing = [p.name for p in parameters if p.kind in NAMED and p.default is p.empty and p.name not in config]
-        if missing:
-            yield f"{what} has no {missing[0]!r} in its config, which its __init__ takes: let its get_config return it."
-        elif not any(p.kind is p.VAR_KEYWORD for p in parameters) and any(key not in named for key in config):
-            yield f"{what} does not take its config: let its __init__ take **options and pass them to super().__init__."
+        problem = _unmakeable(layer)
+        if problem is not None:
+            yield f"{type(layer).__name__} {layer.name!r} {problem}"
+
+
+def _unmakeable(layer: Layer) -> str | None:
+    """Why the `__init__` of a user's layer does not take what its config has; None if it does."""
+    kind: Any = type(layer)
+    init = next(cls for cls in kind.__mro__ if "__init__" in cls.__dict__)
+    if is_own(init) or getattr(kind.from_config, "__func__", None) is not Layer.from_config.__func__:  # type: ignore[attr-defined]
+        return None
+    config, parameters = layer.get_config(), inspect.signature(kind).parameters
+    for name, parameter in parameters.items():
+        if parameter.kind in NAMED and parameter.default is parameter.empty and name not in config:
+            return f"has no {name!r} in its config, which its __init__ takes: let its get_config return it."
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    if not takes_any and not all(key in parameters for key in config):
+        return "does not take its config: let its __init__ take **options and pass them to super().__init__."
+    return None
 
 
 def _inherits(model: Any, method: str) -> bool:

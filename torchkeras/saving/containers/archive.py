@@ -118,35 +118,40 @@ def is_archive(path: str | os.PathLike[str]) -> bool:
 
 
 def _check_members(members: list[zipfile.ZipInfo], where: str, limits: Limits) -> None:
+    """Refuse an archive that has other members than a model's. Raises ModelFileError of several kinds."""
     names = [member.filename for member in members]
     for member in members[: limits.parts]:
         name = member.filename[:200]
         if names.count(member.filename) > 1:
             raise ForbiddenContentError(f"{where}: member {name!r} is there several times.")
-        if name == ASSETS and member.file_size == 0:
-            continue
-        if name.startswith(ASSETS) and ".." not in name:
-            raise UnknownFormatError(
-                f"{where}: member {name!r} belongs to a layer that keeps a vocabulary in a file of its own; such files "
-                "are not read."
-            )
-        if name not in MEMBERS:
-            known = ", ".join(MEMBERS)
-            raise ForbiddenContentError(f"{where}: member {name!r} is not part of a model, which has {known}.")
-        if member.flag_bits & ENCRYPTED:
-            raise ForbiddenContentError(f"{where}: member {name!r} is encrypted.")
-        if member.external_attr >> 16 & FILE_KIND == LINK:
-            raise ForbiddenContentError(f"{where}: member {name!r} is a link.")
-        if member.compress_type not in METHODS:
-            raise ForbiddenContentError(
-                f"{where}: member {name!r} is compressed by method {member.compress_type}; those read are 0 (stored) "
-                "and 8 (deflated)."
-            )
+        if name != ASSETS or member.file_size != 0:  # an empty folder
+            _check_member(member, name, where)
     if len(members) > limits.parts:
         raise FileLimitError(f"{where}: more than {limits.parts} members.")
     for name in MEMBERS:
         if name not in names:
             raise UnreadableFileError(f"{where}: there is no {name!r} in the archive.")
+
+
+def _check_member(member: zipfile.ZipInfo, name: str, where: str) -> None:
+    """Refuse what is no part of a model, encrypted, a link, or compressed in another way. `name`: for the error."""
+    if name.startswith(ASSETS) and ".." not in name:
+        raise UnknownFormatError(
+            f"{where}: member {name!r} belongs to a layer that keeps a vocabulary in a file of its own; such files "
+            "are not read."
+        )
+    if name not in MEMBERS:
+        known = ", ".join(MEMBERS)
+        raise ForbiddenContentError(f"{where}: member {name!r} is not part of a model, which has {known}.")
+    if member.flag_bits & ENCRYPTED:
+        raise ForbiddenContentError(f"{where}: member {name!r} is encrypted.")
+    if member.external_attr >> 16 & FILE_KIND == LINK:
+        raise ForbiddenContentError(f"{where}: member {name!r} is a link.")
+    if member.compress_type not in METHODS:
+        raise ForbiddenContentError(
+            f"{where}: member {name!r} is compressed by method {member.compress_type}; those read are 0 (stored) "
+            "and 8 (deflated)."
+        )
 
 
 class _Kept:

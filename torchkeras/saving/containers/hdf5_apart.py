@@ -142,18 +142,25 @@ class Account:
         if not self._blocks.tell_all or self._has_pieces:
             return
         gaps = [*self._gaps()]
+        yield from self._not_aligned(gaps)
+        holes = [gap for gap in gaps if gap.first_zeros < gap.size] or [gap for gap in gaps if gap.is_between_arrays]
+        if len(holes) == 1 and not self._has_header(holes[0]):
+            yield from self._misplaced(holes[0], gaps)
+
+    def _not_aligned(self, gaps: list[Gap]) -> Iterator[str]:
+        """The doubts about arrays after a gap that begin at no multiple of their numbers' size."""
         places = {(header - self._base) % ALIGNED for header in self._headers}
         for _, begin, before, after, *_ in gaps:
             begins_at = (begin - self._base) % ALIGNED
             if after.item and begins_at % min(after.item, ALIGNED) and begins_at not in places:
                 yield f"{after.name} is at byte {begin}, apart from what is before it, which ends at byte {before.end}"
-        holes = [gap for gap in gaps if gap.first_zeros < gap.size] or [gap for gap in gaps if gap.is_between_arrays]
-        if len(holes) != 1 or self._has_header(holes[0]):
-            return
-        hole, (_, _, before, after, *zeros) = holes[0], holes[0]
-        if after.item and self._has_moved(hole, after, before, zeros[0], -1):
+
+    def _misplaced(self, hole: Gap, gaps: list[Gap]) -> Iterator[str]:
+        """The doubts about arrays that seem to belong into the only hole: those around it, or else those all 0."""
+        before, after = hole.before, hole.after
+        if after.item and self._has_moved(hole, after, before, hole.first_zeros, -1):
             yield f"{hole.size} bytes before {after.name} belong to nothing, and it ends with as many that are 0"
-        elif before.item and self._has_moved(hole, before, after, zeros[1], 1):
+        elif before.item and self._has_moved(hole, before, after, hole.last_zeros, 1):
             yield f"{hole.size} bytes after {before.name} belong to nothing, and it begins with as many that are 0"
         else:
             for found in dict.fromkeys(each for gap in gaps for each in (gap.before, gap.after) if each.item):

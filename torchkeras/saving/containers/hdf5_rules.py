@@ -238,10 +238,7 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
                 if not account.add(found):
                     raise ForbiddenContentError(f"{Place(found)} is linked several times.")
             if isinstance(found, h5py.Group):
-                if depth == limits.depth:
-                    raise FileLimitError(f"{Place(found)}: groups are nested deeper than {limits.depth}.")
-                if len(found.name or "") > limits.path:
-                    raise FileLimitError(f"{Place(found)}: its path has more than {limits.path} letters.")
+                _check_depth(found, depth, limits)
                 pending.append((found, depth + 1))
             else:
                 total += stored_size(found, limits)
@@ -253,6 +250,14 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
         raise UnreadableFileError(f"{filename(file)}: {overlapping}.")
     for text in account.doubts():
         doubt(f"{filename(file)}: {text}.", strict)
+
+
+def _check_depth(group: h5py.Group, above: int, limits: Limits) -> None:
+    """Refuse a group with too many groups above it, or too long a path."""
+    if above == limits.depth:
+        raise FileLimitError(f"{Place(group)}: groups are nested deeper than {limits.depth}.")
+    if len(group.name or "") > limits.path:
+        raise FileLimitError(f"{Place(group)}: its path has more than {limits.path} letters.")
 
 
 def stored_size(dataset: Dataset, limits: Limits = LIMITS) -> int:
@@ -311,6 +316,7 @@ def check_bytes(dataset: Dataset, limits: Limits = LIMITS) -> None:
 
 
 def _check_chunks(dataset: Dataset, size: int, end: int, limits: Limits) -> None:
+    """Compare a shape with the pieces that are stored: their number, their places and what they unpack to."""
     where, plist, shape = Place(dataset), dataset.plist, dataset.shape
     chunk = plist.get_chunk()
     chunk_size = prod(chunk) * dataset.kind.get_size()
@@ -321,6 +327,17 @@ def _check_chunks(dataset: Dataset, size: int, end: int, limits: Limits) -> None
     if found != expected:
         raise UnreadableFileError(f"{where} has shape {shape}, in {expected} pieces; {found} are stored.")
     pieces = [dataset.id.get_chunk_info(index) for index in range(found)]
+    _check_places(pieces, shape, chunk, end, where)
+    stored = sum(piece.size for piece in pieces)
+    if size > limits.ratio_from and size > limits.ratio * stored:
+        raise FileLimitError(f"{where}: {stored} bytes would become {size}, more than {limits.ratio} times as many.")
+    filters = [plist.get_filter(index)[0] for index in range(plist.get_nfilters())]
+    for piece in pieces:
+        _check_piece(dataset, piece, filters, chunk_size, where)
+
+
+def _check_places(pieces: list[Any], shape: tuple[int, ...], chunk: tuple[int, ...], end: int, where: Place) -> None:
+    """Refuse pieces that overlap in the array, or lie outside of it or of the file, which has `end` bytes."""
     inside = {
         piece.chunk_offset
         for piece in pieces
@@ -329,16 +346,10 @@ def _check_chunks(dataset: Dataset, size: int, end: int, limits: Limits) -> None
             for at, length, step in zip(piece.chunk_offset, shape, chunk, strict=True)
         )
     }
-    if len(inside) < expected:
+    if len(inside) < len(pieces):
         raise UnreadableFileError(f"{where} has pieces that overlap or lie outside of its shape.")
     if any(piece.byte_offset is None or piece.byte_offset + piece.size > end for piece in pieces):
         raise UnreadableFileError(f"{where} has pieces beyond the end of the file.")
-    stored = sum(piece.size for piece in pieces)
-    if size > limits.ratio_from and size > limits.ratio * stored:
-        raise FileLimitError(f"{where}: {stored} bytes would become {size}, more than {limits.ratio} times as many.")
-    filters = [plist.get_filter(index)[0] for index in range(plist.get_nfilters())]
-    for piece in pieces:
-        _check_piece(dataset, piece, filters, chunk_size, where)
 
 
 def _check_piece(dataset: Dataset, piece: Any, filters: list[int], size: int, where: Place) -> None:

@@ -107,16 +107,23 @@ def _judge(answer: Mapping[str, Any], task: Mapping[str, Any]) -> None:
         raise UnreadableFileError(f"{name}: the process that read it was killed by signal {number} ({known}).")
     if answer["status"]:
         raise UnreadableFileError(f"{name}: the process that read it ended with status {answer['status']}.")
-    try:
-        report = json.loads(answer["report"])
-        doubts = [str(each) for each in report.get("doubts", ())]
-        kind, message = ("", "") if doubts or not report else (report["kind"], str(report["text"]))
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise UnreadableFileError(f"{name}: the answer of the process that read it cannot be understood.") from error
+    doubts, kind, message = _understood(answer["report"], name)
     for each in doubts:
         warnings.warn(each, stacklevel=2)
     if kind:
         raise KINDS.get(kind, UnreadableFileError)(message)
+
+
+def _understood(text: Any, name: str) -> tuple[list[str], Any, str]:
+    """The doubts in a report, and the kind and text of the error that it names, "" for none."""
+    try:
+        report = json.loads(text)
+        doubts = [str(each) for each in report.get("doubts", ())]
+        if doubts or not report:
+            return doubts, "", ""
+        return [], report["kind"], str(report["text"])
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise UnreadableFileError(f"{name}: the answer of the process that read it cannot be understood.") from error
 
 
 class _Keeper:

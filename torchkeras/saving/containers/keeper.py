@@ -48,27 +48,7 @@ def supervise(task: Mapping[str, Any]) -> dict[str, Any]:
         os.close(reading_end)
         _work(task, writing_end)
     os.close(writing_end)
-    report, passed, status = b"", None, None
-    deadline = time.monotonic() + task["seconds"]
-    ended = False
-    while status is None:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            passed = "time"
-        elif _resident(pid) > task["memory"]:
-            passed = "memory"
-        if passed:
-            os.kill(pid, signal.SIGKILL)
-            _, status = os.waitpid(pid, 0)
-            break
-        if not ended and select.select([reading_end], [], [], min(left, STEP))[0]:
-            part = os.read(reading_end, LONGEST_REPORT)
-            ended = not part or len(report) > LONGEST_REPORT
-            report += part
-        if ended:
-            found, answer = os.waitpid(pid, os.WNOHANG)
-            status = answer if found else None
-            time.sleep(0 if found else 0.001)
+    report, passed, status = _watched(pid, reading_end, task)
     os.close(reading_end)
     killed_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
     if killed_by == signal.SIGXCPU:
@@ -79,6 +59,29 @@ def supervise(task: Mapping[str, Any]) -> dict[str, Any]:
         "status": None if killed_by else os.WEXITSTATUS(status),
         "passed": passed,
     }
+
+
+def _watched(pid: int, reading_end: int, task: Mapping[str, Any]) -> tuple[bytes, str | None, int]:
+    """What a child reports until it ends, the limit that it passed, for which it is killed, and its status."""
+    report, ended = b"", False
+    deadline = time.monotonic() + task["seconds"]
+    while True:
+        left = deadline - time.monotonic()
+        passed = "time" if left <= 0 else None
+        if passed is None and _resident(pid) > task["memory"]:
+            passed = "memory"
+        if passed is not None:
+            os.kill(pid, signal.SIGKILL)
+            return report, passed, os.waitpid(pid, 0)[1]
+        if not ended and select.select([reading_end], [], [], min(left, STEP))[0]:
+            part = os.read(reading_end, LONGEST_REPORT)
+            ended = not part or len(report) > LONGEST_REPORT
+            report += part
+        if ended:
+            found, status = os.waitpid(pid, os.WNOHANG)
+            if found:
+                return report, None, status
+            time.sleep(0.001)
 
 
 def _work(task: Mapping[str, Any], writing_end: int) -> NoReturn:

@@ -39,7 +39,7 @@ PARAMETER, DICT = "torch._utils._rebuild_parameter", "collections.OrderedDict"
 TYPE = re.compile(r"torch\.[a-z]+(\d+)\w*$")  # of a tensor of `_rebuild_tensor_v3`, with its bits
 PLAIN = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 VALUES = ("BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT", "BINUNICODE", "SHORT_BINSTRING", "BINSTRING")
-EMPTY: dict[str, Callable[[], Any]] = {"EMPTY_TUPLE": tuple, "EMPTY_LIST": list, "EMPTY_DICT": dict, "MARK": object}
+EMPTY: dict[str, Callable[[], Any]] = {"EMPTY_TUPLE": tuple, "EMPTY_LIST": list, "EMPTY_DICT": dict}
 # What the formats before torch 1.6 begin with: three pickles, of a number, of a version and of the machine.
 HEADERS = 3
 
@@ -67,70 +67,74 @@ class Machine:
     where: str
     limits: Limits
     storages: dict[str, Storage] = field(default_factory=dict)
+    stack: list[Any] = field(default_factory=list)
+    marks: list[int] = field(default_factory=list)
+    memo: dict[int, Any] = field(default_factory=dict)
 
     def run(self, file: io.BytesIO) -> Any:
         """The value of the pickle that begins here. Raises ForbiddenContentError, UnreadableFileError, FileLimitError.
 
         The file stands after it then.
         """
-        stack: list[Any] = []
-        marks: list[int] = []
-        memo: dict[int, Any] = {}
+        self.stack, self.marks, self.memo = [], [], {}
         try:
             for count, (code, argument, _) in enumerate(pickletools.genops(file)):
                 if count > self.limits.steps:
                     raise FileLimitError(f"{self.where}: its pickle has more than {self.limits.steps} steps.")
                 if code.name == "STOP":
-                    return stack.pop()
-                self._step(code.name, argument, stack, marks, memo)
+                    return self.stack.pop()
+                self._step(code.name, argument)
         except (ValueError, LookupError, TypeError, AttributeError, struct.error, EOFError, OverflowError) as error:
             if isinstance(error, ModelFileError):
                 raise
             raise UnreadableFileError(f"{self.where}: not a file that torch.save wrote ({error}).") from error
         raise UnreadableFileError(f"{self.where}: not a file that torch.save wrote (its pickle does not end).")
 
-    def _step(self, code: str, argument: Any, stack: list[Any], marks: list[int], memo: dict[int, Any]) -> None:
-        def marked() -> list[Any]:
-            at = marks.pop()
-            found = stack[at:]
-            del stack[at:]
-            return found
-
+    def _step(self, code: str, argument: Any) -> None:
+        """Do one step of a pickle. Raises ForbiddenContentError for one that no `state_dict` needs."""
         if code in PLAIN:
-            stack.append(PLAIN[code])
+            self.stack.append(PLAIN[code])
         elif code in VALUES:
-            stack.append(argument)
-        elif code == "MARK":
-            marks.append(len(stack))
+            self.stack.append(argument)
         elif code in EMPTY:
-            stack.append(EMPTY[code]())
-        elif code in ("TUPLE1", "TUPLE2", "TUPLE3"):
-            size = int(code[-1])
-            stack[-size:] = [tuple(stack[-size:])]
-        elif code == "TUPLE":
-            stack.append(tuple(marked()))
-        elif code in ("APPEND", "APPENDS"):
-            items = [stack.pop()] if code == "APPEND" else marked()
-            stack[-1].extend(items)
-        elif code in ("SETITEM", "SETITEMS"):
-            items = [stack.pop(-2), stack.pop()] if code == "SETITEM" else marked()
-            self._set(stack[-1], zip(items[::2], items[1::2], strict=True))
-        elif code in ("BINGET", "LONG_BINGET"):
-            stack.append(memo[argument])
-        elif code in ("BINPUT", "LONG_BINPUT"):
-            memo[argument] = stack[-1]
-        elif code == "GLOBAL":
-            stack.append(Name(argument.replace(" ", ".", 1)))
-        elif code == "BINPERSID":
-            stack.append(self._storage(stack.pop()))
-        elif code == "REDUCE":
-            arguments = stack.pop()
-            stack.append(self._called(stack.pop(), *arguments))
-        elif code == "BUILD":
-            state = stack.pop()  # attributes, such as the `_metadata` of a `state_dict`, of what stays
-            if not (isinstance(stack[-1], dict) and isinstance(state, dict)):
-                raise ForbiddenContentError(f"{self.where}: {MORE}.")
-        elif code != "PROTO":
+            self.stack.append(EMPTY[code]())
+        elif code in STEPS:
+            STEPS[code](self, argument)
+        else:
+            raise ForbiddenContentError(f"{self.where}: {MORE}.")
+
+    def marked(self) -> list[Any]:
+        """What is above the last mark, taken from the stack."""
+        at = self.marks.pop()
+        found = self.stack[at:]
+        del self.stack[at:]
+        return found
+
+    def wrap(self, size: int) -> None:
+        """Make a tuple of what is on top."""
+        self.stack[-size:] = [tuple(self.stack[-size:])]
+
+    def extend(self, items: list[Any]) -> None:
+        """Append to the list on top."""
+        self.stack[-1].extend(items)
+
+    def update(self, items: list[Any]) -> None:
+        """Set items, keys and values in turn, of the dict on top."""
+        self._set(self.stack[-1], zip(items[::2], items[1::2], strict=True))
+
+    def store(self, place: int) -> None:
+        """Remember what is on top."""
+        self.memo[place] = self.stack[-1]
+
+    def call(self) -> None:
+        """Call what is below the arguments on top."""
+        arguments = self.stack.pop()
+        self.stack.append(self._called(self.stack.pop(), *arguments))
+
+    def build(self) -> None:
+        """Leave out the attributes on top, such as the `_metadata` of a `state_dict`, of what is below them."""
+        state = self.stack.pop()
+        if not (isinstance(self.stack[-1], dict) and isinstance(state, dict)):
             raise ForbiddenContentError(f"{self.where}: {MORE}.")
 
     def _set(self, target: Any, pairs: Iterable[tuple[Any, Any]]) -> None:
@@ -168,10 +172,7 @@ class Machine:
         return found
 
     def _check_tensor(self, by: str, storage: Storage, offset: int, shape: Any, strides: Any, *more: Any) -> None:
-        item = storage.size
-        if by == TENSORS[2]:
-            bits = TYPE.match(more[2].name)
-            item = int(bits[1]) // 8 if bits else 1
+        item = _bytes_of_type(more[2].name) if by == TENSORS[2] else storage.size
         numbers = (offset, *shape, *strides)
         if len(shape) != len(strides) or any(type(number) is not int or number < 0 for number in numbers):
             raise UnreadableFileError(f"{self.where}: a tensor has the shape {shape} and the strides {strides}.")
@@ -181,6 +182,32 @@ class Machine:
             raise UnreadableFileError(f"{self.where}: a tensor goes beyond its storage of {held} bytes.")
         if size > self.limits.array or (size > self.limits.ratio_from and size > self.limits.ratio * held):
             raise FileLimitError(f"{self.where}: {held} bytes would become a tensor of {size}.")
+
+
+def _bytes_of_type(name: str) -> int:
+    bits = TYPE.match(name)
+    return int(bits[1]) // 8 if bits else 1
+
+
+# The other steps that are done, each with its argument.
+STEPS: dict[str, Callable[[Machine, Any], None]] = {
+    "PROTO": lambda machine, version: None,
+    "MARK": lambda machine, _: machine.marks.append(len(machine.stack)),
+    "TUPLE1": lambda machine, _: machine.wrap(1),
+    "TUPLE2": lambda machine, _: machine.wrap(2),
+    "TUPLE3": lambda machine, _: machine.wrap(3),
+    "TUPLE": lambda machine, _: machine.stack.append(tuple(machine.marked())),
+    "APPEND": lambda machine, _: machine.extend([machine.stack.pop()]),
+    "APPENDS": lambda machine, _: machine.extend(machine.marked()),
+    "SETITEM": lambda machine, _: machine.update([machine.stack.pop(-2), machine.stack.pop()]),
+    "SETITEMS": lambda machine, _: machine.update(machine.marked()),
+    **dict.fromkeys(("BINGET", "LONG_BINGET"), lambda machine, place: machine.stack.append(machine.memo[place])),
+    **dict.fromkeys(("BINPUT", "LONG_BINPUT"), Machine.store),
+    "GLOBAL": lambda machine, name: machine.stack.append(Name(name.replace(" ", ".", 1))),
+    "BINPERSID": lambda machine, _: machine.stack.append(machine._storage(machine.stack.pop())),
+    "REDUCE": lambda machine, _: machine.call(),
+    "BUILD": lambda machine, _: machine.build(),
+}
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -207,41 +234,61 @@ def _check_zip(file: IO[bytes], where: str, limits: Limits) -> None:
     except DAMAGE as error:
         raise UnreadableFileError(f"{where}: not a file that torch.save wrote ({error}).") from error
     with found:
-        members = {member.filename: member for member in found.infolist()}
-        if len(members) < len(found.infolist()):
-            raise ForbiddenContentError(f"{where}: a member is there several times.")
-        if len(members) > limits.members:
-            raise FileLimitError(f"{where}: it has {len(members)} members; at most {limits.members} are read.")
-        for name, member in members.items():
-            if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & ENCRYPTED:
-                raise ForbiddenContentError(f"{where}: member {name[:100]!r} is compressed or encrypted.")
-        stated = sum(member.file_size for member in members.values())
-        if stated > file.seek(0, os.SEEK_END):
-            raise UnreadableFileError(f"{where}: its members have {stated} bytes, more than the file.")
-        pickles = [name for name in members if name.split("/")[-1] == "data.pkl"]
-        if len(pickles) != 1:
-            raise UnreadableFileError(f"{where}: not a file that torch.save wrote (it has {len(pickles)} data.pkl).")
-        if members[pickles[0]].file_size > limits.json:
-            raise FileLimitError(f"{where}: its pickle has over {limits.json} bytes.")
-        content = b""
-        for name in members:
-            parts = _streamed(found, name, where)
-            if name == pickles[0]:
-                content = b"".join(parts)
-            else:
-                for _ in parts:
-                    pass
+        members = _checked_members(found, file, where, limits)
+        name = _name_of_pickle(members, where, limits)
+        content = _checked_content(found, name, where)
         machine = Machine(where, limits)
         machine.run(io.BytesIO(content))
-        inside = pickles[0].removesuffix("data.pkl") + "data/"
-        for storage in machine.storages.values():
-            member = members.get(inside + storage.key)
-            if member is None or member.file_size != storage.count * storage.size:
-                stored = "none are" if member is None else f"{member.file_size} are"
-                raise UnreadableFileError(
-                    f"{where}: the storage {storage.key[:100]!r} has {storage.count * storage.size} bytes; {stored} "
-                    "stored."
-                )
+        _check_storages(machine, members, name.removesuffix("data.pkl") + "data/")
+
+
+def _checked_members(found: zipfile.ZipFile, file: IO[bytes], where: str, limits: Limits) -> dict[str, zipfile.ZipInfo]:
+    """The members by name, after a look at their number and sizes."""
+    members = {member.filename: member for member in found.infolist()}
+    if len(members) < len(found.infolist()):
+        raise ForbiddenContentError(f"{where}: a member is there several times.")
+    if len(members) > limits.members:
+        raise FileLimitError(f"{where}: it has {len(members)} members; at most {limits.members} are read.")
+    for name, member in members.items():
+        if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & ENCRYPTED:
+            raise ForbiddenContentError(f"{where}: member {name[:100]!r} is compressed or encrypted.")
+    stated = sum(member.file_size for member in members.values())
+    if stated > file.seek(0, os.SEEK_END):
+        raise UnreadableFileError(f"{where}: its members have {stated} bytes, more than the file.")
+    return members
+
+
+def _name_of_pickle(members: dict[str, zipfile.ZipInfo], where: str, limits: Limits) -> str:
+    pickles = [name for name in members if name.split("/")[-1] == "data.pkl"]
+    if len(pickles) != 1:
+        raise UnreadableFileError(f"{where}: not a file that torch.save wrote (it has {len(pickles)} data.pkl).")
+    if members[pickles[0]].file_size > limits.json:
+        raise FileLimitError(f"{where}: its pickle has over {limits.json} bytes.")
+    return pickles[0]
+
+
+def _checked_content(archive: zipfile.ZipFile, wanted: str, where: str) -> bytes:
+    """The bytes of one member, after the checksums of all members were compared."""
+    content = b""
+    for name in archive.namelist():
+        parts = _streamed(archive, name, where)
+        if name == wanted:
+            content = b"".join(parts)
+        else:
+            for _ in parts:
+                pass
+    return content
+
+
+def _check_storages(machine: Machine, members: dict[str, zipfile.ZipInfo], folder: str) -> None:
+    """Raise UnreadableFileError if a storage of a pickle is not a member of its size."""
+    for storage in machine.storages.values():
+        member, size = members.get(folder + storage.key), storage.count * storage.size
+        if member is None or member.file_size != size:
+            stored = "none are" if member is None else f"{member.file_size} are"
+            raise UnreadableFileError(
+                f"{machine.where}: the storage {storage.key[:100]!r} has {size} bytes; {stored} stored."
+            )
 
 
 def _streamed(archive: zipfile.ZipFile, name: str, where: str) -> Iterable[bytes]:

@@ -31,6 +31,7 @@ from torchkeras.saving.data_format.relation import Order, Reordering, arranged, 
 from torchkeras.saving.data_format.tracker import Key, Tracker, pairs_of
 
 Config = dict[str, Any]
+Follow = Callable[[Config, Order, Order, str], Config]
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,7 @@ def _with_target_shape(config: Config, before: Order, after: Order, data_format:
 
 
 # How the options of a layer change with the order of axes of its (first) input and output.
-FOLLOWING: Mapping[type, Callable[[Config, Order, Order, str], Config]] = {
+FOLLOWING: Mapping[type, Follow] = {
     **dict.fromkeys((AlongAxes, Channelwise, Concatenate, Softmax, UnitNormalization), _with_axes),
     Flatten: _with_data_format,
     Parametric: _with_shared_axes,
@@ -244,19 +245,30 @@ class _Rewriting:
         if over_images(layer) is layer and "data_format" in config:
             config["data_format"] = _becomes(layer, self.data_format)
         for option in (INSIDE[cls] for cls in bases if cls in INSIDE):
-            times = int(isinstance(layer, TimeDistributed))
-            inner = [tuple(lowered(order, times) or order for order in call) for call in calls]
-            config[option] = {**config[option], "config": self.layer(getattr(layer, option), inner)}  # type: ignore
+            inside = self.layer(getattr(layer, option), _inner_calls(layer, calls))
+            config[option] = {**config[option], "config": inside}
         for follow in (FOLLOWING[cls] for cls in bases if cls in FOLLOWING):
-            configs = [follow(config, *call, self.data_format) for call in calls if any(map(_moves, call))]
-            unmoved_calls = len(calls) - len(configs)
-            config = configs[0] if configs else config
-            if any(other != config for other in configs[1:]) or (configs and unmoved_calls):
-                raise ValueError(
-                    f"{type(layer).__name__} {layer.name!r}: its calls would need different options in the other data "
-                    "format."
-                )
+            config = self._followed(layer, follow, config, calls)
         return config
+
+    def _followed(self, layer: Layer, follow: Follow, config: Config, calls: list[tuple[Order, Order]]) -> Config:
+        """A config changed for the orders of the layer's calls. Raises ValueError if these need different options."""
+        moved = [call for call in calls if any(map(_moves, call))]
+        if not moved:
+            return config
+        first, *others = [follow(config, *call, self.data_format) for call in moved]
+        if len(moved) < len(calls) or any(other != first for other in others):
+            raise ValueError(
+                f"{type(layer).__name__} {layer.name!r}: its calls would need different options in the other data "
+                "format."
+            )
+        return first
+
+
+def _inner_calls(layer: Layer, calls: list[tuple[Order, Order]]) -> list[tuple[Order, Order]]:
+    """The orders of axes of the layer inside a wrapper, which one around each step calls without the axis of time."""
+    times = int(isinstance(layer, TimeDistributed))
+    return [(lowered(before, times) or before, lowered(after, times) or after) for before, after in calls]
 
 
 def _moves(order: Order) -> bool:

@@ -129,15 +129,13 @@ def unknown(call: TrackedCall) -> list[Relation]:
 
 
 def _images(call: TrackedCall) -> list[Relation]:
+    """A layer over images, whose kernels are the same; channels in another order reorder the rows of these."""
     source, target = over_images(call.source), over_images(call.target)
     becomes = target.data_format
     orders = [[image_order(source, len(shape), becomes) for shape in s] for s in (call.shapes, call.output_shapes)]
     call.need(*orders[0], places=becomes == source.data_format and isinstance(source, (Conv, *EACH_CHANNEL)))
     if becomes != source.data_format:
-        for option in ("activation", "recurrent_activation"):
-            function = getattr(source, option, None)
-            if function is not None and not is_pointwise(function):
-                call.refuse(f"its {option} works along the last axis, which is another one in the other data format.")
+        _check_pointwise(call, source)
         if isinstance(source, LocallyConnected2D):
             _reorder_places(call, source, becomes)
     places = call.given[0].places
@@ -145,6 +143,14 @@ def _images(call: TrackedCall) -> list[Relation]:
         _rows(call, places)
         places = None
     return [Relation(order, places) for order in orders[1]]
+
+
+def _check_pointwise(call: TrackedCall, layer: Layer) -> None:
+    """Refuse an activation along the channels' axis."""
+    for option in ("activation", "recurrent_activation"):
+        function = getattr(layer, option, None)
+        if function is not None and not is_pointwise(function):
+            call.refuse(f"its {option} works along the last axis, which is another one in the other data format.")
 
 
 def _reorder_places(call: TrackedCall, layer: LocallyConnected2D, becomes: str) -> None:

@@ -11,8 +11,9 @@ from typing import NoReturn
 
 from torchkeras.activations import is_pointwise
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import Node, node_of
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of
 from torchkeras.layers.core import Dense
 from torchkeras.saving.data_format.orders import find_orders, is_alike, is_ours, over_images
 from torchkeras.saving.data_format.relation import Places, Relation, Reordering, arranged, lowered
@@ -116,25 +117,37 @@ def pairs_of(source: Layer, target: Layer) -> list[tuple[Layer, Layer]]:
 
 
 def _pairs_of_nodes(source: Network, target: Network) -> list[tuple[Layer, Layer]]:
+    """Each layer of a graph with that of the other one. Raises ValueError if the calls differ."""
     graphs = source._graphed, target._graphed
-    places = [{t: (k, i) for k, n in enumerate(g.nodes) for i, t in enumerate(n.output_tensors)} for g in graphs]
+    places = _places_in(graphs[0]), _places_in(graphs[1])
     if len(graphs[0].nodes) != len(graphs[1].nodes):
         raise ValueError(
             f"{source.name!r} and {target.name!r} must have the same layers; found {len(graphs[0].nodes)} calls in the "
             f"one and {len(graphs[1].nodes)} in the other."
         )
-    pairs = [(node.layer, other.layer) for node, other in zip(*(graph.nodes for graph in graphs), strict=True)]
-    for node, other in zip(*(graph.nodes for graph in graphs), strict=True):
+    nodes = list(zip(graphs[0].nodes, graphs[1].nodes, strict=True))
+    for node, other in nodes:
         ends = [[at[tensor] for tensor in n.input_tensors] for at, n in zip(places, (node, other), strict=True)]
         if ends[0] != ends[1] or len(node.output_tensors) != len(other.output_tensors):
             _refuse_pair(node.layer, other.layer)
-    for (layer, other), (again, other_again) in itertools.combinations(dict.fromkeys(pairs), 2):
-        if layer is again or other is other_again:
-            _refuse_pair(layer, other)
+    pairs = list(dict.fromkeys((node.layer, other.layer) for node, other in nodes))
+    _check_one_to_one(pairs)
     sides = [[at[tensor] for tensor in (*g.inputs, *g.outputs)] for at, g in zip(places, graphs, strict=True)]
     if sides[0] != sides[1]:
         _refuse_pair(source, target)
-    return list(dict.fromkeys(pairs))
+    return pairs
+
+
+def _places_in(graph: Graph) -> dict[KerasTensor, tuple[int, int]]:
+    """The place of each tensor of a graph: the number of its call, and that of the output of the call."""
+    return {tensor: (k, i) for k, node in enumerate(graph.nodes) for i, tensor in enumerate(node.output_tensors)}
+
+
+def _check_one_to_one(pairs: list[tuple[Layer, Layer]]) -> None:
+    """Raise ValueError for a layer that stands for several ones of the other model."""
+    for (layer, other), (again, other_again) in itertools.combinations(pairs, 2):
+        if layer is again or other is other_again:
+            _refuse_pair(layer, other)
 
 
 def _refuse_pair(source: Layer, target: Layer) -> NoReturn:

@@ -184,12 +184,16 @@ def written(call: NodeCall, class_name: str, where: str, training: bool) -> tupl
     if not training:
         given.pop("training", None)
     inputs = [*places_in(call.args[0]), *(place for name in TENSORS for place in tensors[name])]
-    arguments = {key: value for key, value in given.items() if value is not None and value is not False}
-    if given.get("training") is False:
-        arguments["training"] = False
+    arguments = _said(given)
     if any(True for _ in places_in(arguments)):
         raise ArchitectureError(f"{where}: tensors as arguments {', '.join(sorted(arguments))} are not read.")
     return [[*place, arguments] for place in inputs], options
+
+
+def _said(arguments: Config) -> Config:
+    """The arguments that say something: all but None and False, which is a mode for `training` alone."""
+    found = {key: value for key, value in arguments.items() if value is not None and value is not False}
+    return {**found, "training": False} if arguments.get("training") is False else found
 
 
 def is_plain(call: NodeCall) -> bool:
@@ -241,9 +245,12 @@ def as_arguments(values: list[Any]) -> tuple[list[Any], list[CallPlace]]:
         if isinstance(value, CallPlace):
             inputs.append(value)
             return {"input": len(inputs) - 1}
-        if is_object(value) and value["class_name"] in ("__ellipsis__", *ARRAYS):
-            return {"ellipsis": True} if value["class_name"] == "__ellipsis__" else _constant(value["config"])
-        if is_object(value) and value["class_name"] == "__slice__":
+        kind = value["class_name"] if is_object(value) else None
+        if kind == "__ellipsis__":
+            return {"ellipsis": True}
+        if kind in ARRAYS:
+            return _constant(value["config"])
+        if kind == "__slice__":
             return encoded(value["config"])
         if isinstance(value, Mapping) and set(value) <= {"start", "stop", "step"}:
             return {"slice": [encoded(value.get(part)) for part in ("start", "stop", "step")]}

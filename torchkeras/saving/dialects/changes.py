@@ -36,19 +36,22 @@ def _bidirectional(zeros: Callable[[Config], bool | None], made: Config, where: 
     layers = {key: config.pop(key, None) for key in ("layer", "backward_layer")}
     forward, backward = (found and with_options(found, zero_output_for_mask=zeros(found)) for found in layers.values())
     own = [dict(found["config"], name=None, go_backwards=None) for found in (forward, backward) if found]
-    penalties = [found.get("activity_regularizer") for found in own]
-    merged = config.get("merge_mode", "concat") not in ("concat", None)
-    if any(penalties) and (merged or any(each != penalties[0] for each in penalties)):
-        raise ArchitectureError(
-            f"{where}: an activity_regularizer counts for each way by itself there. It is read with "
-            "merge_mode 'concat' or None and one for both ways; found merge_mode "
-            f"{config.get('merge_mode', 'concat')!r}."
-        )
+    _check_penalties([found.get("activity_regularizer") for found in own], config.get("merge_mode", "concat"), where)
     turned = backward and forward["config"].get("go_backwards", False) != backward["config"].get("go_backwards", False)
     forward = with_options(forward, name=forward["config"]["name"].removeprefix("forward_"))
     if backward and not (turned and forward["class_name"] == backward["class_name"] and own[0] == own[1]):
         config["backward_layer"] = with_options(backward, name=backward["config"]["name"].removeprefix("backward_"))
     return {**made, "config": {**config, "layer": forward}}
+
+
+def _check_penalties(penalties: list[Any], merge_mode: Any, where: str) -> None:
+    """Raise ArchitectureError if activity regularizers of both ways would not count as one of the merged output."""
+    merged = merge_mode not in ("concat", None)
+    if any(penalties) and (merged or any(each != penalties[0] for each in penalties)):
+        raise ArchitectureError(
+            f"{where}: an activity_regularizer counts for each way by itself there. It is read with "
+            f"merge_mode 'concat' or None and one for both ways; found merge_mode {merge_mode!r}."
+        )
 
 
 def _single_axis(made: Config, where: str) -> Config:

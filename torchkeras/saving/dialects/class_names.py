@@ -62,16 +62,22 @@ def as_meant(config: Any, kind: str, custom_objects: Mapping[str, Any]) -> Any:
         return {key: as_meant(part, kind, custom_objects) for key, part in config.items()}
     if name in custom_objects:
         return dict(config)
-    if name in LATER.get(kind, ()) and not (kind == KERAS2 and _has_our_options(name, options)):
-        raise ArchitectureError(
-            f"{name} {options.get('name', config.get('name'))!r}: {TITLES[kind]} has no layer of this name, so the "
-            f"file means a class of its author's; pass it: custom_objects={{{name!r}: class}}."
-        )
+    if name in LATER.get(kind, ()):
+        _check_own(name, kind, options, config)
     found = {
         key: _whole(part) if key in WHOLE else as_meant(part, kind, custom_objects) for key, part in options.items()
     }
     others = {key: as_meant(part, kind, custom_objects) for key, part in config.items() if key != "config"}
     return {**others, "config": found}
+
+
+def _check_own(name: str, kind: str, options: Mapping[str, Any], config: Mapping[str, Any]) -> None:
+    """Raise ArchitectureError for a layer that the file's Keras did not have, unless this package wrote it."""
+    if kind != KERAS2 or not _has_our_options(name, options):
+        raise ArchitectureError(
+            f"{name} {options.get('name', config.get('name'))!r}: {TITLES[kind]} has no layer of this name, so the "
+            f"file means a class of its author's; pass it: custom_objects={{{name!r}: class}}."
+        )
 
 
 def _has_our_options(name: str, options: Mapping[str, Any]) -> bool:

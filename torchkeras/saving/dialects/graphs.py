@@ -69,13 +69,17 @@ def _entry(entry: Any, forms: Forms) -> Config:
         return _beside(layer({**entry, "config": given}, forms.words, lambda inner: _entry(inner, forms)), entry)
     if not isinstance(given["layers"], list) or not all(map(is_object, given["layers"])):
         raise ArchitectureError(f"The layers of {class_name(entry)} {given.get('name')!r} must be a list of configs.")
+    return _beside({"class_name": class_name(entry), "config": _model(given, forms)}, entry)
+
+
+def _model(given: Mapping[str, Any], forms: Forms) -> Config:
+    """The config of a model, translated."""
     made = _functional(given, forms) if "input_layers" in given else _sequential(given, forms)
-    frozen = _is_frozen(given, made["layers"])
-    if frozen:
-        for found in made["layers"]:
-            _thaw(found)
-    config = {"name": given.get("name"), **({"trainable": False} if frozen else {}), **made}
-    return _beside({"class_name": class_name(entry), "config": config}, entry)
+    if not _is_frozen(given, made["layers"]):
+        return {"name": given.get("name"), **made}
+    for found in made["layers"]:
+        _thaw(found)
+    return {"name": given.get("name"), "trainable": False, **made}
 
 
 def _beside(made: Config, entry: Mapping[str, Any]) -> Config:
@@ -146,15 +150,8 @@ def _functional(given: Mapping[str, Any], forms: Forms) -> Config:
     entries = {entry.get("name", entry["config"].get("name")): entry for entry in given["layers"]}
     if len(entries) != len(given["layers"]):
         raise ArchitectureError(f"Model {given.get('name')!r}: two of its layers have one name.")
-    read = {name: calls.read_calls(entry, entries) for name, entry in entries.items()}
-    outputs = calls.read_places(given["output_layers"])
-    if forms.as_written:
-        read = {name: [_by_keys(call, entries[name], entries) for call in found] for name, found in read.items()}
-        outputs = [_output_by_keys(place, entries) for place in outputs]
-    arguments = [
-        place for found in read.values() for call in found for place in calls.places_in([call.args, call.kwargs])
-    ]
-    shifts = _shifts(arguments, outputs, entries, read, forms)
+    read, outputs = _calls_and_outputs(given, entries, forms)
+    shifts = _shifts(outputs, entries, read, forms)
     graph = {**given, "entries": entries, "calls": read}
     made = []
     for name in _needed(outputs, read, entries, forms):
@@ -162,10 +159,7 @@ def _functional(given: Mapping[str, Any], forms: Forms) -> Config:
             made += _operations(name, entries[name], read[name], forms)
         else:
             made.append(_layer_entry(name, entries[name], read[name], graph, forms))
-    for found in made:
-        for call in found["inbound_nodes"]:
-            for item in call:
-                item[1] += shifts[0].get(item[0], 0)
+    _shift_calls(made, shifts[0])
     inputs = [list(place) for place in calls.read_places(given["input_layers"])]
     forms_of = [calls.read_form(given[key]) for key in ("input_layers", "output_layers")]
     return {
@@ -175,6 +169,26 @@ def _functional(given: Mapping[str, Any], forms: Forms) -> Config:
         **({} if forms_of == [None, None] else {"structure": forms_of}),
         SORTED: not forms.as_written,
     }
+
+
+def _calls_and_outputs(
+    given: Mapping[str, Any], entries: Mapping[str, Any], forms: Forms
+) -> tuple[dict[str, list[NodeCall]], list[CallPlace]]:
+    """The calls of each layer, by its name, and the places of a model's outputs."""
+    read = {name: calls.read_calls(entry, entries) for name, entry in entries.items()}
+    outputs = calls.read_places(given["output_layers"])
+    if forms.as_written:
+        read = {name: [_by_keys(call, entries[name], entries) for call in found] for name, found in read.items()}
+        outputs = [_output_by_keys(place, entries) for place in outputs]
+    return read, outputs
+
+
+def _shift_calls(entries: list[Config], shifts: Mapping[str, int]) -> None:
+    """Add to the numbers of calls in the inputs of layers, in place. `shifts`: what to add, by the layer called."""
+    for entry in entries:
+        for call in entry["inbound_nodes"]:
+            for item in call:
+                item[1] += shifts.get(item[0], 0)
 
 
 def _order_of(entry: Mapping[str, Any], key: str) -> list[int]:
@@ -202,7 +216,6 @@ def _by_keys(call: NodeCall, entry: Mapping[str, Any], entries: Mapping[str, Any
 
 
 def _shifts(
-    arguments: list[CallPlace],
     outputs: list[CallPlace],
     entries: Mapping[str, Any],
     read: Mapping[str, list[NodeCall]],
@@ -212,15 +225,16 @@ def _shifts(
 
     A graph is saved with the calls that its outputs need: each call is used. Raises ArchitectureError if some are not.
     """
+    arguments = _places_in_arguments(read)
     shifts: tuple[dict[str, int], dict[str, int]] = ({}, {})
     for name, found in read.items():
-        config = entries[name].get("config")
-        is_model = isinstance(config, Mapping) and "layers" in config
         uses = [{place.call for place in group if place.layer == name} for group in (arguments, outputs)]
-        numberings = forms.numberings["input_layers" in config] if is_model else ((0, 0),)
-        numbered = [{call + add for used, add in zip(uses, pair, strict=True) for call in used} for pair in numberings]
-        wanted = set(range(1, len(found) + 1)) if is_model else set(range(len(found)))
-        fitting = [pair for pair, calls_used in zip(numberings, numbered, strict=True) if calls_used == wanted]
+        numberings, first = ((0, 0),), 0
+        is_model = masking.is_model(entries[name])
+        if is_model:
+            numberings, first = forms.numberings["input_layers" in entries[name]["config"]], 1
+        every_call = set(range(first, first + len(found)))
+        fitting = [pair for pair in numberings if _numbered(uses, pair) == every_call]
         if len(found) > 1 and (not fitting or (forms.loses_calls and uses[0])):
             used = ", ".join(str(sorted(group)) for group in uses if group)
             raise ArchitectureError(
@@ -228,9 +242,19 @@ def _shifts(
                 "write which are meant. Build the model by code and load the weights."
             )
         if is_model:
-            for shift, add in zip(shifts, (fitting or numberings)[0], strict=True):
-                shift[name] = add
+            shifts[0][name], shifts[1][name] = (fitting or numberings)[0]
     return shifts
+
+
+def _places_in_arguments(read: Mapping[str, list[NodeCall]]) -> list[CallPlace]:
+    """The outputs of layers that calls take."""
+    nodes = [call for found in read.values() for call in found]
+    return [place for call in nodes for place in calls.places_in([call.args, call.kwargs])]
+
+
+def _numbered(uses: list[set[int]], adding: tuple[int, int]) -> set[int]:
+    """The calls that arguments and outputs use, with what is added to the numbers of each."""
+    return {call + add for used, add in zip(uses, adding, strict=True) for call in used}
 
 
 def _needed(

@@ -41,6 +41,13 @@ def _layer(config: Any, used: Counter[str]) -> dict[str, Any]:
             raise ArchitectureError("Sequential: a list of 'layers' is missing.")
         return {"class_name": kind, "config": [_layer(entry, used) for entry in config["layers"]]}
     name = _name(config, used)
+    options = _options(kind, config, used)
+    _refuse(kind, name, options)
+    return {"class_name": kind, "config": {**options, "name": name}}
+
+
+def _options(kind: str, config: Mapping[str, Any], used: Counter[str]) -> dict[str, Any]:
+    """A layer's options by the names of Keras 1."""
     options = {key: value for key, value in config.items() if key not in (*BESIDE_LAYER, *WITHOUT.get(kind, ()))}
     if isinstance(options.get("layers"), list):
         options["layers"] = [_layer(entry, used) for entry in options["layers"]]
@@ -51,8 +58,7 @@ def _layer(config: Any, used: Counter[str]) -> dict[str, Any]:
         options.setdefault("batch_input_shape", [None, *shape] if isinstance(shape, (list, tuple)) else shape)
     if kind == "Reshape" and "dims" in options:
         options["target_shape"] = options.pop("dims")
-    _refuse(kind, name, options)
-    return {"class_name": kind, "config": {**options, "name": name}}
+    return options
 
 
 def _name(config: Mapping[str, Any], used: Counter[str]) -> str:

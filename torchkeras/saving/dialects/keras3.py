@@ -298,18 +298,21 @@ def _fits_short(entry: Mapping[str, Any], call: NodeCall, options: Mapping[str, 
     given = {**options, **call.kwargs, **dict(zip(full, call.args, strict=False))}
     if not _computes_on_floats(entry["inbound_nodes"]):
         return False
-    for key, value in given.items():
-        part = short.get(key, "~")
-        default = part.partition("=")[2]
-        if part.startswith("~") and "=" in part and value not in (None, calls.LITERALS.get(default, default)):
-            return False
-        if value is None and name in _NONE:
-            return False
-        is_list = isinstance(value, (list, tuple)) or is_object(value)
-        nested = isinstance(value, (list, tuple)) and all(isinstance(item, (list, tuple)) for item in value)
-        if is_list and not (key in _LISTS.get(name, ()) or (name == "Pad" and nested)):
-            return False
-    return True
+    return all(_has_short_form(name, key, value, short.get(key, "~")) for key, value in given.items())
+
+
+def _has_short_form(name: str, key: str, value: Any, parameter: str) -> bool:
+    """Whether an argument is one that the row of `FUNCTIONS` takes. `parameter`: what the row has for it."""
+    default = parameter.partition("=")[2]
+    is_fixed = parameter.startswith("~") and "=" in parameter
+    if is_fixed and value not in (None, calls.LITERALS.get(default, default)):
+        return False
+    if value is None:
+        return name not in _NONE
+    if isinstance(value, (list, tuple)):
+        nested = all(isinstance(item, (list, tuple)) for item in value)
+        return key in _LISTS.get(name, ()) or (name == "Pad" and nested)
+    return not is_object(value) or key in _LISTS.get(name, ())
 
 
 def _computes_on_floats(value: Any) -> bool:

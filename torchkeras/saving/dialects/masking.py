@@ -58,17 +58,13 @@ class _Walk:
             left = []
             for name, index in waiting:
                 found, call = entries[name], entries[name]["inbound_nodes"][index]
-                key = (name, index + int(is_model(found)))
                 if not all((item[0], item[1]) in masks or _begins(entries.get(item[0])) for item in call):
                     left.append((name, index))
                     continue
                 has = [_at(masks.get((item[0], item[1]), []), item[2]) for item in call]
                 wanted = self.wanted(found, call, has)
-                for item, masked, kept in zip(call, has, wanted, strict=True):
-                    if masked and not kept:
-                        place = (item[0], item[1], item[2])
-                        item[:3] = [stops.setdefault(place, f"{item[0]}_{len(stops)}_unmasked"), 0, 0]
-                masks[key] = self.after(found, wanted)
+                _put_stops(call, has, wanted, stops)
+                masks[name, index + int(is_model(found))] = self.after(found, wanted)
             if len(left) == len(waiting):
                 break  # a call of something that does not exist: building the model will raise
             waiting = left
@@ -109,6 +105,16 @@ class _Walk:
     def after(self, found: Config, has: list[bool]) -> list[bool]:
         """Whether each output has a mask (missing ones have none)."""
         return self.model(found, has) if is_model(found) else facts(found["class_name"]).mask(has, found["config"])
+
+
+def _put_stops(
+    call: list[list[Any]], has: list[bool], wanted: list[bool], stops: dict[tuple[str, int, int], str]
+) -> None:
+    """Put a layer that drops the mask before each input that has one and must not. `stops`: the names of these."""
+    for item, arrives, stays in zip(call, has, wanted, strict=True):
+        if arrives and not stays:
+            place = (item[0], item[1], item[2])
+            item[:3] = [stops.setdefault(place, f"{item[0]}_{len(stops)}_unmasked"), 0, 0]
 
 
 def is_model(entry: Mapping[str, Any]) -> bool:

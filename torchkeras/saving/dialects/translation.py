@@ -192,10 +192,10 @@ def _used(name: str, given: Config, where: str) -> Config:
 
 
 def _option(key: str, value: Any, where: str, words: Words, inner: Inner) -> Any:
+    """The value of a layer's option, translated."""
     if key.endswith(("_initializer", "_regularizer", "_constraint")):
         made = named_object(value, f"{where}: {key}")
-        per_sample = key == "activity_regularizer" and made is not None
-        return {"class_name": "PerSample", "config": {"regularizer": made}} if per_sample else made
+        return _per_sample(made) if key == "activity_regularizer" else made
     if key.endswith("activation"):
         return activation(value, f"{where}: {key}", words, inner)
     if key in LAYERS and value is not None:
@@ -204,7 +204,14 @@ def _option(key: str, value: Any, where: str, words: Words, inner: Inner) -> Any
         return [inner(cell) for cell in value or ()]
     if key == "dtype":
         return dtype(value, where)
-    return seed(value, where) if key == "seed" else plain(value)
+    if key == "seed":
+        return seed(value, where)
+    return plain(value)
+
+
+def _per_sample(regularizer: Any) -> Any:
+    """An activity regularizer, which counts for each sample there; None without one."""
+    return None if regularizer is None else {"class_name": "PerSample", "config": {"regularizer": regularizer}}
 
 
 def activation(value: Any, where: str, words: Words, inner: Inner) -> Any:

@@ -58,15 +58,8 @@ def restore_by_name(
     names = _parameter_names(model, optimizer)
     kinds = {name.partition("/")[0] for name in stored}
     _check_numbers(numbers, optimizer, kinds, len(names), file)
-    unknown = sorted(kinds - {*optimizer.moment_names, AVERAGE, ACCUMULATED})
-    wanted = {f"{kind}/{name}" for kind in kinds for name in names}
     shapes = {name: tuple(tensor.shape) for name, tensor in zip(names, optimizer._given, strict=True)}
-    other = sorted(
-        name
-        for name, (shape, _) in stored.items()
-        if name.startswith((f"{AVERAGE}/", f"{ACCUMULATED}/")) and shape != shapes.get(name.partition("/")[2])
-    )
-    differ = unknown or sorted(wanted ^ stored.keys()) or other
+    differ = _differences(stored, shapes, optimizer, kinds)
     if differ:
         warnings.warn(
             f"{file}: the state of its optimizer is not taken, and {type(optimizer).__name__} begins without: it is "
@@ -96,6 +89,23 @@ def restore_by_name(
     restore_scale(model, [Named(f"{BESIDE}{name}", to_numpy(value)) for name, value in scale.items()], file)
 
 
+def _differences(
+    stored: Mapping[str, tuple[tuple[int, ...], Any]],
+    shapes: Mapping[str, tuple[int, ...]],
+    optimizer: Any,
+    kinds: set[str],
+) -> list[str]:
+    """The names in which a file's tensors differ from those of the parameters, whose shapes are given by name."""
+    unknown = sorted(kinds - {*optimizer.moment_names, AVERAGE, ACCUMULATED})
+    if unknown:
+        return unknown
+    expected = {f"{kind}/{name}" for kind in kinds for name in shapes}
+    if expected != stored.keys():
+        return sorted(expected ^ stored.keys())
+    as_parameters = [name for name in stored if name.startswith((f"{AVERAGE}/", f"{ACCUMULATED}/"))]
+    return sorted(name for name in as_parameters if stored[name][0] != shapes.get(name.partition("/")[2]))
+
+
 def _parameter_names(model: Any, optimizer: Any) -> list[str]:
     """The name of each parameter that the optimizer is bound to, in its order."""
     names = {id(tensor): names[0] for names, tensor in tensors_of(model).items()}
@@ -105,22 +115,27 @@ def _parameter_names(model: Any, optimizer: Any) -> list[str]:
 def _check_numbers(numbers: Any, optimizer: Any, kinds: set[str], count: int, file: str) -> None:
     """Raise UnreadableFileError for numbers of another form than `state_by_name` gives."""
     saved_numbers = numbers if isinstance(numbers, Mapping) else {}
-    waiting = saved_numbers.get(ACCUMULATED, NOTHING)
+    accumulated = saved_numbers.get(ACCUMULATED, NOTHING)
     good = (
         _is_count(saved_numbers.get("iterations"))
         and _are_numbers(saved_numbers.get("more"))
         and saved_numbers["more"].keys() == optimizer._more().keys()
         and _are_numbers(saved_numbers.get(SCALE, {}))
-        and isinstance(waiting, Mapping)
-        and waiting.keys() == NOTHING.keys()
-        and _is_count(waiting["count"])
-        and bool(waiting["count"]) is (ACCUMULATED in kinds)
-        and (waiting["samples"] is None or _are_numbers({"samples": waiting["samples"]}))
-        and isinstance(waiting["present"], list)
-        and all(_is_count(place) and place < count for place in waiting["present"])
+        and _are_of_accumulation(accumulated, count)
+        and bool(accumulated["count"]) is (ACCUMULATED in kinds)
     )
     if not good:
         raise UnreadableFileError(f"{file}: the numbers of its optimizer's state are {numbers!r:.200}.")
+
+
+def _are_of_accumulation(numbers: Any, parameters: int) -> bool:
+    """Whether numbers may be what has accumulated: batches, samples, and which parameters have gradients."""
+    if not isinstance(numbers, Mapping) or numbers.keys() != NOTHING.keys() or not _is_count(numbers["count"]):
+        return False
+    if numbers["samples"] is not None and not _are_numbers({"samples": numbers["samples"]}):
+        return False
+    present = numbers["present"]
+    return isinstance(present, list) and all(_is_count(place) and place < parameters for place in present)
 
 
 def _is_count(value: Any) -> bool:

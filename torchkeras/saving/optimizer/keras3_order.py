@@ -126,11 +126,14 @@ def _values(optimizer: Any) -> dict[SlotPlace, np.ndarray]:
     found |= {SlotPlace(ACCUMULATED, k): array * optimizer.accumulated_batches for k, array in enumerate(sums)}
     if type(optimizer).__name__ == "Nadam":
         found[SlotPlace(PRODUCT)] = np.array(optimizer.momentum_product, np.float32)
-    for place, rows in list(found.items()):
-        if place.what == "rows":
-            mean = rows.mean(-1, keepdims=True)
-            share = np.divide(rows, mean, out=np.zeros_like(rows), where=mean != 0)
-            found[SlotPlace(VARIANCE, place.weight)] = (
-                share[..., None] * found[SlotPlace("columns", place.weight)][..., None, :]
-            )
+    for weight in [place.weight for place in found if place.what == "rows"]:
+        rows, columns = found[SlotPlace("rows", weight)], found[SlotPlace("columns", weight)]
+        found[SlotPlace(VARIANCE, weight)] = _variance(rows, columns)
     return found
+
+
+def _variance(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """The variance of a full weight, which Keras 3 stores besides the two factors that Adafactor computes with."""
+    mean = rows.mean(-1, keepdims=True)
+    share = np.divide(rows, mean, out=np.zeros_like(rows), where=mean != 0)
+    return share[..., None] * columns[..., None, :]

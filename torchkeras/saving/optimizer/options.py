@@ -56,24 +56,43 @@ def from_keras3(config: Mapping[str, Any], later: bool) -> Options:
     name, options = _unscaled(str(config.get("class_name")).rpartition(">")[2], config.get("config"))
     if not isinstance(options, Mapping):
         raise ValueError(f"the optimizer {name} has no options")
-    kept = {key: value for key, value in options.items() if key not in SAYS_NOTHING}
-    kept = {
-        key: value for key, value in kept.items() if not any(value is off or value == off for off in OFF.get(key, ()))
-    }
-    if name == "AdamW" and later and "weight_decay" not in kept:
-        kept["weight_decay"] = 0.0
-    if not kept.get("use_ema"):
-        kept = {key: value for key, value in kept.items() if key not in ("use_ema", *OF_AVERAGES)}
+    ours = _in_effect(options)
+    if name == "AdamW" and later and "weight_decay" not in ours:
+        ours["weight_decay"] = 0.0
     if later:
-        each, together = kept.pop("clipnorm", None), kept.pop("global_clipnorm", None)
-        kept |= {key: value for key, value in (("each_clipnorm", each), ("clipnorm", together)) if value is not None}
-        _FROM.get(name, _change_nothing)(kept, "decay" in options)
+        _rename_clipping(ours)
+        _FROM.get(name, _change_nothing)(ours, "decay" in options)
         if name == "Nadam" and "is_legacy_optimizer" in options:
             warnings.warn(TF_KERAS_NADAM, stacklevel=2)
     for key in ("learning_rate", "lr"):
-        if isinstance(kept.get(key), Mapping):
-            kept |= _schedule(name, kept, kept.pop(key))
-    return {"class_name": name, "config": kept}
+        if isinstance(ours.get(key), Mapping):
+            ours |= _schedule(name, ours, ours.pop(key))
+    return {"class_name": name, "config": ours}
+
+
+def _in_effect(options: Mapping[str, Any]) -> Options:
+    """The options that change what is computed."""
+    found: Options = {}
+    for key, value in options.items():
+        if key not in SAYS_NOTHING and not _is_off(key, value):
+            found[key] = value
+    if not found.get("use_ema"):
+        for key in ("use_ema", *OF_AVERAGES):
+            found.pop(key, None)
+    return found
+
+
+def _is_off(option: str, value: Any) -> bool:
+    return any(value is off or value == off for off in OFF.get(option, ()))
+
+
+def _rename_clipping(options: Options) -> None:
+    """Give the limits of gradients our names: `clipnorm` is of each weight in Keras 3, and of all weights here."""
+    each, together = options.pop("clipnorm", None), options.pop("global_clipnorm", None)
+    if each is not None:
+        options["each_clipnorm"] = each
+    if together is not None:
+        options["clipnorm"] = together
 
 
 def _unscaled(name: str, options: Any) -> tuple[str, Any]:
@@ -160,6 +179,7 @@ def to_keras3(optimizer: Any) -> tuple[str, Options]:
 
 
 def _refuse_without_form(kind: str, optimizer: Any, config: Mapping[str, Any]) -> None:
+    """Raise ValueError for an optimizer, or options, that Keras 3 does not have."""
     if not isinstance(optimizer, Optimizer) or not type(optimizer).__module__.startswith("torchkeras.optimizers."):
         raise ValueError(f"The optimizer {kind} has no form in Keras 3.")
     if not config.get("epsilon_inside_root", kind not in ("RMSprop", "Adagrad")):
@@ -173,18 +193,25 @@ def _refuse_without_form(kind: str, optimizer: Any, config: Mapping[str, Any]) -
         raise ValueError(f"{kind}: lr_multipliers has no form in Keras 3.")
     if config.get("no_weight_decay") and (config.get("weight_decay") or config.get("adam_weight_decay")):
         raise ValueError(f"{kind}: no_weight_decay has no form in Keras 3, whose files leave it out.")
+    _refuse_several_limits(kind, config)
+    if isinstance(config["lr"], Mapping):
+        _refuse_schedule(kind, config)
+
+
+def _refuse_several_limits(kind: str, config: Mapping[str, Any]) -> None:
     clipped = [name for name in CLIPPING if config.get(name) is not None]
     if len(clipped) > 1:
         raise ValueError(
             f"{kind}: {clipped[0]} {config[clipped[0]]!r} together with {clipped[1]} has no form in Keras 3, which "
             "takes one of them."
         )
-    rate = config["lr"]
-    if isinstance(rate, Mapping):
-        if rate["class_name"] not in schedules.family:
-            raise ValueError(f"{kind}: the schedule {rate['class_name']} has no form in Keras 3.")
-        if config.get("decay"):
-            raise ValueError(f"{kind}: decay together with a schedule has no form in Keras 3.")
+
+
+def _refuse_schedule(kind: str, config: Mapping[str, Any]) -> None:
+    if config["lr"]["class_name"] not in schedules.family:
+        raise ValueError(f"{kind}: the schedule {config['lr']['class_name']} has no form in Keras 3.")
+    if config.get("decay"):
+        raise ValueError(f"{kind}: decay together with a schedule has no form in Keras 3.")
 
 
 def _object_config(module: str, class_name: str, config: Options) -> Options:

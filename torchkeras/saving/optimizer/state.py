@@ -11,7 +11,7 @@ is in a group of its own, which Keras does not read.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -85,40 +85,75 @@ def restore(
     those that trained before. The optimizer then has none, as in Keras. Raises WeightMismatchError for a state that
     cannot be converted.
     """
-    taken = {(id(match.variable.layer), match.variable.name): match for match in matches}
-    found = [taken[id(variable.layer), variable.name] for variable in variables]
-    own = [named for named in arrays if named.name.startswith(BESIDE)]
-    rest = [named for named in arrays if not named.name.startswith(BESIDE) and _last(named) != RATE]
+    found = _matches_of(variables, matches)
+    own, rest = _by_writer(arrays)
     has_step = bool(rest) and (optimizer.counts_steps or _last(rest[0]) in STEP)
-    state = rest[int(has_step) :]
-    sources = [source for match in found for source in match.sources]
-    if origin.state_by_name:
-        sources.sort(key=lambda source: source.name)
-    values = _placed(optimizer, rest, state, [source.shape for source in sources])
+    sources = _stored_weights(found, origin)
+    values = _placed(optimizer, rest, rest[int(has_step) :], [source.shape for source in sources])
     if values is None:
-        frozen = [match.variable.full_name for match in matches if match not in found]
-        but = f", all but {listed(frozen)}" if frozen else ""
-        warnings.warn(
-            f"{file}: the state of its optimizer is not taken, and {type(optimizer).__name__} begins without: the file "
-            f"has {len(rest)} arrays, which are not those of the {len(found)} weights that train{but}. If weights were "
-            "frozen after compile, or train again, a file has the state of those that trained before.",
-            stacklevel=6,
-        )
+        _warn_of_other_weights(optimizer, len(rest), matches, found, file)
         return
+    paths = [source.path for source in sources]
     try:
-        paths = [source.path for source in sources]
         _set_moments(optimizer, values, found, paths)
         if has_step:
-            step = int(rest[0].values())
-            # Keras 3 counts batches.
-            every = (optimizer.gradient_accumulation_steps or 1) if _is_modern(rest) else 1
-            optimizer.iterations = step // every
-            _set_beside(optimizer, step % every, values, found, paths)
-        _set_own(optimizer, {named.name.removeprefix(BESIDE): named.values() for named in own})
-        if not has_step and rest and rest[0].name == OURS.format(0):
+            _set_step(optimizer, rest, values, found, paths)
+        _set_own(optimizer, own)
+        if not has_step and _are_of_earlier_release(rest):
             _warn_of_steps(optimizer, values, file)
     except (ValueError, RuntimeError) as error:
         raise WeightMismatchError(f"{file}: the state of its optimizer does not fit: {error}") from error
+
+
+def _matches_of(variables: Sequence[Variable], matches: Sequence[Match]) -> list[Match]:
+    """The match of each weight, in the order of the weights."""
+    by_weight = {(id(match.variable.layer), match.variable.name): match for match in matches}
+    return [by_weight[id(variable.layer), variable.name] for variable in variables]
+
+
+def _by_writer(arrays: Sequence[Named]) -> tuple[list[Named], list[Named]]:
+    """The arrays that only this package writes, and those of Keras's form without the learning rate."""
+    own = [named for named in arrays if named.name.startswith(BESIDE)]
+    keras = [named for named in arrays if not named.name.startswith(BESIDE)]
+    return own, [named for named in keras if _last(named) != RATE]
+
+
+def _stored_weights(found: Sequence[Match], origin: Origin) -> list[Named]:
+    """The arrays of the weights in the file, in the order in which the file has their state."""
+    sources = [source for match in found for source in match.sources]
+    if origin.state_by_name:
+        sources.sort(key=lambda source: source.name)
+    return sources
+
+
+def _set_step(
+    optimizer: Any, rest: Sequence[Named], values: Values, found: Sequence[Match], paths: Sequence[str]
+) -> None:
+    """Set the number of steps, which is the first array, and what Keras 3 stores of the batches since the last one."""
+    step, every = int(rest[0].values()), 1
+    if _is_modern(rest):  # Keras 3 counts batches.
+        every = optimizer.gradient_accumulation_steps or 1
+    optimizer.iterations = step // every
+    _set_beside(optimizer, step % every, values, found, paths)
+
+
+def _warn_of_other_weights(
+    optimizer: Any, arrays: int, matches: Sequence[Match], found: Sequence[Match], file: str
+) -> None:
+    """Say that a file has the state of other weights than those that train."""
+    frozen = [match.variable.full_name for match in matches if match not in found]
+    but = f", all but {listed(frozen)}" if frozen else ""
+    warnings.warn(
+        f"{file}: the state of its optimizer is not taken, and {type(optimizer).__name__} begins without: the file "
+        f"has {arrays} arrays, which are not those of the {len(found)} weights that train{but}. If weights were "
+        "frozen after compile, or train again, a file has the state of those that trained before.",
+        stacklevel=7,
+    )
+
+
+def _are_of_earlier_release(arrays: Sequence[Named]) -> bool:
+    """Whether arrays without a step are a state that an earlier release of torchkeras wrote."""
+    return bool(arrays) and arrays[0].name == OURS.format(0)
 
 
 def _warn_of_steps(optimizer: Any, values: Values, file: str) -> None:
@@ -148,26 +183,29 @@ def _placed(
     """The arrays by their places; {} for an optimizer without state, None if they are of other weights."""
     if not state:
         return {}
-    count = len(shapes)
     if _is_modern(arrays):
-        for order in orders(optimizer, count):
+        for order in orders(optimizer, len(shapes)):
             if len(order) == len(state):
                 return _of_weights(order, state, shapes)
         return None
     if _last(state[0]) in PRODUCT:
         state = state[1:]
-    names = optimizer.moment_names
-    # Keras 2 has no Ftrl. Files of tf.keras have it weight by weight; our own have another name for the step.
-    if type(optimizer).__name__ == "Ftrl" and _last(arrays[0]) == "iter":
-        order = [SlotPlace(name, k) for k in range(count) for name in names]
-    elif type(optimizer).__name__ in ("Muon", "Adafactor"):
-        order = [SlotPlace(slot.moment, slot.array) for slot in optimizer.slots()]
-    else:
-        order = [SlotPlace(name, k) for name in names for k in range(count)]
+    order = _keras2_order(optimizer, arrays, len(shapes))
     rest = state[len(order) :]  # Keras 2.2.4 writes a zero for each weight without amsgrad's maximum
     if len(state) < len(order) or any(named.shape != (1,) for named in rest):
         return None
     return _of_weights(order, state, shapes)
+
+
+def _keras2_order(optimizer: Any, arrays: Sequence[Named], count: int) -> list[SlotPlace]:
+    """The order of the state of `count` weights in the form of Keras 2, and in tf.keras up to 2.10."""
+    names, kind = optimizer.moment_names, type(optimizer).__name__
+    # Keras 2 has no Ftrl. Files of tf.keras have it weight by weight; our own have another name for the step.
+    if kind == "Ftrl" and _last(arrays[0]) == "iter":
+        return [SlotPlace(name, k) for k in range(count) for name in names]
+    if kind in ("Muon", "Adafactor"):
+        return [SlotPlace(slot.moment, slot.array) for slot in optimizer.slots()]
+    return [SlotPlace(name, k) for name in names for k in range(count)]
 
 
 def _of_weights(order: Sequence[SlotPlace], state: Sequence[Named], shapes: Sequence[tuple[int, ...]]) -> Values | None:
@@ -234,9 +272,16 @@ def restore_scale(model: Any, arrays: Sequence[Named], file: str) -> None:
         return
     values = {name: found[name].values() for name in scaling.state_dict()}
     for name, value in values.items():
-        if value.shape or value.dtype.kind not in "iuf" or not 0 <= value < np.inf or (name == "scale" and not value):
+        if not _is_of_scale(name, value):
             raise WeightMismatchError(f"{file}: the {name} of its loss scale is {value!r:.200}.")
     scaling.load_state_dict({name: torch.as_tensor(value) for name, value in values.items()})
+
+
+def _is_of_scale(name: str, value: np.ndarray) -> bool:
+    """Whether a value may be the loss scale, or the steps since it changed: one finite number, the scale above 0."""
+    if value.shape or value.dtype.kind not in "iuf" or not 0 <= value < np.inf:
+        return False
+    return name != "scale" or bool(value)
 
 
 # --- our own files of Keras 2's form ---------------------------------------------------------------------------------
@@ -259,14 +304,17 @@ def own_arrays(optimizer: Any) -> list[tuple[str, np.ndarray]]:
     return [(name, np.asarray(value)) for name, value in beside.items()]
 
 
-def _set_own(optimizer: Any, beside: Mapping[str, np.ndarray]) -> None:
-    def all_of(what: str) -> list[np.ndarray]:
-        return [beside[f"{what}_{k}"] for k in range(sum(name.startswith(f"{what}_") for name in beside))]
+def _set_own(optimizer: Any, arrays: Sequence[Named]) -> None:
+    """Set what `own_arrays` gave, as far as the file has it."""
+    own = {named.name.removeprefix(BESIDE): named.values() for named in arrays}
 
-    if "iterations" in beside:
-        optimizer.iterations = int(beside["iterations"])
-    if "average_0" in beside:
+    def all_of(what: str) -> list[np.ndarray]:
+        return [own[f"{what}_{k}"] for k in range(sum(name.startswith(f"{what}_") for name in own))]
+
+    if "iterations" in own:
+        optimizer.iterations = int(own["iterations"])
+    if "average_0" in own:
         optimizer.set_averages(all_of("average"))
-    if "batches" in beside:
-        samples = float(beside["samples"]) or None
-        optimizer.set_accumulated(all_of("accumulated"), int(beside["batches"]), samples)
+    if "batches" in own:
+        samples = float(own["samples"]) or None
+        optimizer.set_accumulated(all_of("accumulated"), int(own["batches"]), samples)

@@ -114,9 +114,7 @@ def old_pairs(group: h5py.Group, model: Network) -> list[tuple[Layer, Arrays]]:
     arrays = [array for _, found in old_layout(group) for array in found]
     pairs: list[tuple[Layer, Arrays]] = []
     for layer in _innermost(model):
-        kind = next((cls.__name__ for cls in type(layer).__mro__ if cls.__name__ in NAMES), "")
-        count = len(layer._own_variables())
-        names = NAMES[kind] if kind else tuple(f"param_{index}" for index in range(count))
+        kind, names = _names_of(layer)
         taken, arrays = arrays[: len(names)], arrays[len(names) :]
         if len(taken) < len(names):
             break
@@ -130,6 +128,14 @@ def old_pairs(group: h5py.Group, model: Network) -> list[tuple[Layer, Arrays]]:
         f"{filename(group)}: the file has {stored} arrays; the model's layers with weights are "
         f"{', '.join(layer.name for layer in _innermost(model))}, for which Keras 0 wrote another number."
     )
+
+
+def _names_of(layer: Layer) -> tuple[str, tuple[str, ...]]:
+    """The class in `NAMES` that a layer is of, "" without, and Keras 1's names of its arrays."""
+    for cls in type(layer).__mro__:
+        if cls.__name__ in NAMES:
+            return cls.__name__, NAMES[cls.__name__]
+    return "", tuple(f"param_{index}" for index in range(len(layer._own_variables())))
 
 
 def _innermost(model: Network) -> Iterator[Layer]:

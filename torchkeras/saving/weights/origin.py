@@ -77,22 +77,8 @@ class Origin:
 
         Raises UnknownFormatError for a file of an unknown Keras, and ValueError if the caller contradicts the file.
         """
-        file = filename(group)
-        if not any(has_attribute(group, name) for name in ("layer_names", "layer_names0")):
-            raise UnknownFormatError(f"{file}: {group.name} has no 'layer_names': it holds no weights of Keras.")
-        version = str(attribute(group, "keras_version", attribute(group.file, "keras_version", "")))
-        if not version and _named_by_keras1(group):
-            version = "1."  # Keras 1 writes no version into files of weights alone
-        if version[:2] not in ("1.", "2.", "3."):
-            raise UnknownFormatError(
-                f"{file}: written by Keras {version or 'of an unknown version'}; files of Keras 1, 2 and 3 are read."
-            )
-        declared = attribute(group, "backend", attribute(group.file, "backend"))
-        found = backend_by_names(group) if version.startswith("1.") else None if declared is None else str(declared)
-        if backend is not None and found is not None and (backend == "theano") != (found == "theano"):
-            raise ValueError(f"{file}: written on {found}, and original_backend says {backend!r}.")
-        if found is not None and found not in BACKENDS:
-            raise UnknownFormatError(f"{file}: written on the backend {found!r}, which is not known.")
+        version = _version_of(group)
+        found = _backend_of(group, version, backend)
         numbers = tuple(map(int, re.findall(r"\d+", version)[:3]))
         return cls(
             int(version[0]),
@@ -111,6 +97,36 @@ class Origin:
         flipped = (FLIPPED,) if self.theano and turned and len(variable.shape) > 2 else ()
         moved = self.moved.get((id(variable.layer), variable.paths))
         return flipped if moved is None else (*flipped, moved)
+
+
+def _version_of(group: h5py.Group) -> str:
+    """The version of Keras that wrote a group of weights. Raises UnknownFormatError for another file."""
+    file = filename(group)
+    if not any(has_attribute(group, name) for name in ("layer_names", "layer_names0")):
+        raise UnknownFormatError(f"{file}: {group.name} has no 'layer_names': it holds no weights of Keras.")
+    version = str(attribute(group, "keras_version", attribute(group.file, "keras_version", "")))
+    if not version and _named_by_keras1(group):
+        version = "1."  # Keras 1 writes no version into files of weights alone
+    if version[:2] not in ("1.", "2.", "3."):
+        raise UnknownFormatError(
+            f"{file}: written by Keras {version or 'of an unknown version'}; files of Keras 1, 2 and 3 are read."
+        )
+    return version
+
+
+def _backend_of(group: h5py.Group, version: str, backend: str | None) -> str | None:
+    """The backend that a file says, None if it does not. `backend`: the caller's, which must not contradict it."""
+    file, declared = filename(group), attribute(group, "backend", attribute(group.file, "backend"))
+    found = None if declared is None else str(declared)
+    if version.startswith("1."):
+        found = backend_by_names(group)
+    if found is None:
+        return None
+    if backend is not None and (backend == "theano") != (found == "theano"):
+        raise ValueError(f"{file}: written on {found}, and original_backend says {backend!r}.")
+    if found not in BACKENDS:
+        raise UnknownFormatError(f"{file}: written on the backend {found!r}, which is not known.")
+    return found
 
 
 def has_dicts_as_written(group: h5py.Group, version: str) -> bool:

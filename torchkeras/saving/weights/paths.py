@@ -167,15 +167,7 @@ class _Pairing:
         if self.by_name and group.name == group.file.name:
             chosen = self._named(owner, layers, inside, stored)
         else:
-            chosen = self._chosen(layers, self.seen, counts, inside, stored)
-        if chosen is None:
-            chosen = self._chosen(layers, self.seen | _met_inside(layers), counts, inside, stored)
-        if chosen is None:  # a layer whose weights all came earlier, inside another one, has an empty group
-            chosen = self._chosen(layers, self.seen, counts, inside, stored, self._with_new_weights(layers))
-        if chosen is None and self.skip_mismatch:
-            by_class = _by_class(layers, self.seen, counts[0])
-            weighted = {layer: name for layer, name in by_class.items() if self.weighted[layer]}
-            chosen = self._without_the_missing(weighted, inside, stored)
+            chosen = self._by_any_way(layers, counts, inside, stored)
         if chosen is None:
             names = [name for layer, name in _by_class(layers, self.seen, counts[0]).items() if self.weighted[layer]]
             raise WeightMismatchError(
@@ -187,6 +179,21 @@ class _Pairing:
             if layer in chosen:
                 self.take(layer, group_in(inside, chosen[layer]))
             self.seen.add(layer)
+
+    def _by_any_way(
+        self, layers: list[WeightOwner], counts: tuple[Count, ...], inside: h5py.Group, stored: set[str]
+    ) -> dict[WeightOwner, str] | None:
+        """The names of the groups of layers with weights, by the first way that fits; None without."""
+        chosen = self._chosen(layers, self.seen, counts, inside, stored)
+        if chosen is None:
+            chosen = self._chosen(layers, self.seen | _met_inside(layers), counts, inside, stored)
+        if chosen is None:  # a layer whose weights all came earlier, inside another one, has an empty group
+            chosen = self._chosen(layers, self.seen, counts, inside, stored, self._with_new_weights(layers))
+        if chosen is None and self.skip_mismatch:
+            by_class = _by_class(layers, self.seen, counts[0])
+            weighted = {layer: name for layer, name in by_class.items() if self.weighted[layer]}
+            chosen = self._without_the_missing(weighted, inside, stored)
+        return chosen
 
     def _chosen(
         self,

@@ -102,7 +102,6 @@ def fill(
     """
     expected, old_names = tensors_of(model), {new: old for old, new in _renamed(model, found.tensors).items()}
     stored = {new: found.tensors[old] for new, old in old_names.items()}
-    value_of = found.value_of
     left: tuple[list[str], list[str]] = [], []
     if by_name or skip_mismatch:
         every, expected = expected, _fitting(model, expected, stored, where, by_name, skip_mismatch)
@@ -111,15 +110,7 @@ def fill(
         left[1].extend(sorted(stored.keys() - names))
         stored = {name: each for name, each in stored.items() if name in names}
     _check_names(expected, stored, where)
-    for names, tensor in expected.items():
-        for name in stored.keys() & set(names):
-            _check(name, tensor, *stored[name], where)
-        given = [name for name in names if name in stored]
-        for name in given[1:]:
-            if not torch.equal(value_of(old_names[given[0]]), value_of(old_names[name])):
-                raise WeightMismatchError(
-                    f"{where}: {given[0]!r} and {name!r} are one tensor in the model; in the file they differ."
-                )
+    _check_tensors(expected, stored, lambda name: found.value_of(old_names[name]), where)
     first = {old_names[next(name for name in names if name in stored)]: tensor for names, tensor in expected.items()}
     with torch.no_grad():
         found.set(first)
@@ -129,26 +120,36 @@ def fill(
 Tensors = dict[tuple[str, ...], Tensor]
 
 
+def _check_tensors(
+    expected: Tensors, stored: Mapping[str, Description], value_of: Callable[[str], Tensor], where: Any
+) -> None:
+    """Raise WeightMismatchError for another shape or type, and for different values of one tensor with several names.
+
+    `value_of`: the value that the file has under a name of the model.
+    """
+    for names, tensor in expected.items():
+        for name in stored.keys() & set(names):
+            _check(name, tensor, *stored[name], where)
+        given = [name for name in names if name in stored]
+        for name in given[1:]:
+            if not torch.equal(value_of(given[0]), value_of(name)):
+                raise WeightMismatchError(
+                    f"{where}: {given[0]!r} and {name!r} are one tensor in the model; in the file they differ."
+                )
+
+
 def _fitting(
     model: nn.Module, expected: Tensors, stored: Mapping[str, Description], where: Any, by_name: bool, skip: bool
 ) -> Tensors:
     """The tensors of those layers that the options do not leave alone."""
     layers = {name: each for name, each in model.named_modules() if isinstance(each, Layer)}
-    owned: dict[str, Tensors] = {}
-    for names, tensor in expected.items():
-        owner = names[0].rpartition(".")[0]
-        while owner not in layers:
-            owner = owner.rpartition(".")[0]
-        owned.setdefault(owner, {})[names] = tensor
     found: Tensors = {}
-    for owner, tensors in owned.items():
+    for owner, tensors in _by_layer(expected, layers).items():
         own = {name: stored[name] for names in tensors for name in names if name in stored}
         if by_name and not own:
             continue
         try:
-            _check_names(tensors, own, where)
-            for name, description in own.items():
-                _check(name, next(each for names, each in tensors.items() if name in names), *description, where)
+            _check_layer(tensors, own, where)
         except WeightMismatchError as error:
             if not skip:
                 raise
@@ -158,6 +159,25 @@ def _fitting(
     if by_name and not found and not skip:
         raise WeightMismatchError(f"{where}: by_name finds no layer: none of the names in it is one of the model.")
     return found
+
+
+def _check_layer(tensors: Tensors, stored: Mapping[str, Description], where: Any) -> None:
+    """Raise WeightMismatchError if the tensors of a layer are not those that the file has of it."""
+    _check_names(tensors, stored, where)
+    by_name = {name: tensor for names, tensor in tensors.items() for name in names}
+    for name, description in stored.items():
+        _check(name, by_name[name], *description, where)
+
+
+def _by_layer(tensors: Tensors, layers: Mapping[str, Layer]) -> dict[str, Tensors]:
+    """The tensors of each layer, by the name of the innermost layer that has them."""
+    owned: dict[str, Tensors] = {}
+    for names, tensor in tensors.items():
+        owner = names[0].rpartition(".")[0]
+        while owner not in layers:
+            owner = owner.rpartition(".")[0]
+        owned.setdefault(owner, {})[names] = tensor
+    return owned
 
 
 def _renamed(model: nn.Module, names: Iterable[str]) -> dict[str, str]:
@@ -224,14 +244,19 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
     if not isinstance(stored, Mapping) or not all(_is_entry(*item) for item in stored.items()):
         raise UnreadableFileError(f"{shown(path)}: {pickled.NO_STATE}")
     described = {name: (tensor.dtype, tuple(tensor.shape)) for name, tensor in stored.items()}
-    metadata = getattr(stored, "_metadata", None)
-    own = metadata.get("") if isinstance(metadata, Mapping) else None
-    own = own if isinstance(own, Mapping) else {}
+    own = _own_metadata(stored)
     about, optimizer = own.get(ABOUT), own.get(OPTIMIZER, {})
     if not isinstance(optimizer, Mapping) or not all(_is_entry(*item) for item in optimizer.items()):
         raise UnreadableFileError(f"{shown(path)}: the state of its optimizer must be tensors by their names.")
     state = {name: (tuple(tensor.shape), partial(optimizer.__getitem__, name)) for name, tensor in optimizer.items()}
     yield StoredTensors(described, stored.__getitem__, about if isinstance(about, str) else None, optimizer=state)
+
+
+def _own_metadata(stored: Any) -> Mapping[str, Any]:
+    """What `write` put into the `_metadata` of a `state_dict`."""
+    metadata = getattr(stored, "_metadata", None)
+    own = metadata.get("") if isinstance(metadata, Mapping) else None
+    return own if isinstance(own, Mapping) else {}
 
 
 def _loaded(path: Path) -> Any:

@@ -71,9 +71,7 @@ def _problem(layer: Layer, node: Node, found: list[Any]) -> str | None:
     of_call = layer is node.layer
     if isinstance(layer, Bidirectional) and layer.return_sequences:
         return "gives zeros at masked steps"
-    if isinstance(layer, Recurrent) and of_call and len(found) > 1:
-        return "does not use it together with initial states"
-    if isinstance(layer, Bidirectional) and of_call and len(found) > 1:
+    if isinstance(layer, (Recurrent, Bidirectional)) and of_call and len(found) > 1:
         return "does not use it together with initial states"
     if isinstance(layer, Softmax):
         return "applies it"

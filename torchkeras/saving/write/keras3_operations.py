@@ -9,10 +9,12 @@ one after `+` is Keras's alone. Functions by names of this package have the rows
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from torchkeras.engine.functions.functions import FUNCTIONS as SHARED
 from torchkeras.engine.functions.operators import Operation
@@ -183,6 +185,11 @@ def _bound(layer: Operation, node: Node) -> tuple[str, Plain]:
         return "Reshape", {"x": arguments[0], "newshape": _known_shape(node)}
     if not name.startswith("torch."):
         return _by_own_name(name, arguments, keywords)
+    return _by_torch_name(name, arguments, keywords, node)
+
+
+def _by_torch_name(name: str, arguments: list[Any], keywords: Plain, node: Node) -> tuple[str, Plain]:
+    """The call of a function of torch, by the first row that fits."""
     place = next(each for each in PLACES if name.startswith(each))
     key = name.removeprefix(place)
     if key in RESHAPING:
@@ -210,37 +217,65 @@ def _product(arguments: list[Any], keywords: Plain) -> tuple[str, Plain]:
     return "Einsum", {**dict(zip(("x1", "x2"), operands, strict=False)), "subscripts": subscripts}
 
 
+@dataclass(frozen=True)
+class RowParameter:
+    """A parameter of a row. `sign`: the first letter, which may be one of those above."""
+
+    sign: str
+    torch_name: str
+    keras_name: str
+    has_default: bool
+    default: Any
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether a call must have the default, since Keras has no such parameter."""
+        return self.sign in "~!"
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value has a form in Keras."""
+        if self.is_fixed and (value != self.default or isinstance(value, bool) is not isinstance(self.default, bool)):
+            return False
+        return value is not None or self.has_default
+
+
+def _parameter(text: str) -> RowParameter:
+    names, has_default, default = text.lstrip("~!*+").partition("=")
+    torch_name, _, keras_name = names.partition(">")
+    return RowParameter(text[0], torch_name, keras_name or torch_name, bool(has_default), _literal(default))
+
+
 def _by_row(row: str, arguments: list[Any], keywords: Plain) -> tuple[str, Plain]:
+    """A call of torch's function in Keras's words, as a row of `TORCH` says. Raises NoFormError if it does not fit."""
     kind, *parameters = row.split()
     rest, named, given = list(arguments), dict(keywords), {}
-    for parameter in parameters:
-        text, has_default, default = parameter.lstrip("~!*+").partition("=")
-        theirs, _, ours = text.partition(">")
-        sign = parameter[0]
-        if sign == "+":
-            given[ours or theirs] = _literal(default)
+    for parameter in map(_parameter, parameters):
+        if parameter.sign == "+":
+            given[parameter.keras_name] = parameter.default
             continue
-        if theirs in named:
-            value = named.pop(theirs)
-        elif sign == "*" and rest:
-            value, rest = (rest[0] if isinstance(rest[0], list) else list(rest)), []
-        elif rest:
-            value = rest.pop(0)
-        elif has_default and sign != "!":
-            value = _literal(default)
-        else:
+        value = _taken(parameter, rest, named)
+        if not parameter.accepts(value):
             raise NoFormError
-        if sign in "~!" and (
-            value != _literal(default) or isinstance(value, bool) is not isinstance(_literal(default), bool)
-        ):
-            raise NoFormError
-        if value is None and not has_default:
-            raise NoFormError
-        if sign not in "~!":
-            given[ours or theirs] = value
+        if not parameter.is_fixed:
+            given[parameter.keras_name] = value
     if rest or named:
         raise NoFormError
     return kind, _converted(kind, given)
+
+
+def _taken(parameter: RowParameter, rest: list[Any], named: Plain) -> Any:
+    """The value of a parameter, taken out of the arguments of a call; its default if the call has none."""
+    if parameter.torch_name in named:
+        return named.pop(parameter.torch_name)
+    if parameter.sign == "*" and rest:
+        values = rest[0] if isinstance(rest[0], list) else list(rest)
+        rest.clear()
+        return values
+    if rest:
+        return rest.pop(0)
+    if parameter.has_default and parameter.sign != "!":
+        return parameter.default
+    raise NoFormError
 
 
 def _literal(text: str) -> Any:
@@ -256,43 +291,69 @@ def _literal(text: str) -> Any:
         return text
 
 
-def _converted(kind: str, given: Plain) -> Plain:
-    """Values in Keras's words."""
-    if kind == "Gelu":
-        given["approximate"] = given["approximate"] in (True, "tanh")
-    if kind == "Normalize":
-        if given["order"] != int(given["order"]) or given["order"] < 1 or not isinstance(given["axis"], int):
-            raise NoFormError
-        given["order"] = int(given["order"])
-    if kind == "Pad":
-        given["mode"] = given["mode"].lower()
-    if kind == "Cast" and isinstance(given["dtype"], Mapping):
-        if "dtype" not in given["dtype"]:
-            raise NoFormError
-        given["dtype"] = given["dtype"]["dtype"]
-    if kind in ("Softmax", "LogSoftmax", "Glu", "Cumsum", "Cumprod", "Argsort") and not isinstance(given["axis"], int):
+def _gelu(given: Plain) -> Plain:
+    return {**given, "approximate": given["approximate"] in (True, "tanh")}
+
+
+def _normalize(given: Plain) -> Plain:
+    if given["order"] != int(given["order"]) or given["order"] < 1 or not isinstance(given["axis"], int):
         raise NoFormError
-    if kind == "Prod" and isinstance(given["axis"], list):
+    return {**given, "order": int(given["order"])}
+
+
+def _pad(given: Plain) -> Plain:
+    return {**given, "mode": given["mode"].lower()}
+
+
+def _cast(given: Plain) -> Plain:
+    dtype = given["dtype"]
+    if not isinstance(dtype, Mapping):
+        return given
+    if "dtype" not in dtype:
         raise NoFormError
-    if kind == "Repeat" and not isinstance(given["repeats"], int):
+    return {**given, "dtype": dtype["dtype"]}
+
+
+def _prod(given: Plain) -> Plain:
+    if isinstance(given["axis"], list):
         raise NoFormError
-    if kind == "Take":
-        given = {"x": given["x"], "indices": given["indices"], "axis": given["axis"]}
     return given
+
+
+def _take(given: Plain) -> Plain:
+    return {name: given[name] for name in ("x", "indices", "axis")}
+
+
+CONVERTED: Mapping[str, Callable[[Plain], Plain]] = {
+    "Cast": _cast,
+    "Gelu": _gelu,
+    "Normalize": _normalize,
+    "Pad": _pad,
+    "Prod": _prod,
+    "Take": _take,
+}
+# Parameters that are one integer in Keras, where torch may have none or several.
+INTEGERS: Mapping[str, str] = {
+    **dict.fromkeys(("Softmax", "LogSoftmax", "Glu", "Cumsum", "Cumprod", "Argsort"), "axis"),
+    "Repeat": "repeats",
+}
+
+
+def _converted(kind: str, given: Plain) -> Plain:
+    """Values in Keras's words. Raises NoFormError for what Keras does not have."""
+    if kind in INTEGERS and not isinstance(given[INTEGERS[kind]], int):
+        raise NoFormError
+    return CONVERTED[kind](given) if kind in CONVERTED else given
 
 
 def _by_own_name(name: str, arguments: list[Any], keywords: Plain) -> tuple[str, Plain]:
     """The call of a function by a name of this package, by the row that reads it."""
-    found = [(kind, row) for rows in (FUNCTIONS, IN_FULL) for kind, row in rows.items() if row.split()[0] == name]
-    found = [(kind, row) for kind, row in found if kind not in NOT_THERE]
-    if not found or keywords:
-        raise NoFormError
-    kind, row = next((each for each in found if each[0] in PREFERRED), found[0])
+    kind, row = _row_that_reads(name)
     parameters = [part for part in row.split()[1:] if not part.startswith("~")]
-    if len(arguments) > len(parameters):
+    if keywords or len(arguments) > len(parameters):
         raise NoFormError
     if name == "split" and isinstance(arguments[1], list):  # which are sizes here, and places in Keras
-        arguments = [arguments[0], [sum(arguments[1][: k + 1]) for k in range(len(arguments[1]) - 1)], *arguments[2:]]
+        arguments = [arguments[0], _ends(arguments[1])[:-1], *arguments[2:]]
     own = list(_defaults(name))
     given: Plain = {}
     for k, parameter in enumerate(parameters):
@@ -306,6 +367,20 @@ def _by_own_name(name: str, arguments: list[Any], keywords: Plain) -> tuple[str,
         else:
             raise NoFormError
     return kind, _converted(kind, given)
+
+
+def _row_that_reads(name: str) -> tuple[str, str]:
+    """Keras's class, and the row by which it is read as a function of this package. Raises NoFormError without one."""
+    rows = [*FUNCTIONS.items(), *IN_FULL.items()]
+    found = [(kind, row) for kind, row in rows if row.split()[0] == name and kind not in NOT_THERE]
+    if not found:
+        raise NoFormError
+    return next((each for each in found if each[0] in PREFERRED), found[0])
+
+
+def _ends(sizes: list[int]) -> list[int]:
+    """Where parts of these sizes end, one after the other."""
+    return list(accumulate(sizes))
 
 
 def _defaults(name: str) -> Sequence[Any]:
@@ -332,7 +407,7 @@ def _parted(arguments: list[Any], keywords: Plain, node: Node) -> tuple[str, Pla
     sizes = [tensor.shape[axis] for tensor in node.output_tensors]
     if not isinstance(axis, int) or None in sizes:
         raise NoFormError
-    places = [sum(sizes[: k + 1]) for k in range(len(sizes) - 1)]
+    places = _ends(sizes)[:-1]
     return "Split", {"x": arguments[0], "indices_or_sections": places if len(sizes) > 1 else 1, "axis": axis}
 
 
@@ -387,9 +462,13 @@ def _argument(value: Any, layer: Operation, node: Node, tensors: Sequence[Any]) 
     if kind == "array":
         return {"class_name": "__numpy__", "config": {"value": what, "dtype": dtype_name(node.input_tensors[0].dtype)}}
     if kind == "constant":
-        tensor = getattr(layer, f"constant_{what}")
-        if isinstance(tensor, nn.Parameter) or tensor.is_complex() or tensor.numel() > LARGEST:
-            raise NoFormError
-        values = {"value": tensor.detach().cpu().tolist(), "dtype": dtype_name(tensor.dtype)}
-        return {"class_name": "__tensor__", "config": values}
+        return _constant(getattr(layer, f"constant_{what}"))
     raise NoFormError
+
+
+def _constant(tensor: Tensor) -> Plain:
+    """A constant of a graph as text. Raises NoFormError for one that trains, is complex or is large."""
+    if isinstance(tensor, nn.Parameter) or tensor.is_complex() or tensor.numel() > LARGEST:
+        raise NoFormError
+    values = {"value": tensor.detach().cpu().tolist(), "dtype": dtype_name(tensor.dtype)}
+    return {"class_name": "__tensor__", "config": values}

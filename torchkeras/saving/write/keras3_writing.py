@@ -5,7 +5,7 @@ What Keras 3 does not have, or computes differently under the same name, is writ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from torchkeras import registry
@@ -33,6 +33,7 @@ from torchkeras.saving.write.keras3_training import compile_config, function_ent
 KERAS3_VERSION = "3.15.0"  # whose form we write
 
 Plain = dict[str, Any]
+Call = tuple[Node, list[Plain]]  # of a layer, with its tensors
 
 # Activations that have another name in Keras 3.
 ACTIVATIONS: Mapping[str, str] = {"hard_sigmoid6": "hard_sigmoid"}
@@ -126,47 +127,33 @@ class _Writing:
         """A layer's options by Keras 3's names."""
         left_out, refused, renamed = (inherited(type(layer), fact) for fact in ("left_out", "refused", "renamed"))
         config: Plain = {}
-        given = layer.get_config()
-        if isinstance(layer, Bidirectional):
-            given["backward_layer"] = None
+        given = _given_options(layer)
         if given.pop("half_pixel", False):
             refused = {}  # "bilinear" means just this there
-        if given.get("activity_regularizer", ANY) is None:  # some classes have no such option of their own
-            del given["activity_regularizer"]
         for option, value in given.items():
-            allowed = ANY if option in renamed else left_out.get(option)
-            problem = value not in allowed if allowed else isinstance(value, str) and value in refused.get(option, ())
-            if problem and _is_activation(option) and not allowed:
-                self.unread.append(f"{type(layer).__name__} {layer.name!r}: {option} {value!r} has no form in Keras 3.")
-                config[renamed.get(option, option)] = function_entry(value, FOREIGN)
+            name = renamed.get(option, option)
+            omitted = ANY if option in renamed else left_out.get(option)
+            if _has_form(value, omitted, refused.get(option, ())):
+                if omitted is None or option in renamed:
+                    config[name] = self.value(layer, option, value)
                 continue
-            if problem:
-                raise ValueError(f"{type(layer).__name__} {layer.name!r}: {option} {value!r} has no form in Keras 3.")
-            if allowed is None or option in renamed:
-                config[renamed.get(option, option)] = self.value(layer, option, value)
+            problem = f"{type(layer).__name__} {layer.name!r}: {option} {value!r} has no form in Keras 3."
+            if omitted or not _is_activation(option):
+                raise ValueError(problem)
+            self.unread.append(problem)
+            config[name] = function_entry(value, FOREIGN)
         # A get_config without that of `Layer` returns all that its __init__ takes.
         if "trainable" in config:  # there, a model that is frozen has frozen each layer inside
             config["trainable"] = layer.trainable and not layer._frozen
-        has_policy = is_own(type(layer)) or "name" in given
-        return {**config, "dtype": layer.dtype_policy.name} if has_policy else config
+        if is_own(type(layer)) or "name" in given:
+            config["dtype"] = layer.dtype_policy.name
+        return config
 
     def value(self, layer: Layer, option: str, value: Any) -> Any:
         """One option's value."""
-        if isinstance(layer, Bidirectional) and option == "backward_layer":
-            return self.layer(layer.backward_layer)
-        if isinstance(layer, TimeDistributed) and layer.activity_regularizer is not None:
-            raise ValueError(
-                f"TimeDistributed {layer.name!r}: Keras 3 does not count the activity_regularizer of its layer. Put an "
-                "ActivityRegularization(per_sample=True) after it."
-            )
-        if isinstance(layer, Bidirectional) and option == "layer":
-            entry = self.layer(layer.layer)  # the forward layer, under the name that it was given with
-            entry["config"]["trainable"] = not layer.forward_layer._frozen
-            return entry
-        if option in ("layer", "cell"):
-            return self.layer(getattr(layer, option))
-        if option == "cells":
-            return [self.layer(cell) for cell in getattr(layer, option)]
+        _check_activity_regularizer(layer)
+        if option in ("layer", "cell", "cells") or (isinstance(layer, Bidirectional) and option == "backward_layer"):
+            return self.inside(layer, option)
         if _is_activation(option) and value is not None:
             return self.activation(getattr(layer, option), value)
         if isinstance(layer, Lambda) and callable(function := getattr(layer, LAMBDA.get(option, ""), None)):
@@ -175,9 +162,19 @@ class _Writing:
         if option == "activity_regularizer":
             value = _of_each_sample(layer, value)
         family = FAMILIES.get(option.rpartition("_")[2])
-        return (
-            _object_config(family, value) if family and isinstance(value, Mapping) and "class_name" in value else value
-        )
+        if family and isinstance(value, Mapping) and "class_name" in value:
+            return _object_config(family, value)
+        return value
+
+    def inside(self, layer: Layer, option: str) -> Any:
+        """The entries of the layers that an option holds."""
+        found = getattr(layer, option)
+        if option == "cells":
+            return [self.layer(cell) for cell in found]
+        entry = self.layer(found)
+        if isinstance(layer, Bidirectional) and option == "layer":  # the forward layer, under the name that it had
+            entry["config"]["trainable"] = not layer.forward_layer._frozen
+        return entry
 
     def activation(self, function: Any, value: Any) -> Any:
         """An activation: a name, a layer, or a user's function."""
@@ -199,39 +196,34 @@ class _Writing:
                 "form in Keras 3."
             )
         self.of_models.update(model.layers)
-        config: Plain = {"name": model.name, "trainable": not model._frozen}
-        own_class = model._class_name not in ("Model", "Sequential")
         if model._class_name != "Model" and any(kind.__name__ == "Sequential" for kind in type(model).__mro__):
-            first = [layer for layer in (model.inputs[0]._keras_history.layer,) if layer not in model.layers]
-            layers = [self.layer(layer) for layer in (*first, *model.layers)]
-            config |= {"layers": layers, "build_input_shape": model.input_shape}
-            return _entry(None if own_class else "keras", model._class_name, config)
+            return self.sequential(model)
+        return self.functional(model)
+
+    def sequential(self, model: Network) -> Plain:
+        """The entry of a Sequential, or of a class that inherits from it."""
+        first = [layer for layer in (model.inputs[0]._keras_history.layer,) if layer not in model.layers]
+        layers = [self.layer(layer) for layer in (*first, *model.layers)]
+        config = {**_model_options(model), "layers": layers, "build_input_shape": model.input_shape}
+        return _entry("keras" if model._class_name == "Sequential" else None, model._class_name, config)
+
+    def functional(self, model: Network) -> Plain:
+        """The entry of a model of a graph."""
         graph = model._graphed
-        places = {
-            node: (layer.name, index) for layer in graph.layers for index, node in enumerate(graph.nodes_of(layer))
-        }
-
-        def place(tensor: KerasTensor) -> list[Any]:
-            return [*places[node_of(tensor)], tensor._keras_history.tensor_index]
-
-        try:
-            check_outputs(graph)
-            check_masks(graph)
-            check_modes(graph)
-        except ValueError as error:
-            raise _CallsDifferError(str(error)) from error
+        place = _places_in(graph)
+        _check_calls(graph)
         layers = [self.called(layer, graph, place) for layer in graph.layers]
         inputs, outputs = [place(t) for t in graph.inputs], [place(t) for t in graph.outputs]
         functional = {entry["name"] for entry in layers if "input_layers" in entry["config"]}
         for item in outputs:
             item[1] += item[0] in functional  # where outputs are named, its own graph counts as its first call
-        config |= {"layers": layers}
-        for key, form, found in (
-            ("input_layers", model._input_form, inputs),
-            ("output_layers", model._output_form, outputs),
-        ):
-            config[key] = _lone(found) if form is None else _by_keys(put_together(form, found))
-        if own_class:
+        config = {
+            **_model_options(model),
+            "layers": layers,
+            "input_layers": _in_form(model._input_form, inputs),
+            "output_layers": _in_form(model._output_form, outputs),
+        }
+        if model._class_name not in ("Model", "Sequential"):
             return _entry(None, model._class_name, config)
         return {**_entry("keras.src.models.functional", "Functional", config), "registered_name": "Functional"}
 
@@ -243,26 +235,26 @@ class _Writing:
             return {"class_name": "__keras_tensor__", "config": config}
 
         nodes = [node for node in graph.nodes_of(layer) if node.input_tensors]
-        given = [[tensor(t) for t in node.input_tensors] for node in nodes]
-        forms: list[Any] = []
+        calls = [(node, [tensor(t) for t in node.input_tensors]) for node in nodes]
         if isinstance(layer, Operation):
-            forms = [operation_form(layer, node, g) for node, g in zip(nodes, given, strict=True)]
+            entry, written = self.operation(layer, calls)
+        else:
+            entry, written = self.layer(layer), _calls_of(layer, calls)
+        entry.update(name=layer.name, inbound_nodes=written)  # in place: it may be marked as shared
+        return entry
+
+    def operation(self, layer: Operation, calls: list[Call]) -> tuple[Plain, list[Plain]]:
+        """The entry of an operation, and its calls: in Keras 3's form if it has one."""
+        forms: list[Any] = [operation_form(layer, node, tensors) for node, tensors in calls]
         # Options are of the operation: where they follow from a call's shapes, its calls must agree.
         if forms and None not in forms and all(form[:2] == forms[0][:2] for form in forms):
             kind, options, _ = forms[0]
             module = f"keras.src.ops.{MODULES.get(kind, 'numpy')}"
             entry = {**_entry(module, kind, {"name": layer.name, **options}), "registered_name": kind}
-            calls = [{"args": arguments, "kwargs": {}} for _, _, arguments in forms]
-        elif isinstance(layer, Operation):
-            if not str(layer.function).startswith(f"{BACKEND}."):  # which are no more Keras's than a user's own layers
-                self.unread.append(f"Operation {layer.name!r}: {layer.function!r} has no form in Keras 3.")
-            entry = _foreign(layer)
-            calls = [_call_arguments(layer, node, g) for node, g in zip(nodes, given, strict=True)]
-        else:
-            entry = self.layer(layer)
-            calls = [_call_arguments(layer, node, g) for node, g in zip(nodes, given, strict=True)]
-        entry.update(name=layer.name, inbound_nodes=calls)  # in place: it may be marked as shared
-        return entry
+            return entry, [{"args": arguments, "kwargs": {}} for _, _, arguments in forms]
+        if not str(layer.function).startswith(f"{BACKEND}."):  # which are no more Keras's than a user's own layers
+            self.unread.append(f"Operation {layer.name!r}: {layer.function!r} has no form in Keras 3.")
+        return _foreign(layer), _calls_of(layer, calls)
 
 
 # --- parts of an entry -----------------------------------------------------------------------------------------------
@@ -276,6 +268,31 @@ def _entry(module: str | None, class_name: str, config: Plain) -> Plain:
 def _foreign(layer: Layer) -> Plain:
     """The entry of a layer or model in this package's own form."""
     return _entry(None, f"{FOREIGN}{layer._class_name}", layer.get_config())
+
+
+def _given_options(layer: Layer) -> Plain:
+    """A layer's config, with Keras 3's option of a Bidirectional, and without an option that some classes lack."""
+    config = layer.get_config()
+    if isinstance(layer, Bidirectional):
+        config["backward_layer"] = None
+    if config.get("activity_regularizer", ANY) is None:  # some classes have no such option of their own
+        del config["activity_regularizer"]
+    return config
+
+
+def _has_form(value: Any, omitted: Any, refused: Collection[str]) -> bool:
+    """Whether Keras 3 has an option's value. `omitted`: what alone an option may be that it lacks; `refused`: texts."""
+    if omitted:
+        return value in omitted
+    return not isinstance(value, str) or value not in refused
+
+
+def _check_activity_regularizer(layer: Layer) -> None:
+    if isinstance(layer, TimeDistributed) and layer.activity_regularizer is not None:
+        raise ValueError(
+            f"TimeDistributed {layer.name!r}: Keras 3 does not count the activity_regularizer of its layer. Put an "
+            "ActivityRegularization(per_sample=True) after it."
+        )
 
 
 def _is_activation(option: str) -> bool:
@@ -311,11 +328,53 @@ def _by_keys(value: Any, inside: bool = False) -> Any:
     return value
 
 
-def _lone(places: list[Any]) -> Any:
+# --- graphs ----------------------------------------------------------------------------------------------------------
+
+
+def _model_options(model: Network) -> Plain:
+    return {"name": model.name, "trainable": not model._frozen}
+
+
+def _check_calls(graph: Graph) -> None:
+    """Raise _CallsDifferError for calls that Keras 3 would compute differently."""
+    try:
+        check_outputs(graph)
+        check_masks(graph)
+        check_modes(graph)
+    except ValueError as error:
+        raise _CallsDifferError(str(error)) from error
+
+
+def _places_in(graph: Graph) -> Callable[[KerasTensor], list[Any]]:
+    """What gives the place of a tensor in a graph: the layer's name, the number of its call, and that of the output."""
+    calls = {node: (layer.name, index) for layer in graph.layers for index, node in enumerate(graph.nodes_of(layer))}
+    return lambda tensor: [*calls[node_of(tensor)], tensor._keras_history.tensor_index]
+
+
+def _in_form(form: Any, places: list[Any]) -> Any:
+    """The places of a model's inputs or outputs, in the form in which the model has them."""
+    if form is not None:
+        return _by_keys(put_together(form, places))
     return places[0] if len(places) == 1 else places
 
 
 # --- calls -----------------------------------------------------------------------------------------------------------
+
+
+def _calls_of(layer: Layer, calls: list[Call]) -> list[Plain]:
+    """The arguments of a layer's calls."""
+    return [_call_arguments(layer, node, tensors) for node, tensors in calls]
+
+
+def _attention_arguments(layer: Attending, masks: list[str], given: Plain, tensors: list[Plain]) -> Plain:
+    """The arguments of a call of attention, whose masks are the last of its tensors."""
+    sources, hidden = tensors[: len(tensors) - len(masks)], tensors[len(tensors) - len(masks) :]
+    given = {**given, **dict(zip(masks, hidden, strict=True))}
+    if isinstance(layer, Attention):
+        two = [given.pop(name, None) for name in MASKS[:2]]
+        return {"args": [sources], "kwargs": {**given, **({"mask": two} if masks else {})}}
+    key = {"key": sources[2]} if len(sources) > 2 else {}
+    return {"args": sources[:2], "kwargs": {**key, **given}}
 
 
 def _call_arguments(layer: Layer, node: Node, tensors: list[Plain]) -> Plain:
@@ -323,13 +382,7 @@ def _call_arguments(layer: Layer, node: Node, tensors: list[Plain]) -> Plain:
     given: Plain = dict(node.arguments)
     masks = given.pop("masks", "").split()
     if isinstance(layer, Attending):
-        sources, hidden = tensors[: len(tensors) - len(masks)], tensors[len(tensors) - len(masks) :]
-        given |= dict(zip(masks, hidden, strict=True))
-        if isinstance(layer, Attention):
-            two = [given.pop(name, None) for name in MASKS[:2]]
-            return {"args": [sources], "kwargs": {**given, **({"mask": two} if masks else {})}}
-        key = {"key": sources[2]} if len(sources) > 2 else {}
-        return {"args": sources[:2], "kwargs": {**key, **given}}
+        return _attention_arguments(layer, masks, given, tensors)
     if isinstance(layer, (Recurrent, Bidirectional)):
         states = {"initial_state": tensors[1:]} if len(tensors) > 1 else {}
         return {"args": tensors[:1], "kwargs": {**given, **states}}
