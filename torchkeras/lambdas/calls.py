@@ -92,13 +92,15 @@ def frame_variables(function: Function, arguments: Sequence[Any], keywords: Mapp
         if name not in names or name in found:
             raise Refused(f"the argument {name!r} of {code.name}")
         found[name] = value
-    defaults = dict(zip(names[:count][count - len(function.defaults) :], function.defaults, strict=False))
+    defaults = {
+        **function.keyword_defaults,
+        **dict(zip(names[:count][count - len(function.defaults) :], function.defaults, strict=False)),
+    }
     for name in names:
         if name not in found:
-            source = defaults if name in defaults else function.keyword_defaults
-            if name not in source:
+            if name not in defaults:
                 raise Refused(f"{code.name} without its argument {name!r}")
-            found[name] = source[name]
+            found[name] = defaults[name]
     return {key: frozen_list(value) for key, value in found.items()}
 
 
