@@ -145,8 +145,8 @@ def _step(entry: Any, steps: list[Step], budget: Budget) -> Step:
 def _call(entry: Mapping[str, Any], steps: list[Step], budget: Budget) -> Call:
     """The call of an operation of the closed list or of a function of the user's."""
     name, arguments, keywords = entry.get("call"), entry.get("arguments"), entry.get("keywords", {})
-    form = isinstance(name, str) and isinstance(arguments, list) and isinstance(keywords, Mapping)
-    if not form or not set(entry) <= {"call", "arguments", "keywords"}:
+    form = set(entry) <= {"call", "arguments", "keywords"} and isinstance(keywords, Mapping)
+    if not isinstance(name, str) or not isinstance(arguments, list) or not form:
         raise Refused(f"a step of a formula; found {', '.join(map(repr, entry))[:200]}")
     if lookup(name) is None and not (name.startswith(OWN) and name.removeprefix(OWN).isidentifier()):
         raise Refused(f"{name[:200]!r}, which is not on the list of known functions")
@@ -175,7 +175,8 @@ def _of_mapping(value: Mapping[Any, Any], steps: list[Step], budget: Budget, dep
     def inner(part: Any) -> Any:
         return _value(part, steps, budget, depth)
 
-    kind, part = next(iter(value.items())) if len(value) == 1 else ("", None)
+    entry: tuple[Any, Any] = next(iter(value.items())) if len(value) == 1 else ("", None)
+    kind, part = entry
     if isinstance(part, _HELD.get(kind, ())):
         if kind == "step" and 0 <= part < len(steps):
             return steps[part]
