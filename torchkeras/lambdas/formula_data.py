@@ -9,7 +9,7 @@ number, a text, a list, or a mapping: `{"step": k}` an earlier step, `{"tuple": 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from torchkeras.lambdas.expression import (
@@ -47,10 +47,10 @@ def _step_data(step: Step, places: Mapping[int, int]) -> dict[str, Any]:
     if isinstance(step, Argument):
         return {"argument": step.name}
     if isinstance(step, Choice):
-        return {"choice": [_data(part, places) for part in (step.condition, step.yes, step.no)]}
+        return {"choice": _listed((step.condition, step.yes, step.no), places)}
     if isinstance(step, Inner):
         return {"function": list(step.parameters), "result": _data(step.result, places)}
-    found: dict[str, Any] = {"call": step.operation, "arguments": [_data(part, places) for part in step.arguments]}
+    found: dict[str, Any] = {"call": step.operation, "arguments": _listed(step.arguments, places)}
     if step.keywords:
         found["keywords"] = {key: _data(part, places) for key, part in step.keywords.items()}
     return found
@@ -61,11 +61,11 @@ def _data(value: Any, places: Mapping[int, int]) -> Any:
     if isinstance(value, STEP):
         return {"step": places[id(value)]}
     if isinstance(value, tuple):
-        return {"tuple": [_data(part, places) for part in value]}
+        return {"tuple": _listed(value, places)}
     if isinstance(value, list):
-        return [_data(part, places) for part in value]
+        return _listed(value, places)
     if isinstance(value, slice):
-        return {"slice": [_data(part, places) for part in (value.start, value.stop, value.step)]}
+        return {"slice": _listed((value.start, value.stop, value.step), places)}
     if isinstance(value, Mapping):
         return {"mapping": {key: _data(part, places) for key, part in value.items()}}
     if value is Ellipsis:
@@ -73,6 +73,10 @@ def _data(value: Any, places: Mapping[int, int]) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": str(value)}
     return value
+
+
+def _listed(values: Sequence[Any], places: Mapping[int, int]) -> list[Any]:
+    return [_data(part, places) for part in values]
 
 
 # --- from data -------------------------------------------------------------------------------------------------------
