@@ -316,18 +316,20 @@ def _nested(layer: Any, call: LayerCall) -> list[int]:
         outer.function(name, outer.book.functions[name])
     path = outer.module(layer, layer.name, f"{inner.name}({', '.join(inner.functions)})", inner.state)
     uses = [*call.inputs, *(mask for mask in call.masks if mask is not None)]
-    called = path if method.name == "forward" else f"{path}.{method.name}"
-    text = f"{called}({slots(len(uses))})"
     if inner.resets and f"{path}.reset_states()" not in outer.resets:
         outer.resets.append(f"{path}.reset_states()")
     values, masks = [call.new() for _ in call.outputs], [call.new("mask") for _ in call.outputs]
-    results, given = (tuple(values), tuple(masks)) if len(values) > 1 else (values[0], masks[0])
-    call.assign((results, given) if asks else results, text, *uses, stays=bool(inner.resets))
-    found: list[int | None] = [None] * len(masks)
-    if asks:
-        found = [mask if has else None for mask, has in zip(masks, method.masked, strict=True)]
-    call.set_masks(*found)
+    called = path if method.name == "forward" else f"{path}.{method.name}"
+    targets: Any = (_targets(values), _targets(masks)) if asks else _targets(values)
+    call.assign(targets, f"{called}({slots(len(uses))})", *uses, stays=bool(inner.resets))
+    given = method.masked if asks else [False] * len(masks)
+    call.set_masks(*(mask if has else None for mask, has in zip(masks, given, strict=True)))
     return values
+
+
+def _targets(values: list[int]) -> Any:
+    """What one value or several are assigned to."""
+    return tuple(values) if len(values) > 1 else values[0]
 
 
 def _gives_masks(network: Any) -> bool:

@@ -92,18 +92,7 @@ class Direction:
         if not isinstance(layer, (*CONV_LSTMS, layers.RNN)) and not drops_by_gate(layer):
             x = self._dropped(x)
         path = self._cell(x)
-        uses, passed = [x], ""
-        if mask is not None:
-            uses, passed = [x, mask], f", {{1}}{self._flip}"
-        states = [f"{{{len(uses) + k}}}" for k in range(len(given))]
-        if layer.stateful:
-            states = self._buffers()
-        else:
-            uses = [*uses, *given]
-        if states:
-            passed += f", ({', '.join(states)}{',' * (len(states) == 1)})"
-        if mask is not None and (held := self._held()) != "state":
-            passed += f', held="{held}"'
+        uses, passed = self._passed(x, mask, given)
         function = call.helper(formulas.walk if mask is None else formulas.walk_masked)
         output = call.new()
         names = "hc" if layer.state_count <= 2 else "s" * layer.state_count
@@ -114,6 +103,22 @@ class Direction:
         if not layer.return_sequences:
             output = call.line("{0}[:, -1]", output)
         return output, final
+
+    def _passed(self, x: int, mask: int | None, given: list[int]) -> tuple[list[int], str]:
+        """What a walk over `x` uses, and the text of its arguments after `x`: the mask, the states, what is held."""
+        uses, text = [x], ""
+        if mask is not None:
+            uses, text = [x, mask], f", {{1}}{self._flip}"
+        if self.layer.stateful:
+            states = self._buffers()
+        else:
+            states = [f"{{{len(uses) + k}}}" for k in range(len(given))]
+            uses += given
+        if states:
+            text += f", ({', '.join(states)}{',' * (len(states) == 1)})"
+        if mask is not None and (held := self._held()) != "state":
+            text += f', held="{held}"'
+        return uses, text
 
     def _held(self) -> str:
         """What the output of a masked step is."""
