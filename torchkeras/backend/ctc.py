@@ -109,7 +109,10 @@ def _decoded(y_pred: Any, input_length: Any, greedy: bool, beam_width: int, coun
         return [*[y_pred.new_empty(y_pred.shape[:2], dtype=torch.int64)] * count, y_pred.new_empty(len(y_pred), count)]
     scores, lengths = torch.log(y_pred + config.epsilon()), tensor(input_length).flatten().long().tolist()
     rows = [row[:length] for row, length in zip(scores, lengths, strict=True)]
-    found = [[_likeliest(row)] if greedy else _beam(row, beam_width)[:count] for row in rows]
+    if greedy:
+        found = [[_likeliest(row)] for row in rows]
+    else:
+        found = [_beam(row, beam_width)[:count] for row in rows]
     if any(len(each) < count for each in found):
         raise ValueError(f"there are fewer than {count} paths; lower top_paths or raise beam_width.")
     paths = [_dense([each[rank][0] for each in found]) for rank in range(count)]

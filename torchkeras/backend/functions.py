@@ -72,25 +72,27 @@ class Function:
         self, inputs: Any, outputs: Any, updates: Any = None, name: str | None = None, **session_kwargs: Any
     ) -> None:
         fetches, feed_dict = session_kwargs.pop("fetches", None), session_kwargs.pop("feed_dict", None)
-        for role, given in (("inputs", inputs), ("outputs", outputs), ("updates", updates or [])):
-            if not isinstance(given, (list, tuple)):
-                raise TypeError(f"{role} of a backend function must be a list or tuple; found {type(given).__name__}.")
+        _check_lists(inputs=inputs, outputs=outputs, updates=updates or [])
         if session_kwargs:
             raise TypeError(f"K.function takes no options of sessions; found {', '.join(session_kwargs)}.")
         self.name, self._fed = name or "function", {} if feed_dict is None else feed_dict
         self.inputs = list(inputs)
         self.outputs = [cast(each, "int32") if _is_size(each) else each for each in outputs]
-        self._moving = [each.layer for each in updates or [] if isinstance(each, Moved)]
-        self._steps = [_with_symbolic_loss(each) for each in updates or [] if isinstance(each, Minimized)]
-        self.updates = [_as_update(each) for each in updates or [] if not isinstance(each, (Moved, Minimized))]
-        # An assignment of a value that is known was made when K.update was called, and gave the variable.
-        self.updates += [_as_update(each) for each in fetches or [] if not isinstance(each, Tensor)]
+        self._set_updates(updates or [], fetches or [])
         self._symbolic = [each for each in (*self.inputs, *self._fed) if isinstance(each, KerasTensor)]
         self._computed = [each for each in self.outputs if isinstance(each, KerasTensor)]
         self._computed += [each.value for each in self.updates] + [each.loss for each in self._steps]
         self._with_phase = _asks_for_phase(self._computed, self._symbolic)
         self._wrapped: list[Tensor] = []
         self._part = self._connected() if self._computed else None
+
+    def _set_updates(self, updates: Sequence[Any], fetches: Sequence[Any]) -> None:
+        """Sort what changes with each call: statistics of layers, steps of optimizers, assignments to variables."""
+        self._moving = [each.layer for each in updates if isinstance(each, Moved)]
+        self._steps = [_with_symbolic_loss(each) for each in updates if isinstance(each, Minimized)]
+        self.updates = [_as_update(each) for each in updates if not isinstance(each, (Moved, Minimized))]
+        # An assignment of a value that is known was made when K.update was called, and gave the variable.
+        self.updates += [_as_update(each) for each in fetches if not isinstance(each, Tensor)]
 
     def _connected(self) -> Part:
         given = [*self._symbolic, *[phase.symbol()] * self._with_phase]
@@ -148,6 +150,12 @@ def function(inputs: Any, outputs: Any, updates: Any = None, **kwargs: Any) -> F
     [array([2., 2., 2.], dtype=float32)]
     """
     return Function(inputs, outputs, updates, **kwargs)
+
+
+def _check_lists(**given: Any) -> None:
+    for role, values in given.items():
+        if not isinstance(values, (list, tuple)):
+            raise TypeError(f"{role} of a backend function must be a list or tuple; found {type(values).__name__}.")
 
 
 def _is_size(value: Any) -> bool:

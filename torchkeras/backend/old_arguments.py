@@ -57,13 +57,19 @@ def taking_old_names(name: str, function: Callable[..., Any]) -> Callable[..., A
         if len(args) > len(names) or not given.keys().isdisjoint(list(names)[: len(args)]):
             raise TypeError(f"{name}: an argument is given twice, or there are too many of them.")
         given.update(zip(names, args, strict=False))
-        shapes = {old: given.pop(old, None) for old in changed if not names[old]}
-        today = {names.get(old) or old: value for old, value in given.items()}
-        if len(today) < len(given):
-            raise TypeError(f"{name}: an argument is given under its old name and its new one.")
-        return function(**_translated(name, today, shapes))
+        return function(**_under_new_names(name, names, given))
 
     return _padding(taking) if name in PADDINGS else taking
+
+
+def _under_new_names(name: str, names: Mapping[str, str], given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call as today's function takes them. `names`: new ones by old ones, "" where none is new."""
+    checked = [word.removesuffix(">") for word in SIGNATURES[name].split() if word.endswith(">")]
+    shapes = {old: given.pop(old, None) for old in checked}
+    today = {names.get(old) or old: value for old, value in given.items()}
+    if len(today) < len(given):
+        raise TypeError(f"{name}: an argument is given under its old name and its new one.")
+    return _translated(name, today, shapes)
 
 
 def _translated(name: str, given: dict[str, Any], shapes: Mapping[str, Any]) -> dict[str, Any]:

@@ -49,14 +49,7 @@ def batch_dot(x: Any, y: Any, axes: Any = None) -> Tensor:
     x = tensor(x)
     y = tensor(y, x)
     ranks = x.dim(), y.dim()
-    first, second = (axes, axes) if isinstance(axes, int) else axes or (ranks[0] - 1, ranks[1] - 2)
-    if min(ranks) < 2:
-        raise ValueError(f"batch_dot takes tensors of two axes or more; found {ranks[0]} and {ranks[1]}.")
-    if max(ranks) > 2 and min(first, second) < 0:
-        raise ValueError(f"batch_dot counts axes from 0; found axes {axes!r}.")
-    first, second = first % ranks[0], second % ranks[1]
-    if not (first and second) and max(ranks) > 2 and axes is not None:
-        raise ValueError(f"batch_dot sums over no batch axis; found axes {axes!r}.")
+    first, second = _axes_of_batch_dot(ranks, axes)
     missing = ranks[0] - ranks[1]
     x = x.reshape(*x.shape, *[1] * -missing)
     y = y.reshape(*y.shape, *[1] * missing)
@@ -68,6 +61,19 @@ def batch_dot(x: Any, y: Any, axes: Any = None) -> Tensor:
         start = ranks[0] + ranks[1] - 3 if missing > 0 else ranks[0] - 1
         found = found.squeeze(tuple(range(start, start + abs(missing))))
     return found.unsqueeze(1) if found.dim() == 1 else found
+
+
+def _axes_of_batch_dot(ranks: tuple[int, int], axes: Any) -> tuple[int, int]:
+    """The axes to sum over, counted from 0. Raises ValueError for what `batch_dot` does not take."""
+    first, second = (axes, axes) if isinstance(axes, int) else axes or (ranks[0] - 1, ranks[1] - 2)
+    if min(ranks) < 2:
+        raise ValueError(f"batch_dot takes tensors of two axes or more; found {ranks[0]} and {ranks[1]}.")
+    if max(ranks) > 2 and min(first, second) < 0:
+        raise ValueError(f"batch_dot counts axes from 0; found axes {axes!r}.")
+    first, second = first % ranks[0], second % ranks[1]
+    if not (first and second) and max(ranks) > 2 and axes is not None:
+        raise ValueError(f"batch_dot sums over no batch axis; found axes {axes!r}.")
+    return first, second
 
 
 @node

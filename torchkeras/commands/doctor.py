@@ -97,14 +97,14 @@ def _examined(
 
 def _calls(way: Way, treatment: Treatment, contents: Contents | None) -> tuple[Call, ...]:
     """The Python for each try that loads; where none does, for what could not be tried."""
-    path, asked = way.path, {each.name: each for each in treatment.asked}
+    asked = {each.name: each for each in treatment.asked}
     if treatment.loads or asked:
         made = [each.options for each in treatment.loads] or [{"custom_objects": asked}]
         return tuple(_call(way, options, asked, contents, bool(treatment.loads)) for options in made)
-    given = treatment.given
-    backends = CHOICES["original_backend"] if contents is not None and needs_backend(contents) else ()
-    made = [{"original_backend": each, **given} for each in backends] or [given]
-    return tuple(Call(tuple(by_code(path, options)), NOT_TRIED, _named(options)) for options in made)
+    options = [treatment.given]
+    if contents is not None and needs_backend(contents):
+        options = [{"original_backend": each, **treatment.given} for each in CHOICES["original_backend"]]
+    return tuple(Call(tuple(by_code(way.path, each)), NOT_TRIED, _named(each)) for each in options)
 
 
 def _call(

@@ -85,10 +85,7 @@ def _of_hdf5(file: h5py.Group) -> Contents:
         contents.find("layout", _path(group), "there is no list of layers, and there are no 'vars' of Keras 3")
     state = inside.get("optimizer_weights")
     if isinstance(state, h5py.Group):
-        contents.state = _listed(contents, state)
-        own = members(state).get(OWN)
-        if isinstance(own, h5py.Group) and _has_list(own, "weight_names"):
-            contents.state += _listed(contents, own)
+        _take_state(contents, state)
     _find_unlisted(contents, file)
     return contents
 
@@ -122,12 +119,22 @@ def _take_backend(contents: Contents) -> None:
 
     In a file of Keras 2 that lacks it, kernels may be Theano's.
     """
+    if contents.backend is not None:
+        return
     version = contents.keras_version or ""
-    if contents.backend is None and version.startswith("2.") and any(len(each.shape) > 2 for each in contents.arrays):
+    if version.startswith("2.") and any(len(each.shape) > 2 for each in contents.arrays):
         contents.find("backend", "", "there is no 'backend'; kernels are taken as TensorFlow's")
-    if contents.backend is None and version.startswith("1.") and contents.arrays:
+    if version.startswith("1.") and contents.arrays:
         of_tensorflow = any(array.path.endswith(":0") for array in contents.arrays)
         contents.backend = "tensorflow" if of_tensorflow else "theano"
+
+
+def _take_state(contents: Contents, state: h5py.Group) -> None:
+    """Set the arrays of an optimizer, those that only torchkeras writes last."""
+    contents.state = _listed(contents, state)
+    own = members(state).get(OWN)
+    if isinstance(own, h5py.Group) and _has_list(own, "weight_names"):
+        contents.state += _listed(contents, own)
 
 
 def _take_groups(contents: Contents, group: h5py.Group) -> None:

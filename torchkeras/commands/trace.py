@@ -50,6 +50,13 @@ def _tensors(model: Any) -> dict[str, KerasTensor]:
     return found
 
 
+def _is_finite(value: Any) -> bool:
+    """Whether a value has neither NaN nor infinities; what is no tensor of floating-point numbers has none."""
+    if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+        return True
+    return bool(torch.isfinite(value).all())
+
+
 def first_not_finite(model: Any, inputs: Any, batch_size: int) -> str | None:
     """The first layer, inner ones too, with NaN or infinite outputs; None if the inputs have such values."""
     if not all(np.isfinite(array).all() for array in as_list(inputs)):
@@ -57,10 +64,7 @@ def first_not_finite(model: Any, inputs: Any, batch_size: int) -> str | None:
     found: list[str] = []
 
     def look(layer: Any, _: Any, output: Any) -> None:
-        tensors = [tensor for tensor in as_list(output) if isinstance(tensor, torch.Tensor)]
-        if not found and not all(
-            bool(torch.isfinite(tensor).all()) for tensor in tensors if tensor.is_floating_point()
-        ):
+        if not found and not all(map(_is_finite, as_list(output))):
             found.append(f"{layer.name} ({type(layer).__name__})")
 
     layers = [module for module in model.modules() if isinstance(module, Layer) and not isinstance(module, Network)]

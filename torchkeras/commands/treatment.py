@@ -89,21 +89,32 @@ def _tries(
 
 def _more(found: Attempt, contents: Contents | None, asked: dict[str, Wanted]) -> Iterator[Mapping[str, Any]]:
     """The options to add to those of a try that failed, each of which is worth a try."""
-    text, objects = str(found.error), found.options.get("custom_objects", {})
-    own = wanted(found.error)
+    own, objects = wanted(found.error), found.options.get("custom_objects", {})
     if own is not None and own.name not in objects and len(objects) < MOST:
         asked[own.name] = own
-        made = stand_in(own, contents)
-        if made is not None:
-            yield {"custom_objects": {**objects, own.name: made}}
-        if own.of_training and not any(asked[name].of_training for name in objects):
-            yield {"compile": False}
+        yield from _for_object(own, objects, contents, asked)
         return
-    named = next((name for name in CHOICES if f"{name}=" in text and name not in found.options), None)
+    named = next((name for name in CHOICES if f"{name}=" in str(found.error) and name not in found.options), None)
     if named is not None:
         yield from ({named: value} for value in CHOICES[named])
-    elif contents is not None and contents.whole and contents.training is not None and "compile" not in found.options:
+    elif _has_training(contents) and "compile" not in found.options:
         yield {"compile": False}
+
+
+def _for_object(
+    own: Wanted, objects: Mapping[str, Any], contents: Contents | None, asked: Mapping[str, Wanted]
+) -> Iterator[Mapping[str, Any]]:
+    """The options for a custom object that a file asks for: a stand-in, and to do without what only training needs."""
+    made = stand_in(own, contents)
+    if made is not None:
+        yield {"custom_objects": {**objects, own.name: made}}
+    if own.of_training and not any(asked[name].of_training for name in objects):
+        yield {"compile": False}
+
+
+def _has_training(contents: Contents | None) -> bool:
+    """Whether a file has a whole model with a training configuration."""
+    return contents is not None and contents.whole and contents.training is not None
 
 
 def _try(way: Any, copy: Path, options: Mapping[str, Any]) -> Attempt:

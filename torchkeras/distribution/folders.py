@@ -132,14 +132,7 @@ def _check(found: Any, folder: Path) -> None:
     if not isinstance(found, Metadata):
         raise ValueError(f"it holds a {type(found).__name__}")  # a fault of the file
     sizes = {each.name: each.stat().st_size for each in folder.iterdir()}
-    wanted = 0
-    for name, each in found.state_dict_metadata.items():
-        if not isinstance(each, TensorStorageMetadata):
-            raise ValueError(f"{name} is no tensor")
-        values, parts = math.prod(each.size), [chunk.sizes for chunk in each.chunks]
-        if values != sum(map(math.prod, parts)) or min((*each.size, *(size for part in parts for size in part), 0)):
-            raise ValueError(f"{name} of shape {tuple(each.size)} has parts of other sizes")
-        wanted += values * each.properties.dtype.itemsize
+    wanted = sum(_bytes_of(name, each) for name, each in found.state_dict_metadata.items())
     for index, place in (found.storage_data or {}).items():
         if place.relative_path not in sizes:
             raise ValueError(f"{index.fqn} is in {place.relative_path!r}, which is no file of the folder")
@@ -148,3 +141,13 @@ def _check(found: Any, folder: Path) -> None:
     if wanted > sum(sizes.values()):
         raise ValueError(f"it tells of {wanted} bytes in files of {sum(sizes.values())}")
     found.storage_meta = StorageMeta()
+
+
+def _bytes_of(name: str, found: Any) -> int:
+    """The size of an entry in bytes. Raises ValueError for one that is no tensor, or whose parts are not all of it."""
+    if not isinstance(found, TensorStorageMetadata):
+        raise ValueError(f"{name} is no tensor")
+    values, parts = math.prod(found.size), [chunk.sizes for chunk in found.chunks]
+    if values != sum(map(math.prod, parts)) or min((*found.size, *(size for part in parts for size in part), 0)):
+        raise ValueError(f"{name} of shape {tuple(found.size)} has parts of other sizes")
+    return values * found.properties.dtype.itemsize

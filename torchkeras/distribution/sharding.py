@@ -8,9 +8,10 @@ backward pass it gathers them again, and leaves each process the mean gradient o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import torch
@@ -53,17 +54,34 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
         return
     if any(map(is_lazy, model.parameters())) or not getattr(model, "built", True):
         raise RuntimeError(f"{_named(model)} has no weights to share yet: call it on data, or build(input_shape).")
+    _prepare_layers(model)
+    strides = _lay_in_order(model)
+    take_first((each for each in (*model.parameters(), *model.buffers()) if not each.is_meta), members(mesh)[0])
+    units = units_of(model, least)
+    _shard_units(model, units, mesh)
+    device = torch.device(mesh.device_type, torch.cuda.current_device()) if mesh.device_type == "cuda" else None
+    _allocate(model, device)
+    root = _state(model)
+    root._lazy_init()
+    called = [_state(unit[0]) for unit in units] + [root]
+    root.kept = Kept(called, most=2 * least)
+    _hook_state_dicts(model, strides)
+
+
+def _prepare_layers(model: nn.Module) -> None:
+    """Check where layers keep their weights, and freeze the parameters that only torch's modules have."""
     for layer in model.modules():
         if isinstance(layer, WeightOwner):
             _check_places(layer)
             for variable in layer._own_variables():
                 for tensor in variable.further:  # which torch adds: kept at zero
                     tensor.requires_grad_(False)
-    strides = _lay_in_order(model)
-    take_first((each for each in (*model.parameters(), *model.buffers()) if not each.is_meta), members(mesh)[0])
+
+
+def _shard_units(model: nn.Module, units: Sequence[Any], mesh: DeviceMesh) -> None:
+    """Call `fully_shard` for each unit and for the model, and set how FSDP2 gathers weights and adds gradients."""
     scalars = {parameter for parameter in model.parameters() if parameter.dim() == 0}
     options: dict[str, Any] = {"mesh": mesh, "reshard_after_forward": True, "ignored_params": scalars}
-    units = units_of(model, least)
     with _keeping_classes(model):
         for unit in units:
             fully_shard(unit[0] if len(unit) == 1 else unit, **options)
@@ -73,18 +91,6 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
         for group in state._fsdp_param_groups:
             # gloo has no mean: a sum, divided afterwards.
             group.force_sum_reduction_for_comms = mesh.device_type == "cpu"
-    _allocate(
-        model, torch.device(mesh.device_type, torch.cuda.current_device()) if mesh.device_type == "cuda" else None
-    )
-    root = _state(model)
-    root._lazy_init()
-    called = [_state(unit[0]) for unit in units] + [root]
-    root.kept = Kept(called, most=2 * least)
-    for module in model.modules():
-        if any(map(is_sharded, module._parameters.values())):
-            named = {name: strides.get((module, name), ()) for name in module._parameters}
-            module.register_state_dict_post_hook(partial(_give_whole, named))
-            module.register_load_state_dict_pre_hook(_take_whole)
 
 
 class Sharded:
@@ -202,21 +208,24 @@ def _allocate(model: nn.Module, device: torch.device | None) -> None:
     place = config.device() if device is None else device
     owners = [layer for layer in model.modules() if isinstance(layer, WeightOwner)]
     types = {module: layer._policy.variable_type for layer in owners for _, module in layer._plain_modules()}
-    for group in (group for state in states_of(model) for group in state._fsdp_param_groups):
-        for each in group.fsdp_params:
-            old, info = each.sharded_param, each._module_info
-            if not old.is_meta:
-                continue
-            kind = types.get(info.module, old.dtype) if old.is_floating_point() else old.dtype
+    groups = [group for state in states_of(model) for group in state._fsdp_param_groups]
+    for each in chain.from_iterable(group.fsdp_params for group in groups):
+        old = each.sharded_param
+        if old.is_meta:
+            kind = types.get(each._module_info.module, old.dtype) if old.is_floating_point() else old.dtype
             values = torch.zeros(part(old).shape, dtype=kind, device=place)
-            new = nn.Parameter(sharded_as(values, old), requires_grad=old.requires_grad)
-            for module, name in zip(
-                (info.module, *info.shared_modules), (info.param_name, *info.shared_param_names), strict=True
-            ):
-                unsafe_setattr_param(module, name, new)
-            each.reset_sharded_param()
+            _set_parameter(each, nn.Parameter(sharded_as(values, old), requires_grad=old.requires_grad))
     for layer in reversed(owners):
         materialize(layer, draw=False)
+
+
+def _set_parameter(shared: Any, parameter: nn.Parameter) -> None:
+    """Set what FSDP2 has as one parameter in all modules that have it."""
+    info = shared._module_info
+    modules, names = (info.module, *info.shared_modules), (info.param_name, *info.shared_param_names)
+    for module, name in zip(modules, names, strict=True):
+        unsafe_setattr_param(module, name, parameter)
+    shared.reset_sharded_param()
 
 
 @contextmanager
@@ -233,6 +242,15 @@ def _keeping_classes(model: nn.Module) -> Iterator[None]:
 
 
 # --- state dicts -----------------------------------------------------------------------------------------------------
+
+
+def _hook_state_dicts(model: nn.Module, strides: Mapping[tuple[nn.Module, str], tuple[int, ...]]) -> None:
+    """Let `state_dict` and `load_state_dict` of each module with sharded weights have whole tensors."""
+    for module in model.modules():
+        if any(map(is_sharded, module._parameters.values())):
+            named = {name: strides.get((module, name), ()) for name in module._parameters}
+            module.register_state_dict_post_hook(partial(_give_whole, named))
+            module.register_load_state_dict_pre_hook(_take_whole)
 
 
 def _give_whole(strides: Any, module: nn.Module, state_dict: dict[str, Any], prefix: str, metadata: Any) -> None:

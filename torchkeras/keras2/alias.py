@@ -114,19 +114,29 @@ def install(names: Iterable[str] = ("keras",)) -> None:
     for name in names:
         if name == "tensorflow" or any(getattr(finder, "name", None) == name for finder in sys.meta_path):
             continue
-        if name in sys.modules:
-            raise ImportError(f"{name!r} is imported already, from elsewhere: import torchkeras.as_keras before it.")
-        if name == "tensorflow.keras" and importlib.util.find_spec("tensorflow") is not None:
-            raise ImportError(
-                "tensorflow is installed here, and its own keras answers inside it: 'tensorflow.keras' can mean "
-                "torchkeras only where tensorflow is not installed."
-            )
+        _check_free(name)
         sys.meta_path.insert(0, KerasImporter(name))
-    kinds = [TensorFlow] if any(name.startswith("tensorflow") for name in names) else []
-    for kind in (*kinds, Elsewhere):  # the last to be asked; TensorFlow that is installed comes first
-        if not any(isinstance(finder, kind) for finder in sys.meta_path):
-            sys.meta_path.append(kind())
+    if any(name.startswith("tensorflow") for name in names):
+        _append_once(TensorFlow)
+    _append_once(Elsewhere)  # the last to be asked; TensorFlow that is installed comes first
     sys.meta_path.sort(key=lambda finder: isinstance(finder, Elsewhere))
+
+
+def _check_free(name: str) -> None:
+    """Raise ImportError for a name that means another Keras already."""
+    if name in sys.modules:
+        raise ImportError(f"{name!r} is imported already, from elsewhere: import torchkeras.as_keras before it.")
+    if name == "tensorflow.keras" and importlib.util.find_spec("tensorflow") is not None:
+        raise ImportError(
+            "tensorflow is installed here, and its own keras answers inside it: 'tensorflow.keras' can mean "
+            "torchkeras only where tensorflow is not installed."
+        )
+
+
+def _append_once(kind: type[MetaPathFinder]) -> None:
+    """Append an importer of a class to `sys.meta_path` unless one is there."""
+    if not any(isinstance(finder, kind) for finder in sys.meta_path):
+        sys.meta_path.append(kind())
 
 
 def uninstall() -> None:

@@ -48,15 +48,8 @@ def generate_legacy_interface(
                     f"{tuple(allowed_positional_args)}, but you passed the following positional arguments: "
                     f"{list(args[1:])}"
                 )
-            for argument, values in (value_conversions or {}).items():
-                if argument in kwargs:
-                    kwargs[argument] = values.get(kwargs[argument], kwargs[argument])
-            for old, new in conversions or ():
-                if old in kwargs:
-                    if new in kwargs:
-                        raise_duplicate_arg_error(old, new)
-                    kwargs[new] = kwargs.pop(old)
-                    converted = [*converted, (new, old)]
+            _convert_values(kwargs, value_conversions or {})
+            converted = [*converted, *_convert_names(kwargs, conversions or ())]
             if converted:
                 changes = ", ".join(f"{old} is now {new}" for new, old in converted)
                 warnings.warn(f"Update your `{name}` call to the Keras 2 API: {changes}.", stacklevel=2)
@@ -66,6 +59,25 @@ def generate_legacy_interface(
         return translated
 
     return decorate
+
+
+def _convert_values(kwargs: dict[str, Any], conversions: Mapping[str, Mapping[Any, Any]]) -> None:
+    """Replace old values of arguments by new ones."""
+    for argument, values in conversions.items():
+        if argument in kwargs:
+            kwargs[argument] = values.get(kwargs[argument], kwargs[argument])
+
+
+def _convert_names(kwargs: dict[str, Any], conversions: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Replace old names of arguments by new ones; returns the pairs (new, old) of these."""
+    converted = []
+    for old, new in conversions:
+        if old in kwargs:
+            if new in kwargs:
+                raise_duplicate_arg_error(old, new)
+            kwargs[new] = kwargs.pop(old)
+            converted.append((new, old))
+    return converted
 
 
 generate_legacy_method_interface = functools.partial(generate_legacy_interface, object_type="method")

@@ -244,22 +244,27 @@ def _take(layer: Any, given: list[Any], trainable: bool) -> None:
             parameter.requires_grad_(any(parameter is each for each in taken))
 
 
-def _as_weight(layer: Any, given: Any, trainable: bool) -> Tensor:
-    """A tensor as a weight of the layer, in the attribute that holds it; it may be one already."""
-    tensor = given.tensors[0] if isinstance(given, Variable) else given
-    if any(variable.tensors[0] is tensor for variable in layer._added):
-        return tensor
+def _removed(layer: Any, tensor: Tensor) -> str | None:
+    """Remove a tensor from the attributes of a layer; returns the name of the first, None where none held it."""
     holders = (layer.__dict__, layer._parameters, layer._buffers)
     names = [name for held in holders for name, value in held.items() if value is tensor]
     for held in holders:
         for name in names:
             held.pop(name, None)
+    return names[0] if names else None
+
+
+def _as_weight(layer: Any, given: Any, trainable: bool) -> Tensor:
+    """A tensor as a weight of the layer, in the attribute that holds it; it may be one already."""
+    tensor = given.tensors[0] if isinstance(given, Variable) else given
+    if any(variable.tensors[0] is tensor for variable in layer._added):
+        return tensor
+    name = _removed(layer, tensor) or layer._free_path("weight")
     kept = tensor
     if trainable and not isinstance(tensor, nn.Parameter):
         kept = nn.Parameter(tensor, requires_grad=tensor.is_floating_point())
     elif not trainable:
         kept = tensor.detach()
-    name = names[0] if names else layer._free_path("weight")
     (layer._parameters if trainable else layer._buffers)[name] = kept
     layer._added.append(Variable(layer, name, (name,), IN_ORDER, trainable))
     return kept

@@ -104,31 +104,40 @@ class OldOptimizer:
     def _update(self: Any, gradients: Gradients) -> None:
         if self.clipnorm or self.clipvalue or self.each_clipnorm:
             gradients = clipped(self._groups, gradients, self.each_clipnorm, self.clipnorm, self.clipvalue)
-        each, arrays = iter(gradients), []
-        self._gradients = {}
-        count = len(self._arrangements)
-        names = zip(self._layers or [f"param_{k}" for k in range(count)], self._names or ["value"] * count, strict=True)
-        for made, tensors, name in zip(self._arrangements, self._tensors(), names, strict=True):
-            found = [next(each) for _ in tensors]
-            if all(gradient is None for gradient in found):
-                continue
-            array = NamedArray.of(made.array(tensors), f"{'/'.join(name)}:0")
-            filled = [torch.zeros_like(t) if g is None else g for t, g in zip(tensors, found, strict=True)]
-            self._gradients[id(array)] = made.array(filled)
-            arrays.append((array, made, tensors))
+        weights = _with_gradients(self, gradients)
         with self._remembered.again(), assignments.collected():
-            updates = assignments.flat(_called(self, [array for array, _, _ in arrays]) or [])
-        parts = {id(array): (made, tensors) for array, made, tensors in arrays}
+            updates = assignments.flat(_called(self, [array for array, _, _ in weights.values()]) or [])
         values = [(target, torch.as_tensor(K.identity(value)).detach().clone()) for target, value in updates]
         for target, value in values:
-            if id(target) in parts:
-                made, tensors = parts[id(target)]
+            if id(target) in weights:
+                _, made, tensors = weights[id(target)]
                 made.assign(tensors, value)
             else:
                 (target.value if isinstance(target, Variable) else target).copy_(value)
         self._gradients = {}
         if self.use_ema:
             self._average()
+
+
+def _with_gradients(optimizer: Any, gradients: Gradients) -> dict[int, tuple[Tensor, Any, list[Tensor]]]:
+    """The weights that have gradients, as Keras's arrays, with how an array is made of tensors, and these; by id.
+
+    The optimizer gets the gradients of these arrays.
+    """
+    each, weights = iter(gradients), {}
+    optimizer._gradients = {}
+    count = len(optimizer._arrangements)
+    layers = optimizer._layers or [f"param_{k}" for k in range(count)]
+    names = zip(layers, optimizer._names or ["value"] * count, strict=True)
+    for made, tensors, name in zip(optimizer._arrangements, optimizer._tensors(), names, strict=True):
+        found = [next(each) for _ in tensors]
+        if all(gradient is None for gradient in found):
+            continue
+        array = NamedArray.of(made.array(tensors), f"{'/'.join(name)}:0")
+        filled = [torch.zeros_like(t) if g is None else g for t, g in zip(tensors, found, strict=True)]
+        optimizer._gradients[id(array)] = made.array(filled)
+        weights[id(array)] = array, made, tensors
+    return weights
 
 
 def get_updates(self: Any, *args: Any, **named: Any) -> list[Any]:

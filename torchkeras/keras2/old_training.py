@@ -225,18 +225,9 @@ def _fed(targets: Any, names: list[str]) -> Any:
     outputs do not have.
     """
     if isinstance(targets, Mapping):
-        unknown = [name for name in targets if names and name not in names]
-        if unknown:
-            raise ValueError(f"compile: target_tensors: no output is called {unknown[0]!r}; there are {names}.")
-        left = {name: each for name, each in targets.items() if not isinstance(each, KerasTensor)}
-        return left or None
+        return _fed_by_name(targets, names)
     if isinstance(targets, list):
-        if names and len(targets) != len(names):
-            raise ValueError(
-                "When passing a list as `target_tensors`, it should have one entry per model output. The model has "
-                f"{len(names)} outputs, but you passed target_tensors={targets}."
-            )
-        return None if all(isinstance(each, KerasTensor) for each in targets) else targets
+        return _fed_in_order(targets, names)
     if not isinstance(targets, (KerasTensor, torch.Tensor, np.ndarray)):
         raise TypeError(f"compile: target_tensors must be a tensor, or a list or dict of them; found {targets!r}.")
     if len(names) > 1:
@@ -245,6 +236,22 @@ def _fed(targets: Any, names: list[str]) -> Any:
             "or a dict of tensors."
         )
     return None if isinstance(targets, KerasTensor) else targets
+
+
+def _fed_by_name(targets: Mapping[str, Any], names: list[str]) -> Any:
+    unknown = [name for name in targets if name not in names]
+    if names and unknown:
+        raise ValueError(f"compile: target_tensors: no output is called {unknown[0]!r}; there are {names}.")
+    return {name: each for name, each in targets.items() if not isinstance(each, KerasTensor)} or None
+
+
+def _fed_in_order(targets: list[Any], names: list[str]) -> Any:
+    if names and len(targets) != len(names):
+        raise ValueError(
+            "When passing a list as `target_tensors`, it should have one entry per model output. The model has "
+            f"{len(names)} outputs, but you passed target_tensors={targets}."
+        )
+    return None if all(isinstance(each, KerasTensor) for each in targets) else targets
 
 
 def _on_data(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -29,11 +29,11 @@ def _limited(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
     def apply(x: Any, y: Any) -> Any:
         if isinstance(x, Shape) or isinstance(y, Shape):
-            count = len(x if isinstance(x, Shape) else y)
-            parts = (list(each) if isinstance(each, SEQUENCES) else [each] * count for each in (x, y))
-            return Shape(apply(*both) for both in zip(*parts, strict=True))
-        if isinstance(x, Tensor) != isinstance(y, Tensor) and isinstance(y if isinstance(x, Tensor) else x, SEQUENCES):
-            x, y = (each if isinstance(each, Tensor) else _like(each, x, y) for each in (x, y))
+            return _by_size(apply, x, y)
+        if isinstance(x, Tensor) and isinstance(y, SEQUENCES):
+            y = _like(y, x)
+        elif isinstance(y, Tensor) and isinstance(x, SEQUENCES):
+            x = _like(x, y)
         result = function(x, y)
         if isinstance(result, int) and abs(result) >= NUMBER:
             raise ValueError(f"a whole number beyond {NUMBER}")
@@ -44,9 +44,15 @@ def _limited(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return apply
 
 
-def _like(values: Any, *others: Any) -> Tensor:
-    """Numbers as a tensor of the type of the one among the others."""
-    like = next(each for each in others if isinstance(each, Tensor))
+def _by_size(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Shape:
+    """An operator of two values, one of which is a shape at least, for each of its sizes."""
+    count = len(x if isinstance(x, Shape) else y)
+    parts = (list(each) if isinstance(each, SEQUENCES) else [each] * count for each in (x, y))
+    return Shape(function(*both) for both in zip(*parts, strict=True))
+
+
+def _like(values: Any, like: Tensor) -> Tensor:
+    """Numbers as a tensor of the type of another."""
     return torch.tensor(values, dtype=like.dtype, device=like.device)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from torchkeras.lambdas import calls
@@ -26,7 +27,6 @@ from torchkeras.lambdas.values import (
     OwnList,
     described,
     frozen,
-    is_known,
 )
 
 LARGEST = ("values", "indices")  # of tf.nn.top_k, by name
@@ -87,31 +87,27 @@ class CallSteps(ListSteps):
             return calls.own_call(function.name, arguments, keywords, self.budget)
         if isinstance(function, Method):
             return self._of_method(frame, function, arguments, keywords)
-        if not isinstance(function, Named):
-            raise Refused(f"a call of {described(function)}")
-        arguments = [list(self._items(each)) if isinstance(each, Iterator) else each for each in arguments]
-        if function.name in IGNORED:
+        if isinstance(function, Named):
+            given = [list(self._items(each)) if isinstance(each, Iterator) else each for each in arguments]
+            return self._of_named(frame, function.name, given, keywords)
+        raise Refused(f"a call of {described(function)}")
+
+    def _of_named(self, frame: Frame, name: str, arguments: list[Any], keywords: Mapping[str, Any]) -> Any:
+        """What a call of a function of Python, NumPy, Keras or TensorFlow gives, by its name on the closed list."""
+        if name in IGNORED:
             return None
-        if function.name in ERRORS:
+        if name in ERRORS:
             return made(Call, "raise", tuple(each for each in arguments[:1] if isinstance(each, str)))
-        arguments = [_plain(each) for each in arguments]
-        keywords = {name: _plain(each) for name, each in keywords.items()}
-        if function.name in SPECIAL:
-            return self._special(frame, function.name, arguments, keywords)
-        if function.name in calls.BY_FUNCTIONS:
-            arguments = [self._forced(frame, each) for each in arguments]
-            keywords = {name: self._forced(frame, each) for name, each in keywords.items()}
-        if function.name in calls.BY_ELEMENTS:
-            count = calls.BY_ELEMENTS[function.name]
-            arguments = [self._inner(frame, each, count) for each in arguments]
-            keywords = {name: self._inner(frame, each, count) for name, each in keywords.items()}
-        if (
-            function.name == "list"
-            and not keywords
-            and all(is_known(each) or not calls.is_step(each) for each in arguments)
-        ):
-            return OwnList(self._items(arguments[0]) if arguments else (), frame.owner)
-        return self._made_list(frame, operation(function.name, arguments, keywords, self.budget))
+        given, named = _each(_plain, arguments, keywords)
+        if name in SPECIAL:
+            return self._special(frame, name, given, named)
+        if name in calls.BY_FUNCTIONS:
+            given, named = _each(partial(self._forced, frame), given, named)
+        if name in calls.BY_ELEMENTS:
+            given, named = _each(partial(self._inner, frame, count=calls.BY_ELEMENTS[name]), given, named)
+        if name == "list" and not named and not any(map(calls.is_step, given)):
+            return OwnList(self._items(given[0]) if given else (), frame.owner)
+        return self._made_list(frame, operation(name, given, named, self.budget))
 
     @staticmethod
     def _made_list(frame: Frame, found: Any) -> Any:
@@ -158,13 +154,17 @@ class CallSteps(ListSteps):
             return self._made_list(frame, operation(calls.METHODS[method.name], (method.owner,), {}, self.budget))
         if len(arguments) != 1 or keywords:
             raise Refused(f"{method.name} of {len(arguments)} arguments")
-        if calls.is_step(method.owner):
-            items = [arguments[0]] if method.name == "append" else list(self._items(arguments[0]))
-            self._replace(frame, method.owner, operation("+", (method.owner, items), {}, self.budget))
-            return None
-        for item in arguments if method.name == "append" else self._items(arguments[0]):
-            self._append(method.owner, item)
+        self._lengthen(frame, method, arguments[0])
         return None
+
+    def _lengthen(self, frame: Frame, method: Method, given: Any) -> None:
+        """`append` and `extend` of a list."""
+        items = [given] if method.name == "append" else self._items(given)
+        if calls.is_step(method.owner):
+            self._replace(frame, method.owner, operation("+", (method.owner, list(items)), {}, self.budget))
+            return
+        for item in items:
+            self._append(method.owner, item)
 
     def call_function(self, frame: Frame, instruction: Instruction) -> None:
         if frame.version in ("2.7", "3.4"):
@@ -238,27 +238,27 @@ class CallSteps(ListSteps):
     # --- functions inside --------------------------------------------------------------------------------------------
 
     def make_function(self, frame: Frame, instruction: Instruction) -> None:
-        number, version = instruction.number, frame.version
-        if version not in ("2.7",) and frame.code.layout != "3.11":
+        version = frame.version
+        if version != "2.7" and frame.code.layout != "3.11":
             frame.pop()  # its full name
         code = frame.pop()
-        cells: Any = ()
-        keyword_defaults: Any = {}
-        defaults: Any = ()
         if version in ("2.7", "3.4"):
-            if instruction.name == "MAKE_CLOSURE":
-                cells = frame.pop()
-            if number >> 16:
-                raise Refused("a function with annotations")
-            flat = frame.pop_many(2 * (number >> 8))
-            keyword_defaults = self._mapping(flat[::2], flat[1::2])
-            defaults = tuple(frame.pop_many(number & 255))
+            function = self._by_counts(frame, instruction, code)
         elif not since(version, "3.13"):
-            cells = frame.pop() if number & 8 else ()
-            _ = frame.pop() if number & 4 else None
-            keyword_defaults = frame.pop() if number & 2 else {}
-            defaults = frame.pop() if number & 1 else ()
-        frame.stack.append(_function(code, defaults, keyword_defaults, cells))
+            function = _by_flags(frame, instruction.number, code)
+        else:  # SET_FUNCTION_ATTRIBUTE adds the rest
+            function = _function(code, (), {}, ())
+        frame.stack.append(function)
+
+    def _by_counts(self, frame: Frame, instruction: Instruction, code: Any) -> Function:
+        """A function whose instruction counts its defaults, as up to Python 3.5."""
+        number = instruction.number
+        cells = frame.pop() if instruction.name == "MAKE_CLOSURE" else ()
+        if number >> 16:
+            raise Refused("a function with annotations")
+        flat = frame.pop_many(2 * (number >> 8))
+        keyword_defaults = self._mapping(flat[::2], flat[1::2])
+        return _function(code, tuple(frame.pop_many(number & 255)), keyword_defaults, cells)
 
     def set_function_attribute(self, frame: Frame, instruction: Instruction) -> None:
         value, function = frame.pop_many(2)
@@ -272,10 +272,27 @@ class CallSteps(ListSteps):
         frame.stack.append(_function(function.code, parts[0], parts[1], parts[3]))
 
 
+def _each(
+    change: Callable[[Any], Any], arguments: Sequence[Any], keywords: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a call, each changed."""
+    return [change(each) for each in arguments], {name: change(each) for name, each in keywords.items()}
+
+
 def _plain(value: Any) -> Any:
     """A type of NumPy's by its name; another value as it is."""
     is_type = isinstance(value, Named) and value.name.startswith("np.") and value.name[3:] in TYPES
     return value.name[3:] if is_type else value
+
+
+def _by_flags(frame: Frame, flags: int, code: Any) -> Function:
+    """A function whose instruction has a bit for each part on the stack, as from Python 3.6 to 3.12."""
+    cells = frame.pop() if flags & 8 else ()
+    if flags & 4:
+        frame.pop()  # annotations
+    keyword_defaults = frame.pop() if flags & 2 else {}
+    defaults = frame.pop() if flags & 1 else ()
+    return _function(code, defaults, keyword_defaults, cells)
 
 
 def _function(code: Any, defaults: Any, keyword_defaults: Any, cells: Any) -> Function:

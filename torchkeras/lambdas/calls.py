@@ -92,13 +92,12 @@ def frame_variables(function: Function, arguments: Sequence[Any], keywords: Mapp
         if name not in names or name in found:
             raise Refused(f"the argument {name!r} of {code.name}")
         found[name] = value
-    defaults = dict(zip(names[:count][count - len(function.defaults) :], function.defaults, strict=False))
+    with_defaults = names[:count][count - len(function.defaults) :]
+    defaults = {**function.keyword_defaults, **dict(zip(with_defaults, function.defaults, strict=False))}
     for name in names:
-        if name not in found:
-            source = defaults if name in defaults else function.keyword_defaults
-            if name not in source:
-                raise Refused(f"{code.name} without its argument {name!r}")
-            found[name] = source[name]
+        if name not in found and name not in defaults:
+            raise Refused(f"{code.name} without its argument {name!r}")
+        found.setdefault(name, defaults.get(name))
     return {key: frozen_list(value) for key, value in found.items()}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from torchkeras.lambdas.expression import STEP, Argument, Call, Choice, Inner, Step, in_order, inputs_of, steps_in
@@ -84,17 +84,18 @@ class Writer:
         if isinstance(value, STEP):
             return self.known[id(value)]
         if isinstance(value, tuple):
-            parts = [self.value(part)[0] for part in value]
-            return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})", WHOLE
+            return f"({self._listed(value)}{',' if len(value) == 1 else ''})", WHOLE
         if isinstance(value, list):
-            return f"[{', '.join(self.value(part)[0] for part in value)}]", WHOLE
+            return f"[{self._listed(value)}]", WHOLE
         if isinstance(value, slice):
-            parts = (value.start, value.stop, value.step)
-            return f"slice({', '.join(self.value(part)[0] for part in parts)})", WHOLE
+            return f"slice({self._listed((value.start, value.stop, value.step))})", WHOLE
         if isinstance(value, Mapping):
             return f"{{{', '.join(f'{key!r}: {self.value(part)[0]}' for key, part in value.items())}}}", WHOLE
         text = "..." if value is Ellipsis else repr(value)
         return text, 10 if text.startswith("-") else WHOLE
+
+    def _listed(self, values: Sequence[Any]) -> str:
+        return ", ".join(self.value(part)[0] for part in values)
 
     def held(self, value: Any, by: int) -> str:
         """The text of an operand, in brackets where the operator would tear it apart."""

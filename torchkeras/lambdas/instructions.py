@@ -6,6 +6,7 @@ goes. How a call finds its function on the stack is left to `interpreter`, by th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ VERSIONS = {
     "3.11": ("3.11", "3.12", "3.13", "3.14"),
 }
 MOST = 20_000  # instructions of one function
+_BY_BYTES = ("2.7", "3.4")  # an instruction is one byte or three; later each is two
 
 # Names of instructions that are another's, but for the way in which they jump.
 _SAME = {
@@ -54,6 +56,15 @@ _NAMED = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "IMPORT_NAME",
 _LOCAL = ("LOAD_FAST", "STORE_FAST", "DELETE_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_AND_CLEAR", "LOAD_FAST_BORROW")
 _PAIRS = ("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST")
 _CELLS = ("LOAD_DEREF", "STORE_DEREF", "LOAD_CLOSURE", "LOAD_CLASSDEREF")
+_CONSTANT = ("LOAD_CONST", "RETURN_CONST", "KW_NAMES")
+_COMMON = ("LOAD_COMMON_CONSTANT", "LOAD_ASSERTION_ERROR")
+
+# How many of the lowest bits of an argument say something else, by the version.
+_SHIFTS = {
+    "LOAD_GLOBAL": {"3.11": 1, "3.12": 1, "3.13": 1, "3.14": 1},
+    "LOAD_ATTR": {"3.12": 1, "3.13": 1, "3.14": 1},
+    "COMPARE_OP": {"3.12": 4, "3.13": 5, "3.14": 5},
+}
 
 
 @dataclass(frozen=True)
@@ -95,8 +106,11 @@ def _decoded(code: Code, version: str) -> list[Instruction]:
         raise Refused("lines of another Python")
     if code.layout == "3.11" and all(each.name != "RESUME" for each in raw):  # whose number tells 3.14 from the others
         raise Refused(f"no instruction RESUME of Python {version}")
-    places = {each.start: number for number, each in enumerate(raw)}
-    return [_instruction(code, version, each, raw, places) for each in raw]
+    lists = _lists(code, version)
+    return [
+        Instruction(_SAME.get(each.name, each.name), argument, each.argument)
+        for each, argument in zip(raw, _arguments(raw, version, lists), strict=True)
+    ]
 
 
 def _lines_cover(code: Code) -> bool:
@@ -105,74 +119,89 @@ def _lines_cover(code: Code) -> bool:
 
 
 def _raw(code: bytes, version: str) -> list[_Raw]:
-    names, caches, found = NAMES[version], CACHES.get(version, {}), []
-    by_words = version not in ("2.7", "3.4")
+    caches, found = CACHES.get(version, {}), []
     place = start = extended = 0
     while place < len(code):
-        number = code[place]
-        name = names.get(number)
-        if name is None:
-            raise Refused(f"the instruction {number}, which Python {version} does not have")
-        size = 2 if by_words else 3 if number >= FIRST_WITH_ARGUMENT else 1
-        if place + size > len(code):
-            raise Refused(f"an instruction {name} that is cut off")
-        place += size
-        argument = int.from_bytes(code[place - size + 1 : place], "little") if size > 1 else 0
-        argument += extended << (8 if by_words else 16)
+        name, argument, place = _written(code, version, place)
+        argument += extended << (16 if version in _BY_BYTES else 8)
         if argument >= 1 << 32:
             raise Refused(f"an argument of {name} beyond 32 bits")
         if name == "EXTENDED_ARG":
             extended = argument
             continue
-        notes = 2 * caches.get(name, 0)
-        if any(code[place : place + notes]) or place + notes > len(code):
+        end = place + 2 * caches.get(name, 0)
+        if any(code[place:end]) or end > len(code):
             raise Refused(f"caches of {name} that are not those of Python {version}")
         if name == "CACHE":
             raise Refused(f"a cache of Python {version} without an instruction")
-        place += notes
-        found.append(_Raw(start, place, name, argument))
-        start, extended = place, 0
+        found.append(_Raw(start, end, name, argument))
+        start, place, extended = end, end, 0
     if extended or start != place:
         raise Refused("code that ends within an instruction")
     return found
 
 
-def _instruction(code: Code, version: str, raw: _Raw, all_raw: list[_Raw], places: dict[int, int]) -> Instruction:
-    name, number = raw.name, raw.argument
+def _written(code: bytes, version: str, place: int) -> tuple[str, int, int]:
+    """The instruction at a place: its name, its argument as written, and where it ends."""
+    number = code[place]
+    name = NAMES[version].get(number)
+    if name is None:
+        raise Refused(f"the instruction {number}, which Python {version} does not have")
+    size = 2
+    if version in _BY_BYTES:
+        size = 3 if number >= FIRST_WITH_ARGUMENT else 1
+    end = place + size
+    if end > len(code):
+        raise Refused(f"an instruction {name} that is cut off")
+    return name, int.from_bytes(code[place + 1 : end], "little"), end
 
-    def pick(items: tuple[Any, ...], place: int, what: str) -> Any:
-        if not 0 <= place < len(items):
-            raise Refused(f"{name} of {what} {place}, of {len(items)}")
-        return items[place]
 
-    new = code.layout == "3.11"
-    target = _target(version, raw)
-    if target is not None:
-        if target not in places:
-            raise Refused(f"{name} to byte {target}, where no instruction begins")
-        place = places[target]
-        if name == "FOR_ITER" and all_raw[place].name == "END_FOR":
-            place += 2 if since(version, "3.13") else 1  # what ends the loop is not run
-        return Instruction(_SAME.get(name, name), place, number)
-    argument: Any = number
-    if name in ("LOAD_CONST", "RETURN_CONST", "KW_NAMES"):
-        argument = pick(code.constants, number, "constant")
-    elif name in _NAMED:
-        first = {"LOAD_GLOBAL": "3.11", "LOAD_ATTR": "3.12"}.get(name)  # since when the lowest bit says something else
-        argument = pick(code.names, number >> (first is not None and since(version, first)), "name")
-    elif name in _LOCAL:
-        argument = pick(code.every if new else code.variables, number, "variable")
-    elif name in _PAIRS:
-        argument = tuple(pick(code.every, place, "variable") for place in (number >> 4, number & 15))
-    elif name in _CELLS:
-        argument = pick(code.every if new else (*code.cells, *code.free), number, "variable")
-    elif name == "COMPARE_OP":
-        argument = pick(COMPARISONS, number >> {"3.12": 4, "3.13": 5, "3.14": 5}.get(version, 0), "operator")
-    elif name == "BINARY_OP":
-        argument = pick((*BINARY, "[]") if since(version, "3.14") else BINARY, number, "operator")
-    elif name in ("LOAD_COMMON_CONSTANT", "LOAD_ASSERTION_ERROR"):
-        argument = pick(CONSTANTS, number, "constant")
-    return Instruction(_SAME.get(name, name), argument, number)
+def _lists(code: Code, version: str) -> dict[str, tuple[str, tuple[Any, ...]]]:
+    """By the name of an instruction, what its argument counts, and the list of these."""
+    is_old = code.layout != "3.11"
+    return {
+        **dict.fromkeys(_CONSTANT, ("constant", code.constants)),
+        **dict.fromkeys(_COMMON, ("constant", CONSTANTS)),
+        **dict.fromkeys(_NAMED, ("name", code.names)),
+        **dict.fromkeys(_LOCAL, ("variable", code.variables if is_old else code.every)),
+        **dict.fromkeys(_CELLS, ("variable", (*code.cells, *code.free) if is_old else code.every)),
+        **dict.fromkeys(_PAIRS, ("variable", code.every)),
+        "COMPARE_OP": ("operator", COMPARISONS),
+        "BINARY_OP": ("operator", (*BINARY, "[]") if since(version, "3.14") else BINARY),
+    }
+
+
+def _arguments(raw: list[_Raw], version: str, lists: dict[str, tuple[str, tuple[Any, ...]]]) -> Iterator[Any]:
+    """What the argument of each instruction means."""
+    places = {each.start: number for number, each in enumerate(raw)}
+    for each in raw:
+        name, number = each.name, each.argument
+        target = _target(version, each)
+        if target is not None:
+            place = _place(name, target, places)
+            if name == "FOR_ITER" and raw[place].name == "END_FOR":
+                place += 2 if since(version, "3.13") else 1  # what ends the loop is not run
+            yield place
+        elif name in _PAIRS:
+            yield tuple(_picked(name, place, *lists[name]) for place in (number >> 4, number & 15))
+        elif name in lists:
+            yield _picked(name, number >> _SHIFTS.get(name, {}).get(version, 0), *lists[name])
+        else:
+            yield number
+
+
+def _place(name: str, target: int, places: dict[int, int]) -> int:
+    """The number of the instruction that a jump goes to."""
+    if target not in places:
+        raise Refused(f"{name} to byte {target}, where no instruction begins")
+    return places[target]
+
+
+def _picked(name: str, place: int, what: str, items: tuple[Any, ...]) -> Any:
+    """An item of the list that the argument of an instruction counts."""
+    if not 0 <= place < len(items):
+        raise Refused(f"{name} of {what} {place}, of {len(items)}")
+    return items[place]
 
 
 def _target(version: str, raw: _Raw) -> int | None:

@@ -230,10 +230,8 @@ class _Reader:
         if self.layout == "3.11":
             if len(parts["kinds"]) != len(every):
                 raise Refused("variables without their kinds")
-            kinds = list(zip(every, parts["kinds"], strict=True))
-            parts["variables"] = tuple(name for name, kind in kinds if kind & _LOCAL)
-            parts["cells"] = tuple(name for name, kind in kinds if kind & _CELL)
-            parts["free"] = tuple(name for name, kind in kinds if kind & _FREE)
+            for what, bit in (("variables", _LOCAL), ("cells", _CELL), ("free", _FREE)):
+                parts[what] = tuple(name for name, kind in zip(every, parts["kinds"], strict=True) if kind & bit)
         elif parts["locals"] != len(parts["variables"]):
             raise Refused("another number of variables than of their names")
         count = parts["arguments"] + parts.get("keyword_only", 0)

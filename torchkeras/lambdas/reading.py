@@ -18,6 +18,7 @@ from torchkeras.lambdas.values import Cell, Function, frozen, is_known
 
 # How many arguments the layer gives to each of its functions; the others are settled.
 GIVEN: Mapping[str, int] = {"function": 1, "mode": 1, "output_shape": 1, "mask": 2, "output_mask": 1}
+CALLED = ("function", "mode")  # options whose function also gets the config's `arguments`, the mask and `training`
 MASK = "mask"
 
 
@@ -49,17 +50,13 @@ def _read(
     stored = config.get(option)
     newer = isinstance(stored, Mapping) or "module" in config  # of TensorFlow 2
     function = stored_function(stored)
-    arguments = _plain(config.get("arguments") or {}) if option in ("function", "mode") else {}
-    if not isinstance(arguments, dict) or not all(isinstance(key, str) for key in arguments):
-        raise Refused("arguments that are not a dictionary")
+    keywords = _arguments(config) if option in CALLED else {}
     names = _parameters(function.code, GIVEN[option])
-    keywords = dict(arguments)
-    if option in ("function", "mode"):
+    if option in CALLED:
         others = function.code.variables[len(names) : function.code.arguments + function.code.keyword_only]
-        if MASK in others and MASK not in keywords:
-            keywords[MASK] = made(Argument, MASK)
-        if TRAINING in others and TRAINING not in keywords and newer:
-            keywords[TRAINING] = made(Argument, TRAINING)
+        for name in (MASK, TRAINING) if newer else (MASK,):
+            if name in others:
+                keywords.setdefault(name, made(Argument, name))
     interpreter = Interpreter(given, newer, tensorflow_of(version))
     interpreter.taken |= {*names, MASK, TRAINING}
     values: list[Any] = [made(Argument, name) for name in names]
@@ -69,6 +66,14 @@ def _read(
     weigh(result, Budget())
     parameters = (*names, MASK) if isinstance(keywords.get(MASK), STEP) else names
     return Formula(str(config.get("name") or option), parameters, result, interpreter.own)
+
+
+def _arguments(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that a layer's config passes to its function by name."""
+    arguments = _plain(config.get("arguments") or {})
+    if not isinstance(arguments, dict) or not all(isinstance(key, str) for key in arguments):
+        raise Refused("arguments that are not a dictionary")
+    return dict(arguments)
 
 
 def tensorflow_of(version: str | None) -> int | None:
@@ -91,6 +96,17 @@ def _parameters(code: Code, count: int) -> tuple[str, ...]:
 
 def stored_function(value: Any) -> Function:
     """The function in one of the forms in which Kerases store one. Raises Refused for another form."""
+    text, defaults, closure = _stored_parts(value)
+    code = _code(text)
+    for each in (defaults, closure):
+        if not isinstance(each, (list, tuple, type(None))):
+            raise Refused("defaults or shared variables that are not a list")
+    cells = tuple(Cell(name, part) for name, part in zip(code.free, _plain(list(closure or ())), strict=False))
+    return Function(code, tuple(_plain(list(defaults or ()))), {}, cells)
+
+
+def _stored_parts(value: Any) -> tuple[Any, ...]:
+    """The code, the defaults and the shared variables of a stored function, None for what it does not have."""
     if isinstance(value, Mapping):  # Keras 3
         inner = value.get("config")
         value = [inner.get(key) for key in ("code", "defaults", "closure")] if isinstance(inner, Mapping) else [None]
@@ -98,13 +114,7 @@ def stored_function(value: Any) -> Function:
         value = [value]
     if not isinstance(value, (list, tuple)) or not 1 <= len(value) <= 3:
         raise Refused("a function in another form than Keras's")
-    text, defaults, closure = (*value, None, None)[:3]
-    code = _code(text)
-    for each in (defaults, closure):
-        if not isinstance(each, (list, tuple, type(None))):
-            raise Refused("defaults or shared variables that are not a list")
-    cells = tuple(Cell(name, part) for name, part in zip(code.free, _plain(list(closure or ())), strict=False))
-    return Function(code, tuple(_plain(list(defaults or ()))), {}, cells)
+    return (*value, None, None)[:3]
 
 
 def _code(text: Any) -> Code:

@@ -220,18 +220,14 @@ class NetworkWriter:
         return self._methods[key]
 
     def _method(self, name: str, masked: tuple[bool, ...], gives_masks: bool) -> Method:
-        self.statements, tensors = [], {}
-        parameters: list[tuple[int, str]] = []
-        single = len(self.graph.inputs) == 1
-        for tensor in self.graph.inputs:
-            made = self.new("x" if single else "input")
-            tensors[tensor] = self.value(made, tensor.shape, tensor.dtype, Layout.KERAS)
-            parameters.append((made, "x" if single else identifier(facts.input_name(tensor))))
+        self.statements = []
+        tensors: dict[Any, Value] = {}
+        parameters = self._take_inputs(tensors)
         inputs = [made for made, _ in parameters]
         for tensor, has in zip(self.graph.inputs, masked, strict=True):
             if has:
-                tensors[tensor].mask = self.new("mask")
-                parameters.append((tensors[tensor].mask, "mask"))
+                tensors[tensor].mask = mask = self.new("mask")
+                parameters.append((mask, "mask"))
         for node in self.graph.nodes:
             if node.input_tensors:
                 several = isinstance(node.inputs, (list, tuple))
@@ -243,6 +239,16 @@ class NetworkWriter:
         masks = [value.mask for value in found]
         lines = self._printed(name, parameters, inputs, results, masks if gives_masks else None)
         return Method(name, lines, tuple(mask is not None for mask in masks))
+
+    def _take_inputs(self, tensors: dict[Any, Value]) -> list[tuple[int, str]]:
+        """Add a value for each input of the model; returns their variables and the names that these shall have."""
+        parameters = []
+        single = len(self.graph.inputs) == 1
+        for tensor in self.graph.inputs:
+            made = self.new("x" if single else "input")
+            tensors[tensor] = self.value(made, tensor.shape, tensor.dtype, Layout.KERAS)
+            parameters.append((made, "x" if single else identifier(facts.input_name(tensor))))
+        return parameters
 
     def _printed(
         self,
@@ -258,16 +264,20 @@ class NetworkWriter:
         arguments = ", ".join(["self", *(names.reserve(value, wanted) for value, wanted in parameters)])
         names.keep(inputs if len(inputs) > 1 else ())
         lines = printed(kept, names, given, self.comments, inputs[0])
+        head = wrapped(f"def {name}({arguments}):", 4)
+        return [*head, *("    " + line for line in _simplified(lines, self._result(names, results, masks)))]
+
+    def _result(self, names: Names, results: list[int], masks: list[int | None] | None) -> str:
+        """What the method returns: the outputs, in a dict if the model's are, and their masks if it gives some."""
         result = ", ".join(names.of[value] for value in results)
         keys = facts.output_keys(self.network) if self.is_main else None
         if keys is not None:
             pairs = (f"{json.dumps(key)}: {names.of[value]}" for key, value in zip(keys, results, strict=True))
             result = f"{{{', '.join(pairs)}}}"
-        if masks is not None:
-            texts = ["None" if mask is None else names.of[mask] for mask in masks]
-            result = f"({result}), ({', '.join(texts)})" if len(results) > 1 else f"{result}, {texts[0]}"
-        head = wrapped(f"def {name}({arguments}):", 4)
-        return [*head, *("    " + line for line in _simplified(lines, result))]
+        if masks is None:
+            return result
+        texts = ["None" if mask is None else names.of[mask] for mask in masks]
+        return f"({result}), ({', '.join(texts)})" if len(results) > 1 else f"{result}, {texts[0]}"
 
     def text(self, docstring: str) -> str:
         """The class."""
@@ -300,21 +310,31 @@ def _nested(layer: Any, call: LayerCall) -> list[int]:
     outer = call.writer
     inner = writer_of(outer.book, layer)
     masked = tuple(mask is not None for mask in call.masks)
-    asks = any(masked) or any(tensor._keras_mask is not None for tensor in facts.graph_of(layer).outputs)
+    asks = any(masked) or _gives_masks(layer)
     method = inner.method(masked, asks)
     for name in inner.functions:
         outer.function(name, outer.book.functions[name])
     path = outer.module(layer, layer.name, f"{inner.name}({', '.join(inner.functions)})", inner.state)
     uses = [*call.inputs, *(mask for mask in call.masks if mask is not None)]
-    called = path if method.name == "forward" else f"{path}.{method.name}"
-    text = f"{called}({slots(len(uses))})"
     if inner.resets and f"{path}.reset_states()" not in outer.resets:
         outer.resets.append(f"{path}.reset_states()")
     values, masks = [call.new() for _ in call.outputs], [call.new("mask") for _ in call.outputs]
-    results, given = (tuple(values), tuple(masks)) if len(values) > 1 else (values[0], masks[0])
-    call.assign((results, given) if asks else results, text, *uses, stays=bool(inner.resets))
-    call.set_masks(*(mask if has and asks else None for mask, has in zip(masks, method.masked, strict=True)))
+    called = path if method.name == "forward" else f"{path}.{method.name}"
+    targets: Any = (_targets(values), _targets(masks)) if asks else _targets(values)
+    call.assign(targets, f"{called}({slots(len(uses))})", *uses, stays=bool(inner.resets))
+    given = method.masked if asks else [False] * len(masks)
+    call.set_masks(*(mask if has else None for mask, has in zip(masks, given, strict=True)))
     return values
+
+
+def _targets(values: list[int]) -> Any:
+    """What one value or several are assigned to."""
+    return tuple(values) if len(values) > 1 else values[0]
+
+
+def _gives_masks(network: Any) -> bool:
+    """Whether an output of a model has a mask."""
+    return any(tensor._keras_mask is not None for tensor in facts.graph_of(network).outputs)
 
 
 def writer_of(book: Book, network: Any) -> NetworkWriter:

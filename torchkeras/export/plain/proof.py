@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -57,18 +59,24 @@ def _check_repeats(network: Any, batches: list[list[Tensor]], found: Outputs) ->
 
 
 def _outputs_of(network: Any, batches: list[list[Tensor]]) -> Outputs:
+    device = next((tensor.device for tensor in network.parameters()), torch.device("cpu"))
+    with _in_evaluation(network), torch.no_grad():
+        called = [[tensor.to(device) for tensor in inputs] for inputs in batches]
+        results = [leaves(network(inputs if len(inputs) > 1 else inputs[0])) for inputs in called]
+        return [[output.cpu() for output in outputs] for outputs in results]
+
+
+@contextmanager
+def _in_evaluation(network: Any) -> Iterator[None]:
+    """Evaluation mode, with states that begin as zeros; modes and states are restored at the end."""
     modes = {module: module.training for module in network.modules()}
     stateful = facts.stateful_layers(network)
     states = [[state.clone() for state in layer.states] for layer in stateful]
-    device = next((tensor.device for tensor in network.parameters()), torch.device("cpu"))
     try:
         network.eval()
         for layer in stateful:
             layer.reset_states()
-        with torch.no_grad():
-            called = [[tensor.to(device) for tensor in inputs] for inputs in batches]
-            results = [leaves(network(inputs if len(inputs) > 1 else inputs[0])) for inputs in called]
-        return [[output.cpu() for output in outputs] for outputs in results]
+        yield
     finally:
         for module, mode in modes.items():
             module.training = mode

@@ -97,27 +97,35 @@ def printed(
     lines: list[str] = []
     region = ""
     for index, each in enumerate(statements):
-        right = each.text.format(*(names.of[value] for value in each.uses))
-        ended = [value for value in dict.fromkeys(each.uses) if last_use[value] == index]
-        for value in ended:
-            names.release(value)
-        made = values_in(each.targets)
-        for value in made:
-            if value in last_use:
-                names.give(value)
-        for value in made:
-            if value in last_use and last_use[value] <= index:
-                names.release(value)
-        left = _left(each.targets, names, last_use)
-        if each.region != region:
-            region = each.region
-            if region:
-                lines.append(f"with torch.autocast({names.of[device_of]}.device.type, torch.{region}):")
-        comment = next((shapes[value] for value in made if value in shapes and value in last_use), "")
-        before = next((shapes[value] for value in each.uses if value in shapes), "")
-        text = right if left is None else f"{left} = {right}"
+        text = _named(each, index, names, last_use)
+        if each.region and each.region != region:
+            lines.append(f"with torch.autocast({names.of[device_of]}.device.type, torch.{each.region}):")
+        region = each.region
+        comment = _first_shape([value for value in values_in(each.targets) if value in last_use], shapes)
+        before = _first_shape(each.uses, shapes)
         lines += with_comment(text, comment if comment != before else "", 4 if region else 0)
     return lines
+
+
+def _named(statement: Statement, index: int, names: Names, last_use: Mapping[int, int]) -> str:
+    """The text of a statement; its targets may reuse the names of the values that it is the last to use."""
+    right = statement.text.format(*(names.of[value] for value in statement.uses))
+    for value in dict.fromkeys(statement.uses):
+        if last_use[value] == index:
+            names.release(value)
+    made = [value for value in values_in(statement.targets) if value in last_use]
+    for value in made:
+        names.give(value)
+    for value in made:
+        if last_use[value] <= index:
+            names.release(value)
+    left = _left(statement.targets, names, last_use)
+    return right if left is None else f"{left} = {right}"
+
+
+def _first_shape(values: Iterable[int], shapes: Mapping[int, str]) -> str:
+    """The text for the first of the values that has one."""
+    return next((shapes[value] for value in values if value in shapes), "")
 
 
 def _left(targets: Targets, names: Names, used: Mapping[int, int]) -> str | None:

@@ -30,16 +30,23 @@ def chosen(
         ValueError: `maxlen` leaves no text.
     """
     begin = [] if start_char is None else [start_char]
-    kept = [([*begin, *(word + index_from for word in text)], label) for text, label in zip(texts, labels, strict=True)]
+    moved = [[*begin, *(word + index_from for word in text)] for text in texts]
+    rows = list(zip(moved, labels, strict=True))
     if maxlen:
-        kept = [(text, label) for text, label in kept if len(text) < maxlen]
-        if not kept:
+        rows = [(text, label) for text, label in rows if len(text) < maxlen]
+        if not rows:
             raise ValueError(
                 f"After filtering for sequences shorter than maxlen={maxlen}, no sequence was kept. Increase maxlen."
             )
-    most = num_words or max(max(text) for text, _ in kept)
-    found = [[word if skip_top <= word < most else oov_char for word in text] for text, _ in kept]
-    return [[word for word in text if word is not None] for text in found], [label for _, label in kept]
+    most = num_words or max(max(text) for text, _ in rows)
+    return [_without_rare(text, skip_top, most, oov_char) for text, _ in rows], [label for _, label in rows]
+
+
+def _without_rare(text: list[int], first: int, end: int, oov_char: int | None) -> list[int]:
+    """A text with `oov_char` in the place of each word outside of `range(first, end)`; for None without these words."""
+    if oov_char is None:
+        return [word for word in text if first <= word < end]
+    return [word if first <= word < end else oov_char for word in text]
 
 
 def as_arrays(texts: list[list[int]], labels: list[Any]) -> tuple[np.ndarray, np.ndarray]:

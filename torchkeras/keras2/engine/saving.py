@@ -191,21 +191,29 @@ def _of_layer(layer: Any, left: list[Any], origin: Origin, reshape: bool) -> lis
     count = _stored_count(layer, len(variables), len(left), origin)
     taken, left[:] = left[:count], left[count:]
     tensors = [torch.as_tensor(np.asarray(array)) for array in taken]
-    rule = old_weights.recipes_of_keras1 if origin.generation == 1 else old_weights.recipes
-    shapes, made = tuple(tuple(each.shape) for each in tensors), []
-    # Where the channels stand is as the layer says, unless the shapes say otherwise.
-    for first in (old_weights.channels_first(layer), not old_weights.channels_first(layer)):
-        recipes = rule(layer, variables, old_weights.Stored(("",) * count, shapes, first))
-        made = [recipe.make([tensors[k] for k in recipe.sources]) for recipe in recipes]
-        if [tuple(each.shape) for each in made] == [variable.shape for variable in variables]:
-            break
     result = []
-    for variable, tensor in zip(variables, made, strict=True):
+    for variable, tensor in zip(variables, _by_recipes(layer, variables, tensors, origin), strict=True):
         for step in origin.steps(variable):
             tensor = step.run(tensor)
         fits = tuple(tensor.shape) == variable.shape or not reshape
         result.append((tensor if fits else tensor.reshape(variable.shape)).numpy())
     return result
+
+
+def _by_recipes(layer: Any, variables: list[Any], tensors: list[torch.Tensor], origin: Origin) -> list[torch.Tensor]:
+    """What today's weights of a layer are made of its old ones.
+
+    Where the channels stand is as the layer says, unless the shapes say otherwise.
+    """
+    rule = old_weights.recipes_of_keras1 if origin.generation == 1 else old_weights.recipes
+    names, shapes = ("",) * len(tensors), tuple(tuple(each.shape) for each in tensors)
+    made: list[torch.Tensor] = []
+    for first in (old_weights.channels_first(layer), not old_weights.channels_first(layer)):
+        recipes = rule(layer, variables, old_weights.Stored(names, shapes, first))
+        made = [recipe.make([tensors[k] for k in recipe.sources]) for recipe in recipes]
+        if [tuple(each.shape) for each in made] == [variable.shape for variable in variables]:
+            break
+    return made
 
 
 def _stored_count(layer: Any, count: int, left: int, origin: Origin) -> int:

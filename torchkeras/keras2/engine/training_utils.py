@@ -75,28 +75,19 @@ def standardize_input_data(
     Errors:
         ValueError: another number of arrays, a missing name, or a shape that does not fit.
     """
-    given: Any
-    if isinstance(data, Mapping):
-        missing = [name for name in names if name not in data]
-        if missing:
-            raise ValueError(f"No data provided for {missing[0]!r}. Need data for each key in: {list(names)}.")
-        given = [data[name] for name in names]
-    else:
-        alone = data is None or hasattr(data, "shape") or (len(names) == 1 and np.ndim(data[0]) == 0)
-        given = [None if data is None else data if hasattr(data, "shape") else np.asarray(data)] if alone else data
-        given = [None] * len(names) if data is None else given
+    given = _by_name(data, names) if isinstance(data, Mapping) else _in_list(data, len(names))
     if len(given) != len(names):
         raise ValueError(
             f"Error when checking model {exception_prefix}: the model expects {len(names)} arrays "
             f"({', '.join(names)}); found {len(given)}."
         )
     found = [standardize_single_array(each) for each in given]
+    first_axis = 0 if check_batch_axis else 1
     for name, array, shape in zip(names, found, shapes or [None] * len(names), strict=True):
         if array is None or shape is None:
             continue
-        sizes, wanted = (tuple(each) if check_batch_axis else tuple(each)[1:] for each in (array.shape, shape))
-        same = len(sizes) == len(wanted) and all(b in (None, a) for a, b in zip(sizes, wanted, strict=True))
-        if not same:
+        sizes, wanted = tuple(array.shape)[first_axis:], tuple(shape)[first_axis:]
+        if not _fits(sizes, wanted):
             raise ValueError(
                 f"Error when checking {exception_prefix}: expected {name} to have shape {wanted}; found an array with "
                 f"shape {sizes}."
@@ -104,14 +95,34 @@ def standardize_input_data(
     return found
 
 
+def _by_name(data: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
+    """The arrays of a dict for these names. Raises ValueError for a missing one."""
+    missing = [name for name in names if name not in data]
+    if missing:
+        raise ValueError(f"No data provided for {missing[0]!r}. Need data for each key in: {list(names)}.")
+    return [data[name] for name in names]
+
+
+def _in_list(data: Any, count: int) -> Any:
+    """The arrays for `count` names: a list, one array, or the numbers of one; None for all."""
+    if data is None:
+        return [None] * count
+    if hasattr(data, "shape"):
+        return [data]
+    return [np.asarray(data)] if count == 1 and np.ndim(data[0]) == 0 else data
+
+
+def _fits(sizes: tuple[Any, ...], wanted: tuple[Any, ...]) -> bool:
+    """Whether an array has a shape, in which None is any size."""
+    return len(sizes) == len(wanted) and all(b in (None, a) for a, b in zip(sizes, wanted, strict=True))
+
+
 def _by_output(given: Any, names: Sequence[str], kind: str) -> list[Any]:
+    """What a list or a dict has for each output, None for none. `kind` is what errors call it."""
     if given is None or len(given) == 0:
         return [None] * len(names)
     if len(names) == 1:
-        in_list = isinstance(given, list) and len(given) == 1
-        return (
-            [given[0]] if in_list else [given[names[0]]] if isinstance(given, dict) and names[0] in given else [given]
-        )
+        return [_of_one_output(given, names[0])]
     if isinstance(given, list) and len(given) == len(names):
         return given
     if isinstance(given, dict):
@@ -123,6 +134,12 @@ def _by_output(given: Any, names: Sequence[str], kind: str) -> list[Any]:
     raise TypeError(
         f"The model has {len(names)} outputs, so `{kind}` should be either a list or a dict; found {given!r}."
     )
+
+
+def _of_one_output(given: Any, name: str) -> Any:
+    if isinstance(given, list) and len(given) == 1:
+        return given[0]
+    return given[name] if isinstance(given, dict) and name in given else given
 
 
 def standardize_sample_weights(sample_weight: Any, output_names: Sequence[str]) -> list[Any]:
@@ -151,16 +168,9 @@ def standardize_weights(
 
 def check_array_length_consistency(inputs: Any, targets: Any, weights: Any = None) -> None:
     """Raise ValueError unless inputs, targets and weights have as many samples."""
-    counts = []
-    parts: list[tuple[str, Any]] = [("input", inputs), ("target", targets), ("sample_weight", weights)]
-    for what, arrays in parts:
-        given: Any = [None] if arrays is None else arrays
-        lengths = {0 if each is None else int(each.shape[0]) for each in given}
-        if len(lengths) > 1:
-            shapes = [None if each is None else tuple(each.shape) for each in given]
-            raise ValueError(f"All {what} arrays should have the same number of samples. Got array shapes: {shapes}.")
-        counts.append(lengths)
-    of_inputs, of_targets, of_weights = counts
+    of_inputs = _lengths("input", inputs)
+    of_targets = _lengths("target", targets)
+    of_weights = _lengths("sample_weight", weights)
     if of_inputs and of_targets and of_inputs != of_targets:
         raise ValueError(
             f"Input arrays should have the same number of samples as target arrays. Found {of_inputs.pop()} input "
@@ -171,6 +181,16 @@ def check_array_length_consistency(inputs: Any, targets: Any, weights: Any = Non
             f"Sample_weight arrays should have the same number of samples as target arrays. Got {of_targets.pop()} "
             f"target samples and {of_weights.pop()} weights."
         )
+
+
+def _lengths(what: str, arrays: Any) -> set[int]:
+    """The number of samples, 0 for None, as a set of one or of none. Raises ValueError for arrays of several."""
+    given: Any = [None] if arrays is None else arrays
+    lengths = {0 if each is None else int(each.shape[0]) for each in given}
+    if len(lengths) > 1:
+        shapes = [None if each is None else tuple(each.shape) for each in given]
+        raise ValueError(f"All {what} arrays should have the same number of samples. Got array shapes: {shapes}.")
+    return lengths
 
 
 def check_loss_and_target_compatibility(targets: Sequence[Any], loss_fns: Sequence[Any], output_shapes: Any) -> None:

@@ -57,21 +57,27 @@ def get_file(
         file_hash, hash_algorithm = md5_hash, "md5"
     folder = Path(cache_dir or os.environ.get("KERAS_HOME") or Path("~", ".keras")).expanduser() / cache_subdir
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / (f"{fname}.tar.gz" if untar else fname)
-    if untar and not path.exists() and (folder / fname).exists():
-        return str(folder / fname)
-    if not path.exists():
+    found = folder / fname
+    path = folder / f"{fname}.tar.gz" if untar else found
+    if untar and not path.exists() and found.exists():
+        return str(found)
+    if not _is_there(path, file_hash, hash_algorithm):
         _download(origin, path, file_hash, hash_algorithm)
-    elif file_hash is not None and not validate_file(path, file_hash, hash_algorithm):
-        print(f"{path} has another hash than {file_hash}: it is incomplete or outdated, and is downloaded again.")
-        _download(origin, path, file_hash, hash_algorithm)
-    if untar:
-        if not (folder / fname).exists():
-            unpack(path, folder, "tar")
-        return str(folder / fname)
-    if extract:
+    if untar and not found.exists():
+        unpack(path, folder, "tar")
+    elif extract and not untar:
         unpack(path, folder, archive_format)
-    return str(path)
+    return str(found)
+
+
+def _is_there(path: Path, file_hash: str | None, algorithm: str) -> bool:
+    """Whether a file exists and has its hash, if there is one; prints that another one is not what is wanted."""
+    if not path.exists():
+        return False
+    if file_hash is None or validate_file(path, file_hash, algorithm):
+        return True
+    print(f"{path} has another hash than {file_hash}: it is incomplete or outdated, and is downloaded again.")
+    return False
 
 
 def _download(origin: str, path: Path, file_hash: str | None, algorithm: str) -> None:
@@ -106,22 +112,30 @@ def unpack(path: str | os.PathLike[str], folder: str | os.PathLike[str], archive
     formats = ["tar", "zip"] if archive_format == "auto" else archive_format or []
     for name in [formats] if isinstance(formats, str) else formats:
         if name == "tar" and tarfile.is_tarfile(path):
-            with tarfile.open(path) as archive:
-                try:
-                    members = [tarfile.data_filter(member, str(folder)) for member in archive.getmembers()]
-                except tarfile.FilterError as error:
-                    raise ValueError(f"{path}: {error}; nothing is unpacked.") from error
-                archive.extractall(folder, members, filter="data")
+            _unpack_tar(path, folder)
             return True
         if name == "zip" and zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                for member in archive.namelist():
-                    inside = PurePosixPath(member.replace("\\", "/"))
-                    if inside.is_absolute() or ".." in inside.parts or ":" in inside.parts[0]:
-                        raise ValueError(f"{path}: {member!r} is outside the folder; nothing is unpacked.")
-                archive.extractall(folder)
+            _unpack_zip(path, folder)
             return True
     return False
+
+
+def _unpack_tar(path: str | os.PathLike[str], folder: str | os.PathLike[str]) -> None:
+    with tarfile.open(path) as archive:
+        try:
+            members = [tarfile.data_filter(member, str(folder)) for member in archive.getmembers()]
+        except tarfile.FilterError as error:
+            raise ValueError(f"{path}: {error}; nothing is unpacked.") from error
+        archive.extractall(folder, members, filter="data")
+
+
+def _unpack_zip(path: str | os.PathLike[str], folder: str | os.PathLike[str]) -> None:
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.namelist():
+            inside = PurePosixPath(member.replace("\\", "/"))
+            if inside.is_absolute() or ".." in inside.parts or ":" in inside.parts[0]:
+                raise ValueError(f"{path}: {member!r} is outside the folder; nothing is unpacked.")
+        archive.extractall(folder)
 
 
 def _algorithm(file_hash: Any, algorithm: str) -> str:

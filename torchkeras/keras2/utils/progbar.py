@@ -45,10 +45,7 @@ class Progbar:
             values (pairs or None, default None): `(name, value)` of the steps since the last update.
             force (bool, default False): whether to show it before `interval` has passed.
         """
-        for name, value in values or ():
-            total, count = (0, 0) if name in self.stateful_metrics else self._sums.get(name, (0, 0))
-            steps = 1 if name in self.stateful_metrics else current - self.seen_so_far
-            self._sums[name] = (total + value * steps, count + steps)
+        self._add_values(values or (), current - self.seen_so_far)
         self.seen_so_far = current
         now = time.time()
         done = self.target is not None and current >= self.target
@@ -64,6 +61,14 @@ class Progbar:
     def add(self, n: int, values: Iterable[Any] | None = None) -> None:
         """Go `n` steps further; `values` as for `update`."""
         self.update(self.seen_so_far + n, values)
+
+    def _add_values(self, values: Iterable[Any], steps: int) -> None:
+        """Add values of so many steps to the sums; a stateful one replaces the value before it."""
+        for name, value in values:
+            (total, count), added = self._sums.get(name, (0, 0)), steps
+            if name in self.stateful_metrics:
+                total, count, added = 0, 0, 1
+            self._sums[name] = (total + value * added, count + added)
 
     def _show(self, current: int, seconds: float, done: bool) -> None:
         bar = f"{current:7d}/Unknown" if self.target is None else self._bar(current, self.target)

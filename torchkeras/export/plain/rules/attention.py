@@ -135,27 +135,28 @@ def query_mask(layer: Any, call: LayerCall) -> int | None:
     return call.masks[0]
 
 
+def _projected(layer: Any, call: LayerCall, name: str, x: int, count: int) -> int:
+    """The `count` heads of the query, the key or the value, repeated until there are as many as of the query."""
+    split = call.helper(formulas.heads)
+    product = getattr(layer, name).product
+    if not isinstance(product, nn.Linear):
+        raise EjectError(f"{type(layer).__name__} {layer.name!r}: eject knows linear projections alone.")
+    path = call.module(linear(product), product, name)
+    inputs = _positions(layer, call, x, len(call.values[0].shape))
+    text = f"{split}({path}({{0}}), {count})"
+    if count != layer._sizes()[0]:
+        text += f".repeat_interleave({layer._groups}, -3)"
+    return call.line(text, inputs, base=name)
+
+
 @rule(layers.MultiHeadAttention, layers.GroupQueryAttention)
 def heads(layer: Any, call: LayerCall) -> list[int]:
     parts = Parts(layer, call)
     ndim = len(call.values[0].shape)
-    count, groups = layer._sizes()[0], layer._groups
-    split = call.helper(formulas.heads)
-    found = []
-    for dense, name, x, own in (
-        (layer.query, "query", parts.query, count),
-        (layer.key, "key", parts.key, count // groups),
-        (layer.value, "value", parts.value, count // groups),
-    ):
-        product = dense.product
-        if not isinstance(product, nn.Linear):
-            raise EjectError(f"{type(layer).__name__} {layer.name!r}: eject knows linear projections alone.")
-        path = call.module(linear(product), product, name)
-        inputs = _positions(layer, call, x, ndim)
-        text = f"{split}({path}({{0}}), {own})"
-        text += f".repeat_interleave({groups}, -3)" if own != count else ""
-        found.append(call.line(text, inputs, base=name))
-    query, key, value = found
+    count = layer._sizes()[0]
+    query = _projected(layer, call, "query", parts.query, count)
+    key = _projected(layer, call, "key", parts.key, count // layer._groups)
+    value = _projected(layer, call, "value", parts.value, count // layer._groups)
     hiding, weights = _hiding(layer, parts, call), None
     if not (hiding or parts.scores):
         usual = abs(layer._factor - key_features(layer) ** -0.5) < 1e-12

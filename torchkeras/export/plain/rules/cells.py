@@ -54,27 +54,40 @@ def cell_of(layer: Any, call: LayerCall) -> Cell:
 
 
 def _plain(layer: Any, call: LayerCall) -> Cell:
-    held = getattr(layer, layer.submodule)
-    kernel, recurrent = held.weight_ih_l0, held.weight_hh_l0
-    features, units = kernel.shape[1], recurrent.shape[1]
-    has_bias = getattr(held, "bias_ih_l0", None) is not None
-    given = [str(features), str(units), as_function(call, getattr(layer, "activation", activations.tanh))]
-    tensors: dict[str, Any] = {"input.weight": kernel, "recurrent.weight": recurrent}
-    after = isinstance(layer, layers.CuDNNGRU) or (isinstance(layer, GRUS) and layer.reset_after)
-    if has_bias and after:
-        tensors |= {"input.bias": held.bias_ih_l0, "recurrent.bias": held.bias_hh_l0}
-    elif has_bias:
-        tensors["input.bias"] = _sum(held)
-    if isinstance(layer, (*LSTMS, *GRUS)):
+    held, kind = getattr(layer, layer.submodule), _class_of(layer)
+    tensors = _tensors_of(held, kind)
+    given = [str(held.weight_ih_l0.shape[1]), str(held.weight_hh_l0.shape[1])]
+    given.append(as_function(call, getattr(layer, "activation", activations.tanh)))
+    if kind is not formulas.SimpleRNNCell:
         given.append(as_function(call, getattr(layer, "recurrent_activation", activations.sigmoid)))
-    if isinstance(layer, GRUS) and not after:
+    if "input.bias" not in tensors:
+        given.append("bias=False")
+    return _dropping(layer, call, f"{call.helper(kind)}({', '.join(given)})", tensors)
+
+
+def _class_of(layer: Any) -> Any:
+    """The class that computes the steps of a layer or a cell."""
+    if isinstance(layer, LSTMS):
+        return formulas.LSTMCell
+    if not isinstance(layer, GRUS):
+        return formulas.SimpleRNNCell
+    after = isinstance(layer, layers.CuDNNGRU) or layer.reset_after
+    return formulas.ResetAfterGRUCell if after else formulas.GRUCell
+
+
+def _tensors_of(held: Any, kind: Any) -> dict[str, Any]:
+    """The weights of a cell of the class `kind`, by their names in it, from a torch module."""
+    recurrent = held.weight_hh_l0
+    tensors: dict[str, Any] = {"input.weight": held.weight_ih_l0, "recurrent.weight": recurrent}
+    if getattr(held, "bias_ih_l0", None) is not None:
+        if kind is formulas.ResetAfterGRUCell:
+            tensors |= {"input.bias": held.bias_ih_l0, "recurrent.bias": held.bias_hh_l0}
+        else:
+            tensors["input.bias"] = _sum(held)
+    if kind is formulas.GRUCell:
         del tensors["recurrent.weight"]
-        tensors["gates.weight"], tensors["new.weight"] = _split(recurrent, 2 * units)
-    kind: Any = formulas.LSTMCell if isinstance(layer, LSTMS) else formulas.SimpleRNNCell
-    if isinstance(layer, GRUS):
-        kind = formulas.ResetAfterGRUCell if after else formulas.GRUCell
-    text = f"{call.helper(kind)}({', '.join(given)}{'' if has_bias else ', bias=False'})"
-    return _dropping(layer, call, text, tensors)
+        tensors["gates.weight"], tensors["new.weight"] = _split(recurrent, 2 * recurrent.shape[1])
+    return tensors
 
 
 def _sum(held: Any) -> Tensor:

@@ -110,10 +110,7 @@ def own_function(layer: Any, call: LayerCall) -> list[int]:
         return formula(layer, call)
     path = call.writer.function(layer.name, layer.function)
     text = f"[{slots(len(call.inputs))}]" if call.several else "{0}"
-    for name, value in (layer.arguments or {}).items():
-        if not name.isidentifier() or not isinstance(value, (bool, int, float, str, type(None), tuple, list)):
-            raise EjectError(f"Lambda {layer.name!r}: eject writes plain arguments alone; found {name!r}: {value!r}.")
-        text += f", {name}={value!r}".replace("{", "{{").replace("}", "}}")
+    text += _plain_arguments(layer)
     uses = call.inputs
     if layer._takes_mask:
         masks = ["None" if mask is None else f"{{{len(uses) + k}}}" for k, mask in enumerate(call.masks)]
@@ -124,6 +121,16 @@ def own_function(layer: Any, call: LayerCall) -> list[int]:
     made = [call.new() for _ in call.outputs]
     call.assign(tuple(made), f"{path}({text})", *uses)
     return made
+
+
+def _plain_arguments(layer: Any) -> str:
+    """The `arguments` of a Lambda as text, each after a comma. Raises EjectError for what is no plain value."""
+    text = ""
+    for name, value in (layer.arguments or {}).items():
+        if not name.isidentifier() or not isinstance(value, (bool, int, float, str, type(None), tuple, list)):
+            raise EjectError(f"Lambda {layer.name!r}: eject writes plain arguments alone; found {name!r}: {value!r}.")
+        text += f", {name}={value!r}".replace("{", "{{").replace("}", "}}")
+    return text
 
 
 def formula(layer: Any, call: LayerCall) -> list[int]:

@@ -93,6 +93,7 @@ def torch_text(layer: Any, inputs: list[str], several: bool) -> str:
 
 
 def _call(name: str, given: list[str], named: Mapping[str, str]) -> str | None:
+    """A call of an operation as torch's expression; None for one that has none."""
     if name in ALONE and len(given) == 1 and not named:
         return _filled(ALONE[name], {"x": given[0]})
     if name in ("len", "int", "float"):
@@ -102,12 +103,17 @@ def _call(name: str, given: list[str], named: Mapping[str, str]) -> str | None:
     if name not in OF_SEVERAL:
         return None
     words, text = OF_SEVERAL[name]
+    values = _by_name(words, given, named)
+    return None if values is None else _filled(text, values)
+
+
+def _by_name(words: str, given: list[str], named: Mapping[str, str]) -> dict[str, str] | None:
+    """The arguments of a function by name, where `words` are its own, as `x axis=-1`; None if they do not fit."""
     parts = [word.partition("=") for word in words.split()]
     keys = [key for key, _, _ in parts]
-    values = {**{key: default for key, sign, default in parts if sign}, **dict(zip(keys, given, strict=False)), **named}
-    if len(given) > len(keys) or set(values) != set(keys):
-        return None
-    return _filled(text, values)
+    defaults = {key: default for key, sign, default in parts if sign}
+    values = {**defaults, **dict(zip(keys, given, strict=False)), **named}
+    return values if len(given) <= len(keys) and set(values) == set(keys) else None
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

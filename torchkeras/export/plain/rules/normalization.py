@@ -46,31 +46,48 @@ def kept_norm(call: LayerCall, text: str, norm: Any, size: tuple[int, ...]) -> s
 @rule(layers.BatchNormalization)
 def batch_normalization(layer: Any, call: LayerCall) -> int:
     norm, ndim = layer.norm, len(call.values[0].shape)
-    channels = norm.num_features
+    size = (norm.num_features,)
     if layer.mode == 1:
-        text = f"{call.helper(norms.SampleNorm)}({channels}, {layer.epsilon})"
-        return call.line(f"{kept_norm(call, text, _Parameters(norm), (channels,))}({{0}})", call.x)
-    affine = "" if norm.weight is not None or norm.bias is not None else ", affine=False"
-    tracked = ", track_running_stats=False" if layer.mode == 2 else ""
-    axis = layer._channel_axis
-    kind = {4: "BatchNorm2d", 5: "BatchNorm3d"}.get(ndim, "BatchNorm1d") if axis == 1 and ndim <= 5 else "BatchNorm1d"
-    if layer.frozen_is_fixed and layer._frozen:
-        call.note(FROZEN)
+        text = f"{call.helper(norms.SampleNorm)}({norm.num_features}, {layer.epsilon})"
+        return call.line(f"{kept_norm(call, text, _Parameters(norm), size)}({{0}})", call.x)
+    is_torchs = layer._channel_axis == 1 and ndim <= 5
+    dimensions = {4: 2, 5: 3}.get(ndim, 1) if is_torchs else 1
+    shown = _Parameters(norm) if layer.mode == 2 else norm
+    path = kept_norm(call, f"nn.BatchNorm{dimensions}d({_batch_norm_options(layer)})", shown, size)
+    _note_batch_norm(layer, call)
+    if is_torchs:
+        return call.line(f"{path}({{0}})", call.x)
+    return _on_axis_1(
+        call, layer._channel_axis, f"{path}({{0}}.flatten(2)).view_as({{0}})" if ndim > 2 else f"{path}({{0}})"
+    )
+
+
+def _batch_norm_options(layer: Any) -> str:
+    norm = layer.norm
     # As in Keras 2, a frozen layer keeps its statistics, but training still normalizes by the batch.
     momentum = 0.0 if facts.is_frozen(norm) or not layer.trainable else round(norm.momentum, 12)
-    text = f"nn.{kind}({channels}, eps={norm.eps}, momentum={momentum}{affine}{tracked})"
-    shown = _Parameters(norm) if layer.mode == 2 else norm
-    path = kept_norm(call, text, shown, (channels,))
+    affine = ", affine=False" if norm.weight is None and norm.bias is None else ""
+    tracked = ", track_running_stats=False" if layer.mode == 2 else ""
+    return f"{norm.num_features}, eps={norm.eps}, momentum={momentum}{affine}{tracked}"
+
+
+def _note_batch_norm(layer: Any, call: LayerCall) -> None:
+    """Note where torch's batch normalization differs from the layer's in training."""
+    if layer.frozen_is_fixed and layer._frozen:
+        call.note(FROZEN)
     call.note(SINGLE)
     if layer._by_population or layer._followed_epsilon:
         call.note(POPULATION)
     if layer._leaves_masked_out and call.masks[0] is not None:
         call.note(MASKED)
-    if axis == 1 and ndim <= 5:
-        return call.line(f"{path}({{0}})", call.x)
-    moved = call.line(f"{{0}}.movedim({axis}, 1)", call.x) if axis != 1 else call.x
-    found = call.line(f"{path}({{0}}.flatten(2)).view_as({{0}})" if ndim > 2 else f"{path}({{0}})", moved)
-    return call.line(f"{{0}}.movedim(1, {axis})", found) if axis != 1 else found
+
+
+def _on_axis_1(call: LayerCall, axis: int, text: str) -> int:
+    """An expression that computes along axis 1, for the input along another axis."""
+    if axis == 1:
+        return call.line(text, call.x)
+    found = call.line(text, call.line(f"{{0}}.movedim({axis}, 1)", call.x))
+    return call.line(f"{{0}}.movedim(1, {axis})", found)
 
 
 class _Parameters:

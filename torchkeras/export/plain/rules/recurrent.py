@@ -92,18 +92,7 @@ class Direction:
         if not isinstance(layer, (*CONV_LSTMS, layers.RNN)) and not drops_by_gate(layer):
             x = self._dropped(x)
         path = self._cell(x)
-        uses, passed = [x], ""
-        if mask is not None:
-            uses, passed = [x, mask], f", {{1}}{self._flip}"
-        states = [f"{{{len(uses) + k}}}" for k in range(len(given))]
-        if layer.stateful:
-            states = self._buffers()
-        else:
-            uses = [*uses, *given]
-        if states:
-            passed += f", ({', '.join(states)}{',' * (len(states) == 1)})"
-        if mask is not None and (held := self._held()) != "state":
-            passed += f', held="{held}"'
+        uses, passed = self._passed(x, mask, given)
         function = call.helper(formulas.walk if mask is None else formulas.walk_masked)
         output = call.new()
         names = "hc" if layer.state_count <= 2 else "s" * layer.state_count
@@ -114,6 +103,22 @@ class Direction:
         if not layer.return_sequences:
             output = call.line("{0}[:, -1]", output)
         return output, final
+
+    def _passed(self, x: int, mask: int | None, given: list[int]) -> tuple[list[int], str]:
+        """What a walk over `x` uses, and the text of its arguments after `x`: the mask, the states, what is held."""
+        uses, text = [x], ""
+        if mask is not None:
+            uses, text = [x, mask], f", {{1}}{self._flip}"
+        if self.layer.stateful:
+            states = self._buffers()
+        else:
+            states = [f"{{{len(uses) + k}}}" for k in range(len(given))]
+            uses += given
+        if states:
+            text += f", ({', '.join(states)}{',' * (len(states) == 1)})"
+        if mask is not None and (held := self._held()) != "state":
+            text += f', held="{held}"'
+        return uses, text
 
     def _held(self) -> str:
         """What the output of a masked step is."""
@@ -202,9 +207,8 @@ def bidirectional(layer: Any, call: LayerCall) -> list[int]:
         raise EjectError(f"Bidirectional {layer.name!r}: eject knows none around a {type(layer.layer).__name__}.")
     shared = layer._shared(call.inputs)
     mask = call.masks[0]
-    together = _together(layer, call, mask, shared)
-    if together is not None:
-        return together
+    if _is_one_module(layer, call, shared):
+        return _by_one_module(layer, call, shared[0][0])
     found = []
     for inner, suffix, given in zip(layer.inner_layers, ("forward", "backward"), shared, strict=True):
         if layer.forward_layer._parts(given)[2]:
@@ -224,30 +228,42 @@ def bidirectional(layer: Any, call: LayerCall) -> list[int]:
     return results
 
 
-def _together(layer: Any, call: LayerCall, mask: int | None, shared: list[list[int]]) -> list[int] | None:
-    """Both directions by one torch module; None if that computes something else."""
+def _is_one_module(layer: Any, call: LayerCall, shared: list[list[int]]) -> bool:
+    """Whether one torch module computes both directions of a Bidirectional layer."""
+    forward = layer.inner_layers[0]
+    if call.masks[0] is not None or layer.own_backward is not None or len(shared[0]) > 1:
+        return False
+    if forward.go_backwards or forward.dropout or forward.stateful:
+        return False
+    if any((each, "masked") in call.writer.book.masked for each in layer.inner_layers):
+        return False
+    return all(Direction(each, call).is_torchs() for each in layer.inner_layers)
+
+
+def _by_one_module(layer: Any, call: LayerCall, x: int) -> list[int]:
+    """Write both directions of a Bidirectional layer as one torch module; returns its results."""
     forward, backward = layer.inner_layers
-    one, other = (Direction(each, call) for each in (forward, backward))
-    apart = mask is not None or layer.own_backward is not None or forward.go_backwards or forward.dropout
-    masked = any((each, "masked") in call.writer.book.masked for each in (forward, backward))
-    if apart or masked or forward.stateful or len(shared[0]) > 1 or not (one.is_torchs() and other.is_torchs()):
-        return None
     held, back = getattr(forward, forward.submodule), getattr(backward, backward.submodule)
     tensors = {**dict(held.named_parameters()), **{f"{k}_reverse": t for k, t in back.named_parameters()}}
     path = call.module(torch_module(forward.submodule, held, ["bidirectional=True"]), tensors)
     output, final = call.new(), [call.new(base) for base in "hc"[: forward.state_count]]
-    call.assign((output, final[0] if len(final) == 1 else tuple(final)), f"{path}({{0}})", shared[0][0])
-    states = [[call.line(f"{{0}}[{k}]", state, base="h") for state in final] for k in (0, 1)]
-    mode, several = layer.merge_mode, layer.return_sequences
-    if mode == "concat":
-        last = "torch.cat([{0}[0], {0}[1]], -1)"
-        results = [output if several else call.line(last, final[0])]
-    else:
-        halves = (call.new(), call.new())
-        call.assign(halves, "{0}.chunk(2, -1)" if several else "{0}", output if several else final[0])
-        results = [call.line(MERGED[mode], *halves)] if mode else list(halves)
+    call.assign((output, final[0] if len(final) == 1 else tuple(final)), f"{path}({{0}})", x)
+    states = [call.line(f"{{0}}[{k}]", state, base="h") for k in (0, 1) for state in final]
+    results = _merged(layer, call, output, final[0])
     call.set_masks()
-    return [*results, *(state for each in states for state in each)] if layer.return_state else results
+    return [*results, *states] if layer.return_state else results
+
+
+def _merged(layer: Any, call: LayerCall, output: int, last: int) -> list[int]:
+    """Both directions merged: of the output of all steps, or of the last state."""
+    if layer.merge_mode == "concat":
+        return [output if layer.return_sequences else call.line("torch.cat([{0}[0], {0}[1]], -1)", last)]
+    halves = (call.new(), call.new())
+    if layer.return_sequences:
+        call.assign(halves, "{0}.chunk(2, -1)", output)
+    else:
+        call.assign(halves, "{0}", last)
+    return [call.line(MERGED[layer.merge_mode], *halves)] if layer.merge_mode else list(halves)
 
 
 # --- wrappers --------------------------------------------------------------------------------------------------------
