@@ -57,11 +57,9 @@ def print_summary(
     read("summary", "print_fn", FUNCTION, print_fn)
     check("summary", FLAG_OR_DIGIT, show_trainable=show_trainable, expand_nested=expand_nested)
     say = print_fn or (print if is_main() else _print_nothing)
-    entries = [
-        entry
-        for layer in in_range(model.layers, layer_range)
-        for entry in _with_nested(Entry(layer, graph, 0), expand_nested)
-    ]
+    entries: list[Entry] = []
+    for layer in in_range(model.layers, layer_range):
+        entries += _with_nested(Entry(layer, graph, 0), expand_nested)
     counts = _counts_of_models(entries) if expand_nested else {}
     chain = all(map(is_chain, {graph, *(entry.graph for entry in entries)}))
     titles = CHAIN if chain else GRAPH
@@ -72,11 +70,11 @@ def print_summary(
     say("_" * width)
     say(_line([*titles, *extra], ends))
     say("=" * width)
-    last = len(entries) + len(others) - 1
-    for index, rows in enumerate(_blocks(entries, others, chain, counts, list(extra.values()))):
+    blocks = _blocks(entries, others, chain, counts, list(extra.values()))
+    for number, rows in enumerate(blocks, 1):
         for row in rows:
             say(_line(row, ends))
-        say(("=" if index == last else "_") * width)
+        say(("=" if number == len(entries) + len(others) else "_") * width)
     for line in totals(model):
         say(line)
     if counted is not None:
