@@ -45,8 +45,14 @@ def kept(option: str, config: Mapping[str, Any]) -> str:
     if isinstance(value, str):
         is_mode = option == "mode" and kind in ("raw", None)
         return _kept_as_text(value, is_mode)
-    first = value[0] if isinstance(value, (list, tuple)) and value else None
-    return "bytecode" if isinstance(value, bytes) or isinstance(first, (str, bytes)) else "value"
+    return "bytecode" if _is_marshalled(value) else "value"
+
+
+def _is_marshalled(value: Any) -> bool:
+    """Whether a value is bytes, or a list that begins with bytes or a text: those of the code, then its defaults."""
+    if isinstance(value, (list, tuple)) and value:
+        return isinstance(value[0], (str, bytes))
+    return isinstance(value, bytes)
 
 
 def _kept_as_mapping(value: Mapping[str, Any]) -> str:
