@@ -109,27 +109,32 @@ class Server:
         self.close()
 
     def _request(self, x: Any) -> _Request:
-        names = self._model.input_names if self._shapes is not None else None
-        if isinstance(x, dict):
-            if names is not None and set(x) != set(names):
-                raise ValueError(f"serve: {self._model.name!r} has the inputs {names}; found {list(x)}.")
-            form: Any = list(x) if names is None else names
-            given = [x[name] for name in form]
-        elif isinstance(x, (list, tuple)) and (self._shapes is None or len(self._shapes) > 1):
-            form, given = len(x), list(x)
-        else:
-            form, given = None, [x]
+        form, given = self._form_of(x)
         numbers = [as_numbers(each, "serve: a sample") for each in given]
         arrays = [to_numpy(each) if isinstance(each, torch.Tensor) else each for each in numbers]
-        found = [array.shape for array in arrays]
-        if self._shapes is not None and not (
-            len(found) == len(self._shapes) and all(map(_fits_shape, found, self._shapes))
-        ):
+        self._check_shapes([array.shape for array in arrays])
+        return _Request(arrays, form)
+
+    def _form_of(self, x: Any) -> tuple[Any, list[Any]]:
+        """The form of a sample, as `_Request` has it, and the values of its inputs."""
+        if isinstance(x, dict):
+            names = list(x) if self._shapes is None else self._model.input_names
+            if set(x) != set(names):
+                raise ValueError(f"serve: {self._model.name!r} has the inputs {names}; found {list(x)}.")
+            return names, [x[name] for name in names]
+        if isinstance(x, (list, tuple)) and (self._shapes is None or len(self._shapes) > 1):
+            return len(x), list(x)
+        return None, [x]
+
+    def _check_shapes(self, found: list[tuple[int, ...]]) -> None:
+        """Raise ValueError if the arrays of a sample do not fit the model's inputs, where their shapes are known."""
+        if self._shapes is None:
+            return
+        if len(found) != len(self._shapes) or not all(map(_fits_shape, found, self._shapes)):
             raise ValueError(
                 f"serve: a sample for {self._model.name!r} has arrays of the shapes {self._shapes}, without a batch "
                 f"axis; found {found}."
             )
-        return _Request(arrays, form)
 
     def _work(self) -> None:
         while requests := self._next():

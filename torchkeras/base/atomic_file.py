@@ -61,13 +61,19 @@ def _refusal(error: BaseException, part: Path | None) -> OSError | None:
     if found is not None:
         number = int(found[1] or found[2])
         return OSError(number, os.strerror(number))
-    if part is not None and isinstance(error, RuntimeError):  # torch's, which hides the cause: does the disk take more?
-        try:
-            with part.open("ab") as file:
-                file.write(bytes(PROBE))
-                os.fsync(file.fileno())
-        except OSError as refused:
-            return refused
+    if part is not None and isinstance(error, RuntimeError):  # torch's, which hides the cause
+        return _refusal_of_more(part)
+    return None
+
+
+def _refusal_of_more(part: Path) -> OSError | None:
+    """The system's error when the disk takes no more of a file; None if it takes more."""
+    try:
+        with part.open("ab") as file:
+            file.write(bytes(PROBE))
+            os.fsync(file.fileno())
+    except OSError as refused:
+        return refused
     return None
 
 

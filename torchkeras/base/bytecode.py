@@ -38,19 +38,34 @@ def kept(option: str, config: Mapping[str, Any]) -> str:
     value, kind = config.get(option), config.get(f"{option}_type")
     if kind == "lambda" and WRITTEN and key_of(value) in WRITTEN:
         return "known"
-    if isinstance(value, Mapping) and set(value) == {FORMULA}:
-        return FORMULA
     if isinstance(value, Mapping):
-        return "name" if _keras3_name(value) else "bytecode"
+        return _kept_as_mapping(value)
     if kind == "lambda":
         return "bytecode"
-    if option == "mode" and kind in ("raw", None) and isinstance(value, str) and _NAME.fullmatch(value):
-        return "value"  # the name of a merge mode
     if isinstance(value, str):
-        return "name" if _NAME.fullmatch(value) else "bytecode"
-    if isinstance(value, (list, tuple)) and value and isinstance(value[0], (str, bytes)):
+        is_mode = option == "mode" and kind in ("raw", None)
+        return _kept_as_text(value, is_mode)
+    return "bytecode" if _is_marshalled(value) else "value"
+
+
+def _is_marshalled(value: Any) -> bool:
+    """Whether a value is bytes, or a list that begins with bytes or a text: those of the code, then its defaults."""
+    if isinstance(value, (list, tuple)) and value:
+        return isinstance(value[0], (str, bytes))
+    return isinstance(value, bytes)
+
+
+def _kept_as_mapping(value: Mapping[str, Any]) -> str:
+    if set(value) == {FORMULA}:
+        return FORMULA
+    return "name" if _keras3_name(value) else "bytecode"
+
+
+def _kept_as_text(value: str, is_mode: bool) -> str:
+    """`is_mode`: whether a name is that of a merge mode, a plain value, rather than that of a function."""
+    if not _NAME.fullmatch(value):
         return "bytecode"
-    return "bytecode" if isinstance(value, bytes) else "value"
+    return "value" if is_mode else "name"
 
 
 def key_of(dump: Any) -> str | None:
@@ -92,21 +107,32 @@ def read(config: Any, given: Mapping[str, Any], lambdas: str = READ, version: st
         return config if _same(parts, config) else parts
     if not isinstance(config, Mapping):
         return config
-    kind, options = config.get("class_name"), config.get("config")
-    if kind == KERAS3:
+    _check_no_other_bytecode(config)
+    found = _with_formulas_inside(config, given, lambdas, version)
+    found = {key: read(value, given, lambdas, version) for key, value in found.items()}
+    return config if _same(found.values(), config.values()) else found
+
+
+def _check_no_other_bytecode(config: Mapping[str, Any]) -> None:
+    """Raise ForbiddenContentError if the config is a function of Keras 3 or an activation, as bytecode."""
+    if config.get("class_name") == KERAS3:
         raise ForbiddenContentError("A function is stored as Python bytecode, which is never run.")
     if set(config) == {"value"} and _is_dump(config["value"]):
         raise ForbiddenContentError("An activation is stored as Python bytecode, which is never run.")
-    found = dict(config)
-    if isinstance(kind, str) and kind in SINKS and isinstance(options, Mapping):
-        named = {**options, "name": options.get("name", config.get("name"))}
-        found["config"] = {
-            key: value
-            for key, value in _with_formulas(kind, named, given, lambdas, inputs_in(config), version).items()
-            if key != "name" or key in options
-        }
-    found = {key: read(value, given, lambdas, version) for key, value in found.items()}
-    return config if _same(found.values(), config.values()) else found
+
+
+def _with_formulas_inside(
+    config: Mapping[str, Any], given: Mapping[str, Any], lambdas: str, version: str | None
+) -> dict[str, Any]:
+    """A copy of a config; that of a Lambda or Merge has formulas in the place of bytecode."""
+    kind, options = config.get("class_name"), config.get("config")
+    if not isinstance(kind, str) or kind not in SINKS or not isinstance(options, Mapping):
+        return dict(config)
+    named = {**options, "name": options.get("name", config.get("name"))}
+    found = _with_formulas(kind, named, given, lambdas, inputs_in(config), version)
+    if "name" not in options:
+        del found["name"]
+    return {**config, "config": found}
 
 
 def _same(new: Iterable[Any], old: Iterable[Any]) -> bool:

@@ -47,24 +47,36 @@ def complete(
         return None
     own = entries(text)
     texts = [*others, *(base.__doc__ for base in cls.__mro__[1:])]
-    bases = [entries(other) for other in texts if other and "\n" in other]
-    known = {**own}
-    for name in names:
-        inherited = None if name in own else next((base[name] for base in bases if name in base), None)
-        if inherited is not None and defaults and name in defaults:
-            inherited = _DEFAULT.sub(lambda _, name=name: _default_text(defaults[name]), inherited, count=1)
-        if inherited is not None:
-            known[name] = inherited
-    if len(known) == len(own):
+    inherited = _inherited([name for name in names if name not in own], texts, defaults or {})
+    if not inherited:
         return text
-    ordered = list(dict.fromkeys(known[name] for name in (*names, *own) if name in known))
+    known = {**own, **inherited}
+    return _with_options(text, list(dict.fromkeys(known[name] for name in (*names, *own) if name in known)))
+
+
+def _inherited(names: Iterable[str], texts: Iterable[str | None], defaults: Mapping[str, Any]) -> dict[str, str]:
+    """The entry of each of these options in the first docstring that has one; `defaults` replaces its default."""
+    bases = [entries(text) for text in texts if text and "\n" in text]
+    found = {}
+    for name in names:
+        entry = next((base[name] for base in bases if name in base), None)
+        if entry is not None:
+            found[name] = _with_default(entry, defaults[name]) if name in defaults else entry
+    return found
+
+
+def _with_options(text: str, blocks: list[str]) -> str:
+    """A docstring with these entries in its section of options; if it has none, that goes before the next section."""
     section, following = _SECTION.search(text), _NEXT.search(text)
     if section:
-        return text[: section.start(2)] + _indented(ordered, section[1] + "    ") + text[section.end() :]
-    indent = following[1] if following else ""
-    place = following.start() if following else len(text.rstrip()) + 1
-    head = text[:place].rstrip(" ") if following else f"{text.rstrip()}\n\n"
-    return f"{head}{indent}Options:\n{_indented(ordered, indent + '    ')}\n{text[place:]}"
+        return text[: section.start(2)] + _indented(blocks, section[1] + "    ") + text[section.end() :]
+    if following:
+        indent, place = following[1], following.start()
+        head = text[:place].rstrip(" ")
+    else:
+        indent, place = "", len(text.rstrip()) + 1
+        head = f"{text.rstrip()}\n\n"
+    return f"{head}{indent}Options:\n{_indented(blocks, indent + '    ')}\n{text[place:]}"
 
 
 def complete_when_read(cls: type, made: Callable[[type], str | None]) -> None:
@@ -82,6 +94,11 @@ class Completed:
     def __get__(self, instance: Any, owner: type) -> str | None:
         owner.__doc__ = self.made(owner)
         return owner.__doc__
+
+
+def _with_default(entry: str, default: Any) -> str:
+    """An entry that says this default in the place of its own."""
+    return _DEFAULT.sub(lambda _: _default_text(default), entry, count=1)
 
 
 def _default_text(default: Any) -> str:

@@ -65,8 +65,12 @@ def slots_as_written(form: Any) -> list[int]:
     """The numbers of a form's slots, in the order in which its dicts were written."""
     if isinstance(form, TensorSlot):
         return [form.index]
-    plain = isinstance(form, (list, tuple))
-    inside = form if plain else form.values() if isinstance(form, Mapping) else _attributes_of(form).values()
+    if isinstance(form, (list, tuple)):
+        inside: Any = form
+    elif isinstance(form, Mapping):
+        inside = form.values()
+    else:
+        inside = _attributes_of(form).values()
     return [index for item in inside for index in slots_as_written(item)]
 
 

@@ -148,7 +148,9 @@ def optional(inner: Rule) -> Rule:
 
 def integer(least: int | None = None, most: int | None = None) -> Rule:
     """An integer, of at least `least` and at most `most`."""
-    bounds = f" from {least} to {most}" if most is not None else f" of at least {least}" if least is not None else ""
+    bounds = "" if least is None else f" of at least {least}"
+    if most is not None:
+        bounds = f" from {least} to {most}"
     return rule(
         f"must be an integer{bounds}",
         lambda v: is_integer(v) and (least is None or v >= least) and (most is None or v <= most),

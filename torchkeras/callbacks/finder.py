@@ -181,4 +181,6 @@ def _copied(value: Any) -> Any:
         return {name: _copied(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_copied(item) for item in value]
-    return value.detach().clone() if hasattr(value, "detach") else value.copy() if hasattr(value, "copy") else value
+    if hasattr(value, "detach"):
+        return value.detach().clone()
+    return value.copy() if hasattr(value, "copy") else value

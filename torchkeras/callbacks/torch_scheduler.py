@@ -69,7 +69,7 @@ class TorchScheduler(Callback):
         read("TorchScheduler", "per", optional(one_of("epoch", "batch")), per)
         read("TorchScheduler", "monitor", optional(STRING), monitor)
         kind = _scheduler_class(scheduler)
-        if monitor is None and isinstance(kind, type) and issubclass(kind, ReduceLROnPlateau):
+        if monitor is None and _derives(kind, ReduceLROnPlateau):
             raise ValueError(
                 f"TorchScheduler: {kind.__name__} follows a number of the logs: give its name, as "
                 'TorchScheduler(..., monitor="val_loss").'
@@ -78,7 +78,7 @@ class TorchScheduler(Callback):
             given = ", ".join([*map(repr, arguments), *options])
             raise TypeError(f"TorchScheduler: {type(scheduler).__name__} is made already; found options ({given}).")
         self.make: Callable[..., Any] = (lambda optimizer: scheduler) if made else _with(scheduler, arguments, options)
-        self.per = per or ("batch" if isinstance(kind, type) and issubclass(kind, BY_BATCH) else "epoch")
+        self.per = per or ("batch" if _derives(kind, BY_BATCH) else "epoch")
         self.monitor = monitor
         self.needs_each_batch = self.per == "batch"
         self.scheduler: Any = scheduler if made else None
@@ -167,6 +167,11 @@ def _scheduler_class(scheduler: Any) -> Any:
     if isinstance(scheduler, SCHEDULERS):
         return type(scheduler)
     return _scheduler_class(scheduler.func) if isinstance(scheduler, partial) else scheduler
+
+
+def _derives(kind: Any, bases: Any) -> bool:
+    """Whether this is a class, not a function, and one of `bases` or derived from one."""
+    return isinstance(kind, type) and issubclass(kind, bases)
 
 
 def _with(scheduler: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> Callable[[Any], Any]:

@@ -14,7 +14,6 @@ from torch import Tensor, nn
 
 from torchkeras import initializers
 from torchkeras.base.rules import one_of
-from torchkeras.base.tracing import fold
 from torchkeras.engine.options import Fraction
 from torchkeras.engine.symbolic.tensor import Shape, as_list
 from torchkeras.engine.weights.weight import weight
@@ -82,36 +81,57 @@ class Attending(Seeded, abstract=True):
         """`forward`, where `parts_of` makes the parts of query, key and value."""
         query, value, *rest = inputs
         key, *given = rest or [value]
-        named = (*zip(MASKS[:3], as_list(mask), strict=False), *zip(masks.split(), given, strict=True))
+        of_inputs = as_list(mask) if isinstance(mask, Tensor) else mask or ()
+        named = (*zip(MASKS[:3], of_inputs, strict=False), *zip(masks.split(), given, strict=True))
         known = {name: tensor.bool() for name, tensor in named if tensor is not None}
         drops = self.dropout > 0 and (self.training if training is None else training)
-        by_kernel = self.score_mode == "dot" and not (return_attention_scores or (drops and self.seed is not None))
 
         hiding = self._hiding(known, use_causal_mask)
-        q, k, v = parts_of(query, key, value)
-        causal_only = by_kernel and use_causal_mask and not hiding  # then the kernel makes the mask itself
-        if use_causal_mask and not causal_only:
-            hiding.append(torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril())
-        visible = fold(torch.logical_and, hiding) if hiding else None
+        parts = parts_of(query, key, value)
         # What a query that sees nothing gets, as in Keras: zeros in these cases of several heads, else the mean of all
         # values.
         zeros = self._by_heads and (return_attention_scores or self.dropout > 0 or query.dim() > 3)
-        lowest = torch.finfo(q.dtype).min / 2
-        if by_kernel:
-            if visible is not None and not zeros:
-                visible = (~visible).to(q.dtype) * lowest  # added to the scores
-            rate = self.dropout if drops else 0.0
-            attended = F.scaled_dot_product_attention(q, k, v, visible, rate, causal_only, scale=self._factor)
+        if self.score_mode == "dot" and not (return_attention_scores or (drops and self.seed is not None)):
+            attended = self._by_kernel(parts, hiding, use_causal_mask, drops, zeros)
             return self._output(attended, query, known)
-        scores = self._scores(q * self._factor, k)
-        weights = (scores if visible is None else scores.masked_fill(~visible, lowest)).softmax(-1)
-        if visible is not None and zeros:
-            weights = weights * visible
-        output = self._output(self.drop._call_module(weights, training=drops) @ v, query, known)
+        attended, weights = self._by_weights(parts, hiding, use_causal_mask, drops, zeros)
+        output = self._output(attended, query, known)
         if not return_attention_scores:
             return output
-        queries, keys = ([x.shape[axis] for axis in self._axes] for x in (query, key))
-        return [output, weights.unflatten(-1, keys).unflatten(-1 - len(keys), queries)]
+        return [output, self._by_axes(weights, query, key)]
+
+    def _by_axes(self, weights: Tensor, query: Tensor, key: Tensor) -> Tensor:
+        """The softmax with the axes that attention runs along: (..., *queries, *keys)."""
+        queries = [query.shape[axis] for axis in self._axes]
+        keys = [key.shape[axis] for axis in self._axes]
+        return weights.unflatten(-1, keys).unflatten(-1 - len(keys), queries)
+
+    def _by_kernel(
+        self, parts: Sequence[Tensor], hiding: list[Tensor], causal: bool, drops: Any, zeros: bool
+    ) -> Tensor:
+        """`softmax(scores) @ value` by torch's kernel. `zeros`: whether a query that sees nothing gets zeros."""
+        q, k, v = parts
+        rate = self.dropout if drops else 0.0
+        if not hiding:  # the kernel makes the causal mask itself
+            return F.scaled_dot_product_attention(q, k, v, None, rate, bool(causal), scale=self._factor)
+        visible = _visible(q, k, hiding, causal)
+        if not zeros:
+            visible = (~visible).to(q.dtype) * (torch.finfo(q.dtype).min / 2)  # added to the scores
+        return F.scaled_dot_product_attention(q, k, v, visible, rate, False, scale=self._factor)
+
+    def _by_weights(
+        self, parts: Sequence[Tensor], hiding: list[Tensor], causal: bool, drops: Any, zeros: bool
+    ) -> tuple[Tensor, Tensor]:
+        """`softmax(scores) @ value`, and the softmax. `zeros`: whether a query that sees nothing gets zeros."""
+        q, k, v = parts
+        scores = self._scores(q * self._factor, k)
+        if hiding or causal:
+            visible = _visible(q, k, hiding, causal)
+            weights = scores.masked_fill(~visible, torch.finfo(q.dtype).min / 2).softmax(-1)
+            weights = weights * visible if zeros else weights
+        else:
+            weights = scores.softmax(-1)
+        return self.drop._call_module(weights, training=drops) @ v, weights
 
     def _hiding(self, known: Known, causal: bool) -> list[Tensor]:
         """Masks that end in (queries, keys), True where a query may attend to a key."""
@@ -130,6 +150,16 @@ class Attending(Seeded, abstract=True):
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         return None if mask is None else mask[0]
+
+
+def _visible(q: Tensor, k: Tensor, hiding: list[Tensor], causal: bool) -> Tensor:
+    """True where a query may attend to a key by all of these masks, and, if `causal`, comes no earlier than it."""
+    if causal:
+        hiding.append(torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril())
+    visible, *others = hiding
+    for mask in others:
+        visible = torch.logical_and(visible, mask)
+    return visible
 
 
 class Attention(Attending):

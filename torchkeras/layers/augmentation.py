@@ -49,7 +49,8 @@ class RandomImage(Seeded, Spatial, abstract=True):
 
     def forward(self, inputs: torch.Tensor, training: bool | None = None) -> torch.Tensor:
         images = floating(self, inputs)
-        return self._augment(images) if (self.training if training is None else training) else self._unchanged(images)
+        training = self.training if training is None else training
+        return self._augment(images) if training else self._unchanged(images)
 
     def _unchanged(self, images: torch.Tensor) -> torch.Tensor:
         """The images outside of training."""

@@ -1,7 +1,7 @@
 """EinsumDense: a dense layer over the axes that an equation names."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import Annotated, Any
 
@@ -149,6 +149,22 @@ class EinsumDense(KernelLayer):
         """The size of each letter of output, kernel and bias; None where no weight needs it."""
         dots, taken, kernel, given = EQUATION.findall(self.equation)[0]
         bias, wanted, named = self.bias_axes or "", self.partial_output_shape, given if dots else given[1:]
+        self._check_letters(taken, kernel, given, bias)
+        further = len(input_shape) - len(taken)
+        if further < 0 or bool(further) != bool(dots) or len(wanted) != len(named):
+            shape = tuple(input_shape)
+            raise ValueError(f"equation {self.equation!r} does not fit the input {shape} and output_shape {wanted}.")
+        sizes = dict(zip(named, wanted, strict=True))
+        axes = {letter: taken.index(letter) - len(taken) * bool(dots) for letter in taken}
+        self._check_output_sizes(sizes, axes, input_shape)
+        for letter in kernel + bias:
+            sizes[letter] = self._known_size(input_shape, axes[letter]) if letter in axes else sizes.get(letter)
+            if sizes[letter] is None:
+                raise ValueError(f"output_shape {wanted} must tell the size of axis {letter!r}.")
+        return sizes
+
+    def _check_letters(self, taken: str, kernel: str, given: str, bias: str) -> None:
+        """Raise ValueError for an axis of kernel or output that stands alone, and for a bias outside the output."""
         for letter in kernel + given:
             if sum(letter in letters for letters in (taken, kernel, given)) < 2:
                 raise ValueError(
@@ -156,23 +172,16 @@ class EinsumDense(KernelLayer):
                 )
         if not set(bias) <= set(given):
             raise ValueError(f"bias_axes {bias!r} must be in the output; the equation is {self.equation!r}.")
-        further = len(input_shape) - len(taken)
-        if further < 0 or bool(further) != bool(dots) or len(wanted) != len(named):
-            shape = tuple(input_shape)
-            raise ValueError(f"equation {self.equation!r} does not fit the input {shape} and output_shape {wanted}.")
-        sizes = dict(zip(named, wanted, strict=True))
-        axes = {letter: taken.index(letter) - len(taken) * bool(dots) for letter in taken}
+
+    def _check_output_sizes(self, sizes: Mapping[str, Any], axes: Mapping[str, int], input_shape: Any) -> None:
+        """Raise ValueError if `output_shape` has another size for an axis than the input, where both are known."""
         for letter, size in sizes.items():
             found = input_shape[axes[letter]] if letter in axes else None
             if None not in (size, found) and size != found:
                 raise ValueError(
-                    f"axis {letter!r} has {size} in output_shape {wanted}, {found} in the input {tuple(input_shape)}."
+                    f"axis {letter!r} has {size} in output_shape {self.partial_output_shape}, {found} in the input "
+                    f"{tuple(input_shape)}."
                 )
-        for letter in kernel + bias:
-            sizes[letter] = self._known_size(input_shape, axes[letter]) if letter in axes else sizes.get(letter)
-            if sizes[letter] is None:
-                raise ValueError(f"output_shape {wanted} must tell the size of axis {letter!r}.")
-        return sizes
 
     def forward(self, inputs: Tensor) -> Tensor:
         if not self._linear:

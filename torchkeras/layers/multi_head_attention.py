@@ -154,7 +154,7 @@ class Heads(Attending, KernelLayer, abstract=True):
         def parts_of(query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
             if not are_same():
                 return self._parts(query, key, value)
-            found = joined(query) if query is key is value else None
+            found = joined(query) if joined is not None and query is key is value else None
             return self._parts(query, key, value, projections) if found is None else found
 
         def attended(inputs: Any, *options: Any, **named: Any) -> Any:
@@ -167,33 +167,38 @@ class Heads(Attending, KernelLayer, abstract=True):
 
         return attended
 
-    def _joined(self, projections: Sequence[EinsumDense]) -> Callable[[Tensor], Sequence[Tensor] | None]:
-        """The parts of one tensor by one product, for what is query, key and value; None where kernels do not join."""
-        inside, products = [dense._modules for dense in projections], [dense.product for dense in projections]
-        heads, _, *features = self._sizes()
+    def _joins(self, products: Sequence[Any]) -> bool:
+        """Whether one product pays for all projections: they have the same heads, and few weights."""
         sizes = [product.in_features * product.out_features for product in products if type(product) is nn.Linear]
-        joins = self._groups == 1 and sum(sizes) <= MOST_JOINED
+        return self._groups == 1 and sum(sizes) <= MOST_JOINED
+
+    def _joined(self, projections: Sequence[EinsumDense]) -> Callable[[Tensor], Sequence[Tensor] | None] | None:
+        """The parts of one tensor, which is query, key and value, by one product; None where kernels do not join.
+
+        It gives None once a projection is another module or has a parametrized weight.
+        """
+        inside, products = [dense._modules for dense in projections], [dense.product for dense in projections]
+        if not self._joins(products):
+            return None
+        heads, _, *features = self._sizes()
 
         def joined(inputs: Tensor) -> Sequence[Tensor] | None:
-            plain = (
-                all(map(is_, [each["product"] for each in inside], products)) and list(map(type, products)) == LINEARS
-            )
-            if not (joins and plain):
+            same = all(map(is_, [each["product"] for each in inside], products))
+            if not same or list(map(type, products)) != LINEARS:
                 return None
-            held = [product._parameters for product in products]
-            weights = [each["weight"] for each in held]
+            weights = [product._parameters["weight"] for product in products]
             if any(map(is_wrapper, weights)):
                 return None
-            bias = torch.cat([each["bias"] for each in held]) if self.use_bias else None
+            bias = torch.cat([product._parameters["bias"] for product in products]) if self.use_bias else None
             found = F.linear(self._positions(inputs), torch.cat(weights), bias)
             if features[0] != features[1]:
                 sizes = [heads * features[0]] * 2 + [heads * features[1]]
-                each = [part.view(*part.shape[:-1], heads, -1) for part in found.split(sizes, -1)]
+                views = [part.view(*part.shape[:-1], heads, -1) for part in found.split(sizes, -1)]
             elif torch.is_grad_enabled():  # the last view comes last: so the gradients of all are joined by one copy
-                each = found.view(*found.shape[:-1], 3, heads, -1).unbind(-3)
+                views = found.view(*found.shape[:-1], 3, heads, -1).unbind(-3)
             else:
                 return found.view(*found.shape[:-1], 3, heads, -1).transpose(-4, -2).unbind(-3)
-            return [part.transpose(-2, -3) for part in each]
+            return [part.transpose(-2, -3) for part in views]
 
         return joined
 

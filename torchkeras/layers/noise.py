@@ -38,7 +38,8 @@ class Noise(Seeded, Pointwise, abstract=True):
     _noisy: Callable[[torch.Tensor], torch.Tensor]
 
     def forward(self, inputs: torch.Tensor, training: bool | None = None) -> torch.Tensor:
-        return self._noisy(inputs) if (self.training if training is None else training) else inputs
+        training = self.training if training is None else training
+        return self._noisy(inputs) if training else inputs
 
     def _normal(self, inputs: torch.Tensor, mean: float, stddev: float) -> torch.Tensor:
         """A normally distributed number for each input."""

@@ -262,14 +262,11 @@ class BatchNormalization(Channelwise):
             moving = None, None
         settings = (by_batch, share, norm.eps, torch.backends.cudnn.enabled)
         mean, variance = moving
-        if variance is None or not by_batch or not (self._by_population or self._followed_epsilon):
-            return torch.batch_norm(inputs, norm.weight, norm.bias, mean, variance, *settings)
-        count = inputs.numel() // inputs.shape[1]
-        part = (count - 1) / count if self._by_population else 1  # torch follows the variance divided by n - 1
-        scaled = variance / part
-        found = torch.batch_norm(inputs, norm.weight, norm.bias, mean, scaled, *settings)
-        variance.copy_(scaled * part + share * self._followed_epsilon)
-        return found
+        if variance is not None and by_batch:
+            by_population, epsilon = self._by_population, self._followed_epsilon
+            if by_population or epsilon:
+                return _following(norm, inputs, mean, variance, settings, by_population, epsilon)
+        return torch.batch_norm(inputs, norm.weight, norm.bias, mean, variance, *settings)
 
     def _by_masked(self, inputs: Tensor, mask: Tensor) -> Tensor:
         """By the values that are not masked. The mask is that of all axes but the last one."""
@@ -338,6 +335,27 @@ class BatchNormalization(Channelwise):
             return 0.0
         self.norm.num_batches_tracked.add_(1)
         return 1 / float(self.norm.num_batches_tracked)
+
+
+def _following(
+    norm: Any,
+    inputs: Tensor,
+    mean: Tensor | None,
+    variance: Tensor,
+    settings: tuple[bool, float, float, bool],
+    by_population: bool,
+    epsilon: float,
+) -> Tensor:
+    """Normalize by the batch; the moving variance follows its variance divided by n, and `epsilon` more.
+
+    `settings`: what `torch.batch_norm` takes last, the second of which is the share of the batch.
+    """
+    count = inputs.numel() // inputs.shape[1]
+    part = (count - 1) / count if by_population else 1  # torch follows the variance divided by n - 1
+    scaled = variance / part
+    found = torch.batch_norm(inputs, norm.weight, norm.bias, mean, scaled, *settings)
+    variance.copy_(scaled * part + settings[1] * epsilon)
+    return found
 
 
 class GroupNormalization(Channelwise):

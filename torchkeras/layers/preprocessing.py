@@ -103,20 +103,21 @@ class Normalization(Layer):
 
     def _make_modules(self, input_shape: Any) -> None:
         self._expected_ndim = ndim = len(input_shape)
-        if not all(-ndim <= axis < ndim for axis in self.axis or ()):
+        axes = self.axis or ()
+        if not all(-ndim <= axis < ndim for axis in axes):
             raise ValueError(f"axis {self.axis} is not one of the input {tuple(input_shape)}.")
-        self._kept = sorted(axis % ndim for axis in self.axis or ())
+        self._kept = sorted(axis % ndim for axis in axes)
         self._broadcast = [input_shape[axis] if axis in self._kept else 1 for axis in range(ndim)]
         sizes, given = tuple(self._known_size(input_shape, axis) for axis in self._kept), np.shape(self.mean)
         if given != sizes[len(sizes) - len(given) :]:
             raise ValueError(f"mean of shape {given} does not fit axis {self.axis}, of size {sizes}.")
-        for name, values in (("_mean", self.mean), ("_variance", self.variance)):
-            if self.adapts:
-                self.register_buffer(name, torch.empty(sizes))
-            else:
-                set_constant(self, name, np.broadcast_to(values, sizes).tolist())
         if self.adapts:
+            self.register_buffer("_mean", torch.empty(sizes))
+            self.register_buffer("_variance", torch.empty(sizes))
             self.register_buffer("_count", torch.empty((), dtype=torch.int32))
+        else:
+            set_constant(self, "_mean", np.broadcast_to(self.mean, sizes).tolist())
+            set_constant(self, "_variance", np.broadcast_to(self.variance, sizes).tolist())
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         mean, variance = self._mean.view(self._broadcast), self._variance.view(self._broadcast)

@@ -86,7 +86,7 @@ class TorchRecurrent(Recurrent, abstract=True):
         drops = training and (self.recurrent_dropout or (self.dropout and self.drop_sets > 1))
         final_states = self.state_count > 1 and (self.return_state or self.stateful)
         kernel = self._fused and not drops and not (masked and final_states) and not exporting()
-        if kernel and not (self.scans_faster and self._rather_scans() and self._scans(training)):
+        if kernel and not (self.scans_faster and self._rather_scans(training)):
             return "torch"
         return "scan" if self._scans(training) else "loop"
 
@@ -95,12 +95,14 @@ class TorchRecurrent(Recurrent, abstract=True):
         plain = self.unroll or (training and self.recurrent_dropout) or traced()
         return not plain and self.scan_gate is not None
 
-    def _rather_scans(self) -> bool:
-        """Whether the scan is the better choice: gradients are recorded, not by cuDNN, and no hook is to be called."""
+    def _rather_scans(self, training: bool) -> bool:
+        """Whether the scan can run and is the better choice: gradients are recorded, not by cuDNN, without hooks."""
         if not torch.is_grad_enabled() or not self._is_plain:
             return False
         module = getattr(self, self.submodule)
-        return not (module.weight_hh_l0.is_cuda or torch.jit.is_tracing())  # type: ignore[attr-defined]
+        if module.weight_hh_l0.is_cuda or torch.jit.is_tracing():  # type: ignore[attr-defined]
+            return False
+        return self._scans(training)
 
     @property
     def _is_plain(self) -> bool:

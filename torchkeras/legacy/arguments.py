@@ -165,13 +165,20 @@ def layer_arguments(
     row = [argument.partition(">") for argument in SIGNATURES[kind].split()]
     renamed = {old: new for old, changed, new in row if changed and old not in known}
     sizes = sum(new == "kernel_size" for new in renamed.values())
-    one_by_one = sizes > 1 and len(args) > sizes and all(type(size) is int for size in args[1 : sizes + 1])
-    if one_by_one or not renamed.keys().isdisjoint(given):
-        # `Conv2D(64, (3, 3), init="normal")` has the sizes in one place, as today, and an old name.
-        together = sizes > 1 and len(args) > 1 and isinstance(args[1], (tuple, list))
-        order = list(known) if together else [old for old, _, _ in row]
-        return _with_pairs(kind, (), _today(cls, renamed, order, args, given))
-    return _with_pairs(kind, args, given)
+    if renamed.keys().isdisjoint(given) and not _are_one_by_one(sizes, args):
+        return _with_pairs(kind, args, given)
+    order = list(known) if _are_together(sizes, args) else [old for old, _, _ in row]
+    return _with_pairs(kind, (), _today(cls, renamed, order, args, given))
+
+
+def _are_one_by_one(sizes: int, args: tuple[Any, ...]) -> bool:
+    """Whether a call gives the sizes of a kernel, so many, one by one: `Conv2D(64, 3, 3)`."""
+    return sizes > 1 and len(args) > sizes and all(type(size) is int for size in args[1 : sizes + 1])
+
+
+def _are_together(sizes: int, args: tuple[Any, ...]) -> bool:
+    """Whether the sizes are one argument, as today, in a call with an old name: `Conv2D(64, (3, 3), init="normal")`."""
+    return sizes > 1 and len(args) > 1 and isinstance(args[1], (tuple, list))
 
 
 def _with_pairs(kind: str, args: tuple[Any, ...], given: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -196,14 +203,16 @@ def _today(
             found = _value(cls, name, value)
             for new in filter(None, renamed[name].split("+")):
                 parts.setdefault(new, []).append(found)
+        elif name == "weights" and value is not None:
+            result[name] = Keras1Arrays(value)
         else:
-            result[name] = Keras1Arrays(value) if name == "weights" and value is not None else value
+            result[name] = value
     for new, values in parts.items():
+        names = [name for name in renamed if new in renamed[name].split("+")]
         if new in result:
-            names = " and ".join(name for name in renamed if new in renamed[name].split("+") and name in old)
-            raise TypeError(f"{cls.__name__}: {names} and {new} are one option under two names; give one of them.")
-        wanted = sum(new in name.split("+") for name in renamed.values())
-        result[new] = values[0] if wanted == 1 else tuple(values)
+            found = " and ".join(name for name in names if name in old)
+            raise TypeError(f"{cls.__name__}: {found} and {new} are one option under two names; give one of them.")
+        result[new] = values[0] if len(names) == 1 else tuple(values)
     return result
 
 
@@ -219,15 +228,20 @@ def _value(cls: type, name: str, value: Any) -> Any:
 def _pairs(names: tuple[tuple[str, str], ...], value: Any) -> Any:
     """Pairs from a dictionary, or from a flat list of four numbers; anything else is unchanged."""
     if isinstance(value, Mapping):
-        unknown = sorted(set(value) - {name for pair in names for name in pair})
-        if unknown:
-            ends = ", ".join(name for pair in names for name in pair)
-            raise ValueError(f"ZeroPadding{len(names)}D: padding knows the ends {ends}; found {unknown[0]!r}.")
-        found = tuple(tuple(value.get(name, 0) for name in pair) for pair in names)
-        return found[0] if len(found) == 1 else found
+        return _pairs_of_ends(names, value)
     if isinstance(value, (tuple, list)) and len(names) == 2 and len(value) == 4:
         return (tuple(value[:2]), tuple(value[2:]))
     return value
+
+
+def _pairs_of_ends(names: tuple[tuple[str, str], ...], ends: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The padding of each axis, from that of each end by its name; ends that are left out are not padded."""
+    known = [name for pair in names for name in pair]
+    unknown = sorted(set(ends) - set(known))
+    if unknown:
+        raise ValueError(f"ZeroPadding{len(names)}D: padding knows the ends {', '.join(known)}; found {unknown[0]!r}.")
+    found = tuple((ends.get(first, 0), ends.get(last, 0)) for first, last in names)
+    return found[0] if len(found) == 1 else found
 
 
 def old_names(kind: str) -> Callable[[F], F]:

@@ -316,7 +316,9 @@ class RecallAtPrecision(_Best):
 
 
 def _as_thresholds(thresholds: Any, default: float) -> list[float]:
-    return [default] if thresholds is None else thresholds if isinstance(thresholds, list) else [thresholds]
+    if thresholds is None:
+        return [default]
+    return thresholds if isinstance(thresholds, list) else [thresholds]
 
 
 def _alone(values: Tensor) -> Tensor:

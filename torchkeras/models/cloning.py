@@ -187,11 +187,16 @@ def _objects_of(layer: Any) -> dict[str, Any]:
         found |= _users(each)
         for value in vars(each).values():
             found |= _users(value)
-        options = {name: getattr(each, option.field, None) for name, option in each._options.items()}
-        given = {name: value for name, value in options.items() if callable(value) and not _is_of_package(value)}
-        config = each.get_config() if given else {}
-        found |= {config[name]: value for name, value in given.items() if isinstance(config.get(name), str)}
+        found |= _users_options(each)
     return found
+
+
+def _users_options(layer: Layer) -> dict[str, Any]:
+    """The options of a layer that are functions of the user's, by the names that its config has for them."""
+    options = {name: getattr(layer, option.field, None) for name, option in layer._options.items()}
+    functions = {name: value for name, value in options.items() if callable(value) and not _is_of_package(value)}
+    config = layer.get_config() if functions else {}
+    return {config[name]: value for name, value in functions.items() if isinstance(config.get(name), str)}
 
 
 def _users(value: Any) -> dict[str, Any]:

@@ -81,24 +81,16 @@ class Sequential(Model):
             layer = layer._keras_history.layer
         layer = as_layer(layer)
         if not isinstance(layer, Layer):
-            advice = " A function becomes a layer by Lambda(function)." if callable(layer) else ""
-            if isinstance(layer, type):
-                advice = f" Make a layer of the class: {layer.__name__}(...)."
-            found = f"{layer!r} ({type(layer).__name__})"
-            raise TypeError(f"The added layer must be an instance of class Layer. Found: {found}.{advice}")
+            raise _no_layer_error(layer)
         self._give_own_policy(layer)
         if isinstance(layer, InputLayer):
-            if self._stack or self._graph is not None:
-                raise ValueError(f"Sequential {self.name!r}: an InputLayer can only come first; found {layer.name!r}.")
-            self._begins_with_input = True
-            self._connect(layer.input, layer.input)
+            self._begin_with(layer)
             return
         if not self._stack and self._graph is None and _begins_a_graph(layer):
             self._connect_branches(layer)
             return
         keys = self._keys_so_far()
-        inputs = () if self._graph is None else (tensor._keras_history.layer for tensor in self._graph.inputs)
-        check_names({layer, keys.names.get(layer.name, layer), *inputs})
+        self._check_unique(layer, keys)
         if self._graph is not None:
             self._extend(layer)
         elif not self._stack and (tensor := _first_input(layer)) is not None:
@@ -111,6 +103,20 @@ class Sequential(Model):
             self._hold(self._stack)
         else:
             self._hold_next(layer, key)
+
+    def _check_unique(self, layer: Layer, keys: Keys) -> None:
+        """Raise ValueError if another layer of the model has the name of this one."""
+        known = {layer, keys.names.get(layer.name, layer)}
+        if self._graph is not None:
+            known.update([tensor._keras_history.layer for tensor in self._graph.inputs])
+        check_names(known)
+
+    def _begin_with(self, layer: InputLayer) -> None:
+        """Put an input below all. Raises ValueError if there are layers."""
+        if self._stack or self._graph is not None:
+            raise ValueError(f"Sequential {self.name!r}: an InputLayer can only come first; found {layer.name!r}.")
+        self._begins_with_input = True
+        self._connect(layer.input, layer.input)
 
     def _extend(self, layer: Layer) -> None:
         """Put a layer on top of the graph. What is found by a walk through all of it waits until it is asked for."""
@@ -290,6 +296,15 @@ class Sequential(Model):
         """
         scores = self.predict(x, batch_size, verbose)
         return scores.argmax(-1) if scores.shape[-1] > 1 else (scores > 0.5).astype("int32")
+
+
+def _no_layer_error(found: Any) -> TypeError:
+    """The error for what is added and is no layer, with advice for a function and for a class."""
+    advice = " A function becomes a layer by Lambda(function)." if callable(found) else ""
+    if isinstance(found, type):
+        advice = f" Make a layer of the class: {found.__name__}(...)."
+    shown = f"{found!r} ({type(found).__name__})"
+    return TypeError(f"The added layer must be an instance of class Layer. Found: {shown}.{advice}")
 
 
 def _begins_a_graph(layer: Layer) -> bool:

@@ -35,28 +35,33 @@ class Accumulator:
     def add(self, parameters: Sequence[Tensor], gradients: Gradients, samples: Any) -> None:
         """Add the gradients of a batch to the mean; None counts as zeros. `samples`: a number, or a tensor."""
         if len(self.buffers) != len(parameters):
-            self.buffers = [torch.zeros_like(p, requires_grad=False) for p in parameters]
-        found = [i for i, gradient in enumerate(gradients) if gradient is not None]
+            self.buffers = _zeros_like(parameters)
+        found, given, buffers = [], [], []
+        for i, gradient in enumerate(gradients):
+            if gradient is not None:
+                found.append(i)
+                given.append(gradient)
+                buffers.append(self.buffers[i])
         self.samples = self.samples_with(samples)
-        given: Any = [gradients[i] for i in found]
         if isinstance(self.samples, Tensor):
             weight: Any = samples / self.samples.clamp(min=1)
         else:
             weight = samples / self.samples if self.samples else 0.0
+        on_device = isinstance(weight, Tensor)
         if self.count == 0:
             torch._foreach_zero_(self.buffers)
-            if found and (isinstance(weight, Tensor) or weight):
-                torch._foreach_copy_([self.buffers[i] for i in found], given)  # type: ignore[arg-type]
-        elif isinstance(weight, Tensor):
+            if found and (on_device or weight):
+                torch._foreach_copy_(buffers, given)
+        elif not found:
             torch._foreach_mul_(self.buffers, 1.0 - weight)
-            if found:
-                torch._foreach_add_([self.buffers[i] for i in found], torch._foreach_mul(given, weight))
-        elif len(found) == len(self.buffers):
+        elif len(found) == len(self.buffers) and not on_device:
             torch._foreach_lerp_(self.buffers, given, weight)
         else:
             torch._foreach_mul_(self.buffers, 1.0 - weight)
-            if found:
-                torch._foreach_add_([self.buffers[i] for i in found], given, alpha=weight)
+            if on_device:
+                torch._foreach_add_(buffers, torch._foreach_mul(given, weight))
+            else:
+                torch._foreach_add_(buffers, given, alpha=weight)
         self.present.update(found)
         self.count += 1
 
@@ -84,6 +89,10 @@ class Accumulator:
         """Move the buffers to where the parameters are now."""
         if self.buffers:
             self.buffers = fitted_to(parameters, self.buffers)
+
+
+def _zeros_like(parameters: Sequence[Tensor]) -> list[Tensor]:
+    return [torch.zeros_like(p, requires_grad=False) for p in parameters]
 
 
 def fitted_to(parameters: list[Tensor], values: list[Tensor]) -> list[Tensor]:

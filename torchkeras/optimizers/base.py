@@ -197,26 +197,35 @@ class Optimizer(ByHand, State):
         parameters moved to another device, type or memory format. Raises ValueError for a parameter that is complex,
         or has gaps or overlaps in memory, and for `lr_multipliers` of a layer that is not there.
         """
-        given, parameters = parameters, parts(parameters) if has_group() else list(parameters)
-        for shape in (tuple(each.shape) for each in parameters if each.is_complex()):
-            what = f"{type(self).__name__}: the parameter of shape {shape}"
-            raise ValueError(f"{what} is complex: train it by an optimizer of torch.optim.")
-        self._shards = shards_of(given) if has_group() else None
-        layout, aside = (None, None, None), self._put_aside() if self._parameters else None
-        if aside is not None:
+        given, shared = parameters, has_group()
+        parameters = parts(given) if shared else list(given)
+        if True in map(torch.is_complex, parameters):
+            raise self._complex_error(parameters)
+        self._shards = shards_of(given) if shared else None
+        layout, aside = (None, None, None), None
+        if self._parameters:
+            aside = self._put_aside()
             layout, self._accumulated = aside.take_list(parameters) or (layout, Accumulator())
         if arrangements is None:
             arrangements, layers, names = layout
         self._arrangements = [IN_ORDER] * len(parameters) if arrangements is None else list(arrangements)
         if self._shards is not None and (layout[0] is None or arrangements is not layout[0]):
             self._arrangements = self._shards.arranged(self._arrangements, given)
-        self._layers, self._names = (None if each is None else list(each) for each in (layers, names))
+        self._layers = None if layers is None else list(layers)
+        self._names = None if names is None else list(names)
         self._given, self._parameters, self.skipping = given, parameters, None
         arrays = self._tensors()
         self._kinds = [self._kind(array, tensors) for array, tensors in enumerate(arrays)]
         self._groups = grouped(self._parameters, treatments(self, arrays), self._shards)
         if aside is not None:
             self._take_back(aside)
+
+    def _complex_error(self, parameters: Sequence[Tensor]) -> ValueError:
+        shape = next(tuple(each.shape) for each in parameters if each.is_complex())
+        return ValueError(
+            f"{type(self).__name__}: the parameter of shape {shape} is complex: train it by an optimizer of "
+            "torch.optim."
+        )
 
     def trains(self, tensors: Iterable[Tensor]) -> bool:
         """Whether it trains some of these parameters; it trains all that it is bound to."""

@@ -175,11 +175,14 @@ def clipped(
     `each`: the norm that the gradient of each of Keras's arrays is scaled down to first.
     """
     result = list(gradients)
-    places = [[k for k, i in enumerate(group.index) if gradients[i] is not None] for group in groups]
-    present = [(group, kept) for group, kept in zip(groups, places, strict=True) if kept]
-    lists: list[Any] = [[gradients[group.index[k]] for k in kept] for group, kept in present]
-    if each:
-        lists = [_clipped_each(found, *of, each) for found, of in zip(lists, present, strict=True)]
+    present: list[tuple[Group, list[int]]] = []  # each group that has a gradient, and the places of those in it
+    lists: list[Any] = []
+    for group in groups:
+        kept = [k for k, i in enumerate(group.index) if gradients[i] is not None]
+        if kept:
+            found: Any = [gradients[group.index[k]] for k in kept]
+            present.append((group, kept))
+            lists.append(_clipped_each(found, group, kept, each) if each else found)
     if norm and lists:
         norms = [torch.stack(group.norms(found, kept)) for found, (group, kept) in zip(lists, present, strict=True)]
         scale = (norm / torch.linalg.vector_norm(torch.cat([n.to(norms[0]) for n in norms]))).clamp(max=1.0)

@@ -227,20 +227,14 @@ class State:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from what `state_dict` gave; call `bind` first. Raises ValueError when it is another optimizer's."""
-        name = type(self).__name__
-        if state.get("class_name") != name:
-            raise ValueError(f"{name}: the state is of {state.get('class_name')}.")
-        lists = [*state["moments"].values(), state["averages"], state["accumulated"]["gradients"]]
-        for tensors in lists:
-            if tensors and len(tensors) != len(self._parameters):
-                raise ValueError(f"{name}: the state is of {len(tensors)} parameters; found {len(self._parameters)}.")
+        self._check_state(state)
         self._accumulated.count = 0  # or setting gradient_accumulation_steps would make a step of them
         for option, value in state["options"].items():
             if plain(getattr(self, option)) != value:
                 setattr(self, option, value)
         if list(state["moments"]) != list(self.moment_names):
             found, own = (", ".join(names) or "no moments" for names in (state["moments"], self.moment_names))
-            raise ValueError(f"{name}: the state has {found}; found {own}.")
+            raise ValueError(f"{type(self).__name__}: the state has {found}; found {own}.")
         self.iterations = int(state["iterations"])
         self._load_moments([self._own(values) for values in state["moments"].values()])
         self._load_more(state["more"])
@@ -250,19 +244,30 @@ class State:
             {**accumulated, "gradients": self._own(accumulated["gradients"])}, self._parameters
         )
 
+    def _check_state(self, state: Mapping[str, Any]) -> None:
+        """Raise ValueError for the state of another class, or of another number of parameters."""
+        name = type(self).__name__
+        if state.get("class_name") != name:
+            raise ValueError(f"{name}: the state is of {state.get('class_name')}.")
+        lists = [*state["moments"].values(), state["averages"], state["accumulated"]["gradients"]]
+        for tensors in lists:
+            if tensors and len(tensors) != len(self._parameters):
+                raise ValueError(f"{name}: the state is of {len(tensors)} parameters; found {len(self._parameters)}.")
+
     def by_parameter(self) -> dict[str, list[Tensor]]:
         """The tensors of the state, whole, each kind in the order of the parameters: moments, averages, gradients."""
         begun = bool(self._groups) and all(group.moments for group in self._groups)
         lists = {name: in_order(self._groups, i) for i, name in enumerate(self.moment_names)} if begun else {}
         lists["average"] = self._averages.values
         lists["accumulated"] = self._accumulated.buffers if self._accumulated.count else []
+        lists = {name: values for name, values in lists.items() if values}
         shards = self._shards
-        if shards is not None:
-            lists = {
-                name: [shards.whole(*pair) for pair in zip(values, self._parameters, strict=True)] if values else []
-                for name, values in lists.items()
-            }
-        return {name: values for name, values in lists.items() if values}
+        if shards is None:
+            return lists
+        return {
+            name: [shards.whole(*pair) for pair in zip(values, self._parameters, strict=True)]
+            for name, values in lists.items()
+        }
 
     def shared_tensors(self) -> list[tuple[Tensor, Any]]:
         """The tensors of the state that processes share, each with the parameter that it is shared as."""

@@ -6,6 +6,7 @@ import inspect
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from operator import is_
 from typing import Any
 
 import torch
@@ -147,33 +148,41 @@ class TorchOptimizer(ByHand):
 
         `arrangements`, `layers`, `names`: as there. Raises ValueError when an instance trains others.
         """
-        same = len(parameters) == len(self._parameters) and all(
-            a is b for a, b in zip(parameters, self._parameters, strict=True)
-        )
+        same = len(parameters) == len(self._parameters) and all(map(is_, parameters, self._parameters))
         self._aside.put_list(self._parameters, (self._arrays, self._paths, self._accumulated))
         self._given, self._parameters = parameters, list(parameters)
         self._is_shared = any(map(is_sharded, parameters))  # among processes
-        layout = self._aside.take_list(self._parameters)
-        self._accumulated = Accumulator() if layout is None else layout[2]
-        if arrangements is not None or layout is None:
-            counts = [1] * len(parameters) if arrangements is None else [made.count for made in arrangements]
-            self._arrays = [array for array, count in enumerate(counts) for _ in range(count)]
-            self._paths = [f"{layers[k]}/{names[k]}" if layers and names else f"parameter {k}" for k in self._arrays]
-        else:
-            self._arrays, self._paths = layout[:2]
-        if self._make is not None and not (same and self.optimizer is not None):
-            with whole_imports():  # of torch's compiler, for the first optimizer
-                self.optimizer = self._made(self._make)
-        elif self._make is None:
+        self._lay_out(arrangements, layers, names)
+        if self._make is None:
             self._check_owned()
             self._move_state()
-        elif self.optimizer is not None:
+        elif self.optimizer is None or not same:
+            with whole_imports():  # of torch's compiler, for the first optimizer
+                self.optimizer = self._made(self._make)
+        else:
             self.optimizer.load_state_dict(self.optimizer.state_dict())  # moves the state to where the weights are now
         own = set() if self.optimizer is None else {id(p) for group in self.param_groups for p in group["params"]}
         self._owned = [id(parameter) in own for parameter in self._parameters]
         self._sizes = self._sizes_of_groups()
         self._tell_of_others()
         self._accumulated.follow(parts(self._parameters))
+
+    def _lay_out(self, arrangements: Any, layers: Any, names: Any) -> None:
+        """Find the array of Keras's that each parameter belongs to, its path, and the gradients accumulated for it.
+
+        Without `arrangements` all is as when these parameters last trained, or each is an array.
+        """
+        layout = self._aside.take_list(self._parameters)
+        self._accumulated = Accumulator() if layout is None else layout[2]
+        if layout is not None and arrangements is None:
+            self._arrays, self._paths = layout[:2]
+            return
+        counts = [1] * len(self._parameters) if arrangements is None else [made.count for made in arrangements]
+        self._arrays = [array for array, count in enumerate(counts) for _ in range(count)]
+        if layers and names:
+            self._paths = [f"{layers[k]}/{names[k]}" for k in self._arrays]
+        else:
+            self._paths = [f"parameter {k}" for k in self._arrays]
 
     def _made(self, make: partial[torch.optim.Optimizer]) -> torch.optim.Optimizer | None:
         """torch's optimizer of the present parameters, with the options of the former and the state they had."""
@@ -199,9 +208,9 @@ class TorchOptimizer(ByHand):
         able = all(
             p.is_floating_point() and p.device.type in ("cpu", "cuda") and not is_sharded(p) for p in self._parameters
         )
-        return (
-            {"fused": True} if able and not chosen and "fused" in inspect.signature(self._make.func).parameters else {}
-        )
+        if able and not chosen and "fused" in inspect.signature(self._make.func).parameters:
+            return {"fused": True}
+        return {}
 
     def _move_state(self) -> None:
         """Bring the state of an instance to the device and type that its weights have now; counts stay as they are."""
@@ -275,7 +284,7 @@ class TorchOptimizer(ByHand):
 
     def _update(self, gradients: Gradients) -> None:
         if self._is_shared:
-            gradients = [_shared(gradient, each) for gradient, each in zip(gradients, self._parameters, strict=True)]
+            gradients = _shared(gradients, self._parameters)
         if not all(self._owned):
             gradients = [g if own else None for g, own in zip(gradients, self._owned, strict=True)]
         if self.clipnorm or self.clipvalue or self.each_clipnorm:
@@ -392,7 +401,12 @@ class TorchOptimizer(ByHand):
         self._accumulated.load_state_dict(state.get("accumulated", Accumulator().state_dict()), parts(self._parameters))
 
 
-def _shared(gradient: Tensor | None, parameter: Tensor) -> Tensor | None:
-    """A gradient as processes share it: as the parameter, where they share that."""
-    own = gradient is not None and is_sharded(parameter) and not is_sharded(gradient)
-    return sharded_as(gradient, parameter) if own else gradient  # type: ignore[arg-type]
+def _shared(gradients: Gradients, parameters: Sequence[Tensor]) -> list[Tensor | None]:
+    """Gradients as processes share them: each as its parameter, where they share that."""
+    found: list[Tensor | None] = []
+    for gradient, parameter in zip(gradients, parameters, strict=True):
+        if gradient is not None and is_sharded(parameter) and not is_sharded(gradient):
+            found.append(sharded_as(gradient, parameter))
+        else:
+            found.append(gradient)
+    return found

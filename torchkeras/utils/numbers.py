@@ -42,15 +42,19 @@ def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32
         raise ValueError(f"to_categorical: class numbers must be integers; found {given[classes != given].flat[0]!r}.")
     shape = classes.shape[:-1] if classes.ndim > 1 and classes.shape[-1] == 1 else classes.shape
     number = int(num_classes or classes.max() + 1)
-    if classes.size and classes.min() < 0:
-        raise ValueError(f"to_categorical: class numbers must be at least 0; found {classes.min()}.")
-    if classes.size and classes.max() >= number:
-        raise ValueError(
-            f"to_categorical: class numbers must lie from 0 to {number - 1}; found {classes.min()} to {classes.max()}."
-        )
+    if classes.size:
+        _check_range(classes.min(), classes.max(), number)
     result = np.zeros((classes.size, number), dtype)
     result[np.arange(classes.size), classes.reshape(-1)] = 1
     return result.reshape(*shape, number)
+
+
+def _check_range(least: Any, most: Any, number: int) -> None:
+    """Raise ValueError if class numbers from `least` to `most` are not all among `number` classes."""
+    if least < 0:
+        raise ValueError(f"to_categorical: class numbers must be at least 0; found {least}.")
+    if most >= number:
+        raise ValueError(f"to_categorical: class numbers must lie from 0 to {number - 1}; found {least} to {most}.")
 
 
 def normalize(x: Any, axis: int = -1, order: float | None = 2) -> np.ndarray:

@@ -40,16 +40,8 @@ def pad_sequences(
 
     Source: https://keras.io/api/data_loading/timeseries/
     """
-    if not hasattr(sequences, "__len__"):
-        raise ValueError("`sequences` must be iterable.")
-    for each in sequences:
-        if not hasattr(each, "__len__"):
-            raise ValueError(f"`sequences` must be a list of iterables. Found non-iterable: {each}")
-    for option, end in (("padding", padding), ("truncating", truncating)):
-        if end not in ENDS:
-            raise ValueError(f'pad_sequences: {option} must be "pre" or "post"; found {end!r}.')
-    if isinstance(value, str) and np.dtype(dtype).kind not in "OU":
-        raise ValueError(f"pad_sequences: the text {value!r} does not fit into dtype {dtype}; give dtype=object.")
+    _check_sequences(sequences)
+    _check_options(padding, truncating, value, dtype)
     lengths = [len(each) for each in sequences]
     longest = max(lengths, default=0) if maxlen is None else maxlen
     item_shape = next((np.asarray(each).shape[1:] for each in sequences if len(each)), ())
@@ -66,3 +58,19 @@ def pad_sequences(
             )
         result[row, slice(kept) if padding == "post" else slice(longest - kept, None)] = items
     return result
+
+
+def _check_sequences(sequences: Any) -> None:
+    if not hasattr(sequences, "__len__"):
+        raise ValueError("`sequences` must be iterable.")
+    for each in sequences:
+        if not hasattr(each, "__len__"):
+            raise ValueError(f"`sequences` must be a list of iterables. Found non-iterable: {each}")
+
+
+def _check_options(padding: str, truncating: str, value: Any, dtype: Any) -> None:
+    for option, end in (("padding", padding), ("truncating", truncating)):
+        if end not in ENDS:
+            raise ValueError(f'pad_sequences: {option} must be "pre" or "post"; found {end!r}.')
+    if isinstance(value, str) and np.dtype(dtype).kind not in "OU":
+        raise ValueError(f"pad_sequences: the text {value!r} does not fit into dtype {dtype}; give dtype=object.")

@@ -84,14 +84,12 @@ def count(model: Any, wanted: bool | int) -> Flops:
             f"summary: flops must be True, False or the size to take for unknown axes, 1 or more; found {wanted!r}."
         )
     size = None if isinstance(wanted, bool) else int(wanted)
-    unknown = False
-    for tensor in model.inputs:
-        unknown = unknown or None in tensor.shape[1:]
-        if None in tensor.shape[1:] and size is None:
-            raise ValueError(
-                f"summary: flops=True needs the size of every axis; the input {tensor._keras_history.layer.name!r} has "
-                f"shape {tensor.shape}. Give the size to take for the unknown axes, such as flops=128."
-            )
+    unknown = [tensor for tensor in model.inputs if None in tensor.shape[1:]]
+    if unknown and size is None:
+        raise ValueError(
+            f"summary: flops=True needs the size of every axis; the input {unknown[0]._keras_history.layer.name!r} has "
+            f"shape {unknown[0].shape}. Give the size to take for the unknown axes, such as flops=128."
+        )
     shapes = [_known_shape(tensor, size) for tensor in model.inputs]
     total, by_layer = _count_anywhere(model, shapes)
     return Flops(total, by_layer, max((shape[0] for shape in shapes if shape), default=1), size if unknown else None)

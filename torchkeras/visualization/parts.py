@@ -81,10 +81,7 @@ def _reference(drawn: Layer, layer: Layer) -> str:
 def _fill(graph: Graph, level: Level, shown: Shown, outermost: bool) -> list[tuple[Part, Node]]:
     number = {node: index for index, node in enumerate(graph.nodes)}
     parts = [_part(graph, node, shown) for node in graph.nodes]
-    exits = [
-        _exit(graph, index) if outermost else Part("exit", "", ports={0: level.beside.get(index, "")})
-        for index in range(len(graph.outputs))
-    ]
+    exits = _exits(graph, level, outermost)
     given = [*(node.input_tensors for node in graph.nodes), *([tensor] for tensor in graph.outputs)]
     for part, tensors in zip([*parts, *exits], given, strict=True):
         for tensor in tensors:
@@ -93,9 +90,17 @@ def _fill(graph: Graph, level: Level, shown: Shown, outermost: bool) -> list[tup
             parts[source].ports[output] = _wire_label(tensor, shown)
             parts[source].given[output] = f"{tensor_name(graph, tensor)} {tensor.shape}"
     level.parts += [*parts, *exits]
-    level.entries += [] if outermost else [number[node_of(tensor)] for tensor in graph.inputs]
-    level.exits += [] if outermost else range(len(parts), len(parts) + len(exits))
+    if not outermost:
+        level.entries += [number[node_of(tensor)] for tensor in graph.inputs]
+        level.exits += range(len(parts), len(parts) + len(exits))
     return list(zip(parts, graph.nodes, strict=True))
+
+
+def _exits(graph: Graph, level: Level, outermost: bool) -> list[Part]:
+    """A box for each output of the outermost graph; of a model inside, the places where its outputs leave it."""
+    if outermost:
+        return [_exit(graph, index) for index in range(len(graph.outputs))]
+    return [Part("exit", "", ports={0: level.beside.get(index, "")}) for index in range(len(graph.outputs))]
 
 
 def _part(graph: Graph, node: Node, shown: Shown) -> Part:

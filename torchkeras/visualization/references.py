@@ -28,14 +28,23 @@ def cut(level: Level) -> None:
         long = [index for index, (source, _) in enumerate(part.takes) if numbers[number] - numbers[source] > far]
         for index in long:
             ends.setdefault(part.takes[index], []).append(part.label)
-        # What a layer takes from afar comes from one box; the inputs of a model inside arrive at places of their own.
-        for group in [long] if long and part.inside is None else [[index] for index in long]:
+        for group in _groups(part, long):
             begins.append(_begin(level, [part.takes[index] for index in group]))
             part.takes[group[0]] = (-len(begins), 0)
         if part.inside is None:
             part.takes = [source for index, source in enumerate(part.takes) if index not in set(long[1:])]
     _renumber(level, begins)
     level.parts += [_end(names, (source + len(begins), output)) for (source, output), names in ends.items()]
+
+
+def _groups(part: Part, long: list[int]) -> list[list[int]]:
+    """Those of a part's inputs from afar, by their places, that come from one box each.
+
+    All those of a layer do; the inputs of a model inside arrive at places of their own.
+    """
+    if part.inside is not None:
+        return [[index] for index in long]
+    return [long] if long else []
 
 
 def _begin(level: Level, sources: Sequence[tuple[int, int]]) -> Part:

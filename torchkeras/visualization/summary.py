@@ -18,6 +18,8 @@ from torchkeras.world.processes import is_main
 Row = list[str]
 CHAIN = ("Layer (type)", "Output Shape", "Param #")
 GRAPH = (*CHAIN, "Connected to")
+TABLE_WIDTHS = {CHAIN: 65, GRAPH: 98}
+COLUMN_ENDS = {CHAIN: (0.45, 0.85, 1.0), GRAPH: (0.33, 0.55, 0.67, 1.0)}  # as shares of the width
 WIDTHS = {"Trainable": 11, "FLOPs": 20}  # of the columns that are asked for, each with a space before it
 LEAST_WIDTH = 30  # that is left to the other columns
 LENGTH = optional(integer(1))
@@ -55,36 +57,24 @@ def print_summary(
     read("summary", "print_fn", FUNCTION, print_fn)
     check("summary", FLAG_OR_DIGIT, show_trainable=show_trainable, expand_nested=expand_nested)
     say = print_fn or (print if is_main() else _print_nothing)
-    entries = [
-        entry
-        for layer in in_range(model.layers, layer_range)
-        for entry in _with_nested(Entry(layer, graph, 0), expand_nested)
-    ]
-    counts: dict[Layer, int] = {}
-    for layer in dict.fromkeys(entry.layer for entry in entries if entry.level == 0) if expand_nested else ():
-        _count_weights(layer, counts)
+    entries: list[Entry] = []
+    for layer in in_range(model.layers, layer_range):
+        entries += _with_nested(Entry(layer, graph, 0), expand_nested)
+    counts = _counts_of_models(entries) if expand_nested else {}
     chain = all(map(is_chain, {graph, *(entry.graph for entry in entries)}))
-    # Imported when it is asked for: of `import torchkeras` it would be a hundredth.
-    counted = None if flops is False else importlib.import_module("torchkeras.visualization.flops").count(model, flops)
-    extra: dict[str, Callable[[Layer], str]] = {}
-    if show_trainable:
-        extra["Trainable"] = trained
-    if counted is not None:
-        extra["FLOPs"] = lambda layer: str(counted.by_layer.get(layer, 0))
-    ends, width = _columns(CHAIN if chain else GRAPH, list(extra), line_length, positions)
-    beside = _beside_layers(model) if layer_range is None else []
+    titles = CHAIN if chain else GRAPH
+    counted = None if flops is False else _count_flops(model, flops)
+    extra = _extra_columns(show_trainable, counted)
+    ends, width = _columns(titles, list(extra), line_length, positions)
+    others = _rows_of_others(model) if layer_range is None else []
     say("_" * width)
-    say(_line([*(CHAIN if chain else GRAPH), *extra], ends))
+    say(_line([*titles, *extra], ends))
     say("=" * width)
-    for index, entry in enumerate(entries):
-        added = [text(entry.layer) for text in extra.values()]
-        for row in _rows(entry, chain, counts):
-            say(_line([*row, *added], ends))
-            added = [""] * len(added)
-        say(("=" if index == len(entries) - 1 and not beside else "_") * width)
-    for index, row in enumerate(beside):
-        say(_line([*row, *[""] * (len(ends) - len(row))], ends))
-        say(("=" if index == len(beside) - 1 else "_") * width)
+    blocks = _blocks(entries, others, chain, counts, list(extra.values()))
+    for number, rows in enumerate(blocks, 1):
+        for row in rows:
+            say(_line(row, ends))
+        say(("=" if number == len(entries) + len(others) else "_") * width)
     for line in totals(model):
         say(line)
     if counted is not None:
@@ -96,7 +86,38 @@ def _print_nothing(line: str) -> None:
     pass
 
 
-def _beside_layers(model: Any) -> list[Row]:
+def _count_flops(model: Any, flops: Any) -> Any:
+    """The operations of each layer. Imported when it is asked for: of `import torchkeras` it would be a hundredth."""
+    return importlib.import_module("torchkeras.visualization.flops").count(model, flops)
+
+
+def _extra_columns(show_trainable: bool, counted: Any) -> dict[str, Callable[[Layer], str]]:
+    """The columns that are asked for: the title, and what gives the text for a layer. `counted`: FLOPs, or None."""
+    extra: dict[str, Callable[[Layer], str]] = {}
+    if show_trainable:
+        extra["Trainable"] = trained
+    if counted is not None:
+        extra["FLOPs"] = lambda layer: str(counted.by_layer.get(layer, 0))
+    return extra
+
+
+def _blocks(
+    entries: list[Entry],
+    others: list[Row],
+    chain: bool,
+    counts: dict[Layer, int],
+    extra: list[Callable[[Layer], str]],
+) -> Iterator[list[Row]]:
+    """The rows between two lines: those of each layer, its first row with the `extra` columns, then each other row."""
+    for entry in entries:
+        added = [text(entry.layer) for text in extra]
+        first, *further = _rows(entry, chain, counts)
+        yield [[*first, *added], *further]
+    for row in others:
+        yield [row]
+
+
+def _rows_of_others(model: Any) -> list[Row]:
     """A row for each torch module and parameter that is an attribute of the model itself, and no layer."""
     sizes: dict[str, int] = {}
     for variable in model._own_variables():
@@ -180,28 +201,45 @@ def trained(layer: Layer) -> str:
     if layer._frozen:
         return "N"
     trains = [variable.trains for variable in layer.weights if variable.trainable]
-    return "Y" if all(trains) else "some" if any(trains) else "N"
+    if all(trains):
+        return "Y"
+    return "some" if any(trains) else "N"
 
 
 def _columns(
     titles: tuple[str, ...], extra: list[str], line_length: int | None, positions: Any
 ) -> tuple[list[int], int]:
-    chain, added = titles is CHAIN, sum(WIDTHS[title] for title in extra)
-    width = line_length or (65 if chain else 98) + added
+    """Where each column ends, and the width of the table."""
+    added = sum(WIDTHS[title] for title in extra)
+    width = line_length or TABLE_WIDTHS[titles] + added
     if extra and width - added < LEAST_WIDTH:
         raise ValueError(
             f"summary: line_length must be at least {LEAST_WIDTH + added} with the columns {' and '.join(extra)}; "
             f"found {line_length!r}."
         )
-    columns = len(titles) + len(extra)
     if positions:
-        if len(positions) != columns:
-            raise ValueError(f"summary: positions must hold {columns} column ends for this model; found {positions!r}.")
-        return [int(width * end) if positions[-1] <= 1 else int(end) for end in positions], width
-    ends = [int((width - added) * end) for end in ([0.45, 0.85, 1.0] if chain else [0.33, 0.55, 0.67, 1.0])]
+        return _ends_at(positions, len(titles) + len(extra), width), width
+    ends = [int((width - added) * end) for end in COLUMN_ENDS[titles]]
     for title in extra:
         ends.append(ends[-1] + WIDTHS[title])
     return ends, width
+
+
+def _ends_at(positions: Any, columns: int, width: int) -> list[int]:
+    """The ends that `positions` gives: characters, or shares of the width where the last is at most 1."""
+    if len(positions) != columns:
+        raise ValueError(f"summary: positions must hold {columns} column ends for this model; found {positions!r}.")
+    if positions[-1] <= 1:
+        return [int(width * end) for end in positions]
+    return [int(end) for end in positions]
+
+
+def _counts_of_models(entries: list[Entry]) -> dict[Layer, int]:
+    """How many scalars the weights of each model in the table have."""
+    counts: dict[Layer, int] = {}
+    for layer in dict.fromkeys(entry.layer for entry in entries if entry.level == 0):
+        _count_weights(layer, counts)
+    return counts
 
 
 def _count_weights(layer: WeightOwner, counts: dict[Layer, int]) -> tuple[dict[Any, int], int]:
@@ -252,8 +290,10 @@ def sources(layer: Layer, graph: Graph) -> list[str]:
 
 
 def _line(fields: Row, ends: list[int]) -> str:
+    """A line of the table; columns without a field are empty."""
     line = ""
-    for index, (field, end) in enumerate(zip(fields, ends, strict=True)):
+    filled = [*fields, *[""] * (len(ends) - len(fields))]
+    for index, (field, end) in enumerate(zip(filled, ends, strict=True)):
         line = (line[:-1] + " " if index else "") + field
         line = line[:end] + " " * (end - len(line))
     return line

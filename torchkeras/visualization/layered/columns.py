@@ -50,8 +50,17 @@ def _ends(link: Link) -> tuple[int, int]:
 
 
 def _bent(ranked: Ranked) -> set[tuple[int, int]]:
-    """Links that give way: to a box where a line ends, beside boxes where it goes on; both ends of a lane that passes
-    boxes in line with its ends; those that cross a lane.
+    """Links that give way: those of `_bent_at_boxes`, and those that cross a lane."""
+    bent = _bent_at_boxes(ranked)
+    place = {point: index for rank in ranked.ranks for index, point in enumerate(rank)}
+    for upper, lower in pairwise(ranked.ranks):
+        bent |= _crossing_lanes(ranked, len(upper), lower, place)
+    return bent
+
+
+def _bent_at_boxes(ranked: Ranked) -> set[tuple[int, int]]:
+    """Links to a box where a line ends, next to boxes where it goes on; both ends of a lane that passes boxes in line
+    with its ends.
     """
     bent = set()
     aside: set[int] = set()  # nets whose first lane begins beside a box
@@ -64,9 +73,6 @@ def _bent(ranked: Ranked) -> set[tuple[int, int]]:
             passed = from_lane and link.net in aside and not _from_lanes(ranked, link.lower)
             if passed or (not ranked.below[link.lower] and _goes_on(ranked, link.upper)):
                 bent.add(_ends(link))
-    place = {point: index for rank in ranked.ranks for index, point in enumerate(rank)}
-    for upper, lower in pairwise(ranked.ranks):
-        bent |= _crossing_lanes(ranked, len(upper), lower, place)
     return bent
 
 

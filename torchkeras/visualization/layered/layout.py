@@ -50,12 +50,7 @@ def layout(
     order(drawing)
     across = columns(drawing)
     tops, depths = _bands(drawing, across)
-    heads, feet = [0.0] * len(across), [0.0] * len(across)
-    for rank, top, depth in zip(drawing.ranks, tops, depths, strict=True):
-        for point in rank:
-            room = depth if drawing.is_lane(point) else drawing.cells[point].depth
-            heads[point] = top + min((depth - room) / 2, LOWERED)
-            feet[point] = heads[point] + room
+    heads, feet = _sides(drawing, tops, depths)
     strokes: list[list[Stroke]] = [[] for _ in nets]
     number = {point: index for index, rank in enumerate(drawing.ranks) for point in rank}
     for link in drawing.links:
@@ -76,6 +71,17 @@ def layout(
     right = max((place + cell.after for place, cell in points), default=0.0)
     boxes = list(zip(across, heads, strict=True))[: len(cells)]
     return Layout(boxes, strokes, left, right, tops[-1] + depths[-1] if tops else 0.0)
+
+
+def _sides(drawing: Ranked, tops: Sequence[float], depths: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Where each point begins, and where it ends: a lane takes the whole depth of its rank, a box its own."""
+    heads, feet = [0.0] * len(drawing.cells), [0.0] * len(drawing.cells)
+    for rank, top, depth in zip(drawing.ranks, tops, depths, strict=True):
+        for point in rank:
+            room = depth if drawing.is_lane(point) else drawing.cells[point].depth
+            heads[point] = top + min((depth - room) / 2, LOWERED)
+            feet[point] = heads[point] + room
+    return heads, feet
 
 
 def _bands(drawing: Ranked, across: Sequence[float]) -> tuple[list[float], list[float]]:

@@ -114,12 +114,7 @@ def rank_numbers(count: int, nets: Sequence[Net], first: Collection[int], last: 
 
     What hangs from inputs of its own alone stands just above what takes it.
     """
-    takes: list[set[int]] = [set() for _ in range(count)]
-    gives: list[list[int]] = [[] for _ in range(count)]
-    for net in nets:
-        for target, _ in net.targets:
-            takes[target].add(net.source)
-            gives[net.source].append(target)
+    takes, gives = _neighbours(count, nets)
     numbers, alone = [0] * count, [False] * count
     for box in range(count):
         numbers[box] = max((numbers[source] + 1 for source in takes[box]), default=0)
@@ -131,3 +126,14 @@ def rank_numbers(count: int, nets: Sequence[Net], first: Collection[int], last: 
     for box in last:
         numbers[box] = bottom
     return numbers
+
+
+def _neighbours(count: int, nets: Sequence[Net]) -> tuple[list[set[int]], list[list[int]]]:
+    """For each box the boxes that it takes from, and those that it gives to."""
+    takes: list[set[int]] = [set() for _ in range(count)]
+    gives: list[list[int]] = [[] for _ in range(count)]
+    for net in nets:
+        for target, _ in net.targets:
+            takes[target].add(net.source)
+            gives[net.source].append(target)
+    return takes, gives
