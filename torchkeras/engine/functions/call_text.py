@@ -63,18 +63,26 @@ def _text(value: Any) -> str:
     if kind == "input":
         return f"{{{what}}}"
     if kind == "slice":
-        start, stop, step = ("" if part is None else _text(part) for part in what)
-        return f"{start}:{stop}" + (f":{step}" if step else "")
+        return _slice_text(*what)
     if kind in ("constant", "parameter", "expression"):
         return f"{{{kind}_{what}}}"
     if kind in ("dtype", "memory_format"):
         return f"torch.{what}"
     if kind == "size":
-        first, *others = what
-        if not isinstance(first, str):
-            return f"{{{first}}}.shape[{others[0]}]"
-        return f" {first} ".join(f"({_text(part)})" if _is_compound(part) else _text(part) for part in others)
+        return _size_text(*what)
     return {"ellipsis": "...", "array": "array"}.get(kind) or repr(complex(*what))
+
+
+def _slice_text(*parts: Any) -> str:
+    start, stop, step = ("" if part is None else _text(part) for part in parts)
+    return f"{start}:{stop}" + (f":{step}" if step else "")
+
+
+def _size_text(first: Any, *others: Any) -> str:
+    """The size of an axis of an input, `{0}.shape[1]`, or an operation on two sizes."""
+    if not isinstance(first, str):
+        return f"{{{first}}}.shape[{others[0]}]"
+    return f" {first} ".join(f"({_text(part)})" if _is_compound(part) else _text(part) for part in others)
 
 
 def _is_compound(size: Any) -> bool:
