@@ -65,9 +65,8 @@ def standardize(
         tensor = as_tensor(_with_axes(item, name, shape, None if what == "input" else kind, keep))
         if dtype == torch.int64 and what == "target":
             _check_whole(tensor, name)
-        if not streamed or tensor.device.type == "cpu":
-            for layer in layers:  # before the type changes, which would wrap large numbers around
-                check_indices(tensor, name, layer)
+        if layers:  # before the type changes, which would wrap large numbers around
+            _check_for_layers(tensor, name, layers, streamed)
         if dtype is not None and not (keep and not tensor.is_floating_point()):
             tensor = tensor.to(dtype)
         checked.append(tensor)
@@ -108,6 +107,14 @@ def standardize_targets(
             )
         _check_shape(target, name, shape, kind)
     return targets
+
+
+def _check_for_layers(values: Tensor, name: str, layers: Sequence[Any], streamed: bool) -> None:
+    """The numbers of an input are indices that each of these layers has, unless they are `streamed` to a device."""
+    if streamed and values.device.type != "cpu":
+        return
+    for layer in layers:
+        check_indices(values, name, layer)
 
 
 def check_indices(values: Tensor, name: str, layer: Any) -> None:

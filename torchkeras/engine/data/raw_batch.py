@@ -85,9 +85,10 @@ def samples_in(data: Any) -> int:
     if isinstance(data, Mapping):
         return samples_in(next(iter(data.values()))) if data else 1
     if isinstance(data, (list, tuple)) and data:
-        inside = [item for part in data if isinstance(part, (list, tuple)) for item in part]
+        lists = [part for part in data if isinstance(part, (list, tuple))]
+        inside = [item for part in lists for item in part]
         if inside and not _are_whole(inside):
-            return len(next(part for part in data if isinstance(part, (list, tuple))))
+            return len(lists[0])
         return len(data) if all(isinstance(part, Mapping) for part in data) else samples_in(data[0])
     return 1
 

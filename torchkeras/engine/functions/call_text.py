@@ -23,13 +23,15 @@ def line(function: str, arguments: Any, keywords: Mapping[str, Any]) -> str:
     """
     texts = [_text(argument) for argument in arguments]
     if function in INFIX and len(texts) == 2:
-        left, right = (f"({t})" if _is_compound(a) else _operand(t) for t, a in zip(texts, arguments, strict=True))
+        left, right = map(_side, texts, arguments)
         return f"{left} {INFIX[function]} {right}"
     if function in PREFIX and len(texts) == 1:
         return f"{PREFIX[function]}{texts[0]}"
     if function == "getitem" and len(texts) == 2:
-        inside = arguments[1]
-        return f"{texts[0]}[{', '.join(map(_text, inside)) if isinstance(inside, (list, tuple)) else texts[1]}]"
+        index = arguments[1]
+        if isinstance(index, (list, tuple)):
+            return f"{texts[0]}[{', '.join(map(_text, index))}]"
+        return f"{texts[0]}[{texts[1]}]"
     named = [f"{key}={_text(value)}" for key, value in keywords.items()]
     place, _, name = function.rpartition(".")
     if place == "torch.Tensor":
@@ -47,6 +49,11 @@ def literal(value: Any) -> str:
         return f'float("{text}")'
     plain = isinstance(value, str) and value.isascii() and value.isprintable() and not {'"', "\\"} & set(value)
     return f'"{text[1:-1]}"' if plain else text
+
+
+def _side(text: str, argument: Any) -> str:
+    """The text of an argument as one side of an operator."""
+    return f"({text})" if _is_compound(argument) else _operand(text)
 
 
 def _operand(text: str) -> str:

@@ -116,8 +116,9 @@ class _Writer:
     def write(self) -> str:
         parameters = self._parameters()
         for node in self.graph.nodes:
-            if node.input_tensors:
-                self._node(node)
+            inputs = node.input_tensors
+            if inputs:
+                self._node(node, inputs, node.output_tensors)
         results = [self.value(tensor, Layout.KERAS) for tensor in self.graph.outputs]
         result = _list_text(_slots(len(results)))
         if self.variant.details:
@@ -190,89 +191,80 @@ class _Writer:
 
     # --- nodes ------------------------------------------------------------------------------------------------------
 
-    def _layouts(self, node: Node) -> tuple[Layout, Layout, str]:
-        """The order that the inputs must have, the order the outputs come in, and an argument that tells the axis."""
-        kind, tensors = node.layer._facts.layout, node.input_tensors
-        if kind in (Layout.ANY, Layout.AXIS):
-            alike = len({tensor.ndim for tensor in tensors}) == 1
-            first = any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in tensors)
-            if not (alike and first):
-                return Layout.KERAS, Layout.KERAS, ""
-            axis = axis_channels_first(node.layer._facts.axis, tensors[0].ndim) if kind is Layout.AXIS else None
-            return Layout.CHANNELS_FIRST, Layout.CHANNELS_FIRST, "" if axis is None else f", axis={axis}"
-        return kind, kind, ""
-
-    def _node(self, node: Node) -> None:
+    def _node(self, node: Node, inputs: list[KerasTensor], outputs: list[KerasTensor]) -> None:
         """Write the call of a layer, with the copies and casts that it needs before and after."""
-        taken, given, axis = self._layouts(node)
-        uses = self._input_values(node, taken)
-        arguments = self._arguments(node, uses, axis)  # the masks among them join `uses`
-        made = self._output_values(node, given)
-        if self._gives_details(node):
-            self._nested_call(node, arguments, tuple(uses), made, self._shapes(node))
+        layer, options = node.layer, dict(node.arguments)
+        mode = options.pop("training", None) if runs_in_mode(node) else None
+        taken, given, axis = self._layouts(layer, inputs)
+        uses = self._input_values(layer, inputs, taken)
+        arguments = self._arguments(node, inputs, options, uses, axis)  # the masks among them join `uses`
+        made = self._output_values(outputs, given)
+        if self._gives_details(layer, outputs):
+            self._nested_call(node, arguments, tuple(uses), made, self._comment(layer, outputs))
             return
-        mixed = is_mixed(node.layer)
-        call = _typed_call(node, self._call(node, taken, arguments), mixed)
-        self.lines.append(
-            Line(call, tuple(uses), tuple(made), self._comment(node), node.layer.compute_dtype if mixed else "")
-        )
-        if mixed and len(made) > 1:
-            self._type_outputs(node.output_tensors, made)
-        for index, tensor in enumerate(node.output_tensors):
+        method, first = self._method(node, inputs[0], outputs[0], taken)
+        if mode is not None:
+            method, first = "_call_in_mode", f"{mode}, {first}"
+        mixed = is_mixed(layer)
+        call = _typed_call(node, f"{self._path(layer)}.{method}({first}{arguments})", outputs, mixed)
+        region = layer.compute_dtype if mixed else ""
+        self.lines.append(Line(call, tuple(uses), tuple(made), self._comment(layer, outputs), region))
+        if mixed and len(outputs) > 1:
+            self._type_outputs(outputs, made)
+        for index, tensor in enumerate(outputs):
             self.pending_masks[tensor] = (node, index)
         if self.variant.details:
-            self._activity_losses(node, torch.float32 if mixed else None)
+            self._activity_losses(layer, outputs, torch.float32 if mixed else None)
 
-    def _input_values(self, node: Node, layout: Layout) -> list[int]:
-        """The values of a node's inputs, in the order of axes and the types in which its layer takes them."""
-        layer, uses = node.layer, []
-        for index, tensor in enumerate(node.input_tensors):
-            uses.append(self.value(tensor, layout, taken_type(layer, tensor, index)))
-        for index, tensor in enumerate(node.input_tensors):
+    def _layouts(self, layer: Layer, inputs: list[KerasTensor]) -> tuple[Layout, Layout, str]:
+        """The order that the inputs must have, the order the outputs come in, and an argument that tells the axis."""
+        kind = layer._facts.layout
+        if kind not in (Layout.ANY, Layout.AXIS):
+            return kind, kind, ""
+        alike = len({tensor.ndim for tensor in inputs}) == 1
+        first = any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in inputs)
+        if not (alike and first):
+            return Layout.KERAS, Layout.KERAS, ""
+        axis = axis_channels_first(layer._facts.axis, inputs[0].ndim) if kind is Layout.AXIS else None
+        return Layout.CHANNELS_FIRST, Layout.CHANNELS_FIRST, "" if axis is None else f", axis={axis}"
+
+    def _input_values(self, layer: Layer, inputs: list[KerasTensor], layout: Layout) -> list[int]:
+        """The values of a layer's inputs, in the order of axes and the types in which it takes them."""
+        uses = [self.value(tensor, layout, taken_type(layer, tensor, index)) for index, tensor in enumerate(inputs)]
+        for index, tensor in enumerate(inputs):
             if self._needs_copy(layer, index, tensor):
                 copy = self._new()
                 self.lines.append(Line("{0}.clone()", (uses[index],), (copy,)))
                 uses[index] = copy
         return uses
 
-    def _arguments(self, node: Node, uses: list[int], axis: str) -> str:
+    def _arguments(
+        self, node: Node, inputs: list[KerasTensor], options: Mapping[str, Any], uses: list[int], axis: str
+    ) -> str:
         """The arguments of a call as text: inputs, options and masks, whose values join `uses`."""
-        layer, options = node.layer, dict(node.arguments)
-        if runs_in_mode(node):
-            del options["training"]
+        layer = node.layer
         texts = [_argument_text(layer, name, value) for name, value in options.items()]
         if POSITIONAL not in options:
-            inputs = _argument(_slots(len(uses)), isinstance(node.inputs, (list, tuple)))
-            texts.insert(0, inputs + axis)
-        masks = [self.mask(tensor) for tensor in node.input_tensors] if "mask" in layer._call_parameters else []
+            texts.insert(0, _argument(_slots(len(uses)), isinstance(node.inputs, (list, tuple))) + axis)
+        masks = [self.mask(tensor) for tensor in inputs] if "mask" in layer._call_parameters else []
         if any(mask is not None for mask in masks):
             texts.append(f"mask={_first_argument(node, _mask_slots(masks, uses))}")
         return ", ".join(filter(None, texts))
 
-    def _output_values(self, node: Node, layout: Layout) -> list[int]:
-        """A value for each output of a node, in the order of axes that its layer gives."""
+    def _output_values(self, outputs: list[KerasTensor], layout: Layout) -> list[int]:
+        """A value for each output, in the order of axes that the layer gives."""
         made = []
-        for tensor in node.output_tensors:
+        for tensor in outputs:
             self.natural[tensor] = layout if tensor.ndim > 2 else Layout.KERAS
             made.append(self._new((tensor, self.natural[tensor], tensor.dtype), self.made))
         return made
 
-    def _gives_details(self, node: Node) -> bool:
-        """Whether a node is a model that is asked for its masks and losses as well."""
-        if not has_details(node.layer):
-            return False
-        return self.variant.details or any(self.masks[tensor] is not None for tensor in node.output_tensors)
+    def _gives_details(self, layer: Layer, outputs: list[KerasTensor]) -> bool:
+        """Whether a layer is a model that is asked for its masks and losses as well."""
+        return has_details(layer) and (self.variant.details or any(self.masks[each] is not None for each in outputs))
 
-    def _call(self, node: Node, taken: Layout, arguments: str) -> str:
-        """The call of a layer, by the method for what the layers around it allow."""
-        method, first = self._method(node, taken)
-        if runs_in_mode(node) and (training := node.arguments["training"]) is not None:
-            method, first = "_call_in_mode", f"{training}, {first}"
-        return f"{self._path(node.layer)}.{method}({first}{arguments})"
-
-    def _method(self, node: Node, taken: Layout) -> tuple[str, str]:
+    def _method(self, node: Node, first_input: KerasTensor, output: KerasTensor, taken: Layout) -> tuple[str, str]:
         """The method that a call goes through, and the text of what that takes before the layer's own arguments."""
-        output, first_input = node.output_tensors[0], node.input_tensors[0]
         if output in self.raw:
             return "_call_logits", ""
         if output in self.unrectified:
@@ -281,23 +273,20 @@ class _Writer:
             return "_call_rectified", f"{self._path(node.inbound_layers[0])}, "
         return "_call_overwriting" if self._overwrites(node, taken) else "_call_module", ""
 
-    def _shapes(self, node: Node) -> str:
-        """The shapes of a node's outputs, for a comment."""
-        shapes = unpacked([tensor.shape for tensor in node.output_tensors])
-        moved = any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in node.output_tensors)
-        return f"{shapes}, channels first" if moved else f"{shapes}"
-
-    def _comment(self, node: Node) -> str:
+    def _comment(self, layer: Layer, outputs: list[KerasTensor]) -> str:
         """The shapes of the outputs; of a function also its call as a person would write it."""
-        line = node.layer._line() if hasattr(node.layer, "_line") else ""
-        return f"{line} -> {self._shapes(node)}" if line else self._shapes(node)
+        comment = f"{unpacked([tensor.shape for tensor in outputs])}"
+        if any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in outputs):
+            comment += ", channels first"
+        line = layer._line() if hasattr(layer, "_line") else ""
+        return f"{line} -> {comment}" if line else comment
 
-    def _activity_losses(self, node: Node, dtype: torch.dtype | None) -> None:
+    def _activity_losses(self, layer: Layer, outputs: list[KerasTensor], dtype: torch.dtype | None) -> None:
         """Write the penalties on a layer's outputs, which are taken in this type."""
-        if getattr(node.layer, "activity_regularizer", None) is None:
+        if getattr(layer, "activity_regularizer", None) is None:
             return
-        text = f"activity_loss({self._path(node.layer)}.activity_regularizer, {{0}})"
-        for tensor in node.output_tensors:
+        text = f"activity_loss({self._path(layer)}.activity_regularizer, {{0}})"
+        for tensor in outputs:
             loss = self._new()
             self.losses.append(("", loss))
             self.lines.append(Line(text, (self.value(tensor, Layout.KERAS, dtype),), (loss,), region=""))
@@ -399,13 +388,13 @@ def _first_argument(node: Node, texts: list[str]) -> str:
     return _argument(found, True) if isinstance(found, list) else found
 
 
-def _typed_call(node: Node, call: str, mixed: bool) -> str:
+def _typed_call(node: Node, call: str, outputs: list[KerasTensor], mixed: bool) -> str:
     """The call with its outputs as flat tensors; a single one, computed in 16 bits, in the type of its tensor."""
-    first, *others = node.output_tensors
+    several = len(outputs) > 1
     if not is_flat(node.outputs):
-        call = f"leaves({call})" if others else f"leaves({call})[0]"
-    if mixed and not others and first.dtype.is_floating_point:
-        call = f"typed({call}, {first.dtype})"
+        call = f"leaves({call})" if several else f"leaves({call})[0]"
+    if mixed and not several and outputs[0].dtype.is_floating_point:
+        call = f"typed({call}, {outputs[0].dtype})"
     return call
 
 

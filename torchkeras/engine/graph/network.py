@@ -319,7 +319,7 @@ class Network(Written, abstract=True):
 
     def _give_policy(self, policy: DTypePolicy, override: bool) -> None:
         """Give a policy to the layers, with `override` to those as well that were given one of their own."""
-        layers = [m for m in self.modules() if isinstance(m, Layer) and (m._facts.casts or isinstance(m, Network))]
+        layers: list[Any] = [module for module in self.modules() if _takes_policy(module)]
         before = [(layer, layer._policy, layer._tells_policy) for layer in layers]
         try:
             for layer in layers:
@@ -331,8 +331,9 @@ class Network(Written, abstract=True):
             for layer, own, tells in before:
                 layer._policy, layer._tells_policy = own, tells
             raise
-        for network in reversed([m for m in layers if isinstance(m, Network) and m._graph is not None]):
-            network._find_types()
+        for layer in reversed(layers):
+            if isinstance(layer, Network) and layer._graph is not None:
+                layer._find_types()
 
     def _find_types(self) -> None:
         """Bring the types of the symbolic tensors, and the code, in line with the layers' policies."""
@@ -365,6 +366,11 @@ class Network(Written, abstract=True):
             self._graph = trace.rebuild(layers, plain)
             self._own_node()
         self._functions = {variant: codegen.compiled(text, self.name) for variant, text in self._sources.items()}
+
+
+def _takes_policy(module: torch.nn.Module) -> bool:
+    """Whether a module has a policy that a model around it may give: a layer that casts, or a model."""
+    return isinstance(module, Network) or (isinstance(module, Layer) and module._facts.casts)
 
 
 def _are_those_of(graph: Graph, tensors: list[KerasTensor], masks: list[Any]) -> bool:

@@ -45,8 +45,7 @@ def infer(layer: Any, inputs: Any, masks: list[Any], arguments: Mapping[str, Any
     outputs, mask = _stated(layer, inputs), None
     if outputs is None:
         (first, mask), (second, _) = (_run_on_meta(layer, inputs, masks, arguments, size, True) for size in PROBES)
-        _check_tensors(layer, first)
-        outputs = _merged(first, second)
+        outputs = _merged(layer, first, second)
     elif asks_mask:
         _, mask = _run_on_meta(layer, inputs, masks, arguments, PROBES[0], False)
     if not asks_mask and any(m is not None for m in masks):
@@ -122,7 +121,8 @@ def by_running(layer: Layer) -> Iterator[None]:
 def _stated(layer: Layer, inputs: Any) -> Any:
     """Outputs whose shape needs no run: the input's, or what the layer's own `compute_output_shape` says; else None."""
     several = isinstance(inputs, (list, tuple))
-    first, shapes = (inputs[0], [tensor.shape for tensor in inputs]) if several else (inputs, inputs.shape)
+    first = inputs[0] if several else inputs
+    shapes: Any = [tensor.shape for tensor in inputs] if several else first.shape
     facts = layer._facts
     if facts.keeps_shape and not layer._by_call and first.dtype.is_floating_point:
         return KerasTensor(first.shape, first.dtype)
@@ -239,14 +239,6 @@ def _in_compute_type(layer: Layer, tensor: torch.Tensor) -> torch.Tensor:
     return tensor.to("meta", layer._policy.compute_type if cast else tensor.dtype)
 
 
-def _check_tensors(layer: Layer, outputs: Any) -> None:
-    if not leaves(outputs):
-        raise TypeError(
-            f"{type(layer).__name__} {layer.name!r} must give a tensor or a list of tensors; "
-            f"found {type(outputs).__name__}."
-        )
-
-
 def _meta(shape: Shape, dtype: torch.dtype, size: int) -> torch.Tensor:
     return torch.empty([size if known is None else known for known in shape], dtype=dtype, device="meta")
 
@@ -255,9 +247,17 @@ def _meta_mask(mask: Any, size: int) -> torch.Tensor | None:
     return None if mask is None else _meta(mask.shape, torch.bool, size)
 
 
-def _merged(first: Any, second: Any) -> Any:
-    """Symbolic tensors in the form of the outputs of both runs; a plain tuple of them is a list, as in Keras."""
+def _merged(layer: Layer, first: Any, second: Any) -> Any:
+    """Symbolic tensors in the form of the outputs of both runs; a plain tuple of them is a list, as in Keras.
+
+    Raises TypeError for outputs without a tensor.
+    """
     form, tensors = taken_apart(first)
+    if not tensors:
+        raise TypeError(
+            f"{type(layer).__name__} {layer.name!r} must give a tensor or a list of tensors; "
+            f"found {type(first).__name__}."
+        )
     pairs = zip(tensors, leaves(second), strict=True)
     shapes = [([a if a == b else None for a, b in zip(x.shape, y.shape, strict=True)], x.dtype) for x, y in pairs]
     merged = put_together(form, [KerasTensor(shape, dtype) for shape, dtype in shapes])
