@@ -225,20 +225,9 @@ class Building(WeightOwner):
 
         Source: https://keras.io/api/layers/base_layer/
         """
-        if isinstance(name_or_shape, str):
-            if name is not None:
-                raise ValueError(f"add_weight: the name is given twice: {name_or_shape!r} and {name!r}.")
-            name = name_or_shape
-        elif name_or_shape is not None:  # Keras 3's order
-            if shape != () and initializer is not None:
-                raise ValueError(f"add_weight: the initializer is given twice: {shape!r} and {initializer!r}.")
-            shape, initializer = name_or_shape, shape or initializer
+        name, shape, initializer = _named_shape(name_or_shape, name, shape, initializer)
+        self._refuse_in_call(name)
         kind = type(self).__name__
-        if CODE.owner is self and (self._call_nodes or self._taken_plainly):
-            raise ValueError(
-                f"{kind} {self.name!r}: its code makes the weight {name!r} in a call, and each call makes another: "
-                "make weights in __init__ or build."
-            )
         name = name or f"weight_{len(self._added)}"
         shape = (shape,) if isinstance(shape, int) else tuple(shape or ())
         if not all(hasattr(size, "__index__") for size in shape):
@@ -259,6 +248,14 @@ class Building(WeightOwner):
             variable.draw(initial)
         variable.tensors[0]._added_weight = True  # type: ignore[attr-defined]
         return variable.tensors[0]
+
+    def _refuse_in_call(self, name: str | None) -> None:
+        """Raise ValueError for a weight that the layer's code makes in a call after its first."""
+        if CODE.owner is self and (self._call_nodes or self._taken_plainly):
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: its code makes the weight {name!r} in a call, and each call "
+                "makes another: make weights in __init__ or build."
+            )
 
     def _note_made(self) -> None:
         """Say that the code under way has built this layer, maybe made it."""
@@ -291,6 +288,22 @@ class Building(WeightOwner):
         return size
 
 
+def _named_shape(first: Any, name: str | None, shape: Any, initializer: Any) -> tuple[str | None, Any, Any]:
+    """(name, shape, initializer) of `add_weight`, whose first argument is the name, or the shape as in Keras 3.
+
+    Raises ValueError for one that is given twice.
+    """
+    if first is None:
+        return name, shape, initializer
+    if isinstance(first, str):
+        if name is not None:
+            raise ValueError(f"add_weight: the name is given twice: {first!r} and {name!r}.")
+        return first, shape, initializer
+    if shape != () and initializer is not None:
+        raise ValueError(f"add_weight: the initializer is given twice: {shape!r} and {initializer!r}.")
+    return name, first, shape or initializer
+
+
 @lru_cache
 def _further_shapes(build: Any) -> int:
     """How many shapes a `build` asks for beside the first: `build(self, query_shape, value_shape)` for one."""
@@ -312,10 +325,23 @@ def materialize(layer: WeightOwner, draw: bool = True) -> None:
     if device.type == "meta":  # as the default device of torch: `to_empty` gives memory later
         return
     with torch.no_grad():
-        for tensor in (tensor for variable in fresh for tensor in variable.further):
-            tensor.zero_().requires_grad_(False)
-    drawn = [(variable, variable.initializer) for variable in fresh] if draw else []
-    for path in dict.fromkeys(variable.name.rpartition(".")[0] for variable, by in drawn if by is None):
+        for variable in fresh:
+            for tensor in variable.further:
+                tensor.zero_().requires_grad_(False)
+    if not draw:
+        return
+    drawn = [(variable, variable.initializer) for variable in fresh]
+    by_torch = [variable for variable, initializer in drawn if initializer is None]
+    if by_torch:
+        _reset_modules(layer, modules, by_torch)
+    for variable, initializer in drawn:
+        if initializer is not None:
+            variable.draw(initializer)
+
+
+def _reset_modules(layer: WeightOwner, modules: dict[str, nn.Module], variables: list[Variable]) -> None:
+    """Have the plain torch modules of these weights draw their own values. Raises RuntimeError where one cannot."""
+    for path in dict.fromkeys(variable.name.rpartition(".")[0] for variable in variables):
         module = modules[f"{path}." if path else ""]
         if not hasattr(module, "reset_parameters"):
             raise RuntimeError(
@@ -323,9 +349,6 @@ def materialize(layer: WeightOwner, draw: bool = True) -> None:
                 "that could give it values: make it in __init__."
             )
         module.reset_parameters()  # type: ignore[operator]
-    for variable, by in drawn:
-        if by is not None:
-            variable.draw(by)
 
 
 def _allocate(layer: WeightOwner, modules: dict[str, nn.Module], device: torch.device) -> None:

@@ -55,25 +55,18 @@ def standardize(
     items = _items_by_name(values, names, what)
     shapes = shapes or [None] * len(names)
     dtypes = dtypes or [None] * len(names)
-    checked = []
     as_given = as_given or [False] * len(names)
     kinds = kinds or [LIKE] * len(names)
     indices = indices or [()] * len(names)
+    checked = []
     for item, name, shape, dtype, keep, kind, layers in zip(
         items, names, shapes, dtypes, as_given, kinds, indices, strict=True
     ):
-        array = _checked_array(item, name, what)
-        given = tuple(array.shape)
-        if array.ndim == 1 and not keep and not (shape is not None and len(shape) == 1):
-            array = array.reshape(len(array), 1)
-        _check_shape(array, name, shape, None if what == "input" else kind, given, not hasattr(item, "shape"))
-        tensor = as_tensor(array)
+        tensor = as_tensor(_with_axes(item, name, shape, None if what == "input" else kind, keep))
         if dtype == torch.int64 and what == "target":
             _check_whole(tensor, name)
-        for layer in (
-            () if streamed and tensor.device.type != "cpu" else layers
-        ):  # before the type changes, which would wrap large numbers around
-            check_indices(tensor, name, layer)
+        if layers:  # before the type changes, which would wrap large numbers around
+            _check_for_layers(tensor, name, layers, streamed)
         if dtype is not None and not (keep and not tensor.is_floating_point()):
             tensor = tensor.to(dtype)
         checked.append(tensor)
@@ -114,6 +107,14 @@ def standardize_targets(
             )
         _check_shape(target, name, shape, kind)
     return targets
+
+
+def _check_for_layers(values: Tensor, name: str, layers: Sequence[Any], streamed: bool) -> None:
+    """The numbers of an input are indices that each of these layers has, unless they are `streamed` to a device."""
+    if streamed and values.device.type != "cpu":
+        return
+    for layer in layers:
+        check_indices(values, name, layer)
 
 
 def check_indices(values: Tensor, name: str, layer: Any) -> None:
@@ -253,23 +254,33 @@ def _items_by_name(values: Any, names: Sequence[str], what: str) -> list[Any]:
         )
     if values is None:
         return []
-    if _is_frame(values) and len(names) > 1:
+    if len(names) > 1 and _is_frame(values):
         values = {name: values[name] for name in values.columns}
     if isinstance(values, Mapping):
         return _by_name(values, names, what)
-    items = list(values) if isinstance(values, (list, tuple)) else [values]
-    if isinstance(values, (list, tuple)) and len(names) == 1 and values and all(map(_is_number, values)):
-        items = [np.asarray(values)]
+    items = _items_of_list(values, names) if isinstance(values, (list, tuple)) else [values]
     if not names and items:
         raise ValueError(f"Error when checking model {what}: expected no data, but got {_type_name(values)}.")
     if len(items) != len(names):
-        found = [tuple(np.shape(item)) if _has_shape(item) else _type_name(item) for item in items]
-        raise ValueError(
-            f"Error when checking model {what}: expected {len(names)} array(s), for {_joined_names(names)}, but got "
-            f"{len(items)}: {', '.join(map(str, found[:10]))}{', ...' if len(found) > 10 else ''}. A list or tuple has "
-            f"an array for each {what}: join samples by np.array{', and give targets as y' if what == 'input' else ''}."
-        )
+        raise _other_number(items, names, what)
     return items
+
+
+def _items_of_list(values: Sequence[Any], names: Sequence[str]) -> list[Any]:
+    """The items of a list; numbers, where there is a single name, are one array."""
+    if len(names) == 1 and values and all(map(_is_number, values)):
+        return [np.asarray(values)]
+    return list(values)
+
+
+def _other_number(items: list[Any], names: Sequence[str], what: str) -> ValueError:
+    """The error for another number of arrays than of names."""
+    found = [tuple(np.shape(item)) if _has_shape(item) else _type_name(item) for item in items]
+    return ValueError(
+        f"Error when checking model {what}: expected {len(names)} array(s), for {_joined_names(names)}, but got "
+        f"{len(items)}: {', '.join(map(str, found[:10]))}{', ...' if len(found) > 10 else ''}. A list or tuple has "
+        f"an array for each {what}: join samples by np.array{', and give targets as y' if what == 'input' else ''}."
+    )
 
 
 def _by_name(values: Mapping[str, Any], names: Sequence[str], what: str) -> list[Any]:
@@ -283,6 +294,19 @@ def _by_name(values: Mapping[str, Any], names: Sequence[str], what: str) -> list
             f"{' Each output that compile gave a loss has one.' if what == 'target' else ''}"
         )
     return [values[name] for name in names]
+
+
+def _with_axes(item: Any, name: str, shape: Shape | None, kind: str | None, keep: bool) -> Any:
+    """A NumPy array or tensor of numbers, of this shape: one of a single axis gets a second, unless it is to `keep` it.
+
+    `kind`: of a target, None of an input.
+    """
+    array = _checked_array(item, name, "input" if kind is None else "target")
+    given = tuple(array.shape)
+    if array.ndim == 1 and not keep and not (shape is not None and len(shape) == 1):
+        array = array.reshape(len(array), 1)
+    _check_shape(array, name, shape, kind, given, not hasattr(item, "shape"))
+    return array
 
 
 def _checked_array(value: Any, name: str, what: str) -> Any:

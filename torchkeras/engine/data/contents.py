@@ -81,25 +81,29 @@ class _Plain:
         if value is None or isinstance(value, (bool, int, str)):
             return value
         if isinstance(value, (float, np.generic)):
-            number = value.item() if isinstance(value, np.generic) else value
-            return number if number == number and isinstance(number, (bool, int, float, str)) else str(number)
+            return _number(value)
         if isinstance(value, ARRAYS):
             return self._array(value)
         if isinstance(value, os.PathLike):
             return os.fspath(value)
         if isinstance(value, Mapping):
-            named = {str(name): item for name, item in value.items() if name != "name"}
-            return self._long(list(named.items())) or {name: self.of(item, depth) for name, item in named.items()}
+            return self._mapping(value, depth)
         if isinstance(value, (list, tuple, range, AnySet)):
-            found = sorted(value, key=repr) if isinstance(value, AnySet) else list(value)
-            return self._long(found) or [self.of(item, depth) for item in found]
-        config = None if isinstance(value, type) else getattr(value, "get_config", None)
-        if config is not None:
+            return self._items(value, depth)
+        if not isinstance(value, type) and getattr(value, "get_config", None) is not None:
             code = self.code(type(value), depth)
             return {"class": type(value).__name__, "config": self.of(config_of(value), depth), **code}
-        if not self._deep or isinstance(value, torch.dtype):
-            return str(value) if isinstance(value, torch.dtype) else _name(value)
-        return self._followed(value, depth)
+        if isinstance(value, torch.dtype):
+            return str(value)
+        return self._followed(value, depth) if self._deep else _name(value)
+
+    def _mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+        named = {str(name): item for name, item in value.items() if name != "name"}
+        return self._long(list(named.items())) or {name: self.of(item, depth) for name, item in named.items()}
+
+    def _items(self, value: Any, depth: int) -> Any:
+        items = sorted(value, key=repr) if isinstance(value, AnySet) else list(value)
+        return self._long(items) or [self.of(item, depth) for item in items]
 
     def _array(self, value: Any) -> dict[str, Any]:
         about = {"type": str(value.dtype).removeprefix("torch."), "shape": list(value.shape)}
@@ -128,31 +132,23 @@ class _Plain:
         if isinstance(value, partial):
             return {name: self.of(getattr(value, name), depth - 1) for name in ("func", "args", "keywords")}
         if isinstance(value, GeneratorType):
-            frame = value.gi_frame
-            local = self.of(frame.f_locals, depth - 1) if frame else {}
-            text = _without_output(value.gi_code, frame.f_globals if frame else {})
-            return {"generator": value.__qualname__, "code": digest(value.gi_code), **_digest(text), "names": local}
+            return self._generator(value, depth)
         if callable(value) and not hasattr(value, "__dict__"):
             return _name(value)
         return self._object(value, depth)
 
+    def _generator(self, value: GeneratorType, depth: int) -> dict[str, Any]:
+        frame = value.gi_frame
+        local = self.of(frame.f_locals, depth - 1) if frame else {}
+        text = _without_output(value.gi_code, frame.f_globals if frame else {})
+        return {"generator": value.__qualname__, "code": digest(value.gi_code), **_digest(text), "names": local}
+
     def _function(self, function: FunctionType, depth: int) -> dict[str, Any]:
         code = function.__code__
         text = _without_output(code, function.__globals__)
-        names = [*_global_names(code)]
-        if text is not None:  # but for those that are only printed or logged
-            read = _names_of_text(text)
-            names = [name for name in names if name in read]
-        named = {name: function.__globals__.get(name) for name in names}
-        named |= dict(zip(code.co_freevars, map(_cell, function.__closure__ or ()), strict=True))
-        named |= {f"argument {k}": each for k, each in enumerate(function.__defaults__ or ())}
-        named |= function.__kwdefaults__ or {}
-        for name, module in [*named.items()]:
-            if isinstance(module, ModuleType) and _is_users(module.__name__):
-                named |= {f"{name}.{each}": vars(module)[each] for each in names if each in vars(module)}
         description = {
             name: self.of(value, depth - 1)
-            for name, value in named.items()
+            for name, value in _named_values(function, text).items()
             if _is_code(value) or isinstance(value, (*VALUES, *NAMESPACES))
         }
         code_digest = digest(code, function.__doc__)
@@ -163,16 +159,14 @@ class _Plain:
         if not self._deep or id(kind) in self._seen or not depth:
             return {}
         self._seen[id(kind)] = kind
-        bases = [base for base in reversed(kind.__mro__) if _is_users(base.__module__)]
-        found = {name: getattr(each, "__func__", each) for base in bases for name, each in vars(base).items()}
-        found = {name: each.fget if isinstance(each, property) else each for name, each in found.items()}
-        own = {name: each for name, each in found.items() if isinstance(each, FunctionType)}
-        description: dict[str, Any] = {name: self._function(each, depth - 1) for name, each in own.items()}
-        values = {name: each for name, each in found.items() if isinstance(each, VALUES) and name[:2] != "__"}
-        return {
-            **({"methods": description} if description else {}),
-            **({"values": {name: self.of(each, depth - 1) for name, each in values.items()}} if values else {}),
+        members = _members(kind)
+        functions = {name: each for name, each in members.items() if isinstance(each, FunctionType)}
+        values = {name: each for name, each in members.items() if isinstance(each, VALUES) and name[:2] != "__"}
+        description = {
+            "methods": {name: self._function(each, depth - 1) for name, each in functions.items()},
+            "values": {name: self.of(each, depth - 1) for name, each in values.items()},
         }
+        return {what: found for what, found in description.items() if found}
 
     def _object(self, value: Any, depth: int) -> dict[str, Any]:
         description, whole = {}, _is_of_user(value)
@@ -181,6 +175,43 @@ class _Plain:
             if not name.startswith("_") or of_user:
                 description[name] = self.of(item, depth - 1)
         return {"class": type(value).__qualname__, **description, **self.code(type(value), depth)}
+
+
+def _number(value: Any) -> Any:
+    """A number as Python's; as text where JSON has none such: not a number, complex."""
+    number = value.item() if isinstance(value, np.generic) else value
+    return number if number == number and isinstance(number, (bool, int, float, str)) else str(number)
+
+
+def _named_values(function: FunctionType, text: ast.AST | None) -> dict[str, Any]:
+    """The values that a function's code names: globals, what it closes over, defaults, attributes of user's modules.
+
+    `text`: the code without what it prints and logs; what is named there alone is left out.
+    """
+    code = function.__code__
+    names = [*_global_names(code)]
+    if text is not None:
+        read = _names_of_text(text)
+        names = [name for name in names if name in read]
+    named = {name: function.__globals__.get(name) for name in names}
+    named |= dict(zip(code.co_freevars, map(_cell, function.__closure__ or ()), strict=True))
+    named |= {f"argument {k}": each for k, each in enumerate(function.__defaults__ or ())}
+    named |= function.__kwdefaults__ or {}
+    for name, module in [*named.items()]:
+        if isinstance(module, ModuleType) and _is_users(module.__name__):
+            named |= {f"{name}.{each}": vars(module)[each] for each in names if each in vars(module)}
+    return named
+
+
+def _members(kind: type) -> dict[str, Any]:
+    """What a class and its bases that are the user's define; of methods and properties the function."""
+    found: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        if _is_users(base.__module__):
+            for name, each in vars(base).items():
+                function = getattr(each, "__func__", each)
+                found[name] = function.fget if isinstance(function, property) else function
+    return found
 
 
 def code_of(kind: type) -> dict[str, Any]:

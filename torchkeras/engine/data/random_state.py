@@ -93,14 +93,19 @@ def _walk(place: str, value: Any, depth: int, seen: set[int]) -> Iterator[tuple[
     if _is_generator(value):
         yield place, value
         return
-    if isinstance(value, Mapping):
-        items = [(f"{place}[{key!r}]", item) for key, item in value.items()] if len(value) <= LONGEST else []
-    elif isinstance(value, (list, tuple)):
-        items = [(f"{place}[{i}]", item) for i, item in enumerate(value)] if len(value) <= LONGEST else []
-    else:
-        items = [(f"{place}.{name}", item) for name, item in getattr(value, "__dict__", {}).items()]
-    for inner, item in items if depth else ():
-        yield from _walk(inner, item, depth - 1, seen)
+    if depth:
+        for inner, item in _items_in(place, value):
+            yield from _walk(inner, item, depth - 1, seen)
+
+
+def _items_in(place: str, value: Any) -> list[tuple[str, Any]]:
+    """What an object holds, by its place: of a dict or list its items, unless it is a long one, else its attributes."""
+    if not isinstance(value, (Mapping, list, tuple)):
+        return [(f"{place}.{name}", item) for name, item in getattr(value, "__dict__", {}).items()]
+    if len(value) > LONGEST:
+        return []
+    items = value.items() if isinstance(value, Mapping) else enumerate(value)
+    return [(f"{place}[{key!r}]", item) for key, item in items]
 
 
 def _is_generator(value: Any) -> bool:

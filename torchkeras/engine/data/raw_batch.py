@@ -85,9 +85,10 @@ def samples_in(data: Any) -> int:
     if isinstance(data, Mapping):
         return samples_in(next(iter(data.values()))) if data else 1
     if isinstance(data, (list, tuple)) and data:
-        inside = [item for part in data if isinstance(part, (list, tuple)) for item in part]
+        lists = [part for part in data if isinstance(part, (list, tuple))]
+        inside = [item for part in lists for item in part]
         if inside and not _are_whole(inside):
-            return len(next(part for part in data if isinstance(part, (list, tuple))))
+            return len(lists[0])
         return len(data) if all(isinstance(part, Mapping) for part in data) else samples_in(data[0])
     return 1
 
@@ -106,26 +107,32 @@ def rows_of(data: Any, rows: slice, samples: int) -> Any:
     """
     if not _has_rows(data, samples):
         raise _no_rows(f"nothing in it is {samples} long", samples)
+    return _rows_of_item(data, rows, samples)
 
-    def each(value: Any, inner: bool = True) -> Any:
-        if isinstance(value, (str, bytes, bool, int, float, np.generic, type(None))):
-            return value
-        if isinstance(value, ARRAYS):
-            if value.ndim and len(value) != samples:
-                raise _no_rows(f"it has an array of shape {tuple(value.shape)}", samples)
-            return value[rows] if value.ndim else value
-        if isinstance(value, (dict, UserDict)):
-            return _with_items(value, {key: each(item) for key, item in value.items()})
-        if not (type(value) in (list, tuple) or hasattr(value, "_fields")):
-            raise _no_rows(f"it has an object of type {type(value).__name__}", samples)
-        if len(value) == samples and not any(_is_long(item, samples) for item in value):
-            return value[rows]
-        if inner and len(value) == samples > 1 and _are_alike(value):
-            raise _no_rows(f"it has a list of {samples} arrays that are {samples} long", samples)  # samples, or inputs?
-        items = [each(item) for item in value]
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
 
-    return each(data, inner=False)
+def _rows_of_item(value: Any, rows: slice, samples: int, inner: bool = False) -> Any:
+    """These rows of something in a batch; `inner`: it is not the batch itself."""
+    if isinstance(value, (str, bytes, bool, int, float, np.generic, type(None))):
+        return value
+    if isinstance(value, ARRAYS):
+        if value.ndim and len(value) != samples:
+            raise _no_rows(f"it has an array of shape {tuple(value.shape)}", samples)
+        return value[rows] if value.ndim else value
+    if isinstance(value, (dict, UserDict)):
+        return _with_items(value, {key: _rows_of_item(item, rows, samples, True) for key, item in value.items()})
+    if type(value) in (list, tuple) or hasattr(value, "_fields"):
+        return _rows_of_list(value, rows, samples, inner)
+    raise _no_rows(f"it has an object of type {type(value).__name__}", samples)
+
+
+def _rows_of_list(value: Any, rows: slice, samples: int, inner: bool) -> Any:
+    """The rows of a list with an item a sample; of another one the rows of each item."""
+    if len(value) == samples and not any(_is_long(item, samples) for item in value):
+        return value[rows]
+    if inner and len(value) == samples > 1 and _are_alike(value):
+        raise _no_rows(f"it has a list of {samples} arrays that are {samples} long", samples)  # samples, or inputs?
+    items = [_rows_of_item(item, rows, samples, True) for item in value]
+    return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
 
 
 def _has_rows(value: Any, samples: int) -> bool:

@@ -54,10 +54,7 @@ def _by_output(given: Any, names: Sequence[str], option: str) -> list[Any]:
     if given is None or (isinstance(given, (list, tuple, Mapping)) and not given):
         return [None] * len(names)
     if isinstance(given, Mapping) and (len(names) > 1 or any(key in names for key in given)):
-        unknown = [key for key in given if key not in names]
-        if unknown:
-            raise ValueError(f"{option}: no output is called {unknown[0]!r}; there are {list(names)}.")
-        return [given.get(name) for name in names]
+        return _by_name(given, names, option)
     if len(names) == 1:
         alone = isinstance(given, (list, tuple)) and len(given) == 1 and not np.isscalar(given[0])
         return [given[0]] if alone else [given]
@@ -68,6 +65,13 @@ def _by_output(given: Any, names: Sequence[str], option: str) -> list[Any]:
     if len(given) != len(names):
         raise ValueError(f"{option}: the model has {len(names)} outputs; found a list of {len(given)}.")
     return list(given)
+
+
+def _by_name(given: Mapping[str, Any], names: Sequence[str], option: str) -> list[Any]:
+    unknown = [key for key in given if key not in names]
+    if unknown:
+        raise ValueError(f"{option}: no output is called {unknown[0]!r}; there are {list(names)}.")
+    return [given.get(name) for name in names]
 
 
 def _check_mode(target: Tensor, name: str, mode: str | None) -> None:

@@ -23,13 +23,15 @@ def line(function: str, arguments: Any, keywords: Mapping[str, Any]) -> str:
     """
     texts = [_text(argument) for argument in arguments]
     if function in INFIX and len(texts) == 2:
-        left, right = (f"({t})" if _is_compound(a) else _operand(t) for t, a in zip(texts, arguments, strict=True))
+        left, right = map(_side, texts, arguments)
         return f"{left} {INFIX[function]} {right}"
     if function in PREFIX and len(texts) == 1:
         return f"{PREFIX[function]}{texts[0]}"
     if function == "getitem" and len(texts) == 2:
-        inside = arguments[1]
-        return f"{texts[0]}[{', '.join(map(_text, inside)) if isinstance(inside, (list, tuple)) else texts[1]}]"
+        index = arguments[1]
+        if isinstance(index, (list, tuple)):
+            return f"{texts[0]}[{', '.join(map(_text, index))}]"
+        return f"{texts[0]}[{texts[1]}]"
     named = [f"{key}={_text(value)}" for key, value in keywords.items()]
     place, _, name = function.rpartition(".")
     if place == "torch.Tensor":
@@ -49,6 +51,11 @@ def literal(value: Any) -> str:
     return f'"{text[1:-1]}"' if plain else text
 
 
+def _side(text: str, argument: Any) -> str:
+    """The text of an argument as one side of an operator."""
+    return f"({text})" if _is_compound(argument) else _operand(text)
+
+
 def _operand(text: str) -> str:
     return f"({text})" if text.startswith("-") else text
 
@@ -63,18 +70,26 @@ def _text(value: Any) -> str:
     if kind == "input":
         return f"{{{what}}}"
     if kind == "slice":
-        start, stop, step = ("" if part is None else _text(part) for part in what)
-        return f"{start}:{stop}" + (f":{step}" if step else "")
+        return _slice_text(*what)
     if kind in ("constant", "parameter", "expression"):
         return f"{{{kind}_{what}}}"
     if kind in ("dtype", "memory_format"):
         return f"torch.{what}"
     if kind == "size":
-        first, *others = what
-        if not isinstance(first, str):
-            return f"{{{first}}}.shape[{others[0]}]"
-        return f" {first} ".join(f"({_text(part)})" if _is_compound(part) else _text(part) for part in others)
+        return _size_text(*what)
     return {"ellipsis": "...", "array": "array"}.get(kind) or repr(complex(*what))
+
+
+def _slice_text(*parts: Any) -> str:
+    start, stop, step = ("" if part is None else _text(part) for part in parts)
+    return f"{start}:{stop}" + (f":{step}" if step else "")
+
+
+def _size_text(first: Any, *others: Any) -> str:
+    """The size of an axis of an input, `{0}.shape[1]`, or an operation on two sizes."""
+    if not isinstance(first, str):
+        return f"{{{first}}}.shape[{others[0]}]"
+    return f" {first} ".join(f"({_text(part)})" if _is_compound(part) else _text(part) for part in others)
 
 
 def _is_compound(size: Any) -> bool:

@@ -166,34 +166,49 @@ def check(value: Any) -> None:
 
 def _check_entry(entry: Mapping[str, Any]) -> None:
     kind, value = next(iter(entry.items()), ("", None))
-    fits = {
-        "input": lambda: type(value) is int and value >= 0,
-        "constant": lambda: type(value) is int and value >= 0,
-        "parameter": lambda: type(value) is int and value >= 0,
-        "expression": lambda: type(value) is int and value >= 0,
-        "slice": lambda: isinstance(value, (list, tuple)) and len(value) == 3,
-        "ellipsis": lambda: value is True,
-        "dtype": lambda: isinstance(value, str) and isinstance(getattr(torch, value, None), torch.dtype),
-        "memory_format": lambda: value in MEMORY_FORMATS,
-        "complex": lambda: isinstance(value, (list, tuple)) and len(value) == 2 and {*map(type, value)} <= {int, float},
-        "array": lambda: True,
-        "size": lambda: _is_size(entry),
-    }
-    several = kind in HELD
-    if kind not in fits or not fits[kind]() or (len(entry) > 1 and not several):
+    fits = FORMS.get(kind)
+    if fits is None or not fits(value) or (len(entry) > 1 and kind not in HELD):
         raise ValueError(f"has {dict(entry)!r:.200}, which stands for no argument.")
-    for part in value if kind == "slice" else ():  # type: ignore[union-attr]
-        check(part)
+    if kind == "slice":
+        for part in value:  # type: ignore[union-attr]
+            check(part)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a whole number from 0 on, as of an input, an axis or a tensor that the layer holds."""
+    return type(value) is int and value >= 0
 
 
 def _is_size(value: Any) -> bool:
     """Whether a value is a whole number, the size of an axis, or an operation on two of these."""
-    if isinstance(value, Mapping) and set(value) == {"size"} and isinstance(value["size"], (list, tuple)):
-        first, *others = value["size"] or [None]
-        if isinstance(first, str):
-            return first in ARITHMETIC and len(others) == 2 and all(map(_is_size, others))
-        return len(others) == 1 and all(type(number) is int and number >= 0 for number in value["size"])
+    if isinstance(value, Mapping):
+        return set(value) == {"size"} and _is_size_form(value["size"])
     return type(value) is int
+
+
+def _is_size_form(form: Any) -> bool:
+    """Whether a value is `[k, axis]` of an input, or `["*", left, right]`."""
+    if not isinstance(form, (list, tuple)) or not form:
+        return False
+    first, *others = form
+    if isinstance(first, str):
+        return first in ARITHMETIC and len(others) == 2 and all(map(_is_size, others))
+    return len(others) == 1 and all(map(_is_number, form))
+
+
+# What may stand in an entry, by its key.
+FORMS: Mapping[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("input", *HELD), _is_number),
+    "slice": lambda value: isinstance(value, (list, tuple)) and len(value) == 3,
+    "ellipsis": lambda value: value is True,
+    "dtype": lambda value: isinstance(value, str) and isinstance(getattr(torch, value, None), torch.dtype),
+    "memory_format": lambda value: value in MEMORY_FORMATS,
+    "complex": lambda value: (
+        isinstance(value, (list, tuple)) and len(value) == 2 and {*map(type, value)} <= {int, float}
+    ),
+    "array": lambda value: True,
+    "size": _is_size_form,
+}
 
 
 def is_fixed(value: Any) -> bool:

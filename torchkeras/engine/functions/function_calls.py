@@ -37,8 +37,9 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     Raises TypeError for a function or an argument that a graph cannot have, ValueError as layers do.
     """
     called = torch_functions.place_of(function)
-    if torch_functions.short(called) in KNOWN and isinstance(args[0], KerasTensor):
-        return getattr(args[0], torch_functions.short(called))(*args[1:], **kwargs)
+    short = torch_functions.short(called)
+    if short in KNOWN and isinstance(args[0], KerasTensor):
+        return getattr(args[0], short)(*args[1:], **kwargs)
     _check_outside(args)
     kwargs = _not_default(function, kwargs)
     name: Any = _NAMES.get(function) if not kwargs else None
@@ -50,18 +51,29 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
         name = _SAME[name]
     if name == "getitem":
         args = (args[0], function_arguments.index(args[1]))
-    inputs: list[KerasTensor] = []
+    inputs, arguments, keywords = _encoded(called, args, kwargs)
+    label = torch_functions.short(torch_functions.place_of(name))
+    layer = Operation(name, arguments, keywords, name=unique_name(f"operation_{label}"))
+    outputs = layer(inputs if len(inputs) > 1 else inputs[0])
+    return tuple(outputs) if type(outputs) is list else outputs  # which a layer gives for a tuple, as Keras
+
+
+def _encoded(
+    called: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[KerasTensor], list[Any], dict[str, Any]]:
+    """(inputs, arguments, keywords) of a call: its symbolic tensors, and what an `Operation` of them is made with.
+
+    Raises TypeError, which begins with the name of what was `called`.
+    """
     given = [tensor.dtype for tensor in tensors_in((args, kwargs)) if tensor.dtype.is_floating_point]
     floating = given[0] if given else getattr(torch, config.floatx())
+    inputs: list[KerasTensor] = []
     try:
         arguments = [function_arguments.encoded(argument, inputs, floating) for argument in args]
         keywords = {key: function_arguments.encoded(value, inputs, floating) for key, value in kwargs.items()}
     except TypeError as error:
         raise TypeError(f"{called}: {error}") from error
-    label = torch_functions.short(torch_functions.place_of(name))
-    layer = Operation(name, arguments, keywords, name=unique_name(f"operation_{label}"))
-    outputs = layer(inputs if len(inputs) > 1 else inputs[0])
-    return tuple(outputs) if type(outputs) is list else outputs  # which a layer gives for a tuple, as Keras
+    return inputs, arguments, keywords
 
 
 def _not_default(function: Callable[..., Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -113,12 +113,11 @@ def _reason(layer: Operation, tensors: list[KerasTensor], error: Exception) -> s
     if isinstance(error, TypeError) and "out" in layer.keywords:
         return BY_NUMPY
     if isinstance(error, TypeError):
-        has_none = unknown and _has_none([layer.arguments, *layer.keywords.values()])
+        if not unknown or not _has_none([layer.arguments, *layer.keywords.values()]):
+            return None
         return (
             f"None stands for a size that is unknown before data comes ({named}). Write x.size(axis) in place of "
             f"x.shape[axis], or -1. ({text.splitlines()[0]})"
-            if has_none
-            else None
         )
     found = _culprit(layer, tensors, unknown)
     if found is None:

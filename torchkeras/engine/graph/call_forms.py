@@ -109,30 +109,32 @@ def inputs_of_call(
     in a dict. Raises ValueError for inputs that are missing, doubled, too many or unknown, and for a list in place of a
     dict whose order is in doubt; TypeError for a number.
     """
-    names = [tensor._keras_history.layer.name for tensor in inputs]
     given = {name: kwargs.pop(name) for name in list(kwargs) if name not in OPTIONS}
     if given and args:
         raise ValueError(f"{what}: inputs come by position or by name; found both ({', '.join(given)}).")
     if given:
         args = (given,)
-    if len(args) > 1:
+    elif len(args) > 1:
         args = (list(args),)
-    if len(args) > 1:
-        raise ValueError(f"{what} has {len(names)} inputs ({', '.join(names)}); it was called with {len(args)}.")
-    if len(args) != 1 or isinstance(args[0], np.ndarray) or (form is None and is_flat(args[0])):
+    if not args or isinstance(args[0], np.ndarray) or (form is None and is_flat(args[0])):
         return args, kwargs
-    (value,) = args
+    return (_inputs_in_order(what, inputs, form, args[0]),), kwargs
+
+
+def _inputs_in_order(what: str, inputs: Sequence[Any], form: Any, value: Any) -> Any:
+    """Nested inputs, or inputs by name, in the order of the symbolic `inputs`; one alone as it is."""
+    names = [tensor._keras_history.layer.name for tensor in inputs]
     if is_by_name(form, names, value):
         value = [value[name] for name in names]
     elif form is not None:
         value = in_order(form, value, inputs, f"{what}: its call")
         if is_flat(value):
-            return (value,), kwargs
+            return value
     elif isinstance(value, Mapping):
         raise ValueError(f"{what} has the inputs {', '.join(names)}; it was called with {', '.join(map(str, value))}.")
     elif not hasattr(value, "__len__"):
         raise TypeError(f"{what}: its call takes tensors or arrays; found {value!r}, of type {type(value).__name__}.")
-    return (value[0] if len(value) == 1 else value,), kwargs
+    return value[0] if len(value) == 1 else value
 
 
 def is_by_name(form: Any, names: Sequence[str], value: Any) -> bool:

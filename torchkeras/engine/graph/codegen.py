@@ -114,23 +114,31 @@ class _Writer:
         self.unrectified = {node.input_tensors[0] for node in graph.nodes if self._rectifies(node)}
 
     def write(self) -> str:
-        parameters = [self._input(tensor) for tensor in self.graph.inputs]
-        parameters += [
-            self._new(tensor, self.mask_values)
-            for tensor, masked in zip(self.graph.inputs, self.variant.masked, strict=True)
-            if masked
-        ]
+        parameters = self._parameters()
         for node in self.graph.nodes:
-            if node.input_tensors:
-                self._node(node)
+            inputs = node.input_tensors
+            if inputs:
+                self._node(node, inputs, node.output_tensors)
         results = [self.value(tensor, Layout.KERAS) for tensor in self.graph.outputs]
-        result = _list_text([f"{{{k}}}" for k in range(len(results))])
+        result = _list_text(_slots(len(results)))
         if self.variant.details:
-            mask_texts = _mask_slots([self.mask(tensor) for tensor in self.graph.outputs], results)
-            loss_texts = [f"{star}{{{len(results) + k}}}" for k, (star, _) in enumerate(self.losses)]
-            results += [value for _, value in self.losses]
-            result = f"{result}, [{', '.join(mask_texts)}], [{', '.join(loss_texts)}]"
+            result = f"{result}, {self._masks_and_losses(results)}"
         return _print(self.lines, parameters, result, results, [t._keras_history.layer.name for t in self.graph.inputs])
+
+    def _parameters(self) -> list[int]:
+        """The values that the function takes: the inputs, then the masks of those that have one."""
+        parameters = [self._input(tensor) for tensor in self.graph.inputs]
+        for tensor, masked in zip(self.graph.inputs, self.variant.masked, strict=True):
+            if masked:
+                parameters.append(self._new(tensor, self.mask_values))
+        return parameters
+
+    def _masks_and_losses(self, results: list[int]) -> str:
+        """The list of the outputs' masks and that of the losses, as text; their values join the results."""
+        masks = _mask_slots([self.mask(tensor) for tensor in self.graph.outputs], results)
+        losses = [f"{star}{{{len(results) + k}}}" for k, (star, _) in enumerate(self.losses)]
+        results += [value for _, value in self.losses]
+        return f"[{', '.join(masks)}], [{', '.join(losses)}]"
 
     # --- values ---------------------------------------------------------------------------------------------------
 
@@ -173,10 +181,9 @@ class _Writer:
         if passed and len(inputs) == 1 and masks[0] is not None:
             self.mask_values[tensor] = masks[0]
             return
-        given = [_slots(len(uses)), _mask_slots(masks, uses)]
-        first = (of_first(node.inputs, node.arguments, texts) for texts in given)
-        texts, mask_texts = (_argument(each, True) if isinstance(each, list) else each for each in first)
-        text = f"{self._path(node.layer)}.compute_mask({texts}, {mask_texts})"
+        first = _first_argument(node, _slots(len(uses)))
+        first_mask = _first_argument(node, _mask_slots(masks, uses))
+        text = f"{self._path(node.layer)}.compute_mask({first}, {first_mask})"
         if len(node.output_tensors) > 1:
             text = f"{text}[{index}]"
         made = self._new(tensor, self.mask_values)
@@ -184,78 +191,105 @@ class _Writer:
 
     # --- nodes ------------------------------------------------------------------------------------------------------
 
-    def _layouts(self, node: Node) -> tuple[Layout, Layout, str]:
-        """The order that the inputs must have, the order the outputs come in, and an argument that tells the axis."""
-        kind, tensors = node.layer._facts.layout, node.input_tensors
-        if kind in (Layout.ANY, Layout.AXIS):
-            alike = len({tensor.ndim for tensor in tensors}) == 1
-            first = any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in tensors)
-            if not (alike and first):
-                return Layout.KERAS, Layout.KERAS, ""
-            axis = axis_channels_first(node.layer._facts.axis, tensors[0].ndim) if kind is Layout.AXIS else None
-            return Layout.CHANNELS_FIRST, Layout.CHANNELS_FIRST, "" if axis is None else f", axis={axis}"
-        return kind, kind, ""
-
-    def _node(self, node: Node) -> None:
-        layer, several = node.layer, isinstance(node.inputs, (list, tuple))
-        taken, given, axis = self._layouts(node)
-        types = [taken_type(layer, tensor, index) for index, tensor in enumerate(node.input_tensors)]
-        uses = [self.value(tensor, taken, dtype) for tensor, dtype in zip(node.input_tensors, types, strict=True)]
-        for index, tensor in enumerate(node.input_tensors):
-            if self._needs_copy(layer, index, tensor):
-                copy = self._new()
-                self.lines.append(Line("{0}.clone()", (uses[index],), (copy,)))
-                uses[index] = copy
-        arguments = dict(node.arguments)
-        training = arguments.pop("training", None) if runs_in_mode(node) else None
-        text = ", ".join(filter(None, (_argument_text(layer, name, value) for name, value in arguments.items())))
-        if POSITIONAL not in arguments:
-            text = _argument(_slots(len(uses)), several) + axis + (f", {text}" if text else "")
-        masks = [self.mask(tensor) for tensor in node.input_tensors] if "mask" in layer._call_parameters else []
-        if any(mask is not None for mask in masks):
-            found = of_first(node.inputs, node.arguments, _mask_slots(masks, uses))
-            text += f", mask={_argument(found, True) if isinstance(found, list) else found}"
-        outputs = node.output_tensors
-        for tensor in outputs:
-            self.natural[tensor] = given if tensor.ndim > 2 else Layout.KERAS
-        made = [self._new((tensor, self.natural[tensor], tensor.dtype), self.made) for tensor in outputs]
-        shape = unpacked([tensor.shape for tensor in outputs])
-        moved = any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in outputs)
-        comment = f"{shape}, channels first" if moved else f"{shape}"
-        if has_details(layer) and (self.variant.details or any(self.masks[t] is not None for t in outputs)):
-            self._nested_call(node, text, tuple(uses), made, comment)
+    def _node(self, node: Node, inputs: list[KerasTensor], outputs: list[KerasTensor]) -> None:
+        """Write the call of a layer, with the copies and casts that it needs before and after."""
+        layer, options = node.layer, dict(node.arguments)
+        mode = options.pop("training", None) if runs_in_mode(node) else None
+        taken, given, axis = self._layouts(layer, inputs)
+        uses = self._input_values(layer, inputs, taken)
+        arguments = self._arguments(node, inputs, options, uses, axis)  # the masks among them join `uses`
+        made = self._output_values(outputs, given)
+        if self._gives_details(layer, outputs):
+            self._nested_call(node, arguments, tuple(uses), made, self._comment(layer, outputs))
             return
+        method, first = self._method(node, inputs[0], outputs[0], taken)
+        if mode is not None:
+            method, first = "_call_in_mode", f"{mode}, {first}"
         mixed = is_mixed(layer)
-        if outputs[0] in self.raw:
-            method = "_call_logits"
-        elif outputs[0] in self.unrectified:
-            method = "_call_unrectified"
-        elif node.input_tensors[0] in self.unrectified:
-            method, text = "_call_rectified", f"{self._path(node.inbound_layers[0])}, {text}"
-        else:
-            method = "_call_overwriting" if self._overwrites(node, taken) else "_call_module"
-        if training is not None:
-            method, text = "_call_in_mode", f"{training}, {text}"
-        call, region = f"{self._path(layer)}.{method}({text})", layer.compute_dtype if mixed else ""
-        line = layer._line() if hasattr(layer, "_line") else ""
-        if line:  # of a function, how a person would write it
-            comment = f"{line} -> {comment}"
-        if not is_flat(node.outputs):
-            call = f"leaves({call})" if len(outputs) > 1 else f"leaves({call})[0]"
-        if mixed and len(outputs) == 1 and outputs[0].dtype.is_floating_point:
-            call = f"typed({call}, {outputs[0].dtype})"
-        self.lines.append(Line(call, tuple(uses), tuple(made), comment, region))
+        call = _typed_call(node, f"{self._path(layer)}.{method}({first}{arguments})", outputs, mixed)
+        region = layer.compute_dtype if mixed else ""
+        self.lines.append(Line(call, tuple(uses), tuple(made), self._comment(layer, outputs), region))
         if mixed and len(outputs) > 1:
             self._type_outputs(outputs, made)
         for index, tensor in enumerate(outputs):
             self.pending_masks[tensor] = (node, index)
-        if self.variant.details and getattr(layer, "activity_regularizer", None) is not None:
-            for tensor in outputs:
-                loss = self._new()
-                self.losses.append(("", loss))
-                value = self.value(tensor, Layout.KERAS, torch.float32 if mixed else None)
-                text = f"activity_loss({self._path(layer)}.activity_regularizer, {{0}})"
-                self.lines.append(Line(text, (value,), (loss,), region=""))
+        if self.variant.details:
+            self._activity_losses(layer, outputs, torch.float32 if mixed else None)
+
+    def _layouts(self, layer: Layer, inputs: list[KerasTensor]) -> tuple[Layout, Layout, str]:
+        """The order that the inputs must have, the order the outputs come in, and an argument that tells the axis."""
+        kind = layer._facts.layout
+        if kind not in (Layout.ANY, Layout.AXIS):
+            return kind, kind, ""
+        alike = len({tensor.ndim for tensor in inputs}) == 1
+        first = any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in inputs)
+        if not (alike and first):
+            return Layout.KERAS, Layout.KERAS, ""
+        axis = axis_channels_first(layer._facts.axis, inputs[0].ndim) if kind is Layout.AXIS else None
+        return Layout.CHANNELS_FIRST, Layout.CHANNELS_FIRST, "" if axis is None else f", axis={axis}"
+
+    def _input_values(self, layer: Layer, inputs: list[KerasTensor], layout: Layout) -> list[int]:
+        """The values of a layer's inputs, in the order of axes and the types in which it takes them."""
+        uses = [self.value(tensor, layout, taken_type(layer, tensor, index)) for index, tensor in enumerate(inputs)]
+        for index, tensor in enumerate(inputs):
+            if self._needs_copy(layer, index, tensor):
+                copy = self._new()
+                self.lines.append(Line("{0}.clone()", (uses[index],), (copy,)))
+                uses[index] = copy
+        return uses
+
+    def _arguments(
+        self, node: Node, inputs: list[KerasTensor], options: Mapping[str, Any], uses: list[int], axis: str
+    ) -> str:
+        """The arguments of a call as text: inputs, options and masks, whose values join `uses`."""
+        layer = node.layer
+        texts = [_argument_text(layer, name, value) for name, value in options.items()]
+        if POSITIONAL not in options:
+            texts.insert(0, _argument(_slots(len(uses)), isinstance(node.inputs, (list, tuple))) + axis)
+        masks = [self.mask(tensor) for tensor in inputs] if "mask" in layer._call_parameters else []
+        if any(mask is not None for mask in masks):
+            texts.append(f"mask={_first_argument(node, _mask_slots(masks, uses))}")
+        return ", ".join(filter(None, texts))
+
+    def _output_values(self, outputs: list[KerasTensor], layout: Layout) -> list[int]:
+        """A value for each output, in the order of axes that the layer gives."""
+        made = []
+        for tensor in outputs:
+            self.natural[tensor] = layout if tensor.ndim > 2 else Layout.KERAS
+            made.append(self._new((tensor, self.natural[tensor], tensor.dtype), self.made))
+        return made
+
+    def _gives_details(self, layer: Layer, outputs: list[KerasTensor]) -> bool:
+        """Whether a layer is a model that is asked for its masks and losses as well."""
+        return has_details(layer) and (self.variant.details or any(self.masks[each] is not None for each in outputs))
+
+    def _method(self, node: Node, first_input: KerasTensor, output: KerasTensor, taken: Layout) -> tuple[str, str]:
+        """The method that a call goes through, and the text of what that takes before the layer's own arguments."""
+        if output in self.raw:
+            return "_call_logits", ""
+        if output in self.unrectified:
+            return "_call_unrectified", ""
+        if first_input in self.unrectified:
+            return "_call_rectified", f"{self._path(node.inbound_layers[0])}, "
+        return "_call_overwriting" if self._overwrites(node, taken) else "_call_module", ""
+
+    def _comment(self, layer: Layer, outputs: list[KerasTensor]) -> str:
+        """The shapes of the outputs; of a function also its call as a person would write it."""
+        comment = f"{unpacked([tensor.shape for tensor in outputs])}"
+        if any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in outputs):
+            comment += ", channels first"
+        line = layer._line() if hasattr(layer, "_line") else ""
+        return f"{line} -> {comment}" if line else comment
+
+    def _activity_losses(self, layer: Layer, outputs: list[KerasTensor], dtype: torch.dtype | None) -> None:
+        """Write the penalties on a layer's outputs, which are taken in this type."""
+        if getattr(layer, "activity_regularizer", None) is None:
+            return
+        text = f"activity_loss({self._path(layer)}.activity_regularizer, {{0}})"
+        for tensor in outputs:
+            loss = self._new()
+            self.losses.append(("", loss))
+            self.lines.append(Line(text, (self.value(tensor, Layout.KERAS, dtype),), (loss,), region=""))
 
     def _type_outputs(self, outputs: list[KerasTensor], made: list[int]) -> None:
         """Give each of several outputs the type that its tensor has."""
@@ -348,6 +382,22 @@ def _argument(texts: list[str], several: bool) -> str:
     return f"[{', '.join(texts)}]" if several else texts[0]
 
 
+def _first_argument(node: Node, texts: list[str]) -> str:
+    """Of a text for each input, those of the call's first argument: one, or a list of them."""
+    found = of_first(node.inputs, node.arguments, texts)
+    return _argument(found, True) if isinstance(found, list) else found
+
+
+def _typed_call(node: Node, call: str, outputs: list[KerasTensor], mixed: bool) -> str:
+    """The call with its outputs as flat tensors; a single one, computed in 16 bits, in the type of its tensor."""
+    several = len(outputs) > 1
+    if not is_flat(node.outputs):
+        call = f"leaves({call})" if several else f"leaves({call})[0]"
+    if mixed and not several and outputs[0].dtype.is_floating_point:
+        call = f"typed({call}, {outputs[0].dtype})"
+    return call
+
+
 def runs_in_mode(node: Node) -> bool:
     """Whether a call says that all in the layer is in training or not, rather than the layer's own code alone."""
     return "training" in node.arguments and (
@@ -379,32 +429,46 @@ def _literal(layer: Layer, name: str, value: Any) -> str:
 
 
 def _print(lines: list[Line], parameters: list[int], result: str, results: list[int], names: list[str]) -> str:
-    """The lines with variable names; a name is free again after the last use of its value."""
-    last_use: Mapping[int, int] = {
-        value: index for index, line in enumerate(lines) for value in (*line.makes, *line.uses)
-    } | dict.fromkeys(results, len(lines))
-    unused = Unused({"torch", "typed", "leaves"})
-    kept = set(parameters[: len(names)])
-    variables = {value: unused(_identifier(name)) for value, name in zip(parameters, names, strict=False)}
-    for index, value in enumerate(parameters[len(names) :], start=1):
-        variables[value] = unused(f"mask_{index}")
-    free: list[str] = []
-    text = [f"def forward(self, {', '.join(variables.values())}):"]
+    """The text of the function: the lines with variable names, those that compute in 16 bits under autocast."""
+    variables = _variables(lines, parameters, results, names)
+    text = [f"def forward(self, {', '.join(variables[value] for value in parameters)}):"]
     region, indent = "", "    "
-    for index, line in enumerate(lines):
-        right, comment = (text.format(*(variables[value] for value in line.uses)) for text in (line.text, line.comment))
-        ended = [value for value in dict.fromkeys(line.uses) if last_use[value] == index]
-        free += [variables[value] for value in ended if value not in kept]
-        for value in line.makes:
-            variables[value] = free.pop() if free else unused("x")
-        targets = ", ".join(variables[value] for value in line.makes)
+    for line in lines:
         if line.region is not None and line.region != region:
             region, indent = line.region, " " * (8 if line.region else 4)
             if region:
                 text.append(f"    with torch.autocast({variables[parameters[0]]}.device.type, torch.{region}):")
-        text.append(f"{indent}{targets} = {right}" + (f"  # {comment}" if comment else ""))
+        used = [variables[value] for value in line.uses]
+        targets = ", ".join(variables[value] for value in line.makes)
+        comment = f"  # {line.comment.format(*used)}" if line.comment else ""
+        text.append(f"{indent}{targets} = {line.text.format(*used)}{comment}")
     text.append("    return " + result.format(*(variables[value] for value in results)))
     return "\n".join(text) + "\n"
+
+
+def _variables(lines: list[Line], parameters: list[int], results: list[int], names: list[str]) -> dict[int, str]:
+    """A variable name for each value, free again after its last use; inputs, called `names`, hold theirs to the end."""
+    unused = Unused({"torch", "typed", "leaves"})
+    variables = {value: unused(_identifier(name)) for value, name in zip(parameters, names, strict=False)}
+    inputs = set(variables)
+    for index, value in enumerate(parameters[len(names) :], start=1):
+        variables[value] = unused(f"mask_{index}")
+    last_use = _last_uses(lines, results)
+    free: list[str] = []
+    for index, line in enumerate(lines):
+        ended = [value for value in dict.fromkeys(line.uses) if last_use[value] == index]
+        free += [variables[value] for value in ended if value not in inputs]
+        for value in line.makes:
+            variables[value] = free.pop() if free else unused("x")
+    return variables
+
+
+def _last_uses(lines: list[Line], results: list[int]) -> Mapping[int, int]:
+    """For each value the number of the last line that uses it; after all of them for the results."""
+    last: dict[int, int] = {}
+    for index, line in enumerate(lines):
+        last |= dict.fromkeys((*line.makes, *line.uses), index)
+    return last | dict.fromkeys(results, len(lines))
 
 
 def _identifier(name: str) -> str:

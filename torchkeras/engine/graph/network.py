@@ -271,32 +271,18 @@ class Network(Written, abstract=True):
 
     def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """Outputs and masks, layer by layer: as for any layer, without adding a node."""
-        given = as_list(taken(self, inputs))
-        if len(given) != len(self._graphed.inputs):
+        graph, given = self._graphed, as_list(taken(self, inputs))
+        if len(given) != len(graph.inputs):
             raise ValueError(
-                f"{type(self).__name__} {self.name!r} has {len(self._graphed.inputs)} inputs; "
-                f"it was called with {len(given)}."
+                f"{type(self).__name__} {self.name!r} has {len(graph.inputs)} inputs; it was called with {len(given)}."
             )
-        own = self._graphed.inputs
-        if all(m is None for m in masks) and all(
-            a.shape == b.shape and a.dtype is b.dtype for a, b in zip(given, own, strict=True)
-        ):  # what the graph has found already: else models in models would be gone through at every level
-            outputs = [(tensor, tensor._keras_mask) for tensor in self._graphed.outputs]
-            return unpacked([_copy(tensor) for tensor, _ in outputs]), [
-                None if m is None else _copy(m) for _, m in outputs
-            ]
-        found = dict(zip(own, zip(given, masks, strict=True), strict=True))
-        for node in self._graphed.nodes:
-            if not node.input_tensors:
-                continue
-            pairs = [found[tensor] for tensor in node.input_tensors]
-            tensors = [tensor for tensor, _ in pairs]
-            outputs, output_masks = node.layer._infer_outputs(
-                tensors if isinstance(node.inputs, (list, tuple)) else tensors[0], [m for _, m in pairs], node.arguments
-            )
-            found.update(zip(node.output_tensors, zip(leaves(outputs), output_masks, strict=True), strict=True))
-        results = [found[tensor] for tensor in self._graphed.outputs]
-        return unpacked([_copy(tensor) for tensor, _ in results]), [mask for _, mask in results]
+        if _are_those_of(graph, given, masks):  # else models in models would be gone through at every level
+            outputs = [(tensor, tensor._keras_mask) for tensor in graph.outputs]
+            found_masks = [None if mask is None else _copy(mask) for _, mask in outputs]
+        else:
+            outputs = _outputs_for(graph, given, masks)
+            found_masks = [mask for _, mask in outputs]
+        return unpacked([_copy(tensor) for tensor, _ in outputs]), found_masks
 
     def _input_type(self, index: int) -> torch.dtype | None:
         """The type of its own input of that number."""
@@ -333,7 +319,7 @@ class Network(Written, abstract=True):
 
     def _give_policy(self, policy: DTypePolicy, override: bool) -> None:
         """Give a policy to the layers, with `override` to those as well that were given one of their own."""
-        layers = [m for m in self.modules() if isinstance(m, Layer) and (m._facts.casts or isinstance(m, Network))]
+        layers: list[Any] = [module for module in self.modules() if _takes_policy(module)]
         before = [(layer, layer._policy, layer._tells_policy) for layer in layers]
         try:
             for layer in layers:
@@ -345,8 +331,9 @@ class Network(Written, abstract=True):
             for layer, own, tells in before:
                 layer._policy, layer._tells_policy = own, tells
             raise
-        for network in reversed([m for m in layers if isinstance(m, Network) and m._graph is not None]):
-            network._find_types()
+        for layer in reversed(layers):
+            if isinstance(layer, Network) and layer._graph is not None:
+                layer._find_types()
 
     def _find_types(self) -> None:
         """Bring the types of the symbolic tensors, and the code, in line with the layers' policies."""
@@ -379,6 +366,33 @@ class Network(Written, abstract=True):
             self._graph = trace.rebuild(layers, plain)
             self._own_node()
         self._functions = {variant: codegen.compiled(text, self.name) for variant, text in self._sources.items()}
+
+
+def _takes_policy(module: torch.nn.Module) -> bool:
+    """Whether a module has a policy that a model around it may give: a layer that casts, or a model."""
+    return isinstance(module, Network) or (isinstance(module, Layer) and module._facts.casts)
+
+
+def _are_those_of(graph: Graph, tensors: list[KerasTensor], masks: list[Any]) -> bool:
+    """Whether symbolic inputs are as a graph's own, so that it has their outputs already."""
+    if any(mask is not None for mask in masks):
+        return False
+    return all(a.shape == b.shape and a.dtype is b.dtype for a, b in zip(tensors, graph.inputs, strict=True))
+
+
+def _outputs_for(graph: Graph, tensors: list[KerasTensor], masks: list[Any]) -> list[tuple[KerasTensor, Any]]:
+    """The outputs of a graph, each with its mask, for other inputs: found layer by layer."""
+    found = dict(zip(graph.inputs, zip(tensors, masks, strict=True), strict=True))
+    for node in graph.nodes:
+        if not node.input_tensors:
+            continue
+        inputs = [found[tensor][0] for tensor in node.input_tensors]
+        input_masks = [found[tensor][1] for tensor in node.input_tensors]
+        outputs, output_masks = node.layer._infer_outputs(
+            inputs if isinstance(node.inputs, (list, tuple)) else inputs[0], input_masks, node.arguments
+        )
+        found.update(zip(node.output_tensors, zip(leaves(outputs), output_masks, strict=True), strict=True))
+    return [found[tensor] for tensor in graph.outputs]
 
 
 def _copy(tensor: KerasTensor) -> KerasTensor:

@@ -100,22 +100,23 @@ class Subclassed(Network, abstract=True):
 
     def _make_whole(self) -> None:
         if self._specs is None:
-            inputs = self._graph.inputs if self._graph is not None else super()._graph_instead().inputs
-            self.__dict__["_specs"] = (
-                (TensorSlot(0) if len(inputs) == 1 else [TensorSlot(k) for k in range(len(inputs))]),
-                [(tensor.shape, tensor.dtype) for tensor in inputs],
-            )
+            self.__dict__["_specs"] = self._specs_of_graph()
         form, specs = self._specs  # type: ignore[misc]
         if not self.built:
             self._build_own([shape for shape, _ in specs])
-        counted = [f"{self.name}_input_{k + 1}" for k in range(len(specs))]
-        names = keys_of_form(form) or (counted if len(specs) > 1 else [f"{self.name}_input"])
+        names = keys_of_form(form) or _input_names(self.name, len(specs))
         inputs = [Input(batch_shape=s, dtype=t, name=name) for (s, t), name in zip(specs, names, strict=True)]
         outputs = Code(self, form)(inputs if len(inputs) > 1 else inputs[0])
         whole = Network(name=self.name)
         whole._connect(inputs, leaves(outputs))
         self.__dict__.update(_input_form=None if form == TensorSlot(0) else form, _output_form=form_of(outputs))
         self.__dict__.update(_whole=whole, _compiled_model=None)
+
+    def _specs_of_graph(self) -> tuple[Any, list[tuple[Shape, torch.dtype]]]:
+        """The form of the graph's inputs, and of each the shape and type. Raises NotBuiltError without a graph."""
+        inputs = (super()._graph_instead() if self._graph is None else self._graph).inputs
+        form: Any = TensorSlot(0) if len(inputs) == 1 else [TensorSlot(k) for k in range(len(inputs))]
+        return form, [(tensor.shape, tensor.dtype) for tensor in inputs]
 
     def _connect_to(self, x: Any) -> None:
         """Make the graph for inputs like these, arrays or tensors in any form, if there is none yet."""
@@ -215,6 +216,11 @@ class Subclassed(Network, abstract=True):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_whole": None}
+
+
+def _input_names(model: str, count: int) -> list[str]:
+    """The names of the inputs that a model's own code gets: numbered where there are several."""
+    return [f"{model}_input_{k + 1}" for k in range(count)] if count > 1 else [f"{model}_input"]
 
 
 def _shapes_apart(value: Any) -> tuple[Any, list[Shape]]:

@@ -42,11 +42,10 @@ def infer(layer: Any, inputs: Any, masks: list[Any], arguments: Mapping[str, Any
         _build_inside(layer, inputs, masks, arguments)
     inputs = taken(layer, inputs)
     asks_mask = overrides(layer, "compute_mask")
-    outputs, mask = _told(layer, inputs), None
+    outputs, mask = _stated(layer, inputs), None
     if outputs is None:
         (first, mask), (second, _) = (_run_on_meta(layer, inputs, masks, arguments, size, True) for size in PROBES)
-        _check_tensors(layer, first)
-        outputs = _merged(first, second)
+        outputs = _merged(layer, first, second)
     elif asks_mask:
         _, mask = _run_on_meta(layer, inputs, masks, arguments, PROBES[0], False)
     if not asks_mask and any(m is not None for m in masks):
@@ -68,17 +67,24 @@ def _has_lazy(layer: torch.nn.Module) -> bool:
 def _build_inside(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> None:
     """Run a layer of layers for the first time, on `meta`, which builds what it calls."""
     lazy = _has_lazy(layer)
-    for module in layer.modules() if lazy else ():
+    if lazy:
+        _move_lazy_to_meta(layer)
+    with first_run():
+        _run_on_meta(layer, inputs, masks, arguments, UNKNOWN, True)
+    if lazy and not deferred():
+        for module in reversed([*layer.modules()]):
+            if hasattr(module, "_plain_modules"):
+                materialize(module)  # type: ignore[arg-type]
+
+
+def _move_lazy_to_meta(layer: Layer) -> None:
+    """Replace the tensors that modules such as `nn.LazyLinear` have yet to make by such on `meta`."""
+    for module in layer.modules():
         held: tuple[Any, Any] = (module._parameters, module._buffers)
         for tensors in held:
             for name, tensor in tensors.items():
                 if tensor is not None and is_lazy(tensor):
                     tensors[name] = type(tensor)(tensor.requires_grad, device="meta", dtype=tensor.dtype)  # type: ignore[reportCallIssue]
-    with first_run():
-        _run_on_meta(layer, inputs, masks, arguments, UNKNOWN, True)
-    for module in reversed([*layer.modules()]) if lazy and not deferred() else ():
-        if hasattr(module, "_plain_modules"):
-            materialize(module)  # type: ignore[arg-type]
 
 
 def seen_shape(shape: Shape) -> Shape:
@@ -112,26 +118,32 @@ def by_running(layer: Layer) -> Iterator[None]:
         _running.reset(token)
 
 
-def _told(layer: Layer, inputs: Any) -> Any:
+def _stated(layer: Layer, inputs: Any) -> Any:
     """Outputs whose shape needs no run: the input's, or what the layer's own `compute_output_shape` says; else None."""
-    first = inputs[0] if isinstance(inputs, (list, tuple)) else inputs
+    several = isinstance(inputs, (list, tuple))
+    first = inputs[0] if several else inputs
+    shapes: Any = [tensor.shape for tensor in inputs] if several else first.shape
     facts = layer._facts
     if facts.keeps_shape and not layer._by_call and first.dtype.is_floating_point:
         return KerasTensor(first.shape, first.dtype)
-    by_arithmetic = not isinstance(inputs, (list, tuple)) and facts.says("shape_from")
-    if not by_arithmetic and (_running.get() is layer or not overrides(layer, "compute_output_shape")):
+    by_arithmetic = not several and facts.says("shape_from")
+    if not (by_arithmetic or _computes_shapes(layer)):
         return None
-    given: Any = [t.shape for t in inputs] if isinstance(inputs, (list, tuple)) else first.shape
     try:
-        found: Any = facts.shape_from(given) if by_arithmetic else layer.compute_output_shape(given)
+        found: Any = facts.shape_from(shapes) if by_arithmetic else layer.compute_output_shape(shapes)
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
-    if not by_arithmetic and not all(map(_keeps_layout, layer.modules())):
-        layer.__dict__["_is_unseen"] = True
     dtype = first.dtype if first.dtype.is_floating_point else layer._policy.compute_type
-    if isinstance(found, (list, tuple)) and found and isinstance(found[0], (list, tuple)):
-        return [KerasTensor(shape, dtype) for shape in found]
-    return KerasTensor(found, dtype)
+    if by_arithmetic:
+        return KerasTensor(found, dtype)
+    if not _is_all_ours(layer):
+        layer.__dict__["_is_unseen"] = True
+    return _tensors(found, dtype)
+
+
+def _computes_shapes(layer: Layer) -> bool:
+    """Whether a layer is to be asked for its `compute_output_shape`: one of its own, which does not run the layer."""
+    return _running.get() is not layer and overrides(layer, "compute_output_shape")
 
 
 def _run_on_meta(
@@ -140,32 +152,46 @@ def _run_on_meta(
     """Outputs (if asked to compute them) and output mask for unknown sizes of `size`, on `meta`."""
     tensors = [_meta(tensor.shape, tensor.dtype, size) for tensor in as_list(inputs)]
     args, kwargs = bound(tensors if isinstance(inputs, (list, tuple)) else tensors[0], arguments)
-    given = args[0] if args else tensors[0]
-    given_masks = [None if m is None else _meta(m.shape, torch.bool, size) for m in masks]
-    has_mask = any(mask is not None for mask in given_masks)
-    mask = of_first(inputs, arguments, given_masks) if has_mask else None
-    if has_mask and "mask" in layer._call_parameters:
-        kwargs["mask"] = mask
+    first, mask = args[0] if args else tensors[0], None
+    if any(m is not None for m in masks):
+        mask = of_first(inputs, arguments, [_meta_mask(m, size) for m in masks])
+        if "mask" in layer._call_parameters:
+            kwargs["mask"] = mask
+
+    def outputs_and_mask(called: Callable[..., Any]) -> tuple[Any, Any]:
+        return called(*args, **kwargs) if compute else None, layer.compute_mask(first, mask)
+
     in_use = layer._call_nodes or layer._taken_plainly  # maybe by another thread, which must not meet other tensors
-    run = _run_theirs if in_use or not all(map(_keeps_layout, layer.modules())) else _run_ours
+    run = _run_ours if not in_use and _is_all_ours(layer) else _run_theirs
     try:
         with whole_imports():  # of torch's compiler, by what torch does on `meta`
-            found = run(
-                layer, lambda called: (called(*args, **kwargs) if compute else None, layer.compute_mask(given, mask))
-            )
+            found = run(layer, outputs_and_mask)
     except (RuntimeError, ValueError, IndexError, TypeError) as error:
-        shape = unpacked([tensor.shape for tensor in as_list(inputs)])
-        reason, what = (str(error).strip().splitlines() or [repr(error)])[0], f"{type(layer).__name__} {layer.name!r}"
-        looks = any(words in reason for words in NO_VALUES)
-        if reason.startswith(what) or (isinstance(error, TypeError) and not looks):  # the layer's own words
+        problem = _cannot_compute(layer, inputs, error)
+        if problem is None:
             raise
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        said = AT_VALUES if looks else with_probes(reason)
-        raise kind(f"{what} cannot compute on input shape {shape}: {said}") from error
+        raise problem from error
+    _note_changed_inputs(layer, tensors)
+    return found
+
+
+def _cannot_compute(layer: Layer, inputs: Any, error: Exception) -> Exception | None:
+    """The error of a run as the layer's, with the shape of its inputs; None where it is in the layer's own words."""
+    what = f"{type(layer).__name__} {layer.name!r}"
+    reason = (str(error).strip().splitlines() or [repr(error)])[0]
+    looks = any(words in reason for words in NO_VALUES)
+    if reason.startswith(what) or (isinstance(error, TypeError) and not looks):
+        return None
+    shape = unpacked([tensor.shape for tensor in as_list(inputs)])
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return kind(f"{what} cannot compute on input shape {shape}: {AT_VALUES if looks else with_probes(reason)}")
+
+
+def _note_changed_inputs(layer: Layer, tensors: list[torch.Tensor]) -> None:
+    """Remember which inputs a run has changed in place."""
     changed = {index for index, tensor in enumerate(tensors) if not tensor.is_inference() and tensor._version}
     if changed:
         layer.__dict__["_changed_inputs"] = layer._changed_inputs | changed
-    return found
 
 
 def with_probes(reason: str) -> str:
@@ -174,7 +200,12 @@ def with_probes(reason: str) -> str:
     return f"{reason} ({sizes[0]} stands for None.)" if sizes else reason
 
 
-def _keeps_layout(module: torch.nn.Module) -> bool:
+def _is_all_ours(layer: Layer) -> bool:
+    """Whether a layer, with all inside it, is of this package and of torch: none runs a user's code."""
+    return all(map(_is_ours, layer.modules()))
+
+
+def _is_ours(module: torch.nn.Module) -> bool:
     if getattr(module, "_facts", None) is not None and module._facts.runs_users_code:  # type: ignore[union-attr]
         return False
     return is_own(type(module)) or type(module).__module__.startswith("torch.nn.")
@@ -208,21 +239,25 @@ def _in_compute_type(layer: Layer, tensor: torch.Tensor) -> torch.Tensor:
     return tensor.to("meta", layer._policy.compute_type if cast else tensor.dtype)
 
 
-def _check_tensors(layer: Layer, outputs: Any) -> None:
-    if not leaves(outputs):
-        raise TypeError(
-            f"{type(layer).__name__} {layer.name!r} must give a tensor or a list of tensors; "
-            f"found {type(outputs).__name__}."
-        )
-
-
 def _meta(shape: Shape, dtype: torch.dtype, size: int) -> torch.Tensor:
     return torch.empty([size if known is None else known for known in shape], dtype=dtype, device="meta")
 
 
-def _merged(first: Any, second: Any) -> Any:
-    """Symbolic tensors in the form of the outputs of both runs; a plain tuple of them is a list, as in Keras."""
+def _meta_mask(mask: Any, size: int) -> torch.Tensor | None:
+    return None if mask is None else _meta(mask.shape, torch.bool, size)
+
+
+def _merged(layer: Layer, first: Any, second: Any) -> Any:
+    """Symbolic tensors in the form of the outputs of both runs; a plain tuple of them is a list, as in Keras.
+
+    Raises TypeError for outputs without a tensor.
+    """
     form, tensors = taken_apart(first)
+    if not tensors:
+        raise TypeError(
+            f"{type(layer).__name__} {layer.name!r} must give a tensor or a list of tensors; "
+            f"found {type(first).__name__}."
+        )
     pairs = zip(tensors, leaves(second), strict=True)
     shapes = [([a if a == b else None for a, b in zip(x.shape, y.shape, strict=True)], x.dtype) for x, y in pairs]
     merged = put_together(form, [KerasTensor(shape, dtype) for shape, dtype in shapes])
@@ -241,7 +276,11 @@ def _output_masks(outputs: list[KerasTensor], mask: Any) -> list[Any]:
 
 def symbolic(input_shape: Any) -> Any:
     """Symbolic tensors for one shape or a list of shapes."""
-    dtype = dtype_of(config.floatx())
-    if isinstance(input_shape, (list, tuple)) and input_shape and isinstance(input_shape[0], (list, tuple)):
-        return [KerasTensor(shape, dtype) for shape in input_shape]
-    return KerasTensor(input_shape, dtype)
+    return _tensors(input_shape, dtype_of(config.floatx()))
+
+
+def _tensors(shapes: Any, dtype: torch.dtype) -> Any:
+    """A symbolic tensor of a shape, or a list of them for a list of shapes."""
+    if isinstance(shapes, (list, tuple)) and shapes and isinstance(shapes[0], (list, tuple)):
+        return [KerasTensor(shape, dtype) for shape in shapes]
+    return KerasTensor(shapes, dtype)

@@ -15,14 +15,13 @@ KNOWN = ("fullgraph", "dynamic", "backend", "mode", "options")  # of torch.compi
 
 def check(setting: Any, cuda_graph: Any) -> None:
     """Raise ValueError for what is no value of `jit_compile` or `cuda_graph`, and for two that contradict."""
-    if not (isinstance(setting, (bool, Mapping)) or setting == "auto"):
+    if isinstance(setting, Mapping):
+        _check_options(setting)
+    elif not (isinstance(setting, bool) or setting == "auto"):
         raise ValueError(
             "compile: jit_compile must be True, False, 'auto' or a dict of options of torch.compile; "
             f"found {setting!r}."
         )
-    for name in setting if isinstance(setting, Mapping) else ():
-        if name not in KNOWN:
-            raise ValueError(f"compile: jit_compile: torch.compile's options are {', '.join(KNOWN)}; found {name!r}.")
     if not (isinstance(cuda_graph, bool) or cuda_graph == "auto"):
         raise ValueError(f"compile: cuda_graph must be True, False or 'auto'; found {cuda_graph!r}.")
     if cuda_graph is True:
@@ -32,6 +31,13 @@ def check(setting: Any, cuda_graph: Any) -> None:
             f"compile: jit_compile={dict(setting)!r} captures CUDA graphs, and cuda_graph=False says not to: give one "
             "of the two."
         )
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    """Raise ValueError for what is no option of torch.compile."""
+    for name in options:
+        if name not in KNOWN:
+            raise ValueError(f"compile: jit_compile: torch.compile's options are {', '.join(KNOWN)}; found {name!r}.")
 
 
 def _check_captured(setting: Any) -> None:

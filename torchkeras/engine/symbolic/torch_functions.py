@@ -162,13 +162,11 @@ def is_pointwise(name: str) -> bool:
 
 def problem(function: Function, arguments: Sequence[Any], options: Mapping[str, Any]) -> str | None:
     """Why a graph cannot have a call of a function with these arguments, and what to write; None when it can."""
-    name = short(place_of(function))
-    if name in ("__setitem__", "__delitem__"):
-        return "it changes a tensor in place; write torch.where, x.index_copy or x.masked_fill, which give a new one."
-    if name.startswith("__i") and name not in ("__invert__", "__index__", "__int__"):
-        return "it changes a tensor in place; write the operator itself, which gives a new one."
-    if name.endswith("_") and not name.endswith("__"):
-        return f"it changes a tensor in place; write {name.rstrip('_')}, which gives a new one."
+    called = place_of(function)
+    name = called.rpartition(".")[2]
+    changes = _problem_of_change(name)
+    if changes is not None:
+        return changes
     if name in VALUES:
         return "a graph has no values before it runs; put the code into a Lambda, or the forward of a Layer."
     if name in MOVES or options.get("device") is not None or (name == "to" and any(map(_is_device, arguments))):
@@ -178,11 +176,22 @@ def problem(function: Function, arguments: Sequence[Any], options: Mapping[str, 
     for option in ("out", "inplace"):
         if options.get(option):
             return f"{option}={options[option]!r} writes over a tensor that others may need; leave it out."
-    always = place_of(function).startswith("torch.nn.functional.") and name in TRAINING
+    always = called.startswith("torch.nn.functional.") and name in TRAINING
     if options.get("training", always):
         return "training=True would hold in evaluation too; use the layer of that kind, which follows the mode."
     if options.get("dropout_p") or (name == "scaled_dot_product_attention" and any(arguments[4:5])):
         return "dropout_p would drop in evaluation too; use MultiHeadAttention(dropout=...), which follows the mode."
+    return None
+
+
+def _problem_of_change(name: str) -> str | None:
+    """What to write in place of a function that changes a tensor; None for another function."""
+    if name in ("__setitem__", "__delitem__"):
+        return "it changes a tensor in place; write torch.where, x.index_copy or x.masked_fill, which give a new one."
+    if name.startswith("__i") and name not in ("__invert__", "__index__", "__int__"):
+        return "it changes a tensor in place; write the operator itself, which gives a new one."
+    if name.endswith("_") and not name.endswith("__"):
+        return f"it changes a tensor in place; write {name.rstrip('_')}, which gives a new one."
     return None
 
 
