@@ -10,7 +10,7 @@ from torch import nn
 
 from torchkeras import Input, Model, losses, metrics
 from torchkeras.callbacks import Callback
-from torchkeras.layers import Activation, Dense, Lambda, Masking, TimeDistributed
+from torchkeras.layers import Activation, Conv2D, Dense, Lambda, Masking, MaxPooling2D, TimeDistributed
 from torchkeras.optimizers import SGD
 
 RANDOM = np.random.default_rng(5)
@@ -289,3 +289,25 @@ def test_a_copy_leaves_it_out_too():
     twin = copy.deepcopy(model)
     assert twin._ready().logits == model._ready().logits == (0,)
     assert twin.train_on_batch(X, ROWS) == model.train_on_batch(X, ROWS)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_last_layer_with_a_mode_of_its_own_computes_its_activation(training):
+    inputs = Input((4,))
+    model = Model(inputs, Dense(3, activation="softmax", name="last")(inputs, training=training))
+    model.compile("sgd", "categorical_crossentropy")
+    x, y = np.ones((2, 4), "float32"), np.eye(3, dtype="float32")[:2]
+    expected = -np.log(model.predict(x)[[0, 1], [0, 1]]).mean()
+    assert model.evaluate(x, y, verbose=0) == pytest.approx(expected, rel=1e-5)
+    assert model.train_on_batch(x, y) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("pooled", [{"training": True}, {}])
+@pytest.mark.parametrize("convolved", [{"training": True}, {}])
+def test_a_relu_before_a_pooling_where_a_call_has_a_mode_of_its_own(pooled, convolved):
+    inputs = Input((6, 6, 2))
+    convolution = Conv2D(3, 3, activation="relu")
+    outputs = MaxPooling2D()(convolution(inputs, **convolved), **pooled)
+    x = np.random.rand(2, 6, 6, 2).astype("float32")  # noqa: NPY002 - seeded by conftest.py
+    found = Model(inputs, outputs).predict(x)
+    np.testing.assert_allclose(found, Model(inputs, MaxPooling2D()(convolution(inputs))).predict(x), rtol=1e-6)

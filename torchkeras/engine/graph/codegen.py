@@ -24,7 +24,7 @@ from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.added_losses import activity_loss
 from torchkeras.engine.shapes.output_shapes import overrides
 from torchkeras.engine.symbolic.axis_order import Layout, axis_channels_first, to_channels_first, to_keras
-from torchkeras.engine.symbolic.tensor import KerasTensor, Node, unpacked
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of, unpacked
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -316,6 +316,8 @@ class _Writer:
             return False
         (tensor,) = node.input_tensors
         maker = tensor._keras_history.layer
+        if node.has_own_mode or node_of(tensor).has_own_mode:
+            return False
         return maker._facts.before_relu() is not None and self._for_one_alone(tensor) and tensor not in self.raw
 
     def _needs_copy(self, layer: Layer, index: int, tensor: KerasTensor) -> bool:

@@ -23,7 +23,7 @@ from torchkeras.engine.step.output_metric import (
     measures,
     takes_logits,
 )
-from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, node_of
 from torchkeras.engine.weights.expressions import Expression, is_frozen
 
 
@@ -205,7 +205,7 @@ def _logits(
 ) -> str | None:
     """The activation at the output's end, when a step can do without it; if `exact`, it is applied for measures."""
     layer = output._keras_history.layer
-    activation = layer._facts.ends_in if graph.taken[output] == 1 else None
+    activation = layer._facts.ends_in if graph.taken[output] == 1 and not node_of(output).has_own_mode else None
     if activation is None or activation not in LOGITS or getattr(layer, "activity_regularizer", None) is not None:
         return None
     if exact:

@@ -239,6 +239,11 @@ class Node:
         return leaves(self.outputs)
 
     @property
+    def has_own_mode(self) -> bool:
+        """Whether the call says that the layer is in training or not, whatever mode the model is in."""
+        return self.arguments.get("training") is not None
+
+    @property
     def inbound_layers(self) -> list[Layer]:
         """The layers whose outputs this call took."""
         return [tensor._keras_history.layer for tensor in self.input_tensors]
