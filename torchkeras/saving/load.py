@@ -276,6 +276,7 @@ def _compile(source: ModelFile, model: Any, custom_objects: Mapping[str, Any] | 
         model,
         known,
         source.backend,
+        source.version,
         source.as_written,
     )
     try:

@@ -22,8 +22,8 @@ LATER_COMPILE = (
     "jit_compile",
     "auto_scale_loss",
 )  # they do not change what is computed
-# Whose numbers a file of tf.keras or Keras 3 has, by its backend; where it does not say, most are of TensorFlow.
-_NUMERICS = {"tensorflow": "tensorflow", "": "tensorflow"}
+# The backends on which a file has the numbers of TensorFlow; where it does not say, most are of it.
+_TENSORFLOW = ("tensorflow", "")
 # What may be under `OWN`; it overrides the rest.
 OWN_OPTIONS = ("loss", "metrics", "weighted_metrics", "on_nonfinite", "numerics")
 # Losses and metrics of Keras 1 that have another meaning today, or none.
@@ -50,10 +50,11 @@ def modern_training(
     model: Any,
     custom_objects: Mapping[str, Any],
     backend: str = "",
+    version: str | None = None,
     as_written: bool = False,
 ) -> dict[str, Any]:
     """What a file says about compiling, as `engine.step.targets.compile_arguments` takes it. `dialect`: of the writer.
-    `backend`: of the writer, where the file names it; a `.keras` archive does not.
+    `backend`, `version`: of the writer, where the file names them; a `.keras` archive does not name the backend.
 
     `as_written`: whether lists have outputs that are dicts in the order in which these were written, not by their keys.
     Names of losses and metrics in files of Keras 1 and 2 stay names, with the weighted mean of 2.2.4. In files of
@@ -63,6 +64,7 @@ def modern_training(
     if not isinstance(training, Mapping) or not isinstance(training.get("optimizer_config"), Mapping):
         raise ArchitectureError(f"{file}: its training configuration names no optimizer; load it with compile=False.")
     later = dialect.classes
+    numerics = dialect.numerics(version) if backend in _TENSORFLOW else "keras"
     try:
         own = _own_training(training)
         given = {**training, **own}
@@ -74,7 +76,7 @@ def modern_training(
             "loss_weights": training.get("loss_weights"),
             "sample_weight_mode": training.get("sample_weight_mode"),
             "on_nonfinite": given.get("on_nonfinite"),
-            "numerics": given.get("numerics") if own or not later else _NUMERICS.get(backend, "keras"),
+            "numerics": given.get("numerics") if own or not later else numerics,
         }
         unknown = set(training) - set(found) - {*LATER_COMPILE, OWN} | set(own) - set(OWN_OPTIONS)
         if unknown:

@@ -38,7 +38,8 @@ class Dialect:
     `modern_config(config, known)`: today's config of a model. `doubts(config, known)`: what a config leaves open,
     as sentences for a warning. `classes`: whether names of losses and metrics mean classes; then `metrics_by_output`,
     whether a list of metrics has one for each of several outputs, and `names_outputs`, whether each of several outputs
-    of a layer has a name of its own, with which that of a metric begins.
+    of a layer has a name of its own, with which that of a metric begins. `numerics(version)`: whose losses and metrics
+    count on TensorFlow, as `compile` takes it.
     """
 
     name: str
@@ -50,3 +51,4 @@ class Dialect:
     classes: bool = False
     metrics_by_output: bool = False
     names_outputs: bool = False
+    numerics: Callable[[str | None], str | None] = lambda version: None

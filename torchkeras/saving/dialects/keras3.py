@@ -437,4 +437,5 @@ DIALECT = Dialect(
     besides=("keras1", "keras2", "tf_keras"),
     classes=True,
     metrics_by_output=True,
+    numerics=lambda version: "tensorflow",
 )

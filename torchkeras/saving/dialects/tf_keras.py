@@ -236,10 +236,15 @@ LEFT_OUT: Mapping[Any, tuple[str, Any, str, str]] = {
 }
 
 
-def _forms(version: str | None, config: Any) -> Forms:
-    """The forms of a version of tf.keras, such as 2.2.4-tf, that wrote a config."""
+def _numbers(version: str | None) -> tuple[int, ...]:
+    """The numbers of a version such as 2.2.4-tf; 2.15.0 where it is not known."""
     found = re.match(r"(\d+)\.(\d+)\.(\d+)", version or "")
-    numbers = tuple(map(int, found.groups() if found else (2, 15, 0)))
+    return tuple(map(int, found.groups() if found else (2, 15, 0)))
+
+
+def _forms(version: str | None, config: Any) -> Forms:
+    """The forms of a version of tf.keras that wrote a config."""
+    numbers = _numbers(version)
     changes: dict[str, Any] = dict(_AS_KERAS2) if numbers < (2, 2, 4) else {}
     if numbers == (2, 2, 4):
         changes["Bidirectional"] = bidirectional(_zeros if _is_of_tensorflow1(config) else _zeros_of_2_0)
@@ -287,4 +292,5 @@ DIALECT = Dialect(
     doubts=doubts,
     classes=True,
     names_outputs=True,
+    numerics=lambda version: "tensorflow-2.10" if _numbers(version) < (2, 11, 0) else "tensorflow",
 )
