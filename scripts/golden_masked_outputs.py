@@ -1,7 +1,9 @@
 """Make tests/golden/masked-outputs: models with masked outputs, and what they report and learn.
 
-    python scripts/golden_masked_outputs.py VERSION FOLDER      under tf.keras 1.14 to 2.15
-    python scripts/golden_masked_outputs.py 3 FOLDER            under Keras 3
+    python scripts/golden_masked_outputs.py VERSION FOLDER NAME...      under tf.keras 1.12 to 2.15
+    python scripts/golden_masked_outputs.py 3 FOLDER NAME...            under Keras 3
+
+`NAME`: of `MODELS`; 1.12 and 1.13 have no classes for those but the first two.
 
 `VERSION-NAME.h5` or `.keras` is a compiled model with its first weights. The `.npz` has the batch `x`, `y0`, `w0`, ...;
 what evaluate gives without and with sample weights, `plain` and `weighted`; the weights of the model after a step
@@ -70,6 +72,8 @@ FIRST = OF_STEPS if IS_KERAS3 else WEIGHTS  # Keras 3 refuses one weight for a s
 TEMPORAL = {"sample_weight_mode": "temporal"} if VERSION.startswith("1.") else {}
 
 MODELS = {
+    "named": (lambda: steps("mae", ["mae"], ["mse"]), (X, [Y], [FIRST])),
+    "squared": (lambda: steps("mse", ["mae"], ["mae"]), (X, [Y], [FIRST])),
     "mse": (
         lambda: steps(
             "mse",
@@ -90,7 +94,8 @@ def learned(model, start, *given, **options):
     return model.get_weights()
 
 
-for name, (make, (x, targets, weights)) in MODELS.items():
+for name in sys.argv[3:]:
+    make, (x, targets, weights) = MODELS[name]
     keras.backend.clear_session()
     model = make()
     model.save(str(FOLDER / f"{VERSION}-{name}.{'keras' if IS_KERAS3 else 'h5'}"))
@@ -105,4 +110,4 @@ for name, (make, (x, targets, weights)) in MODELS.items():
         "trained_weighted": learned(model, start, x, y, sample_weight=w),
     }
     stored.update({f"{key}{place}": each for key, found in listed.items() for place, each in enumerate(found)})
-    np.savez(FOLDER / f"{VERSION}-{name}.npz", **stored)
+    np.savez(str(FOLDER / f"{VERSION}-{name}.npz"), **stored)

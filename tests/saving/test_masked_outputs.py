@@ -5,6 +5,7 @@ The files are made by `scripts/golden_masked_outputs.py` under the genuine versi
 
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 import torch
@@ -47,7 +48,16 @@ def same(path, model):
 
 def test_all_files_are_there():
     assert [path.stem for path in FILES] == [
-        *("1.14-mse", "1.14-sum", "1.14-temporal", "1.14-two"),
+        *(
+            "1.12-named",
+            "1.12-squared",
+            "1.13-named",
+            "1.13-squared",
+            "1.14-mse",
+            "1.14-sum",
+            "1.14-temporal",
+            "1.14-two",
+        ),
         *("2.10-mse", "2.10-two", "2.15-mse", "2.15-two", "3-sum", "3-two"),
     ]
 
@@ -64,6 +74,20 @@ def test_own_files_of_such_a_model_keep_it(stem, suffix, tmp_path):
     path = GOLDEN / f"{stem}.h5"
     load_model(path).save(tmp_path / f"m{suffix}")
     same(path, load_model(tmp_path / f"m{suffix}"))
+
+
+def test_before_1_9_losses_were_functions_with_the_weighted_mean_of_keras(tmp_path):
+    """Their weights of 0 are left out, and others are not divided by their mean."""
+    path = tmp_path / "m.h5"
+    path.write_bytes((GOLDEN / "1.12-named.h5").read_bytes())
+    with h5py.File(path, "r+") as file:
+        file.attrs["keras_version"] = "2.1.5-tf"
+    model = load_model(path)
+    _, (x, y, w) = batch_of(GOLDEN / "1.12-named.h5", model)
+    counted = x.any(-1)
+    errors = np.abs(model.predict(x) - y)[..., 0] * counted / counted.mean()
+    expected = (errors.mean(-1) * w).mean() / (w != 0).mean()
+    assert model.evaluate(x, y, sample_weight=w, verbose=0)[0] == pytest.approx(expected, rel=1e-5)
 
 
 X = np.array([[[1.0], [2.0], [0.0], [0.0]], [[1.0], [1.0], [3.0], [0.0]]], "float32")
