@@ -141,7 +141,7 @@ def test_aliases_get_and_serialize():
     assert losses.deserialize("mine", {"mine": torch.dist}) is torch.dist
     assert losses.get("kl_divergence") is losses.KLD
     assert losses.get("log_cosh") is losses.logcosh
-    others = {"ctc", "circle", "categorical_generalized_cross_entropy"}
+    others = {"ctc", "circle", "categorical_generalized_cross_entropy", "rising_cosine_similarity"}
     assert set(registry.losses.names()) == {*NAMES, *NEWER, *others, *registry.losses.classes()}
 
 

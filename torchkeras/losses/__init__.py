@@ -58,6 +58,7 @@ from torchkeras.losses.regression import (
     mean_squared_error,
     mean_squared_logarithmic_error,
     poisson,
+    rising_cosine_similarity,
 )
 
 __all__ = [
@@ -122,6 +123,7 @@ __all__ = [
     "mse",
     "msle",
     "poisson",
+    "rising_cosine_similarity",
     "serialize",
     "sparse_categorical_crossentropy",
     "squared_hinge",

@@ -55,6 +55,7 @@ from torchkeras.losses.regression import (
     mean_squared_error as mean_squared_error,
     mean_squared_logarithmic_error as mean_squared_logarithmic_error,
     poisson as poisson,
+    rising_cosine_similarity as rising_cosine_similarity,
 )
 
 class CTC(_CTC):

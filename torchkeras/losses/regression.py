@@ -193,5 +193,26 @@ def cosine_similarity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
     return -(true * predicted).sum(axis)
 
 
+@elementwise
+def rising_cosine_similarity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
+    """sum(y_true * y_pred) / (norm(y_true) * norm(y_pred)) along `axis`: `cosine_similarity` with the other sign.
+
+    Minimizing it turns the predictions away from the targets. It is what TensorFlow 1.14 and 1.15 compute as
+    `CosineSimilarity` and `cosine_proximity`, so models from their files have it.
+
+    Arguments:
+        y_true, y_pred (tensors of one shape): the targets and the predictions.
+        axis (integer, default -1): the axis that holds a vector.
+
+    Shapes:
+        (batch, ..., features) -> the same without `axis`
+
+    Example:
+        >>> rising_cosine_similarity(torch.tensor([[0.0, 2.0]]), torch.tensor([[3.0, 4.0]]))
+        tensor([0.8000])
+    """
+    return -cosine_similarity(y_true, y_pred, axis)
+
+
 def _log1p(y: Tensor) -> Tensor:
     return torch.log1p(y.clamp(min=config.epsilon()))

@@ -269,13 +269,15 @@ def _built(source: ModelFile, config: Any, custom_objects: Mapping[str, Any] | N
 def _compile(source: ModelFile, model: Any, custom_objects: Mapping[str, Any] | None) -> bool:
     """Compile a model as its file says, and return whether it is. Without a loss it is not: it can only predict."""
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
+    dialect = modern.dialect_of(source)
     training = modern_training(
         bytecode.read(source.training, known),
         source.name,
-        modern.dialect_of(source),
+        dialect,
         model,
         known,
         source.backend,
+        dialect.rules(source),
         source.as_written,
     )
     try:

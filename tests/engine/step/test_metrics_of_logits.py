@@ -290,7 +290,8 @@ def test_own_files_keep_what_the_metrics_see(option, suffix, tmp_path):
 
 
 def test_numbers_must_be_known():
-    with pytest.raises(ValueError, match=r"^compile: numerics must be None, 'keras' or 'tensorflow'; found 'tf'\.$"):
+    named = "None, 'keras', 'tensorflow', 'tensorflow-2.10'"
+    with pytest.raises(ValueError, match=rf"^compile: numerics must be one of {named}; found 'tf'\.$"):
         compiled(numerics="tf")
 
 

@@ -181,8 +181,10 @@ class Compiling(Together, Turning, Extending, abstract=True):
                 clips the probabilities of crossentropies, as Keras 2.2.4 does; where the loss takes logits, metrics
                 that expect probabilities get probabilities. "keras" gives metrics the outputs as they are. "tensorflow"
                 does so too, and crossentropies of what comes out of a softmax or sigmoid are computed from its input,
-                and not clipped. Models from files of tf.keras and Keras 3 are compiled with "tensorflow", or with
-                "keras" where the file names another backend.
+                and not clipped. "tensorflow-2.10" does as "tensorflow", and the loss of a masked output is a mean over
+                all steps, in which the masked ones count 0, as in tf.keras 1.13 to 2.10; otherwise the mean is over
+                the unmasked steps. Models from files of tf.keras and Keras 3 are compiled with that of their version,
+                or with "keras" where the file names another backend.
 
         Errors:
             ValueError: an unknown name, a list of another length than the outputs, no loss, or an option with a bad

@@ -13,10 +13,8 @@ from torchkeras.engine.data.checks import check_count
 from torchkeras.engine.fit.distributing import check as check_distribution
 from torchkeras.engine.speed.choose import check as check_speed
 from torchkeras.engine.step.nonfinite import POLICIES
-from torchkeras.engine.step.targets import by_output
+from torchkeras.engine.step.targets import NUMERICS, by_output
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
-
-NUMERICS = (None, "keras", "tensorflow")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +49,8 @@ class CompileOptions:
                 f"compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found {self.on_nonfinite!r}."
             )
         if self.numerics not in NUMERICS:
-            raise ValueError(f"compile: numerics must be None, 'keras' or 'tensorflow'; found {self.numerics!r}.")
+            names = ", ".join(map(repr, NUMERICS))
+            raise ValueError(f"compile: numerics must be one of {names}; found {self.numerics!r}.")
         given = self.target_tensors
         if any(isinstance(each, KerasTensor) for each in (given if isinstance(given, (list, tuple)) else (given,))):
             raise ValueError("compile: target_tensors must be arrays or tensors; found a symbolic tensor.")

@@ -57,7 +57,7 @@ class Scores:
         # A function that asks for the layer of the output knows what targets the layer has.
         free = objective.target_kind == FREE and not _asks_for_history(objective.given)
         kind = LIKE if free else objective.target_kind
-        computed = FunctionObjective(as_computed, kind, objective.function)
+        computed = FunctionObjective(as_computed, kind, objective.function, objective.mask_weighs)
         return replace(target, measures=measures, objective=computed, scores=score)
 
     def _measure(self, place: int, measure: Measure, target: Target, outputs: list[KerasTensor]) -> Measure:

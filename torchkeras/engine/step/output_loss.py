@@ -65,12 +65,14 @@ MEANS: Mapping[Any, Score] = {
 class Objective:
     """A loss: `given`, what the user passed, resolved; `target_kind`, what it takes for a target.
 
-    `function`: that of a partial, else what was given. `is_users`: whether it is neither the package's nor torch's.
+    `function`: that of a partial, else what was given. `mask_weighs`: whether masked steps count 0 in the mean over all
+    steps; otherwise the mean is over the unmasked. `is_users`: whether it is neither the package's nor torch's.
     """
 
     given: Any
     target_kind: str
     function: Any
+    mask_weighs: bool = False
     is_users: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -93,13 +95,15 @@ class FunctionObjective(Objective):
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
         if weight is None and mask is None:
             return mean_of(self.given, true, predicted)
-        return weighted_mean(scores_of(self.given, true, predicted), weight, mask)
+        return weighted_mean(scores_of(self.given, true, predicted), weight, mask, self.mask_weighs)
 
 
 class LossObjective(Objective):
     """A `Loss` object, which reduces by itself; a weight a sample counts for all its time steps."""
 
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
+        if self.mask_weighs:
+            weight, mask = with_mask(weight, mask), None
         if weight is not None and weight.dim() < predicted.dim() - 1:
             weight = weight.reshape(*weight.shape, *(1,) * (predicted.dim() - 1 - weight.dim()))
         return self.given(true, predicted, sample_weight=weight, mask=mask)
@@ -122,7 +126,7 @@ class TorchObjective(Objective):
         loss = self.given(predicted, true)
         check_scores(self.given, loss)
         if loss.dim():
-            return weighted_mean(loss, weight, mask)
+            return weighted_mean(loss, weight, mask, self.mask_weighs)
         if weight is not None or mask is not None:
             what = "sample or class weights" if weight is not None else "a mask"
             raise ValueError(
@@ -136,8 +140,10 @@ class TorchObjective(Objective):
         return isinstance(self.given, TORCH_CLASSES) or self.function in TORCH_CLASSES_FUNCTIONS
 
 
-def objective(identifier: Any) -> Objective:
+def objective(identifier: Any, mask_weighs: bool = False) -> Objective:
     """The objective that a name, function, class, config or object stands for.
+
+    `mask_weighs`: see `Objective`.
 
     Raises ValueError for an unknown name, and a `Loss` that does not reduce.
     """
@@ -150,15 +156,15 @@ def objective(identifier: Any) -> Objective:
             )
         kind = _target_kind(function_of(found))
         ignores = kind == CLASSES and getattr(found, "ignore_class", None) is not None
-        return LossObjective(found, SOME_CLASSES if ignores else kind, found)
+        return LossObjective(found, SOME_CLASSES if ignores else kind, found, mask_weighs)
     if isinstance(found, nn.Module):
-        return TorchObjective(found, _kind_of_torch(found), found)
+        return TorchObjective(found, _kind_of_torch(found), found, mask_weighs)
     function = unwrapped(found)
     if (getattr(function, "__module__", None) or "").partition(".")[0] == "torch":
         kind = _kind_of_torch(function)
         ignores = isinstance(found, partial) and "ignore_index" in found.keywords
-        return TorchObjective(found, AS_GIVEN if ignores else kind, function)
-    return FunctionObjective(found, _target_kind(found), function)
+        return TorchObjective(found, AS_GIVEN if ignores else kind, function, mask_weighs)
+    return FunctionObjective(found, _target_kind(found), function, mask_weighs)
 
 
 def unwrapped(function: Any) -> Any:
@@ -219,8 +225,17 @@ def scores_of(function: Score, true: Tensor, predicted: Tensor, by_feature: bool
     return scores
 
 
-def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
+def with_mask(weight: Tensor | None, mask: Tensor | None) -> Tensor | None:
+    """Weights of which the masked ones are 0; weight: (batch,) or (batch, time), mask: (batch, time)."""
+    if mask is None or weight is None:
+        return mask if weight is None else weight
+    return weight.reshape(*weight.shape, *(1,) * (mask.dim() - weight.dim())) * mask
+
+
+def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None, mask_weighs: bool = False) -> Tensor:
     """Keras's mean over samples: masked scores count 0 in a mean over the unmasked, weights of 0 are left out of it.
+
+    `mask_weighs`: masked scores count 0 in a mean over all.
 
     It is 0 where all are masked or left out: such a batch teaches nothing, where Keras 2.2.4 would set weights to NaN.
     One number for the whole batch counts as that of every sample, and step: weights multiply it by their mean over the
@@ -241,7 +256,9 @@ def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None) ->
         if scores.dim() > mask.dim():
             scores = scores.flatten(mask.dim()).mean(-1)
         unmasked, mask = mask, mask.to(scores.dtype)
-        scores = divide_no_nan(scores * mask, batch_mean(mask, of=unmasked))
+        scores = scores * mask
+        if not mask_weighs:
+            scores = divide_no_nan(scores, batch_mean(mask, of=unmasked))
     if weight is not None:
         if scores.dim() > weight.dim():
             scores = scores.flatten(weight.dim()).mean(-1)

@@ -18,7 +18,7 @@ from torchkeras.engine.graph.hook_free_calls import NO_HOOKS, has_any_global_hoo
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
-from torchkeras.engine.step.output_loss import Objective, Score, mean_of, name_of, scores_of, weighted_mean
+from torchkeras.engine.step.output_loss import Objective, Score, mean_of, name_of, scores_of, weighted_mean, with_mask
 from torchkeras.engine.step.output_metric import LOGITS, Measure
 from torchkeras.engine.step.targets import Target
 from torchkeras.engine.step.unchanged import checked
@@ -360,17 +360,10 @@ def _on_whole(what: Objective | Measure, compute: Callable[..., Any], *given: An
 
 def _update_metric(metric: Metric, true: Any, predicted: Any, weight: Any, mask: Any) -> None:
     if SHARING.batch is None or SHARING.batch.samples:
-        metric.update_state(true, predicted, sample_weight=_with_mask(weight, mask))
+        metric.update_state(true, predicted, sample_weight=with_mask(weight, mask))
 
 
 def _mean(function: Score, true: Any, seen: Any, weight: Any, mask: Any) -> torch.Tensor:
     if weight is None and mask is None:
         return mean_of(function, true, seen, by_feature=True)  # as in Keras 2
     return weighted_mean(scores_of(function, true, seen), weight, mask)
-
-
-def _with_mask(weight: Any, mask: Any) -> Any:
-    """Weights of which the masked ones are 0; weight: (batch,) or (batch, time), mask: (batch, time)."""
-    if mask is None or weight is None:
-        return mask if weight is None else weight
-    return weight.reshape(*weight.shape, *(1,) * (mask.dim() - weight.dim())) * mask

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from torch import Tensor, nn
@@ -25,6 +25,27 @@ from torchkeras.engine.step.output_metric import (
 )
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, node_of
 from torchkeras.engine.weights.expressions import Expression, is_frozen
+
+
+class Numerics(NamedTuple):
+    """What versions of Keras compute differently.
+
+    `links`: whether metrics that expect probabilities get them where the loss takes logits. `exact`: whether
+    crossentropies are computed from the input of the output's activation, and not clipped. `mask_weighs`: whether the
+    loss of a masked output is a mean over all steps, in which the masked ones count 0.
+    """
+
+    links: bool = False
+    exact: bool = False
+    mask_weighs: bool = False
+
+
+NUMERICS: Mapping[str | None, Numerics] = {
+    None: Numerics(links=True),
+    "keras": Numerics(),
+    "tensorflow": Numerics(exact=True),
+    "tensorflow-2.10": Numerics(exact=True, mask_weighs=True),
+}
 
 
 @dataclass(frozen=True)
@@ -68,7 +89,8 @@ def resolve(names: list[str], owners: Callable[[], list[str]], graph: Graph, giv
         return by_output(value, names, owners()) if isinstance(value, Mapping) else value
 
     asked = for_outputs("loss", option_of("loss"), names, share=True)
-    losses = [None if each is None else objective(each) for each in asked]
+    numerics = NUMERICS[given.numerics]
+    losses = [None if each is None else objective(each, numerics.mask_weighs) for each in asked]
     weights = for_outputs("loss_weights", option_of("loss_weights"), names)
     modes = for_outputs("sample_weight_mode", option_of("sample_weight_mode"), names, share=True)
     wanted = [metrics_for_outputs(option, option_of(option), names) for option in ("metrics", "weighted_metrics")]
@@ -80,7 +102,7 @@ def resolve(names: list[str], owners: Callable[[], list[str]], graph: Graph, giv
             _tell_left_out(name, option_of)
             continue
         output = graph.outputs[k]
-        link = link_of(loss, output) if given.numerics is None else None
+        link = link_of(loss, output) if numerics.links else None
         prefix = f"{name}_" if len(names) > 1 else ""
         found = _unique(
             [
@@ -93,13 +115,12 @@ def resolve(names: list[str], owners: Callable[[], list[str]], graph: Graph, giv
             {"loss", *(f"{each}_loss" for each in names)},
         )
         weight = 1.0 if weights[k] is None else weights[k]
-        exact = given.numerics == "tensorflow"
-        logits = _logits(graph, output, loss, found, exact)
-        if exact and logits is not None:
+        logits = _logits(graph, output, loss, found, numerics.exact)
+        if numerics.exact and logits is not None:
             link = exact_link(logits)
             found = tuple(replace(each, of_probabilities=not is_exact_of(logits, each.metric)) for each in found)
         numbers = (len(names) > 1, loss, _weight(weight), found, modes[k], logits)
-        targets.append(Target(k, name, *numbers, link=link, exact=exact))
+        targets.append(Target(k, name, *numbers, link=link, exact=numerics.exact))
     if not targets:
         _tell_unused(given)
     _check_apart(targets)

@@ -11,7 +11,7 @@ from torchkeras.base.nested import slots_as_written
 from torchkeras.engine.fit.compile_options import mapped, several_of_one_layer
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.containers.limits import LIMITS, Limits
-from torchkeras.saving.dialects.dialect import Dialect
+from torchkeras.saving.dialects.dialect import NO_RULES, Dialect, LossRules
 from torchkeras.saving.dialects.later_training import Later, plain
 from torchkeras.saving.model_file import OWN
 from torchkeras.saving.optimizer.options import from_keras3
@@ -22,8 +22,8 @@ LATER_COMPILE = (
     "jit_compile",
     "auto_scale_loss",
 )  # they do not change what is computed
-# Whose numbers a file of tf.keras or Keras 3 has, by its backend; where it does not say, most are of TensorFlow.
-_NUMERICS = {"tensorflow": "tensorflow", "": "tensorflow"}
+# The backends on which a file has the numbers of TensorFlow; where it does not say, most are of it.
+_TENSORFLOW = ("tensorflow", "")
 # What may be under `OWN`; it overrides the rest.
 OWN_OPTIONS = ("loss", "metrics", "weighted_metrics", "on_nonfinite", "numerics")
 # Losses and metrics of Keras 1 that have another meaning today, or none.
@@ -50,10 +50,11 @@ def modern_training(
     model: Any,
     custom_objects: Mapping[str, Any],
     backend: str = "",
+    rules: LossRules = NO_RULES,
     as_written: bool = False,
 ) -> dict[str, Any]:
     """What a file says about compiling, as `engine.step.targets.compile_arguments` takes it. `dialect`: of the writer.
-    `backend`: of the writer, where the file names it; a `.keras` archive does not.
+    `backend`: of the writer, where the file names it; a `.keras` archive does not. `rules`: of the writer.
 
     `as_written`: whether lists have outputs that are dicts in the order in which these were written, not by their keys.
     Names of losses and metrics in files of Keras 1 and 2 stay names, with the weighted mean of 2.2.4. In files of
@@ -63,6 +64,7 @@ def modern_training(
     if not isinstance(training, Mapping) or not isinstance(training.get("optimizer_config"), Mapping):
         raise ArchitectureError(f"{file}: its training configuration names no optimizer; load it with compile=False.")
     later = dialect.classes
+    numerics = rules.numerics if backend in _TENSORFLOW else "keras"
     try:
         own = _own_training(training)
         given = {**training, **own}
@@ -74,7 +76,7 @@ def modern_training(
             "loss_weights": training.get("loss_weights"),
             "sample_weight_mode": training.get("sample_weight_mode"),
             "on_nonfinite": given.get("on_nonfinite"),
-            "numerics": given.get("numerics") if own or not later else _NUMERICS.get(backend, "keras"),
+            "numerics": given.get("numerics") if own or not later else numerics,
         }
         unknown = set(training) - set(found) - {*LATER_COMPILE, OWN} | set(own) - set(OWN_OPTIONS)
         if unknown:
@@ -89,7 +91,7 @@ def modern_training(
         if dialect.names_outputs and not own and several_of_one_layer(model):
             found |= {option: _of_single_outputs(found[option], model) for option in BY_NAME}
         if later and not own:
-            found |= Later(dialect, model, custom_objects).training(found)
+            found |= Later(dialect, model, custom_objects, rules).training(found)
         for option in ("loss", "metrics", "weighted_metrics"):
             found[option] = mapped(found[option], plain)
             mapped(found[option], check_size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from torchkeras.saving.model_file import ModelFile
@@ -25,6 +25,24 @@ class Known:
         return config.get("keras_version") if isinstance(config, Mapping) else None
 
 
+@dataclass(frozen=True)
+class LossRules:
+    """How a version of Keras computed losses on TensorFlow.
+
+    `numerics`: as `compile` takes it. `named`: options of the class that a name stands for, except for the names in
+    `exempt`; None where names stood for functions under the weighted mean of Keras 2.2.4. `rising_cosine`: whether the
+    cosine of the angle counted with a plus; None where the file does not show it.
+    """
+
+    numerics: str | None = None
+    named: Mapping[str, Any] | None = field(default_factory=dict)
+    exempt: tuple[str, ...] = ()
+    rising_cosine: bool | None = False
+
+
+NO_RULES = LossRules()
+
+
 def _no_entries(config: Any, known: Known) -> list[str]:
     return []
 
@@ -38,7 +56,8 @@ class Dialect:
     `modern_config(config, known)`: today's config of a model. `doubts(config, known)`: what a config leaves open,
     as sentences for a warning. `classes`: whether names of losses and metrics mean classes; then `metrics_by_output`,
     whether a list of metrics has one for each of several outputs, and `names_outputs`, whether each of several outputs
-    of a layer has a name of its own, with which that of a metric begins.
+    of a layer has a name of its own, with which that of a metric begins. `rules(source)`: how the
+    writer of a compiled model computed losses.
     """
 
     name: str
@@ -50,3 +69,4 @@ class Dialect:
     classes: bool = False
     metrics_by_output: bool = False
     names_outputs: bool = False
+    rules: Callable[[ModelFile], LossRules] = lambda source: NO_RULES

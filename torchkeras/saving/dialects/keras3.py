@@ -11,7 +11,7 @@ from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls
 from torchkeras.saving.dialects.calls import CallPlace, NodeCall
 from torchkeras.saving.dialects.changes import CHANGES, batch_normalization, with_options
-from torchkeras.saving.dialects.dialect import Dialect
+from torchkeras.saving.dialects.dialect import Dialect, LossRules
 from torchkeras.saving.dialects.graphs import Forms, modern
 from torchkeras.saving.dialects.translation import Config, Words, is_object
 from torchkeras.saving.layer_facts import facts
@@ -440,4 +440,5 @@ DIALECT = Dialect(
     besides=("keras1", "keras2", "tf_keras"),
     classes=True,
     metrics_by_output=True,
+    rules=lambda source: LossRules("tensorflow"),
 )

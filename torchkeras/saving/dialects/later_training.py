@@ -15,7 +15,7 @@ from torchkeras.engine.fit.compile_options import mapped
 from torchkeras.engine.step.targets import by_output
 from torchkeras.losses.loss import FunctionLoss
 from torchkeras.metrics.reduction import FunctionMetric
-from torchkeras.saving.dialects.dialect import Dialect
+from torchkeras.saving.dialects.dialect import NO_RULES, Dialect, LossRules
 
 Plain = dict[str, Any]
 
@@ -39,8 +39,8 @@ METRICS: Mapping[Any, str] = {
 class Later:
     """The translation for one model. `own`: the user's objects, which come first."""
 
-    def __init__(self, dialect: Dialect, model: Any, custom_objects: Mapping[str, Any]):
-        self.dialect, self.own = dialect, custom_objects
+    def __init__(self, dialect: Dialect, model: Any, custom_objects: Mapping[str, Any], rules: LossRules = NO_RULES):
+        self.dialect, self.own, self.rules = dialect, custom_objects, rules
         self.names: list[str] = model.output_names
         self.owners: list[str] = model._output_owners
         self.prefixes: list[str] = self.names if model._has_own_code else model._names_by_layers
@@ -51,7 +51,7 @@ class Later:
         loss = mapped(found["loss"], self.loss)
         of_outputs = self._by_output(loss)
         return {
-            "loss": loss,
+            "loss": found["loss"] if self.rules.named is None else loss,
             **{name: self._metrics(found[name], of_outputs, name) for name in ("metrics", "weighted_metrics")},
         }
 
@@ -59,17 +59,31 @@ class Later:
         """A loss: a name, a function or a class with its options."""
         value = _without_module(value)
         if value is None or isinstance(value, Mapping):
-            return value if value is None else self._object(value, registry.losses)
+            return value if value is None else self._cosine(self._object(value, registry.losses))
         if self._own_class(value):
             return {"class_name": value, "config": {}}
+        options = {} if value in self.rules.exempt else dict(self.rules.named or {})
         if value in self.own:
-            return {"class_name": "LossFunctionWrapper", "config": {"fn": value}}
+            return {"class_name": "LossFunctionWrapper", "config": {**options, "fn": value}}
         known = _find(registry.losses, value)
         if isinstance(known, type):
-            return {"class_name": known.__name__, "config": {}}
+            return {"class_name": known.__name__, "config": options}
         if known in LOSSES:
-            return {"class_name": LOSSES[known], "config": {}}
-        return {"class_name": "LossFunctionWrapper", "config": {"fn": value}}
+            return self._cosine({"class_name": LOSSES[known], "config": options})
+        return self._cosine({"class_name": "LossFunctionWrapper", "config": {**options, "fn": value}})
+
+    def _cosine(self, made: Any) -> Any:
+        """A loss with the sign that the cosine of the angle had for the file's writer."""
+        name, options = made["class_name"], made["config"]
+        is_cosine = name == "CosineSimilarity" or options.get("fn") in ("cosine", "cosine_proximity")
+        if name in self.own or not is_cosine or self.rules.rising_cosine is False:
+            return made
+        if self.rules.rising_cosine is None:
+            raise ValueError(
+                f"the loss {options.get('fn', name)} has one sign in TensorFlow 1.14 and 1.15 and the other in 2.0 and "
+                "2.1, and the file does not show which of them wrote it, since no layer has an initializer"
+            )
+        return {"class_name": "LossFunctionWrapper", "config": {**options, "fn": "rising_cosine_similarity"}}
 
     # --- metrics -----------------------------------------------------------------------------------------------------
 

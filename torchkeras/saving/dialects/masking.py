@@ -21,7 +21,8 @@ EXPECTED = "mask"  # a key of an input's arguments during translation: whether i
 def settle(entry: Config, given: list[bool], dropping: tuple[str, ...], joint: bool) -> list[bool]:
     """Whether each output of a model has a mask, if its inputs have those in `given`; changes the model's config.
 
-    `dropping`: more layers that drop masks. `joint`: merging layers join masks by their `any_mask`.
+    `dropping`: more layers that drop masks. `joint`: merging layers join masks by their `any_mask`, as in Keras 3; a
+    file of tf.keras is checked for zeros that it sets at the wrong steps.
     """
     walk = _Walk(dropping, joint)
     return walk.model(entry, given)
@@ -104,6 +105,8 @@ class _Walk:
 
     def after(self, found: Config, has: list[bool]) -> list[bool]:
         """Whether each output has a mask (missing ones have none)."""
+        if any(has) and not self.joint:
+            _check_backwards(found)
         return self.model(found, has) if is_model(found) else facts(found["class_name"]).mask(has, found["config"])
 
 
@@ -115,6 +118,25 @@ def _put_stops(
         if arrives and not stays:
             place = (item[0], item[1], item[2])
             item[:3] = [stops.setdefault(place, f"{item[0]}_{len(stops)}_unmasked"), 0, 0]
+
+
+def _check_backwards(found: Config) -> None:
+    """Raise ArchitectureError for an unrolled layer that goes backwards over masked steps and gives zeros there.
+
+    tf.keras sets zeros by the mask in its order, among outputs that are in the reversed one.
+    """
+    config = found["config"]
+    both = found["class_name"] == "Bidirectional"
+    layers = [config.get("layer"), config.get("backward_layer")] if both else [found]
+    for options in (layer["config"] for layer in layers if isinstance(layer, Mapping)):
+        zeros = all(options.get(key) for key in ("unroll", "return_sequences", "zero_output_for_mask"))
+        if zeros and (both or options.get("go_backwards")):
+            raise ArchitectureError(
+                f"{found['class_name']} {config.get('name')!r}: with unroll=True, return_sequences=True and a mask, "
+                "tf.keras sets the outputs of the wrong steps to zero where a layer goes backwards; it is not read. "
+                "Build the model by code with unroll=False and load the weights: its outputs are those that "
+                "unroll=False gives there."
+            )
 
 
 def is_model(entry: Mapping[str, Any]) -> bool:

@@ -12,11 +12,11 @@ from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls
 from torchkeras.saving.dialects.calls import NodeCall
 from torchkeras.saving.dialects.changes import CHANGES, batch_normalization, bidirectional, setting, with_options
-from torchkeras.saving.dialects.dialect import Dialect, Known
+from torchkeras.saving.dialects.dialect import Dialect, Known, LossRules
 from torchkeras.saving.dialects.graphs import Forms, modern
 from torchkeras.saving.dialects.translation import Config, Words, is_object
 from torchkeras.saving.layer_facts import IMAGES, RECURRENT
-from torchkeras.saving.model_file import mappings
+from torchkeras.saving.model_file import ModelFile, mappings
 
 
 def _bins(made: Config, where: str) -> Config:
@@ -213,13 +213,15 @@ def _zeros_of_2_0(layer: Config) -> bool:
     return _zeros(layer) and not by_cudnn
 
 
-def _is_of_tensorflow1(config: Any) -> bool:
-    """Whether TensorFlow 1 wrote a config of 2.2.4-tf: there alone initializers have a dtype."""
-    for options in mappings(config):
-        for key, value in options.items():
-            if str(key).endswith("_initializer") and is_object(value) and "dtype" in (value.get("config") or ()):
-                return True
-    return False
+def _is_of_tensorflow1(config: Any) -> bool | None:
+    """Whether TensorFlow 1 wrote a config of 2.2.4-tf: there alone initializers have a dtype. None if it has none."""
+    found = [
+        "dtype" in (value.get("config") or ())
+        for options in mappings(config)
+        for key, value in options.items()
+        if str(key).endswith("_initializer") and is_object(value)
+    ]
+    return any(found) if found else None
 
 
 # Options that some of the versions that call themselves 2.2.4-tf leave out, the value that these take themselves when
@@ -236,10 +238,15 @@ LEFT_OUT: Mapping[Any, tuple[str, Any, str, str]] = {
 }
 
 
-def _forms(version: str | None, config: Any) -> Forms:
-    """The forms of a version of tf.keras, such as 2.2.4-tf, that wrote a config."""
+def _numbers(version: str | None) -> tuple[int, ...]:
+    """The numbers of a version such as 2.2.4-tf; 2.15.0 where it is not known."""
     found = re.match(r"(\d+)\.(\d+)\.(\d+)", version or "")
-    numbers = tuple(map(int, found.groups() if found else (2, 15, 0)))
+    return tuple(map(int, found.groups() if found else (2, 15, 0)))
+
+
+def _forms(version: str | None, config: Any) -> Forms:
+    """The forms of a version of tf.keras that wrote a config."""
+    numbers = _numbers(version)
     changes: dict[str, Any] = dict(_AS_KERAS2) if numbers < (2, 2, 4) else {}
     if numbers == (2, 2, 4):
         changes["Bidirectional"] = bidirectional(_zeros if _is_of_tensorflow1(config) else _zeros_of_2_0)
@@ -276,6 +283,26 @@ def doubts(config: Any, known: Known) -> list[str]:
     return found
 
 
+def _rules(source: ModelFile) -> LossRules:
+    """How a version of tf.keras computed losses.
+
+    Up to 1.12 there were functions alone, in 1.13 except for the mean squared error. 1.11 to 1.13 divided what these
+    gave by the sum of the weights; 1.9 and 1.10 did not, but write the version of 1.11, 2.1.6-tf. From 1.13 to 2.10 a
+    mask was a weight. Optimizers of 1.13 have the option `lr`, those of 1.14 `learning_rate`.
+    """
+    numbers, by_weights = _numbers(source.version), {"reduction": "mean_with_sample_weight"}
+    if numbers < (2, 2, 4):
+        return LossRules("tensorflow", named=None if numbers < (2, 1, 6) else by_weights)
+    if numbers > (2, 2, 4):
+        return LossRules("tensorflow-2.10" if numbers < (2, 11, 0) else "tensorflow")
+    is_old = _is_of_tensorflow1(source.config)
+    optimizer = source.training.get("optimizer_config") if isinstance(source.training, Mapping) else None
+    options = optimizer.get("config") if isinstance(optimizer, Mapping) else None
+    if is_old and isinstance(options, Mapping) and "lr" in options:
+        return LossRules("tensorflow-2.10", named=by_weights, exempt=("mse", "MSE", "mean_squared_error"))
+    return LossRules("tensorflow-2.10", rising_cosine=is_old)
+
+
 DIALECT = Dialect(
     "tf_keras",
     version=lambda major, minor, tf: major == 2 and (minor >= 4 or tf),
@@ -287,4 +314,5 @@ DIALECT = Dialect(
     doubts=doubts,
     classes=True,
     names_outputs=True,
+    rules=_rules,
 )

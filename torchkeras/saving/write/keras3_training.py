@@ -30,7 +30,7 @@ METRICS: Mapping[str, str | None] = {
     **dict.fromkeys(("logcosh", "log_cosh"), "LogCoshError"),
 }
 # Functions that Keras 3 has, but does not find by name as a loss, or as a metric.
-UNNAMED_LOSSES = ("categorical_generalized_cross_entropy",)
+UNNAMED_LOSSES = ("categorical_generalized_cross_entropy", "rising_cosine_similarity")
 UNNAMED_METRICS = (
     *("huber", "dice", "tversky", "ctc", "circle", "binary_focal_crossentropy", "categorical_focal_crossentropy"),
     *UNNAMED_LOSSES,
