@@ -537,3 +537,18 @@ def test_training_goes_on_bit_by_bit_after_loading(name: str, tmp_path: Path):
 def test_facts_are_about_layers_and_their_options(name):
     assert name in registry.layers
     assert FACTS[name].renamed.keys() <= inspect.signature(registry.layers.find(name)).parameters.keys()
+
+
+@pytest.mark.filterwarnings("ignore:.*Keras 3 refuses it:UserWarning")
+@pytest.mark.parametrize("unroll", [False, True])
+@pytest.mark.parametrize("sequences", [False, True])
+@pytest.mark.parametrize("zeros", [None, False, True])
+def test_both_ways_over_masked_steps_are_read_as_they_were(unroll, sequences, zeros, tmp_path):
+    """Keras 3 gives a Bidirectional's last output where the last step is masked, whatever `zero_output_for_mask` is."""
+    inputs = Input((5, 2))
+    options = {"unroll": unroll, "return_sequences": sequences, "zero_output_for_mask": zeros}
+    model = Model(inputs, Bidirectional(LSTM(4, **options))(Masking()(inputs)))
+    x = np.random.rand(3, 5, 2).astype("float32")  # noqa: NPY002 - seeded by conftest.py
+    x[0, 3:] = x[1, :2] = x[2, 2] = 0
+    model.save(tmp_path / "m.keras")
+    np.testing.assert_array_equal(load_model(tmp_path / "m.keras").predict(x), model.predict(x))

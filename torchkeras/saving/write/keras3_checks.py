@@ -71,6 +71,8 @@ def _problem(layer: Layer, node: Node, found: list[Any]) -> str | None:
     of_call = layer is node.layer
     if isinstance(layer, Bidirectional) and layer.return_sequences:
         return "gives zeros at masked steps"
+    if isinstance(layer, Bidirectional) and layer.forward_layer.zero_output_for_mask:
+        return "gives the last output, not zeros, where the last step is masked"
     if isinstance(layer, (Recurrent, Bidirectional)) and of_call and len(found) > 1:
         return "does not use it together with initial states"
     if isinstance(layer, Softmax):
