@@ -30,15 +30,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import small_runs  # in the folder of this script
 import torch
 import torch.distributed
 import torch.multiprocessing
-from written_models import CASES
 
 import torchkeras
 from torchkeras.callbacks import BackupAndRestore, Callback
-from torchkeras.engine.layer.symbolic import as_list
 from torchkeras.models import load_model
 
 ROOT = Path(__file__).parents[1]
@@ -60,6 +57,11 @@ BATCHES = 2
 REFUSALS = (ValueError, TypeError, KeyError, AttributeError, RuntimeError, NotImplementedError, OSError, ImportError)
 
 DATE = re.compile(rb'"date_saved": "[^"]*"')
+
+# Its models and trainings are those of the checkout that is recorded.
+SCRIPTS = Path(os.environ.get("PYTHONPATH") or ROOT) / "scripts"
+sys.path.insert(0, str(SCRIPTS))
+small_runs, written_models = map(importlib.import_module, ("small_runs", "written_models"))
 
 Facts = dict[str, Any]
 
@@ -137,6 +139,10 @@ def random_input(tensor: Any, samples: int, draw: np.random.Generator) -> np.nda
     if tensor.dtype.is_floating_point:
         return draw.uniform(-1, 1, shape).astype("float32")
     return draw.integers(0, 2, shape).astype("int32")
+
+
+def as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def alone(values: list[Any]) -> Any:
@@ -217,7 +223,7 @@ def models() -> Iterator[tuple[str, Callable[[], Any]]]:
     """Every golden file, and every model that `written_models` makes."""
     for name, path in golden_files():
         yield f"golden {name}", lambda path=path: load_model(str(path))
-    for name, (make, _) in CASES.items():
+    for name, (make, _) in written_models.CASES.items():
         yield f"written {name}", make
 
 

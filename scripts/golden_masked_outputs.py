@@ -1,7 +1,7 @@
 """Make tests/golden/masked-outputs: models with masked outputs, and what they report and learn.
 
     python scripts/golden_masked_outputs.py VERSION FOLDER NAME...      under tf.keras 1.12 to 2.15
-    python scripts/golden_masked_outputs.py 3 FOLDER NAME...            under Keras 3
+    python scripts/golden_masked_outputs.py VERSION FOLDER NAME...      under Keras 2.3 and 3
 
 `NAME`: of `MODELS`; 1.12 and 1.13 have no classes for those but the first two.
 
@@ -17,8 +17,8 @@ import numpy as np
 
 VERSION, FOLDER = sys.argv[1], Path(sys.argv[2])
 IS_KERAS3 = VERSION == "3"
-if IS_KERAS3:
-    import keras  # type: ignore[import-not-found]  # 3, there and nowhere else
+if VERSION in ("2.3", "3"):
+    import keras  # type: ignore[import-not-found]  # there and nowhere else
 else:
     import tensorflow as tf  # type: ignore[import-not-found]  # there and nowhere else
 
@@ -69,7 +69,7 @@ WEIGHTS = np.array([1.0, 0.0, 3.0], "float32")
 OF_STEPS = random.uniform(0, 2, (3, 4)).astype("float32")
 OF_STEPS[2, 0] = 0
 FIRST = OF_STEPS if IS_KERAS3 else WEIGHTS  # Keras 3 refuses one weight for a sample with steps
-TEMPORAL = {"sample_weight_mode": "temporal"} if VERSION.startswith("1.") else {}
+TEMPORAL = {"sample_weight_mode": "temporal"} if VERSION.startswith("1.") or VERSION == "2.3" else {}
 
 MODELS = {
     "named": (lambda: steps("mae", ["mae"], ["mse"]), (X, [Y], [FIRST])),

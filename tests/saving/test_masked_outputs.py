@@ -1,4 +1,4 @@
-"""Losses of masked outputs: tf.keras up to 2.10 divides by all steps, later versions and Keras 3 by the unmasked.
+"""Losses of masked outputs: Keras 2.3 and tf.keras up to 2.10 divide by all steps, later versions by the unmasked.
 
 The files are made by `scripts/golden_masked_outputs.py` under the genuine versions.
 """
@@ -58,7 +58,8 @@ def test_all_files_are_there():
             "1.14-temporal",
             "1.14-two",
         ),
-        *("2.10-mse", "2.10-two", "2.15-mse", "2.15-two", "3-sum", "3-two"),
+        *("2.10-mse", "2.10-two", "2.15-mse", "2.15-two"),
+        *("2.3-mse", "2.3-named", "2.3-sum", "2.3-temporal", "2.3-two", "3-sum", "3-two"),
     ]
 
 
@@ -68,7 +69,7 @@ def test_a_file_reports_and_trains_as_its_version(path):
 
 
 @pytest.mark.parametrize("suffix", [".h5", ".keras", ".pt"])
-@pytest.mark.parametrize("stem", ["1.14-two", "2.10-mse", "2.15-mse"])
+@pytest.mark.parametrize("stem", ["1.14-two", "2.10-mse", "2.15-mse", "2.3-mse"])
 @pytest.mark.filterwarnings("ignore")
 def test_own_files_of_such_a_model_keep_it(stem, suffix, tmp_path):
     path = GOLDEN / f"{stem}.h5"

@@ -183,8 +183,9 @@ class Compiling(Together, Turning, Extending, abstract=True):
                 does so too, and crossentropies of what comes out of a softmax or sigmoid are computed from its input,
                 and not clipped. "tensorflow-2.10" does as "tensorflow", and the loss of a masked output is a mean over
                 all steps, in which the masked ones count 0, as in tf.keras 1.13 to 2.10; otherwise the mean is over
-                the unmasked steps. Models from files of tf.keras and Keras 3 are compiled with that of their version,
-                or with "keras" where the file names another backend.
+                the unmasked steps. "keras-2.3" takes that mean and else does as None, as Keras 2.3 did. Models from
+                files of these versions and of Keras 3 are compiled with that of their version, or with "keras" where
+                a file of tf.keras or Keras 3 names another backend.
 
         Errors:
             ValueError: an unknown name, a list of another length than the outputs, no loss, or an option with a bad

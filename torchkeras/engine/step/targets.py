@@ -43,6 +43,7 @@ class Numerics(NamedTuple):
 NUMERICS: Mapping[str | None, Numerics] = {
     None: Numerics(links=True),
     "keras": Numerics(),
+    "keras-2.3": Numerics(links=True, mask_weighs=True),
     "tensorflow": Numerics(exact=True),
     "tensorflow-2.10": Numerics(exact=True, mask_weighs=True),
 }

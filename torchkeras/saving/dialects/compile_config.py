@@ -57,14 +57,14 @@ def modern_training(
     `backend`: of the writer, where the file names it; a `.keras` archive does not. `rules`: of the writer.
 
     `as_written`: whether lists have outputs that are dicts in the order in which these were written, not by their keys.
-    Names of losses and metrics in files of Keras 1 and 2 stay names, with the weighted mean of 2.2.4. In files of
-    tf_keras and Keras 3 they become the classes that the names mean there. Raises ArchitectureError for what cannot be
-    computed as it was there.
+    Names of losses and metrics in files of Keras 1 and 2 stay names, with the weighted mean of 2.2.4. In files of Keras
+    2.3, tf.keras and Keras 3 they become the classes that the names mean there. Raises ArchitectureError for what
+    cannot be computed as it was there.
     """
     if not isinstance(training, Mapping) or not isinstance(training.get("optimizer_config"), Mapping):
         raise ArchitectureError(f"{file}: its training configuration names no optimizer; load it with compile=False.")
     later = dialect.classes
-    numerics = rules.numerics if backend in _TENSORFLOW else "keras"
+    numerics = rules.numerics if backend in _TENSORFLOW or not later else "keras"
     try:
         own = _own_training(training)
         given = {**training, **own}
@@ -76,7 +76,7 @@ def modern_training(
             "loss_weights": training.get("loss_weights"),
             "sample_weight_mode": training.get("sample_weight_mode"),
             "on_nonfinite": given.get("on_nonfinite"),
-            "numerics": given.get("numerics") if own or not later else numerics,
+            "numerics": given.get("numerics") if own else numerics,
         }
         unknown = set(training) - set(found) - {*LATER_COMPILE, OWN} | set(own) - set(OWN_OPTIONS)
         if unknown:
@@ -90,7 +90,7 @@ def modern_training(
             found |= {option: _by_keys(found[option], order, "metrics" in option) for option in BY_NAME}
         if dialect.names_outputs and not own and several_of_one_layer(model):
             found |= {option: _of_single_outputs(found[option], model) for option in BY_NAME}
-        if later and not own:
+        if (later or rules is not NO_RULES) and not own:
             found |= Later(dialect, model, custom_objects, rules).training(found)
         for option in ("loss", "metrics", "weighted_metrics"):
             found[option] = mapped(found[option], plain)

@@ -15,7 +15,7 @@ from torchkeras.saving.config_checks import building, check_entry, check_model
 from torchkeras.saving.dialects import keras0, keras1, keras3, tf_keras
 from torchkeras.saving.dialects.changes import with_variance, without_integer_vectors
 from torchkeras.saving.dialects.class_names import as_meant
-from torchkeras.saving.dialects.dialect import Dialect, Known
+from torchkeras.saving.dialects.dialect import NO_RULES, Dialect, Known, LossRules
 from torchkeras.saving.model_file import ModelFile, mappings
 from torchkeras.saving.weights.origin import BACKENDS2
 
@@ -32,11 +32,17 @@ def _of_keras2(config: Any, known: Known) -> Any:
 
 
 # Keras 2.0 to 2.3, whose form is ours. It ended with 2.3.1; tf.keras calls itself `2.4.0` or `2.3.0-tf`.
+def _rules_of_keras2(source: ModelFile) -> LossRules:
+    """How a version of Keras 2 computed losses: from 2.3 on a mask was a weight, and a loss the mean over all steps."""
+    return LossRules("keras-2.3") if str(source.version).startswith("2.3.") else NO_RULES
+
+
 KERAS2 = Dialect(
     "keras2",
     version=lambda major, minor, tf: major == 2 and minor < 4 and not tf,
     marks=lambda found: "kernel_initializer" in found or "recurrent_activation" in found,
     modern_config=_of_keras2,
+    rules=_rules_of_keras2,
 )
 DIALECTS = (keras1.DIALECT, KERAS2, tf_keras.DIALECT, keras3.DIALECT)
 
