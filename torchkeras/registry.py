@@ -260,7 +260,7 @@ class Layers(Family[type]):
         number = given.get(SHARED)
         with self.reading() as read:
             if isinstance(number, int) and number in read:
-                return _same(read[number], config)
+                return _layer_of_number(read[number], config)
             if isinstance(number, int):
                 read[number] = None
             made = super().from_config(config, custom_objects)
@@ -345,7 +345,7 @@ def _set_number(entry: dict[str, Any], number: int) -> None:
     entry[OWN] = {**entry.get(OWN, {}), SHARED: number}
 
 
-def _same(found: Any, config: Mapping[str, Any]) -> Any:
+def _layer_of_number(found: Any, config: Mapping[str, Any]) -> Any:
     """The layer that has a number already. Raises ValueError if a config is not that of such a layer."""
     if found is None or found._class_name != config.get("class_name"):
         what = "a layer around it" if found is None else f"{type(found).__name__} {found.name!r}"

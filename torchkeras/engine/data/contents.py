@@ -81,7 +81,7 @@ class _Plain:
         if value is None or isinstance(value, (bool, int, str)):
             return value
         if isinstance(value, (float, np.generic)):
-            return _number(value)
+            return _number_as_json(value)
         if isinstance(value, ARRAYS):
             return self._array(value)
         if isinstance(value, os.PathLike):
@@ -177,7 +177,7 @@ class _Plain:
         return {"class": type(value).__qualname__, **description, **self.code(type(value), depth)}
 
 
-def _number(value: Any) -> Any:
+def _number_as_json(value: Any) -> Any:
     """A number as Python's; as text where JSON has none such: not a number, complex."""
     number = value.item() if isinstance(value, np.generic) else value
     return number if number == number and isinstance(number, (bool, int, float, str)) else str(number)

@@ -57,7 +57,7 @@ def of_another_number(saved: Sequence[Mapping[str, Any]], number: int) -> dict[s
     """
     found = dict(saved[min(number, len(saved) - 1)])
     for part, first in saved[0].items():
-        if all(_same(first, each.get(part)) for each in saved):
+        if all(_equal_states(first, each.get(part)) for each in saved):
             found[part] = first
         elif number >= len(saved):
             found[part] = _SEEDED[part](_seed(saved[0], number), first) if part in _SEEDED else first
@@ -71,7 +71,7 @@ def seeded(device: Any, state: torch.Tensor, number: int) -> torch.Tensor:
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
     """The parts of two states that differ."""
-    return {part for part in after if not _same(before.get(part), after[part])}
+    return {part for part in after if not _equal_states(before.get(part), after[part])}
 
 
 def found_in(**owners: Any) -> dict[str, Any]:
@@ -208,11 +208,11 @@ def _for_numpy(found: Any) -> Any:
     return found
 
 
-def _same(one: Any, other: Any) -> bool:
+def _equal_states(one: Any, other: Any) -> bool:
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
         return torch.equal(one, other)
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(_equal_states(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_same, one, other))
+        return len(one) == len(other) and all(map(_equal_states, one, other))
     return one == other

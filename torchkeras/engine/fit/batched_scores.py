@@ -85,8 +85,8 @@ class BatchedScores:
         if not self._waiting:
             return
         targets, outputs, known, sizes = zip(*self._waiting, strict=True)
-        joined, none = _joined(outputs), [None] * len(outputs[0])
-        batch = Batch([], _joined(targets), [None] * len(targets[0]), sum(sizes))
+        joined, none = _joined_batches(outputs), [None] * len(outputs[0])
+        batch = Batch([], _joined_batches(targets), [None] * len(targets[0]), sum(sizes))
         if known[0] is None:
             self._sums.add(score(self._model, batch, Pass(joined, none, [], {}))[1], batch.size)
         else:
@@ -96,7 +96,7 @@ class BatchedScores:
         self._waiting, self._bytes = [], 0
 
 
-def _joined(parts: Sequence[list[torch.Tensor]]) -> list[torch.Tensor]:
+def _joined_batches(parts: Sequence[list[torch.Tensor]]) -> list[torch.Tensor]:
     """Each tensor of all batches as one, marked as logits where they are."""
     if len(parts) == 1:
         return parts[0]

@@ -138,7 +138,7 @@ def _stated(layer: Layer, inputs: Any) -> Any:
         return KerasTensor(found, dtype)
     if not _is_all_ours(layer):
         layer.__dict__["_is_unseen"] = True
-    return _tensors(found, dtype)
+    return _symbolic_of_shapes(found, dtype)
 
 
 def _computes_shapes(layer: Layer) -> bool:
@@ -276,10 +276,10 @@ def _output_masks(outputs: list[KerasTensor], mask: Any) -> list[Any]:
 
 def symbolic(input_shape: Any) -> Any:
     """Symbolic tensors for one shape or a list of shapes."""
-    return _tensors(input_shape, dtype_of(config.floatx()))
+    return _symbolic_of_shapes(input_shape, dtype_of(config.floatx()))
 
 
-def _tensors(shapes: Any, dtype: torch.dtype) -> Any:
+def _symbolic_of_shapes(shapes: Any, dtype: torch.dtype) -> Any:
     """A symbolic tensor of a shape, or a list of them for a list of shapes."""
     if isinstance(shapes, (list, tuple)) and shapes and isinstance(shapes[0], (list, tuple)):
         return [KerasTensor(shape, dtype) for shape in shapes]
