@@ -45,6 +45,7 @@ OTHER = {
     "SensitivityAtSpecificity": (ONE_HOT, SOFT, ROLLED, {"specificity": 0.5}),
     "SpecificityAtSensitivity": (ONE_HOT, SOFT, ROLLED, {"sensitivity": 0.5}),
     **{name: (LABELS, SOFT, SOFT.flip(0) * torch.tensor([1.0, -1.0, 1.0]), {}) for name in ("circle", "Circle")},
+    "rising_cosine_similarity": (ONE_HOT, ROLLED, ONE_HOT, {}),  # minimized, away from the target
     **dict.fromkeys(("ctc", "CTC"), (torch.tensor([[1, 2]]), 1e2 * PATHS[:1], 1e2 * PATHS[1:], {})),
 }
 
