@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from covered import digest
 
 import torchkeras
 from torchkeras.errors import ModelFileError
@@ -399,12 +400,7 @@ def _short(error: Exception, path: Path) -> str:
 
 def covered() -> str:
     """The hash of the sources that the report is about."""
-    found = hashlib.sha256()
-    for name in COVERED:
-        place = ROOT / name
-        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            found.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return found.hexdigest()[:16]
+    return digest(COVERED)
 
 
 def listed() -> str:

@@ -7,12 +7,14 @@
 build models at small sizes. The genuine Keras draws the weights and saves them in its own files; here `load_weights`
 reads those. Then outputs, functions and losses of some steps of training are compared. They count as equal where they
 differ by at most 1e-4 of the largest value. The sources are fetched by git (`public_sources.py`), and never copied into
-the project. What was seen is recorded in `public_models.txt`.
+the project. What was seen is recorded in `public_models.txt`,
+which a test refuses when the sources that it covers have changed since.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import os
 import subprocess
@@ -24,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from covered import digest
 from public_sources import GITHUB, fetched, listed
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,6 +35,7 @@ RUN = ROOT / "scripts" / "public_models_run.py"
 LIST = ROOT / "scripts" / "public_models.toml"
 RECORD = ROOT / "scripts" / "public_models.txt"
 NEAR = 1e-4
+COVERED = ("torchkeras/keras2", "torchkeras/backend", "scripts/public_models.toml")
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,8 @@ def main() -> int:
             print(lines[-1][0], flush=True)
     equal = sum(each for _, each in lines)
     repositories = {entry["sources"][0].partition("@")[0] for entry in asked.values()}
-    summary = f"{len(asked)} scripts of {len(repositories)} repositories; {equal} are equal."
+    made = f"Made on {datetime.date.today()}, for sources {digest(COVERED)}."
+    summary = f"{len(asked)} scripts of {len(repositories)} repositories; {equal} are equal. {made}"
     print(summary)
     if given.list == LIST and not given.names:
         RECORD.write_text("".join(f"{line.rstrip()}\n" for line, _ in lines) + f"{summary}\n")

@@ -12,11 +12,11 @@ from typing import Any
 
 WORK = Path(__file__).resolve().parent.parent / ".keras-suite" / "public"
 GITHUB = "https://github.com"
-tomllib: Any = importlib.import_module("tomllib")  # of Python 3.11 and later
 
 
 def listed(path: Path, names: list[str]) -> dict[str, Any]:
     """What to run of a list, by name: all, or those named. Raises SystemExit for a name that is not there."""
+    tomllib: Any = importlib.import_module("tomllib")  # of Python 3.11 and later
     found = tomllib.loads(path.read_text())
     unknown = sorted(set(names) - set(found))
     if unknown:

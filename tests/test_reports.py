@@ -1,0 +1,19 @@
+"""What needs public repositories is not run by CI: its reports must be of the sources as they are."""
+
+import importlib
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SCRIPTS = Path(__file__).parents[1] / "scripts"
+
+
+@pytest.mark.parametrize("name", ["public_models", "lambda_files"])
+def test_a_report_is_of_these_sources(name: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(SCRIPTS)
+    script: Any = importlib.import_module(name)
+    made = re.search(r"Made on \d{4}-\d\d-\d\d, for sources (\w+)\.$", script.RECORD.read_text(), re.MULTILINE)
+    assert made, f"scripts/{name} writes the report again"
+    assert made[1] == script.digest(script.COVERED), f"scripts/{name} writes the report again"
