@@ -112,8 +112,8 @@ class ReduceLROnPlateau(Monitored):
 
     @property
     def epsilon(self) -> float:
-        """The old name of `min_delta`."""
-        return self.min_delta
+        """The old name of `min_delta`: it sets that, and as in Keras 2.2.4 there is no attribute to read."""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute 'epsilon': it is called min_delta.")
 
     @epsilon.setter
     def epsilon(self, value: float) -> None:
