@@ -14,7 +14,6 @@ project. What was seen is recorded in `lambda_files.txt`.
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import os
 import subprocess
@@ -25,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from covered import digest
 from public_sources import GITHUB, WORK, fetched, listed
 
 from torchkeras.errors import ForbiddenContentError
@@ -35,10 +33,6 @@ ROOT = Path(__file__).resolve().parent.parent
 MAKE = ROOT / "scripts" / "lambda_files_make.py"
 LIST = ROOT / "scripts" / "lambda_files.toml"
 RECORD = ROOT / "scripts" / "lambda_files.txt"
-COVERED = (
-    *("torchkeras/lambdas", "torchkeras/base/bytecode.py", "torchkeras/layers/functions.py"),
-    "scripts/lambda_files.toml",
-)
 MADE = WORK / "lambda_files"
 NEAR = 1e-4
 SAME = "with the same outputs"
@@ -69,7 +63,6 @@ def main() -> int:
         print(lines[-1], flush=True)
     counts = {kind: results.count(kind) for kind in (EQUAL, WRONG, REFUSED)}
     lines.append(f"{len(results)} files: {', '.join(f'{count} {kind}' for kind, count in counts.items())}.")
-    lines[-1] += f" Made on {datetime.date.today()}, for sources {digest(COVERED)}."
     print(lines[-1])
     if given.list == LIST and not given.names:
         RECORD.write_text("".join(f"{line}\n" for line in lines))
