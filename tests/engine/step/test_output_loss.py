@@ -340,3 +340,13 @@ def test_crossentropy_by_its_name_goes_by_the_loss():
         "such as metrics.SparseCategoricalCrossentropy(from_logits=True).",
     ):
         dense(nn.CrossEntropyLoss(), metrics=["ce"])
+
+
+def test_a_function_of_no_module_is_a_loss_and_a_metric():
+    """As a function is that a script makes by `eval`."""
+    function = eval("lambda y_true, y_pred: (y_true - y_pred).abs().mean(-1)", {})
+    assert function.__module__ is None
+    inputs = Input((2,))
+    model = Model(inputs, Dense(1, kernel_initializer="ones")(inputs))
+    model.compile("sgd", function, metrics=[function])
+    assert model.evaluate(np.ones((3, 2)), np.zeros((3, 1)), verbose=0) == [2.0, 2.0]

@@ -67,7 +67,7 @@ class Subclassed(Network, abstract=True):
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
-        cls._has_own_code = cls._by_call or not cls.forward.__module__.startswith("torchkeras.engine.")
+        cls._has_own_code = cls._by_call or not (cls.forward.__module__ or "").startswith("torchkeras.engine.")
 
     @property
     def _is_connected(self) -> bool:

@@ -150,7 +150,7 @@ def measures(
 
 
 def _measure(name: str, metric: Any, weighted: bool) -> Measure:
-    of_package = type(metric) is FunctionType and metric.__module__.startswith("torchkeras.")  # most often
+    of_package = type(metric) is FunctionType and (metric.__module__ or "").startswith("torchkeras.")  # most often
     is_own = not of_package and is_users(metric)
     return Measure(name, metric, weighted, isinstance(metric, metric_functions.Metric), is_users=is_own)
 
