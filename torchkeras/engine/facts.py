@@ -45,9 +45,8 @@ class Facts:
     )
     ends_in: str | None = None  # "softmax" or "sigmoid", where `logits` gives what comes before it
     product: str | None = None  # its module of a kernel and a bias, which only the activation follows
-    sets_mode_of: tuple[
-        str, ...
-    ] = ()  # its modules of torch that it has compute in the right mode itself; of its class
+    # its modules of torch that it has compute in the right mode itself; of its class
+    sets_mode_of: tuple[str, ...] = ()
 
     def __init__(self, layer: Any):
         self.layer = layer

@@ -76,10 +76,9 @@ class Objective:
     is_users: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        plain = type(self.given) is FunctionType and (self.given.__module__ or "").startswith(
-            "torchkeras."
-        )  # most often
-        object.__setattr__(self, "is_users", not plain and is_users(self.given))
+        # most often a function of the package: told here, without a call
+        of_package = type(self.given) is FunctionType and (self.given.__module__ or "").startswith("torchkeras.")
+        object.__setattr__(self, "is_users", not of_package and is_users(self.given))
 
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
         """The loss of a batch, a scalar; weight: (batch,) or (batch, time), mask: (batch, time)."""
