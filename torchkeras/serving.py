@@ -15,6 +15,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from torchkeras.base.arrays import as_numbers, to_numpy
 from torchkeras.base.rules import AT_LEAST_0, integer, read
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.symbolic.tensor import fits_shape
 from torchkeras.models import Model
 
 __all__ = ["Server", "serve"]
@@ -130,7 +131,7 @@ class Server:
         """Raise ValueError if the arrays of a sample do not fit the model's inputs, where their shapes are known."""
         if self._shapes is None:
             return
-        if len(found) != len(self._shapes) or not all(map(_fits_shape, found, self._shapes)):
+        if len(found) != len(self._shapes) or not all(map(fits_shape, found, self._shapes)):
             raise ValueError(
                 f"serve: a sample for {self._model.name!r} has arrays of the shapes {self._shapes}, without a batch "
                 f"axis; found {found}."
@@ -209,7 +210,3 @@ def _sample_shapes(model: Model) -> list[tuple[int | None, ...]] | None:
     if any(shape[0] is not None for shape in shapes):
         raise ValueError(f"serve: the inputs of {model.name!r} have a fixed batch size; found the shapes {shapes}.")
     return [shape[1:] for shape in shapes]
-
-
-def _fits_shape(found: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
-    return len(found) == len(wanted) and all(w in (None, f) for f, w in zip(found, wanted, strict=True))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torchkeras.engine.data.target_kinds import CLASSES, ONE_HOT, SOME_CLASSES
+from torchkeras.engine.symbolic.tensor import fits_shape
 
 Shape = Sequence[int | None]
 
@@ -33,7 +34,7 @@ def of_target(found: Shape, wanted: Shape, kind: str) -> str:
     if kind in (CLASSES, SOME_CLASSES):
         if len(found) == len(wanted) and found[-1] != 1:
             return "The loss takes class numbers: give y.argmax(-1), or use categorical_crossentropy for one-hot rows."
-        if len(wanted) > 2 and _fits_shape(found[1:], wanted[1:-1]):
+        if len(wanted) > 2 and fits_shape(found[1:], wanted[1:-1]):
             return "Give the class numbers a last axis of their own: y[..., None]."
     elif len(found) == len(wanted) and found[:-1][1:] == tuple(wanted[:-1][1:]):
         if kind == ONE_HOT:
@@ -51,10 +52,6 @@ def of_classes(classes: int) -> str:
     if classes == 1:
         return "For two classes give the last layer 2 units, or use a sigmoid and binary_crossentropy."
     return "Count the classes from 0, and give the last layer a unit for each."
-
-
-def _fits_shape(found: Shape, wanted: Shape) -> bool:
-    return len(found) == len(wanted) and all(size in (None, axis) for axis, size in zip(found, wanted, strict=True))
 
 
 def _shape_text(shape: Shape) -> str:

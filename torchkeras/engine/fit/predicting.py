@@ -26,7 +26,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.speed.choose import compile_options
 from torchkeras.engine.speed.compiled_steps import Running
 from torchkeras.engine.step.step import predict_step
-from torchkeras.engine.symbolic.tensor import Shape, as_list, unpacked
+from torchkeras.engine.symbolic.tensor import as_list, fits_shape, unpacked
 from torchkeras.world.processes import has_group
 
 WORTH_A_LOOK = 32  # batches, of each of which inference_mode takes a few percent off: from there on a look pays
@@ -118,7 +118,7 @@ class Predicting(Opening, abstract=True):
         return (
             taken is not None
             and x.dtype in FLOATS
-            and (x.shape == taken or _fits_shape(x.shape, taken))
+            and (x.shape == taken or fits_shape(x.shape, taken))
             and self._input_form is None
             and type(self).predict_step is Extending.predict_step
             and not has_group()
@@ -190,8 +190,3 @@ class Predicting(Opening, abstract=True):
         with self._mode(False), torch.no_grad():
             made = frozen(self)
         return made.eval()
-
-
-def _fits_shape(shape: Shape, wanted: Shape) -> bool:
-    """Whether a shape is the wanted one, in which None stands for any size."""
-    return len(shape) == len(wanted) and all(size in (None, found) for size, found in zip(wanted, shape, strict=True))

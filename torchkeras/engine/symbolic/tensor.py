@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
 
 Shape = tuple["int | None", ...]
+
+
+def fits_shape(found: Sequence[int | None], wanted: Sequence[int | None]) -> bool:
+    """Whether a shape is the wanted one, in which None stands for any size."""
+    return len(found) == len(wanted) and all(size in (None, axis) for axis, size in zip(found, wanted, strict=True))
 
 
 class History(NamedTuple):
