@@ -68,7 +68,9 @@ def contenders(name: str, steps: int, pythons: dict[str, str]) -> tuple[list[Con
         epoch = lambda model=model: workloads.keras_epoch(model, workload, resident, target)  # noqa: E731
         found.append(
             Contender(
-                kind, timed(epoch), is_ready=lambda model=model: not getattr(model._ready().learn, "tries", False)
+                kind,
+                timed(epoch),
+                is_ready=lambda model=model: not getattr(model._training.ready().learn, "tries", False),
             )
         )
     loops = {TUNED: by_hand.Loop, "idiomatic": by_hand.Idiomatic, "tuned, torch.compile": by_hand.Compiled}

@@ -19,6 +19,8 @@ import numpy as np
 
 import torchkeras
 from torchkeras.base import lazy
+from torchkeras.engine.fit.model_data import Intake
+from torchkeras.engine.fit.turns import computing
 from torchkeras.layers import Dense, Input
 from torchkeras.models import Model
 
@@ -111,9 +113,9 @@ def one_step() -> Trace:
     x, y = np.zeros((32, 20), "float32"), np.zeros((32, 1), "int64")
     for _ in range(3):
         model.train_on_batch(x, y)
-    batch = model._intake().batch(x, y)
-    step = model._step("train")
-    with model._mode(training=True):
+    batch = Intake(model._training).batch(x, y)
+    step = model._training.step("train")
+    with computing(model._training, trains=True):
         step(batch)
         return traced(lambda: step(batch))
 

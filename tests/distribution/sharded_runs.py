@@ -62,7 +62,7 @@ def trained(model: Model, optimizer: Any, sizes: Sequence[int] = (8, 8, 8, 5)) -
     together = dist.is_initialized()
     rank, processes = (dist.get_rank(), dist.get_world_size()) if together else (0, 1)
     model.compile(optimizer, "categorical_crossentropy")
-    compiled = model._ready()
+    compiled = model._training.ready()
     compiled.calls = HookFreeCalls(compiled.network)
     model.train()
     inputs, targets = data_for(model, sum(sizes))

@@ -7,6 +7,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchkeras.engine.data.batch import ArrayData
+from torchkeras.engine.fit.model_data import Intake
 from torchkeras.engine.step.step import test_step as evaluation_step
 
 # What moves no numbers: views, and the handles that autograd and the profiler take.
@@ -33,7 +34,7 @@ class Counted(TorchDispatchMode):
 
 
 def data_of(model, *arrays):
-    return ArrayData(*model._intake().arrays(*arrays))
+    return ArrayData(*Intake(model._training).arrays(*arrays))
 
 
 def counted(act):
@@ -55,7 +56,7 @@ def computing(seen):
 
 def evaluates_in_one_graph(model, batch):
     """Assert that torch.compile makes one graph of an evaluation, of the same numbers; returns recipe and numbers."""
-    recipe = model._ready()
+    recipe = model._training.ready()
     model.eval()
     expected = evaluation_step(recipe, batch)
     torch._dynamo.reset()

@@ -49,7 +49,7 @@ def made(dtype="mixed_float16", kind=Sequential, units=16, **options):
 
 
 def scale_of(model) -> Any:
-    return model._ready().scaling
+    return model._training.ready().scaling
 
 
 # --- policies --------------------------------------------------------------------------------------------------------
@@ -449,7 +449,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_no_step_waits_or_brings_anything_from_the_host(case):
     model = CASES[case]()
-    data, step = data_of(model, X, Y, None), model._step("train")
+    data, step = data_of(model, X, Y, None), model._training.step("train")
     model.train()
     found = counted(lambda: [step(batch) for batch in data.batches(16)])
     assert found["addmm"] > 0

@@ -77,10 +77,10 @@ def made() -> Any:
 @pytest.mark.parametrize("suffix", ["h5", "keras"])
 def test_the_loss_scale_stands_in_files(suffix, tmp_path):
     model = made()
-    model._ready().scaling.scale.fill_(2.0**11)
+    model._training.ready().scaling.scale.fill_(2.0**11)
     model.save(tmp_path / f"model.{suffix}")
     loaded = load_model(tmp_path / f"model.{suffix}")
-    assert {name: value.item() for name, value in loaded._ready().scaling.state_dict().items()} == {
+    assert {name: value.item() for name, value in loaded._training.ready().scaling.state_dict().items()} == {
         "scale": 2.0**11,
         "good_in_a_row": 1,
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 from torchkeras.backend.wrapped import node_of
 from torchkeras.engine.graph.codegen import Variant
+from torchkeras.engine.graph.generated_functions import GeneratedFunctions
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
@@ -21,16 +22,20 @@ class Part(Network, abstract=True):
 
     def __init__(self, inputs: Sequence[KerasTensor], outputs: Sequence[KerasTensor]):
         super().__init__()
+        self.__dict__["_generated"] = _WithMasks(self)
         nodes = _between(inputs, outputs)
         layers = list(dict.fromkeys(node.layer for node in nodes))
         begins = [Node(_begin(each), [], each, {}) for each in inputs]
         depths = {node: len(nodes) - place for place, node in enumerate([*begins, *nodes])}
         self._take(Graph(list(inputs), list(outputs), [*begins, *nodes], layers, depths))
 
-    def _function(self, variant: Variant) -> Any:
-        """The generated function, to which an input that has a mask in the graph brings it."""
-        has_mask = tuple(tensor._keras_mask is not None for tensor in self.inputs)
-        return super()._function(variant._replace(masked=has_mask))
+
+class _WithMasks(GeneratedFunctions):
+    """Functions to which an input that has a mask in the graph brings it."""
+
+    def function(self, variant: Variant) -> Any:
+        has_mask = tuple(tensor._keras_mask is not None for tensor in self.network.inputs)
+        return super().function(variant._replace(masked=has_mask))
 
 
 def _begin(tensor: KerasTensor) -> InputLayer:

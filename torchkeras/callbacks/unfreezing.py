@@ -74,7 +74,7 @@ class GradualUnfreezing(Callback):
         for layer, trainable in changed:
             layer.trainable = trainable
         if changed:
-            self.model._settle()
+            self.model._training.settle()
 
     def _find(self, wanted: Any) -> Any:
         layers = self.model.layers

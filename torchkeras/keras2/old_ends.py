@@ -61,7 +61,7 @@ class Ends:
             return
         if not isinstance(self, Sequential):
             self._connect(unpacked(self.inputs), unpacked(wanted))
-            vars(self)["_compiled_model"] = None
+            self._training.forget()
             return
         ends = [layer.output for layer in self.layers]
         if len(wanted) != 1 or not any(end is wanted[0] for end in ends):

@@ -10,7 +10,6 @@ from weakref import WeakKeyDictionary
 import torch
 
 from torchkeras.base.naming import unique_name
-from torchkeras.engine.fit.custom_steps import Extending
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
@@ -20,7 +19,7 @@ from torchkeras.keras2.old_lists import moved
 from torchkeras.layers.functions import Lambda
 from torchkeras.models import Model, Sequential
 
-_losses: Any = Extending.losses
+_losses: Any = Model.losses
 
 
 def calls(network: Any, frozen: bool = False) -> Iterator[tuple[Node, bool]]:
@@ -44,7 +43,7 @@ class OldGraph:
         if len(found) > penalties or not self._is_connected:
             return found
         added = [each.value for each in _told_losses(self) if self not in each.models]
-        return [*found, *_activities(self), *self._added_losses, *added]
+        return [*found, *_activities(self), *self._training.added.losses, *added]
 
     def add_loss(self: Any, losses: Any, inputs: Any = None) -> None:
         """`Model.add_loss`, also of numbers."""

@@ -52,7 +52,7 @@ def _pair(model: Any) -> None:
     """Report each tensor under its name, once both are there."""
     names, tensors = model.__dict__["_appended_names"], model.__dict__["_appended_tensors"]
     for name, tensor in zip(names, tensors, strict=False):
-        if name not in model._added_metrics:
+        if name not in model._training.added.metrics:
             model.add_metric(tensor, name)
 
 
@@ -107,7 +107,7 @@ def _forgetting(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def forgetting(self: Any, *args: Any, **kwargs: Any) -> None:
         for name in self.__dict__.get("_appended_names", ()):
-            self.__dict__["_added_metrics"] = {k: v for k, v in self._added_metrics.items() if k != name}
+            self._training.added = self._training.added.without(name)
         self.__dict__.update(_appended_names=[], _appended_tensors=[])
         method(self, *args, **kwargs)
 
@@ -116,7 +116,7 @@ def _forgetting(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def _fed(model: Any) -> Any:
     """The tensors of a compiled model, made once for each `compile`. Raises RuntimeError before."""
-    compiled = model._ready()
+    compiled = model._training.ready()
     known = model.__dict__.get("_fed_totals")
     if known is None or known.compiled is not compiled:
         known = SimpleNamespace(compiled=compiled, **_made(model, compiled))

@@ -14,6 +14,7 @@ import torch
 
 from torchkeras.engine.data.checks import standardize
 from torchkeras.engine.fit import runs
+from torchkeras.engine.fit.settling import collected
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
 from torchkeras.keras2 import old_seeds
 from torchkeras.keras2.data_tensors import STEPS, by_steps, with_values
@@ -45,12 +46,12 @@ class OldTraining:
     @property
     def train_function(self: Any) -> Callable[[Any], list[Any]] | None:
         """A step on [inputs..., targets..., sample weights..., learning phase]; a list of numbers. None uncompiled."""
-        return _by_parts(self, self.train_on_batch) if self._is_compiled else None
+        return _by_parts(self, self.train_on_batch) if self._training.is_compiled else None
 
     @property
     def test_function(self: Any) -> Callable[[Any], list[Any]] | None:
         """As `train_function`, without an update."""
-        return _by_parts(self, self.test_on_batch) if self._is_compiled else None
+        return _by_parts(self, self.test_on_batch) if self._training.is_compiled else None
 
     @property
     def predict_function(self: Any) -> Callable[[Any], list[Any]]:
@@ -73,35 +74,35 @@ class OldTraining:
 
     @property
     def _feed_output_names(self: Any) -> list[str]:
-        return [target.name for target in self._ready().targets]
+        return [target.name for target in self._training.ready().targets]
 
     @property
     def _feed_output_shapes(self: Any) -> list[Any]:
-        return [self.outputs[target.index].shape for target in self._ready().targets]
+        return [self.outputs[target.index].shape for target in self._training.ready().targets]
 
     @property
     def _collected_trainable_weights(self: Any) -> list[Any]:
         """What trains, since the last `compile`."""
-        parameters = {id(each) for each in self._ready().parameters}
+        parameters = {id(each) for each in self._training.ready().parameters}
         return [each for each in self.weights if id(each.tensors[0]) in parameters]
 
     @property
     def loss_functions(self: Any) -> list[Any]:
         """The loss of each output that has one."""
-        return [target.objective.given for target in self._ready().targets]
+        return [target.objective.given for target in self._training.ready().targets]
 
     @property
     def stateful_metric_names(self: Any) -> list[str]:
         """The metrics that are no means over batches."""
-        return list(self._ready().kept)
+        return list(self._training.ready().kept)
 
     def _uses_dynamic_learning_phase(self: Any) -> bool:
         return self.uses_learning_phase
 
     def _check_trainable_weights_consistency(self: Any) -> None:
         """Warn when what trains is another than at the time of `compile`."""
-        if self._is_compiled:
-            with self._collected(self._ready()):
+        if self._training.is_compiled:
+            with collected(self._training, self._training.ready()):
                 pass
 
     def _standardize_user_data(
@@ -116,7 +117,7 @@ class OldTraining:
         targets = training_utils.standardize_input_data(y, named)
         weights = training_utils.standardize_sample_weights(sample_weight, named)
         classes = training_utils.standardize_class_weights(class_weight, named)
-        modes = [target.weight_mode for target in self._ready().targets]
+        modes = [target.weight_mode for target in self._training.ready().targets]
         parts = zip(targets, weights, classes, modes, strict=True)
         return inputs, targets, [training_utils.standardize_weights(*each) for each in parts]
 
@@ -195,7 +196,7 @@ def _by_name(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
 
 def _by_parts(model: Any, method: Callable[..., Any]) -> Callable[[Any], list[Any]]:
     def run(ins: Any) -> list[Any]:
-        first, count = len(model.inputs), len(model._ready().targets)
+        first, count = len(model.inputs), len(model._training.ready().targets)
         parts = list(ins)
         x, y = parts[:first], parts[first : first + count]
         weights = parts[first + count : first + 2 * count]

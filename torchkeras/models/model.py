@@ -4,24 +4,45 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from operator import is_
 from pathlib import Path
 from typing import Any, overload
 
+import numpy as np
+import torch
 from torch import nn
 
 from torchkeras import registry
 from torchkeras.base.annexes import annex
 from torchkeras.base.dtype_policy import policy_of
-from torchkeras.base.naming import name_methods
-from torchkeras.base.nested import put_together
+from torchkeras.base.fixed_lists import Layers, Losses, OutputNames
+from torchkeras.base.nested import leaves, put_together
 from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.base.shards import refuse
-from torchkeras.engine.fit.trainer import Trainer
+from torchkeras.base.tracing import is_compiling
+from torchkeras.callbacks.logging import History
+from torchkeras.callbacks.logs import Named
+from torchkeras.engine.building.building import building_alone
+from torchkeras.engine.data.raw_batch import unpack_x_y_sample_weight
+from torchkeras.engine.facts import Facts
+from torchkeras.engine.fit import evaluating, fitting, graph_losses, predicting
+from torchkeras.engine.fit.compile_options import CompileOptions
+from torchkeras.engine.fit.custom_steps import mark_masks, overridable
+from torchkeras.engine.fit.graph_losses import added_state, take_added_state, warn_of_added
+from torchkeras.engine.fit.model_data import Intake
+from torchkeras.engine.fit.option_attributes import Given, GivenOptimizer, NotHere
+from torchkeras.engine.fit.training import EARLIER, OF_STATE, Training
+from torchkeras.engine.fit.turns import in_turn
+from torchkeras.engine.graph.call_forms import as_tensors, keys_of_form
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.replace_layer import outputs_with
+from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.layer.added_losses import losses_of_call
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import unpacked
+from torchkeras.engine.step.step import predict_step
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
+from torchkeras.engine.weights.weight_lists import WeightOwner
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.legacy.arguments import old_names
 from torchkeras.saving import load, save
@@ -32,8 +53,10 @@ from torchkeras.saving.ties import warn_of_ties
 from torchkeras.visualization import summary
 from torchkeras.visualization.notebook import graph_html, model_html
 
+PLAIN = (None, 0, None, None, 10, 1, False, True)  # the options of `predict` as they are where nobody gives any
 
-class Model(Trainer, Network):
+
+class Model(Network):
     """A model between symbolic inputs and outputs: `Model(inputs, outputs)`.
 
     A class of your own may have a `call` or a `forward` in place of inputs and outputs, as in Keras and in torch.
@@ -58,6 +81,34 @@ class Model(Trainer, Network):
     Source: https://keras.io/api/models/model/
     """
 
+    _has_own_code = False  # whether the class computes by a `call` or `forward` of its own, not by the generated one
+    _marks_masks = False  # whether outputs of a call by hand carry their masks, for `compute_loss`
+    _training: Training  # how it trains
+
+    history: Any = None
+    stop_training = False
+
+    optimizer, loss, metrics, loss_weights = GivenOptimizer(), Given(), Given(), Given()
+    sample_weight_mode, weighted_metrics, target_tensors, on_nonfinite = Given(), Given(), Given(), Given()
+    jit_compile, cuda_graph, steps_per_execution = Given(), Given(), Given()
+    distribute, sync_batch_norm = Given(), Given()
+    run_eagerly = NotHere("steps run eagerly where jit_compile is False, set model.jit_compile = False")
+    auto_scale_loss = NotHere("the loss is scaled where layers compute in float16, and only there")
+
+    class _Facts(Facts):
+        def hook_free(self) -> Callable[..., Any]:
+            return self.layer.forward if self.layer._marks_masks else super().hook_free()
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        of_package = (cls.forward.__module__ or "").startswith(("torchkeras.engine.", __name__))
+        cls._has_own_code = cls._by_call or not of_package
+
+    def __new__(cls, *args: Any, **kwargs: Any):  # the type of `cls`, which only Python 3.11's Self could name
+        self = super().__new__(cls, *args, **kwargs)
+        self.__dict__["_training"] = Training(self)
+        return self
+
     @overload
     def __init__(self, inputs: Any, outputs: Any, name: str | None = None, dtype: Any = None) -> None: ...
     @overload
@@ -79,6 +130,803 @@ class Model(Trainer, Network):
         self._connect(inputs, outputs)
         if dtype is not None:
             self._give_policy(policy_of(dtype), override=False)
+
+    # --- layers, and the code of a class ------------------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, nn.Module) and self.__dict__.get("_graph") is not None:
+            keys = self._layer_keys()
+            old = next((layer for layer, key in keys.items() if name in (key, layer.name)), None)
+            if old is value:
+                return
+            if old is not None:
+                self._replace(old, value)
+                return
+        super().__setattr__(name, value)
+
+    def _replace(self, old: Layer, value: nn.Module) -> Layer:
+        """Put a layer, or a module of torch, in place of a layer of the graph."""
+        new = as_layer(value)
+        if new is not value:
+            new.name = old.name
+        outputs = outputs_with(self._graphed, old, new)
+        inputs = self._graphed.inputs
+        self._connect(
+            unpacked(inputs) if self._input_form is None else put_together(self._input_form, inputs),
+            unpacked(outputs) if self._output_form is None else put_together(self._output_form, outputs),
+        )
+        self._training.forget()
+        return new
+
+    @property
+    def _is_connected(self) -> bool:
+        own_code = self._training.own_code
+        return super()._is_connected or (own_code is not None and own_code.inputs is not None)
+
+    @property
+    def _is_settled(self) -> bool:
+        own_code = self._training.own_code
+        return super()._is_settled if own_code is None else own_code.has_run or own_code.whole is not None
+
+    @property
+    def _graphed(self) -> Graph:
+        if self._graph is None and self._has_own_code and self._is_connected:
+            return self._training.network._graphed
+        return super()._graphed
+
+    @property
+    def layers(self) -> list[Any]:
+        """The layers: of a graph, farthest from the outputs first; else those that the model's code has, as made."""
+        if self._graph is None and self._has_own_code:
+            return Layers(WeightOwner._sublayers(self))
+        return super().layers
+
+    @property
+    def output_names(self) -> list[str]:
+        """The names of the outputs: keys, where they are a dict; `output_1` and so on for a model's own code."""
+        if self._has_own_code and self._graph is None and keys_of_form(self._output_form) is None:
+            return OutputNames(f"output_{k + 1}" for k in range(len(self.outputs)))
+        return super().output_names
+
+    @property
+    def _output_owners(self) -> list[str]:
+        return self.output_names if self._has_own_code else super()._output_owners
+
+    def build(self, input_shape: Any = None) -> None:
+        """Make the weights. A class of your own may override it, to make weights or layers.
+
+        Arguments:
+            input_shape (tuple, list or dict, default None): the shape of the input with the batch axis; a list or dict
+                of shapes for several inputs.
+
+        Errors:
+            ValueError: there is no shape.
+        """
+        own_code = self._training.own_code
+        if own_code is None:
+            super().build(input_shape)
+            return
+        self.built = True
+        if own_code.is_building or own_code.inputs is not None:
+            return
+        if input_shape is None:
+            raise ValueError(f"{type(self).__name__} {self.name!r}: build needs an input shape.")
+        own_code.see_shapes(input_shape)
+        own_code.connect()
+        self._training.forget()
+
+    def _build(self, input_shapes: list[Any], *further: Any) -> None:
+        own_code = self._training.own_code
+        if own_code is None or self._graph is not None:
+            super()._build(input_shapes, *further)
+        elif not self.built:
+            own_code.build(input_shapes)
+
+    # --- computing ----------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        own_code = self._training.own_code
+        if own_code is None:
+            return super().__call__(*args, **kwargs)
+        args, kwargs = as_tensors((args, kwargs), (), self._device)
+        if own_code.inputs is None and self._graph is None and leaves((args, kwargs)) and not is_compiling():
+            own_code.see_call(args, kwargs)
+        if own_code.has_run or is_compiling():
+            return Layer.__call__(self, *args, **kwargs)
+        with building_alone():  # the layers that the code calls
+            outputs = Layer.__call__(self, *args, **kwargs)
+            own_code.has_run = True
+        return outputs
+
+    def forward(self, *inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
+        """The outputs for the inputs; in a model with a step of its own they carry their masks.
+
+        Arguments:
+            inputs (tensors): the inputs, one by one or in a list.
+            mask (tensor, list or None, default None): the masks of the inputs.
+            details (bool, default False): whether to return (outputs, masks, activity losses).
+            logits (numbers, default ()): the outputs, by number, to return without their last activation.
+
+        Returns:
+            A tensor, or a list of several.
+        """
+        if details or not self._marks_masks:
+            return super().forward(*inputs, mask=mask, details=details, logits=logits)
+        outputs, masks, _ = super().forward(*inputs, mask=mask, details=True, logits=logits)
+        mark_masks(as_list(outputs), masks)
+        return outputs
+
+    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        if self._has_own_code:
+            return Layer._infer_outputs(self, inputs, masks, arguments)
+        return super()._infer_outputs(inputs, masks, arguments)
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """The masks of the outputs. A model's own code passes the masks of inputs by.
+
+        Arguments:
+            inputs (tensors): the inputs; a mask on the way may depend on them.
+            mask (tensor, list or None, default None): the masks of the inputs.
+
+        Returns:
+            A mask or None; a list for several outputs.
+        """
+        return None if self._has_own_code else super().compute_mask(inputs, mask)
+
+    def _find_types(self) -> None:
+        super()._find_types()
+        self._training.forget()  # which knows what is computed in 16 bits
+
+    # --- training -----------------------------------------------------------------------------------------------------
+
+    def compile(  # type: ignore[override]  # nn.Module's compile is torch.compile in place; Keras's name goes before
+        self,
+        optimizer: Any = None,
+        loss: Any = None,
+        metrics: Any = None,
+        loss_weights: Any = None,
+        sample_weight_mode: Any = None,
+        weighted_metrics: Any = None,
+        target_tensors: Any = None,
+        on_nonfinite: str | None = None,
+        jit_compile: Any = "auto",
+        cuda_graph: Any = "auto",
+        steps_per_execution: int = 1,
+        distribute: Any = "auto",
+        sync_batch_norm: bool = True,
+        numerics: str | None = None,
+    ) -> None:
+        """Settle how the model is trained.
+
+        Which weights train is settled here too. For several outputs, `loss`, `metrics`, `loss_weights` and the like are
+        lists in the order of the outputs, or dictionaries by output name; the name of a layer stands for all of its
+        outputs that have no entry of their own.
+
+        Arguments:
+            optimizer (name, object or class, default None): an optimizer of Keras or of torch.optim, a class of
+                torch.optim, or (class, options). None is for a class whose `train_step` has optimizers of its own.
+            loss (name, function or object, default None): a name, a function (y_true, y_pred), a `Loss`, or a loss of
+                torch. The loss minimized is the sum over the outputs, weighted by `loss_weights`, plus all penalties.
+            metrics (list or None, default None): names, functions, `Metric` objects or torchmetrics; means over
+                samples.
+            loss_weights (list, dict or None, default None): the weight of each output's loss; None is 1 for each.
+            sample_weight_mode (text, list, dict or None, default None): "temporal" for a weight for each time step.
+            weighted_metrics (list or None, default None): metrics that count sample weights.
+            target_tensors (arrays or None, default None): the targets wherever no y is given.
+            on_nonfinite (text or None, default None): what to do after a loss or gradient that is no finite number:
+                "stop", "skip" the batch, "raise", or None for nothing; see `engine.step.nonfinite`.
+            jit_compile (bool, dict or "auto", default "auto"): True runs the built-in train step, evaluations and
+                predictions as graphs of torch.compile; a dict has its options; False never does. "auto" measures train
+                steps both ways once a run is long enough to repay compiling, and keeps the faster; see
+                `engine.speed.compiled_steps`.
+            cuda_graph (bool or "auto", default "auto"): True is `jit_compile={"mode": "reduce-overhead"}`, by which
+                torch.compile captures a CUDA graph; False never captures. "auto" captures what `jit_compile="auto"`
+                compiles on a CUDA device.
+            steps_per_execution (positive integer, default 1): how many batches run between two calls of the batch
+                hooks, which get their mean numbers.
+            distribute ("auto", None, "ddp", "fsdp" or DeviceMesh, default "auto"): how several processes train the
+                model together. "ddp" gives each a replica, by torch's DistributedDataParallel. "fsdp" gives each a
+                part of every weight, by torch's `fully_shard`; a DeviceMesh of one axis does so over its processes.
+                "auto" is "ddp" where a launcher such as torchrun has started several processes, or a process group of
+                several exists; else one process trains alone, as with None.
+            sync_batch_norm (bool, default True): whether several processes normalize by the statistics of the whole
+                batch, as one process does. False is faster: each takes those of its own part.
+            numerics (text or None, default None): whose losses and metrics count where versions of Keras differ. None
+                clips the probabilities of crossentropies, as Keras 2.2.4 does; where the loss takes logits, metrics
+                that expect probabilities get probabilities. "keras" gives metrics the outputs as they are. "tensorflow"
+                does so too, and crossentropies of what comes out of a softmax or sigmoid are computed from its input,
+                and not clipped. "tensorflow-2.10" does as "tensorflow", and the loss of a masked output is a mean over
+                all steps, in which the masked ones count 0, as in tf.keras 1.13 to 2.10; otherwise the mean is over
+                the unmasked steps. "keras-2.3" takes that mean and else does as None, as Keras 2.3 did. Models from
+                files of these versions and of Keras 3 are compiled with that of their version, or with "keras" where
+                a file of tf.keras or Keras 3 names another backend.
+
+        Errors:
+            ValueError: an unknown name, a list of another length than the outputs, no loss, or an option with a bad
+                value.
+            TypeError: an optimizer, loss or metric is of another kind.
+
+        Example:
+            >>> model = Sequential([Dense(3, activation="softmax", input_shape=(2,))])
+            >>> model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
+            >>> model.metrics_names
+            ['loss', 'acc']
+
+        Source: https://keras.io/api/models/model_training_apis/
+        """
+        training = self._training
+        training.compile(
+            CompileOptions(
+                training.optimizer_for(optimizer),
+                loss,
+                metrics or [],
+                loss_weights,
+                sample_weight_mode,
+                weighted_metrics,
+                target_tensors,
+                on_nonfinite,
+                jit_compile,
+                cuda_graph,
+                steps_per_execution,
+                distribute,
+                sync_batch_norm,
+                numerics,
+            )
+        )
+
+    @old_names("fit")
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: int | str = 1,
+        callbacks: Any = None,
+        validation_split: float = 0.0,
+        validation_data: Any = None,
+        shuffle: Any = None,
+        class_weight: Any = None,
+        sample_weight: Any = None,
+        initial_epoch: int = 0,
+        steps_per_epoch: int | None = None,
+        validation_steps: int | None = None,
+        validation_batch_size: int | None = None,
+        validation_freq: Any = 1,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+    ) -> History:
+        """Train for `epochs` passes over the data.
+
+        Arguments:
+            x (data, default None): the inputs: an array or tensor, several in a list or in a dict by name, a data
+                frame, an HDF5 dataset; or batches with their targets: a torch Dataset or DataLoader, a `Sequence`, or a
+                generator of (x, y) or (x, y, sample_weight).
+            y (data, default None): the targets, in the same forms; None when `x` makes batches with their targets.
+            batch_size (positive integer or None, default None): samples in a batch; None is 32, or the batch size that
+                the model's inputs have. Not for `x` that makes its own batches.
+            epochs (integer, default 1): the epoch to stop before: training runs `epochs - initial_epoch` epochs.
+            verbose (0, 1, 2 or "auto", default 1): 0 shows nothing, 1 and "auto" a bar for each epoch, 2 a line for
+                each.
+            callbacks (callback or list, default None): what is called during training; schedulers of torch may be among
+                them.
+            validation_split (float of at least 0 and below 1, default 0.0): the last part of the data, kept for
+                validation.
+            validation_data (data, default None): (x, y) or (x, y, sample_weight), or what makes its own batches; used
+                in place of `validation_split`.
+            shuffle (bool, "batch" or None, default None): True shuffles samples, "batch" shuffles whole batches, False
+                keeps the order; of a `Sequence` either shuffles the batches. None is True, but for a generator, a
+                DataLoader and the like, which have their own order and refuse True; a DataLoader that shuffles refuses
+                False. HDF5 data needs "batch" or False.
+            class_weight (dict or None, default None): a weight for each class number; for several outputs a list or a
+                dict.
+            sample_weight (array or None, default None): a weight for each sample, or for each time step where `compile`
+                was given sample_weight_mode="temporal".
+            initial_epoch (integer, default 0): the number of the first epoch.
+            steps_per_epoch (positive integer or None, default None): the batches of an epoch; None takes all. A
+                generator needs it.
+            validation_steps (positive integer or None, default None): the batches of a validation; None takes all.
+            validation_batch_size (positive integer or None, default None): samples in a batch of the validation; None
+                is the size for training.
+            validation_freq (positive integer or list, default 1): validate after every so many epochs, or after those
+                listed, counted from 1.
+            max_queue_size (positive integer, default 10): how many batches of a `Sequence` or generator are made ahead.
+            workers (integer of at least 0, default 1): how many threads or processes make these batches; 0 makes each
+                batch when it is needed.
+            use_multiprocessing (bool, default False): whether they are processes, not threads.
+
+        Returns:
+            A `History`: the reported numbers of each epoch.
+
+        Errors:
+            RuntimeError: the model is not compiled, or the user has wrapped it for several processes.
+            ValueError: the data does not fit the model, or an option has a bad value.
+            TypeError: something among `callbacks` is no callback, or the data holds no numbers.
+
+        Example:
+            >>> model = Sequential([Dense(1, input_shape=(2,))])
+            >>> model.compile("sgd", "mse")
+            >>> history = model.fit(np.ones((8, 2)), np.ones((8, 1)), batch_size=4, epochs=2, verbose=0)
+            >>> history.epoch
+            [0, 1]
+
+        Source: https://keras.io/api/models/model_training_apis/
+        """
+        made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
+        with in_turn(self._training, "fit", trains=True):
+            return fitting.fit(
+                self._training, x, y, batch_size, epochs, verbose, callbacks, validation_split, validation_data,
+                shuffle, class_weight, sample_weight, initial_epoch, steps_per_epoch, validation_steps,
+                validation_batch_size, validation_freq, made,
+            )  # fmt: skip
+
+    @old_names("evaluate")
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: int | str = 1,
+        sample_weight: Any = None,
+        steps: int | None = None,
+        callbacks: Any = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+        return_dict: bool = False,
+    ) -> Any:
+        """The loss and metrics over the data, in evaluation mode.
+
+        Arguments:
+            x (data, default None): the inputs, or batches with their targets, in the forms that `fit` takes.
+            y (data, default None): the targets; None when `x` makes batches with their targets.
+            batch_size (positive integer or None, default None): samples in a batch; None is 32, or the batch size that
+                the model's inputs have.
+            verbose (0, 1, 2 or "auto", default 1): 0 shows nothing, 1 and "auto" a bar, 2 a line.
+            sample_weight (array or None, default None): a weight for each sample.
+            steps (positive integer or None, default None): the number of batches; None takes all. A generator needs it.
+            callbacks (callback or list, default None): what is called during the evaluation.
+            max_queue_size (positive integer, default 10): how many batches of a `Sequence` or generator are made ahead.
+            workers (integer of at least 0, default 1): how many threads or processes make these batches.
+            use_multiprocessing (bool, default False): whether they are processes, not threads.
+            return_dict (bool, default False): whether to return the numbers by name.
+
+        Returns:
+            The loss; with metrics a list in the order of `metrics_names`, or with `return_dict` a dict.
+
+        Errors:
+            RuntimeError: the model is not compiled, or the user has wrapped it for several processes.
+            ValueError: the data does not fit the model, or an option has a bad value.
+
+        Example:
+            >>> model = Sequential([Dense(1, input_shape=(2,), kernel_initializer="ones")])
+            >>> model.compile("sgd", "mse")
+            >>> model.evaluate(np.ones((4, 2)), np.zeros((4, 1)), verbose=0)
+            4.0
+
+        Source: https://keras.io/api/models/model_training_apis/
+        """
+        made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
+        numbers = evaluating.evaluate(self._training, x, y, batch_size, verbose, sample_weight, steps, callbacks, made)
+        return numbers if return_dict else unpacked(list(numbers.values()))
+
+    def predict(
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: int | str = 0,
+        steps: int | None = None,
+        callbacks: Any = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+        gather: bool = True,
+    ) -> Any:
+        """The outputs for all samples as NumPy arrays, in evaluation mode.
+
+        Where there are enough samples, and neither a hook nor a callback could notice, batch normalizations are folded
+        into the layers before them with the present weights; see `freeze_for_inference`.
+
+        Arguments:
+            x (data): the inputs in the forms that `fit` takes; targets in its batches are ignored.
+            batch_size (positive integer or None, default None): samples in a batch; None is 32, or the batch size that
+                the model's inputs have.
+            verbose (0, 1, 2 or "auto", default 0): 0 shows nothing, 1 and "auto" a bar, 2 a line.
+            steps (positive integer or None, default None): the number of batches; None takes all. A generator needs it.
+            callbacks (callback or list, default None): what is called during the prediction.
+            max_queue_size (positive integer, default 10): how many batches of a `Sequence` or generator are made ahead.
+            workers (integer of at least 0, default 1): how many threads or processes make these batches.
+            use_multiprocessing (bool, default False): whether they are processes, not threads.
+            gather (bool, default True): where several processes share the batches, whether each of them gets the
+                outputs of all; False gives each those that it computed. One process has all in any case.
+
+        Returns:
+            An array; for several outputs a list, or the form that the model was made with.
+
+        Errors:
+            ValueError: the data does not fit the model, or an option has a bad value; the outputs of several processes
+                cannot be joined.
+
+        Example:
+            >>> model = Sequential([Dense(1, input_shape=(2,), kernel_initializer="ones")])
+            >>> model.predict(np.ones((3, 2))).tolist()
+            [[2.0], [2.0], [2.0]]
+
+        Source: https://keras.io/api/models/model_training_apis/
+        """
+        options = (batch_size, verbose, steps, callbacks, max_queue_size, workers, use_multiprocessing, gather)
+        if all(map(is_, options, PLAIN)) and type(x) is np.ndarray and predicting.takes_at_once(self._training, x):
+            return predicting.predict_at_once(self._training, x)
+        made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
+        return predicting.predict(self._training, x, batch_size, verbose, steps, callbacks, gather, made)
+
+    def train_on_batch(
+        self,
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        return_dict: bool = False,
+        reset_metrics: bool = True,
+    ) -> Any:
+        """One update on one batch.
+
+        Arguments:
+            x (array, list or dict): the inputs.
+            y (array, list or dict, default None): the targets.
+            sample_weight (array or None, default None): a weight for each sample.
+            class_weight (dict or None, default None): a weight for each class number.
+            return_dict (bool, default False): whether to return the numbers by name.
+            reset_metrics (bool, default True): whether metrics with a state count this batch alone; False counts what
+                they counted before as well, since `reset_metrics()`, `fit` or `evaluate`.
+
+        Returns:
+            The loss as a float; with metrics a list in the order of `metrics_names`, or with `return_dict` a dict.
+
+        Errors:
+            RuntimeError: the model is not compiled, or the user has wrapped it for several processes.
+            ValueError: the data does not fit the model.
+
+        Example:
+            >>> model = Sequential([Dense(1, input_shape=(2,), kernel_initializer="ones")])
+            >>> model.compile("sgd", "mse")
+            >>> model.train_on_batch(np.ones((4, 2)), np.zeros((4, 1)))
+            4.0
+
+        Source: https://keras.io/api/models/model_training_apis/
+        """
+        with in_turn(self._training, "train_on_batch", trains=True):
+            numbers = evaluating.train_on_batch(self._training, x, y, sample_weight, class_weight, reset_metrics)
+        return numbers if return_dict else unpacked(list(numbers.values()))
+
+    def test_on_batch(
+        self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False, reset_metrics: bool = True
+    ) -> Any:
+        """The loss and metrics on one batch, in evaluation mode.
+
+        Arguments:
+            x (array, list or dict): the inputs.
+            y (array, list or dict, default None): the targets.
+            sample_weight (array or None, default None): a weight for each sample.
+            return_dict (bool, default False): whether to return the numbers by name.
+            reset_metrics (bool, default True): whether metrics with a state count this batch alone; False counts what
+                they counted before as well, since `reset_metrics()`, `fit` or `evaluate`.
+
+        Returns:
+            The loss as a float; with metrics a list in the order of `metrics_names`, or with `return_dict` a dict.
+
+        Errors:
+            RuntimeError: the model is not compiled, or the user has wrapped it for several processes.
+            ValueError: the data does not fit the model.
+
+        Source: https://keras.io/api/models/model_training_apis/
+        """
+        numbers = evaluating.test_on_batch(self._training, x, y, sample_weight, reset_metrics)
+        return numbers if return_dict else unpacked(list(numbers.values()))
+
+    def predict_on_batch(self, x: Any) -> Any:
+        """The outputs for one batch, in evaluation mode.
+
+        Arguments:
+            x (array, list or dict): the inputs.
+
+        Returns:
+            What `predict` returns.
+
+        Source: https://keras.io/api/models/model_training_apis/
+        """
+        samples = len(Intake(self._training, has_targets=False).inputs(x)[0])
+        return self.predict(x, batch_size=max(1, samples))
+
+    def reset_metrics(self) -> None:
+        """Set the metrics with a state to zero; `fit`, `evaluate` and each single batch do so when they begin."""
+        for metric in self._training.ready().kept.values():
+            metric.reset_state()
+
+    @property
+    def metrics_names(self) -> list[str]:
+        """The names of the numbers that `evaluate` and `train_on_batch` return, in their order.
+
+        None are known, and the list is empty, before the model is compiled and built.
+        """
+        return self._training.metrics_names
+
+    @property
+    def _directions(self) -> Named:
+        """Whether more is better, for each number that the model reports; callbacks ask."""
+        return self._training.directions
+
+    @property
+    def _validation_arrays(self) -> list[np.ndarray] | None:
+        """While `fit` validates on arrays: its inputs, targets and weights, one after another; callbacks ask."""
+        return fitting.validation_arrays(self._training)
+
+    @old_names("fit_generator")
+    def fit_generator(
+        self,
+        generator: Any,
+        steps_per_epoch: int | None = None,
+        epochs: int = 1,
+        verbose: int = 1,
+        callbacks: Any = None,
+        validation_data: Any = None,
+        validation_steps: int | None = None,
+        class_weight: Any = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+        shuffle: bool = True,
+        initial_epoch: int = 0,
+    ) -> History:
+        """`fit` on a generator or `Sequence`.
+
+        Arguments:
+            generator (generator or Sequence): batches (x, y) or (x, y, sample_weight).
+            steps_per_epoch (positive integer or None, default None): the batches of an epoch; a generator needs it.
+            epochs (integer, default 1): the epoch to stop before.
+            verbose (0, 1 or 2, default 1): 0 shows nothing, 1 a bar for each epoch, 2 a line for each.
+            callbacks (callback or list, default None): what is called during training.
+            validation_data (data, default None): (x, y) or (x, y, sample_weight), or what makes its own batches.
+            validation_steps (positive integer or None, default None): the batches of a validation.
+            class_weight (dict or None, default None): a weight for each class number.
+            max_queue_size (positive integer, default 10): how many batches are made ahead.
+            workers (integer of at least 0, default 1): how many threads or processes make the batches.
+            use_multiprocessing (bool, default False): whether they are processes, not threads.
+            shuffle (bool, default True): whether the batches of a `Sequence` are shuffled; a generator has its own
+                order.
+            initial_epoch (integer, default 0): the number of the first epoch.
+
+        Returns:
+            A `History`: the reported numbers of each epoch.
+        """
+        return self.fit(
+            generator, epochs=epochs, verbose=verbose, callbacks=callbacks, validation_data=validation_data,
+            shuffle=None if shuffle is True else shuffle, class_weight=class_weight, initial_epoch=initial_epoch,
+            steps_per_epoch=steps_per_epoch,
+            validation_steps=validation_steps, max_queue_size=max_queue_size, workers=workers,
+            use_multiprocessing=use_multiprocessing,
+        )  # fmt: skip
+
+    @old_names("evaluate_generator")
+    def evaluate_generator(
+        self,
+        generator: Any,
+        steps: int | None = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+        verbose: int = 0,
+    ) -> Any:
+        """`evaluate` on a generator or `Sequence`.
+
+        Arguments:
+            generator (generator or Sequence): batches (x, y) or (x, y, sample_weight).
+            steps (positive integer or None, default None): the number of batches; a generator needs it.
+            max_queue_size (positive integer, default 10): how many batches are made ahead.
+            workers (integer of at least 0, default 1): how many threads or processes make the batches.
+            use_multiprocessing (bool, default False): whether they are processes, not threads.
+            verbose (0, 1 or 2, default 0): 0 shows nothing, 1 a bar, 2 a line.
+
+        Returns:
+            The loss; with metrics a list in the order of `metrics_names`.
+        """
+        return self.evaluate(
+            generator, verbose=verbose, steps=steps, max_queue_size=max_queue_size, workers=workers,
+            use_multiprocessing=use_multiprocessing,
+        )  # fmt: skip
+
+    @old_names("predict_generator")
+    def predict_generator(
+        self,
+        generator: Any,
+        steps: int | None = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+        verbose: int = 0,
+    ) -> Any:
+        """`predict` on a generator or `Sequence`.
+
+        Arguments:
+            generator (generator or Sequence): batches of inputs; targets in them are ignored.
+            steps (positive integer or None, default None): the number of batches; a generator needs it.
+            max_queue_size (positive integer, default 10): how many batches are made ahead.
+            workers (integer of at least 0, default 1): how many threads or processes make the batches.
+            use_multiprocessing (bool, default False): whether they are processes, not threads.
+            verbose (0, 1 or 2, default 0): 0 shows nothing, 1 a bar, 2 a line.
+
+        Returns:
+            The outputs as NumPy arrays.
+        """
+        return self.predict(
+            generator, verbose=verbose, steps=steps, max_queue_size=max_queue_size, workers=workers,
+            use_multiprocessing=use_multiprocessing,
+        )  # fmt: skip
+
+    # --- steps of a user's own ----------------------------------------------------------------------------------------
+
+    @overridable
+    def train_step(self, data: Any) -> Mapping[str, Any]:
+        """One step of training on a batch. Override it for a step of your own.
+
+        Compute a loss with `self(x)` and `self.compute_loss(...)`, then call `self.minimize(loss)`, or
+        `loss.backward()` and `self.optimizer.step()`. The metrics of `compile` come from `self.compute_metrics(...)`.
+
+        Arguments:
+            data (batch): of arrays `(x, y, sample_weight)`, checked, with None for weights that are not there. Of a
+                DataLoader, Dataset, generator or `Sequence` it is the batch as that made it, in any form, on the
+                model's device. `unpack_x_y_sample_weight(data)` gives x, y and weight of either.
+
+        Returns:
+            The numbers to report by name. They are averaged over the epoch, weighted by batch size. A metric with a
+                state is
+            reported when its name is among them.
+        """
+        return self._training.own_steps.built_in("train", data)
+
+    @overridable
+    def test_step(self, data: Any) -> Mapping[str, Any]:
+        """One step of an evaluation on a batch, without an update. Override it for a step of your own.
+
+        Arguments:
+            data (batch): as in `train_step`.
+
+        Returns:
+            The numbers to report by name.
+        """
+        with torch.no_grad():
+            return self._training.own_steps.built_in("test", data)
+
+    @overridable
+    def predict_step(self, data: Any) -> Any:
+        """The outputs for a batch. Override it for a step of your own.
+
+        Arguments:
+            data (batch): `(x,)` of arrays, or a batch as its loader made it.
+
+        Returns:
+            The outputs: a tensor, or several.
+        """
+        with torch.no_grad():
+            inputs = as_list(unpack_x_y_sample_weight(data)[0])
+            return unpacked(predict_step(self._training.network._call_module, inputs))
+
+    @overridable
+    def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> torch.Tensor:
+        """The loss that `compile` settled, for outputs of the model: each output's, weighted, and all penalties.
+
+        Outputs that the model gave in this step carry their masks. Override it to minimize something else; metrics stay
+        as they are.
+
+        Arguments:
+            x (tensors, default None): the inputs; they are not needed.
+            y (tensors, default None): the targets.
+            y_pred (tensors, default None): the outputs.
+            sample_weight (tensors or None, default None): a weight for each sample.
+
+        Returns:
+            A scalar tensor.
+
+        Errors:
+            RuntimeError: there is no loss at all.
+            ValueError: the number of targets, outputs or weights is another.
+        """
+        return self._training.own_steps.compute_loss(y, y_pred, sample_weight)
+
+    def compute_metrics(
+        self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None
+    ) -> dict[str, torch.Tensor]:
+        """The metrics of `compile`, for outputs of the model; a step of your own returns them.
+
+        Metrics with a state count the batch, and return what they have counted so far.
+
+        Arguments:
+            x (tensors, default None): the inputs; they are not needed.
+            y (tensors, default None): the targets.
+            y_pred (tensors, default None): the outputs.
+            sample_weight (tensors or None, default None): a weight for each sample.
+
+        Returns:
+            The numbers by name.
+
+        Errors:
+            ValueError: the number of targets, outputs or weights is another.
+        """
+        return self._training.own_steps.compute_metrics(y, y_pred, sample_weight)
+
+    def minimize(self, loss: torch.Tensor, samples: int = 1) -> None:
+        """One update of the trainable weights against a loss: gradients, clipping, optimizer, constraints.
+
+        Arguments:
+            loss (scalar tensor): the loss.
+            samples (integer, default 1): the samples of the batch, by which it counts when gradients of several batches
+                are accumulated.
+
+        Errors:
+            RuntimeError: the model was compiled without an optimizer.
+        """
+        self._training.own_steps.minimize(loss, samples)
+
+    @property
+    def losses(self) -> list[torch.Tensor]:
+        """The penalties on the weights now, and what layers added in the last pass by hand: sum them in your loop."""
+        penalties = [v.regularizer(v.array) for v in self._penalized()]
+        of_calls = [loss for module in self.modules() for loss in losses_of_call(module)]
+        return Losses([*penalties, *self._training.own_steps.added, *of_calls])
+
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+        """Add the mean of a symbolic tensor, or a loss of weights, to the loss that training minimizes.
+
+        Call `compile` afterwards. A loss of weights is computed again in every step, as `Layer.add_loss` says, which
+        this is inside a `call`.
+
+        Arguments:
+            losses (symbolic tensor, function or list): tensors that are computed from the model's inputs; functions
+                without arguments; weights, and what functions of `keras.backend` compute from weights.
+            inputs (tensor or None, default None): what they depend on; it need not be given.
+
+        Errors:
+            TypeError: a loss is neither a tensor nor a function.
+            ValueError: a tensor is not computed from the inputs, or a layer on the way has weights that are not the
+                model's; a loss of weights is no scalar, or a tensor whose value would stay.
+
+        Example:
+            >>> inputs = Input((4,))
+            >>> hidden = Dense(3)(inputs)
+            >>> model = Model(inputs, Dense(1)(hidden))
+            >>> model.add_loss((hidden**2) * 0.01)
+            >>> model.add_loss(lambda: 0.01 * (model.layers[1].kernel**2).sum())
+        """
+        given = as_list(losses)
+        symbolic = [loss for loss in given if isinstance(loss, KerasTensor)]
+        if len(symbolic) < len(given):
+            super().add_loss([loss for loss in given if not isinstance(loss, KerasTensor)], inputs)
+        if symbolic:
+            graph_losses.add(self._training, symbolic, {})
+
+    def add_metric(self, value: Any, name: str, aggregation: str | None = "mean") -> None:
+        """Report the mean of a symbolic tensor. Inside a layer's `call` it is `Layer.add_metric`.
+
+        Call `compile` afterwards.
+
+        Arguments:
+            value (symbolic tensor): a tensor that is computed from the model's inputs.
+            name (text): the name of the number.
+            aggregation (text, default "mean"): must be "mean".
+
+        Errors:
+            ValueError: another aggregation, a tensor that is not computed from the inputs, or a layer on the way with
+                weights that are not the model's.
+        """
+        if not isinstance(value, KerasTensor):
+            super().add_metric(value, name, aggregation)
+            return
+        if aggregation != "mean":
+            raise ValueError(f"{self.name}: add_metric: aggregation must be 'mean'; found {aggregation!r}.")
+        graph_losses.add(self._training, (), {name: value})
+
+    # --- views --------------------------------------------------------------------------------------------------------
 
     def summary(
         self,
@@ -126,30 +974,7 @@ class Model(Trainer, Network):
         """The table of layers and the graph, for notebooks."""
         return model_html(self) + graph_html(self)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, nn.Module) and self.__dict__.get("_graph") is not None:
-            keys = self._layer_keys()
-            old = next((layer for layer, key in keys.items() if name in (key, layer.name)), None)
-            if old is value:
-                return
-            if old is not None:
-                self._replace(old, value)
-                return
-        super().__setattr__(name, value)
-
-    def _replace(self, old: Layer, value: nn.Module) -> Layer:
-        """Put a layer, or a module of torch, in place of a layer of the graph."""
-        new = as_layer(value)
-        if new is not value:
-            new.name = old.name
-        outputs = outputs_with(self._graphed, old, new)
-        inputs = self._graphed.inputs
-        self._connect(
-            unpacked(inputs) if self._input_form is None else put_together(self._input_form, inputs),
-            unpacked(outputs) if self._output_form is None else put_together(self._output_form, outputs),
-        )
-        self.__dict__["_compiled_model"] = None
-        return new
+    # --- config -------------------------------------------------------------------------------------------------------
 
     def get_config(self) -> dict[str, Any]:
         """The architecture: layers with their configs and connections.
@@ -168,7 +993,7 @@ class Model(Trainer, Network):
                 "weights (save_weights) and make it by its class again, or give that a get_config, and a from_config "
                 "that calls build."
             )
-        self._warn_of_added()
+        warn_of_added(self._training)
         with registry.layers.writing(self) as written:
             config = graph_config(self.name, self._graphed, (self._input_form, self._output_form))
         return self._said_frozen(self._with_ties(config, written))
@@ -240,6 +1065,8 @@ class Model(Trainer, Network):
             ImportError: the package PyYAML is missing: `pip install torchkeras-graph[yaml]`.
         """
         return yaml_text.dump(json.loads(to_json(self)))
+
+    # --- files --------------------------------------------------------------------------------------------------------
 
     def save_weights(self, filepath: str | os.PathLike[str], overwrite: bool = True) -> None:
         """Write the weights to a file; its suffix says how.
@@ -400,5 +1227,44 @@ class Model(Trainer, Network):
         refuse(self.parameters(), "eject")
         return annex("eject").eject(self, folder, overwrite, weights)
 
+    def freeze_for_inference(self) -> Network:
+        """A copy for inference alone, with batch normalizations folded into the layers before them.
 
-name_methods(Model, known=Layer)
+        A BatchNormalization that follows a convolution or Dense without activation, both called once and the first used
+        by nothing else, becomes part of that layer. Its kernel is `kernel * scale` and its bias `(bias - moving_mean) *
+        scale + beta`, with the scale `gamma / sqrt(moving_variance + epsilon)` of each channel. The outputs are the
+        model's in evaluation but for rounding. Layers with hooks, or of classes of your own, stay as they are.
+
+        The copy is in evaluation mode, its weights record no gradients, and later changes of the model do not reach it.
+        It has the layers by their names. It can be called, moved, copied, pickled, compiled by torch and read
+        (`frozen.code`). It has no `fit`, `predict` or `save`. Its `state_dict` is that of the folded layers. A model
+        whose class has a `forward` or `call` of its own, or that has hooks, is copied as it is.
+
+        Returns:
+            A torch module with the model's inputs and outputs.
+
+        Errors:
+            RuntimeError: the model has no input shape yet.
+
+        Example:
+            >>> model = Sequential([Dense(2, input_shape=(4,)), BatchNormalization()])
+            >>> len(model.freeze_for_inference().state_dict())
+            2
+        """
+        refuse(self.parameters(), "freeze_for_inference")
+        return predicting.frozen_copy(self._training)
+
+    # --- copies -------------------------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {**super().__getstate__(), **self._training.state(), **added_state(self._training), "history": None}
+        del state["_training"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = {name: value for name, value in state.items() if name not in EARLIER}
+        losses, metrics = state.pop("_added_losses", 0), state.pop("_added_metrics", [])
+        self._training.take_state({name: state.pop(name) for name in OF_STATE & state.keys()})
+        super().__setstate__(state)
+        if losses or metrics:
+            take_added_state(self._training, losses, metrics)

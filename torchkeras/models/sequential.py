@@ -123,7 +123,7 @@ class Sequential(Model):
         output = self._called(layer, self._graphed.outputs[0])
         if isinstance(output, KerasTensor) and self._output_form is None:
             self._set_graph(Untraced(self._graphed.inputs, [output]))
-            self._write_later()
+            self._generated.write_later()
             if self._frozen:
                 layer._follow_trainable(True)
         else:

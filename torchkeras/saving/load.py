@@ -282,7 +282,7 @@ def _compile(source: ModelFile, model: Any, custom_objects: Mapping[str, Any] | 
     )
     try:
         with building("The training configuration"):
-            compiled = model._compile_as(training, custom_objects)
+            compiled = model._training.compile_as(training, custom_objects)
     except ArchitectureError as error:
         raise ArchitectureError(f"{source.name}: {error} Load it with compile=False to go without.") from error
     if not compiled:

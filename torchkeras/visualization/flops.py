@@ -133,7 +133,7 @@ def _counted(model: Any, shapes: list[list[int]], device: str) -> tuple[int, Map
         for shape, tensor in zip(shapes, model.inputs, strict=True)
     ]
     with counter:
-        model._function(Variant(masked=(False,) * len(given)))(copied, *given)
+        model._generated.function(Variant(masked=(False,) * len(given)))(copied, *given)
     return counter.get_total_flops(), by_layer
 
 

@@ -160,7 +160,7 @@ def test_only_what_is_known_to_be_a_mean_over_samples_is_joined(loss, metric, jo
     inputs = Input((4,))
     model = Model(inputs, Dense(4, activation="sigmoid")(inputs))
     model.compile("sgd", loss, [metric])
-    assert model._ready().by_sample == joined
+    assert model._training.ready().by_sample == joined
     x = np.random.default_rng(0).random((10, 4)).astype("float32")
     at_once, one_by_one = both(model, x, x, batch_size=3)
     assert at_once == pytest.approx(one_by_one, rel=1e-5)
@@ -246,7 +246,7 @@ def test_what_waits_does_not_keep_the_inputs():
     model = Model(inputs, Dense(1)(inputs))
     model.compile("sgd", "mse", ["mae"])
     alive, most = weakref.WeakSet(), []
-    learn = model._ready().learn
+    learn = model._training.ready().learn
 
     def learned(recipe, batch, late=False):
         found = learn(recipe, batch, late)
@@ -254,6 +254,6 @@ def test_what_waits_does_not_keep_the_inputs():
         most.append(len(alive))
         return found
 
-    model._ready().learn = learned
+    model._training.ready().learn = learned
     model.fit(torch.zeros(40, 1000), torch.zeros(40, 1), batch_size=4, verbose=0)
     assert max(most) <= 2

@@ -245,7 +245,7 @@ def test_a_copy_goes_on_as_the_model_does(copied, optimizer):
         model.train_on_batch(x, y)
     other = copied(model)
     assert other.optimizer is not model.optimizer
-    for mine, copy_of in zip(model._ready().kept.values(), other._ready().kept.values(), strict=True):
+    for mine, copy_of in zip(model._training.ready().kept.values(), other._training.ready().kept.values(), strict=True):
         assert mine is not copy_of
     for x, y in batches():
         assert other.train_on_batch(x, y) == model.train_on_batch(x, y)

@@ -465,5 +465,5 @@ def test_layers_that_change_at_each_call_are_called_themselves():
     begin = model.layers[0].calls
     found = [model(torch.zeros(1, 1)).item() for _ in range(50)]
     assert found == [begin + k for k in range(1, 51)]
-    assert model._remembered is not None
-    assert model._remembered._made < 20
+    assert model._generated.remembered is not None
+    assert model._generated.remembered._made < 20

@@ -144,17 +144,17 @@ def test_a_sequential_and_a_layer_of_its_own():
 
 def test_a_layer_with_weights_on_the_way_is_refused():
     model = autoencoder()
-    kept = model._added_losses
+    kept = model._training.added.losses
     with refused(
         ValueError,
         f"Model '{model.name}': the layer 'critic' on the way to an added loss or metric has weights, and is no layer "
         "of the model: they would not train. Make its output an output of the model.",
     ):
         model.add_loss(Dense(1, name="critic")(model.output))
-    assert model._added_losses == kept
+    assert model._training.added.losses == kept
     with pytest.raises(ValueError, match="Graph disconnected"):
         model.add_loss(Lambda(torch.relu)(Input((6,))))
-    assert model._added_losses == kept
+    assert model._training.added.losses == kept
 
 
 def test_layers_on_the_way_follow_the_mode_and_count():

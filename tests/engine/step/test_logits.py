@@ -36,10 +36,9 @@ def made(loss: Any, activation: str, scale: float = 1.0, head: str = "dense", **
 
 def left_out(model: Model) -> bool:
     """Whether the steps leave an activation out: then their code asks a layer for its logits."""
-    model._sources.clear()
-    model._functions.clear()
+    model._generated.clear()
     model.test_on_batch(X[:2], model._example[:2])
-    return any("._call_logits(" in text for text in model._sources.values())
+    return any("._call_logits(" in text for text in model._generated.texts.values())
 
 
 def observed(model: Model) -> Model:
@@ -276,7 +275,7 @@ def test_masks_and_time_steps():
     ended = Model(inputs, Activation("softmax")(model.outputs[0]))
     labels = RANDOM.integers(0, 3, (6, 5, 1))
     ended.compile("sgd", "sparse_categorical_crossentropy", ["acc"])
-    assert ended._ready().logits == (0,)
+    assert ended._training.ready().logits == (0,)
     kept = (x != 0).any(-1)
     p = ended.predict(x)
     each = -np.log(np.take_along_axis(p, labels, -1)[..., 0])[kept]
@@ -287,7 +286,7 @@ def test_masks_and_time_steps():
 def test_a_copy_leaves_it_out_too():
     model = made("categorical_crossentropy", "softmax")
     twin = copy.deepcopy(model)
-    assert twin._ready().logits == model._ready().logits == (0,)
+    assert twin._training.ready().logits == model._training.ready().logits == (0,)
     assert twin.train_on_batch(X, ROWS) == model.train_on_batch(X, ROWS)
 
 

@@ -11,6 +11,8 @@ from torch.profiler import ProfilerActivity, profile
 
 from torchkeras import Input, Model, Sequential, layers, optimizers
 from torchkeras.callbacks import Callback
+from torchkeras.engine.fit.model_data import Intake
+from torchkeras.engine.fit.opening import source_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.step import nonfinite
 from torchkeras.metrics import AUC
@@ -310,7 +312,10 @@ def test_no_step_but_the_first_waits_for_the_device(name, monkeypatch):
     for policy in ("skip", None):
         made = model(OPTIMIZERS[name](), policy)
         made.train_on_batch(X[:SIZE], Y[:SIZE])
-        step, source = made._step("train"), made._source(made._intake(), X, Y, method="fit", batch_size=SIZE)
+        step, source = (
+            made._training.step("train"),
+            source_of(Intake(made._training), X, Y, method="fit", batch_size=SIZE),
+        )
         batches = list(source.batches("sequential"))
         made.train(True)
         with profile(activities=[ProfilerActivity.CPU]) as record:

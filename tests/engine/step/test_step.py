@@ -200,7 +200,7 @@ def test_a_step_waits_for_nothing_and_brings_nothing_from_the_host(make, weighte
     model = compiled(make, weighted_metrics=["accuracy"], loss_weights=[2.0])
     x, y = samples(model)
     data = data_of(model, x, y, np.ones(16) if weighted else None)
-    recipe = model._ready()
+    recipe = model._training.ready()
 
     def steps():
         for batch in data.batches(4):
@@ -217,7 +217,7 @@ def test_penalties_masks_and_decay_wait_for_nothing_either():
     model = Model(inputs, TimeDistributed(Dense(2))(Masking()(hidden)))
     model.compile(SGD(decay=0.1, momentum=0.5, clipnorm=1.0), "mse", ["mae"])
     data = data_of(model, np.ones((8, 6, 3)), np.ones((8, 6, 2)))
-    recipe = model._ready()
+    recipe = model._training.ready()
     found = counted(lambda: [train_step(recipe, batch) for batch in data.batches(4)])
     assert found["addmm"] > 0
     assert {name: count for name, count in found.items() if count and name in WAITS | FROM_THE_HOST} == {}

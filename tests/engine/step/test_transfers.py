@@ -95,8 +95,8 @@ def test_no_option_waits_or_brings_anything_from_the_host(case, kind):
 
 def waits(model, arrays, kind):
     data = data_of(model, *arrays)
-    model._ready()
-    step = model._step(kind)
+    model._training.ready()
+    step = model._training.step(kind)
     model.train(kind == "train")
     return counted(lambda: [step(batch) for batch in data.batches(4)])
 

@@ -197,7 +197,7 @@ def test_a_loss_with_a_parameter_is_an_error_at_compile_unless_it_is_frozen_or_p
         model.compile("sgd", loss)
     model.margin_loss = loss
     model.compile("sgd", loss)
-    assert id(loss.margin) in ids(model._ready().parameters)
+    assert id(loss.margin) in ids(model._training.ready().parameters)
     other = Margin()
     other.margin.requires_grad_(False)
     Model(inputs, layers.Dense(2)(inputs)).compile("sgd", other)

@@ -255,7 +255,7 @@ def test_a_module_beside_the_graph_is_a_weight_that_the_optimizer_reaches(tmp_pa
     model.beside = nn.Linear(3, 2)
     assert_law(model)
     model.compile("sgd", "mse")
-    assert ids(model.beside.parameters()) <= ids(model.optimizer._parameters or model._ready().parameters)
+    assert ids(model.beside.parameters()) <= ids(model.optimizer._parameters or model._training.ready().parameters)
     for name in ("w.pt", "w.safetensors"):
         model.save_weights(tmp_path / name)
         again = Model(inputs, model.layers[-1](inputs))

@@ -42,7 +42,7 @@ def assert_reached(model: Model) -> None:
     if not model.trainable_weights:
         return
     model.compile(optimizers.SGD(), ["mse"] * len(model.outputs))
-    assert ids(model._ready().parameters) == ids(p for p in model.parameters() if p.requires_grad)
+    assert ids(model._training.ready().parameters) == ids(p for p in model.parameters() if p.requires_grad)
 
 
 def drawn(model: Model) -> None:
@@ -139,5 +139,5 @@ def test_every_example(path, tmp_path, monkeypatch):
     assert seen
     for model in seen:
         assert_law(model)
-        assert ids(model._ready().parameters) == ids(p for p in model.parameters() if p.requires_grad)
+        assert ids(model._training.ready().parameters) == ids(p for p in model.parameters() if p.requires_grad)
         assert_kept(model, tmp_path, whole=False)

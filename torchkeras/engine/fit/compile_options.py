@@ -11,6 +11,7 @@ from torch import Tensor
 from torchkeras import losses as loss_functions, metrics as metric_functions, optimizers
 from torchkeras.engine.data.checks import check_count
 from torchkeras.engine.fit.distributing import check as check_distribution
+from torchkeras.engine.graph.network import output_layer_names
 from torchkeras.engine.speed.choose import check as check_speed
 from torchkeras.engine.step.nonfinite import POLICIES
 from torchkeras.engine.step.targets import NUMERICS, by_output
@@ -87,7 +88,7 @@ def _number(weight: Any) -> Any:
 
 def several_of_one_layer(model: Any) -> bool:
     """Whether a model of the functional API has several outputs of one layer."""
-    layers = [] if model._has_own_code else model._output_layer_names
+    layers = [] if model._has_own_code else output_layer_names(model)
     return len(set(layers)) < len(layers)
 
 
@@ -95,7 +96,7 @@ def own_training_config(model: Any, as_lists: bool = False) -> dict[str, Any]:
     """What of it a file of Keras may say otherwise, or has no words for."""
     options_of_model = training_config(model, as_lists)
     names = ("loss", "metrics", "weighted_metrics")
-    more = {"on_nonfinite": model.on_nonfinite, "numerics": model._given.numerics}
+    more = {"on_nonfinite": model.on_nonfinite, "numerics": model._training.options.numerics}
     return {**{name: options_of_model[name] for name in names}, **more}
 
 

@@ -1,4 +1,4 @@
-"""Steps of the user's own: what a class of models overrides, and what its code asks for."""
+"""Steps of a user's own: what a class of models overrides, and what its code asks for."""
 
 from __future__ import annotations
 
@@ -7,85 +7,119 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import torch
 
-from torchkeras.base.fixed_lists import Losses
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.dtypes import widened
-from torchkeras.engine.facts import Facts
-from torchkeras.engine.fit.graph_losses import GraphLosses
-from torchkeras.engine.layer.added_losses import ADDED, losses_of_call
+from torchkeras.engine.fit.model_data import Intake
+from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.step import step
-from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
+from torchkeras.engine.step.compiled_model import NO_LOSS, Values
 from torchkeras.engine.step.targets import Target
 from torchkeras.engine.step.unchanged import checked, unchanged
 from torchkeras.engine.symbolic.tensor import as_list, unpacked
 from torchkeras.world.shared_batch import SHARING
 
+if TYPE_CHECKING:
+    from torchkeras.engine.fit.training import Training
 
-class Extending(GraphLosses, abstract=True):
-    """The part of a model that users override: `train_step` and the like."""
+Method = TypeVar("Method", bound=Callable[..., Any])
 
-    _losses_of_step: Sequence[torch.Tensor] = ()  # what the built-in step's pass added, while `compute_loss` is asked
-    _marks_masks = False  # whether outputs of a call by hand carry their masks, for `compute_loss`
+BUILT_IN: dict[str, Callable[..., Any]] = {}  # the methods of `Model` that users override
 
-    _data_checked = False  # whether a step of the user's own is under way whose data was checked before
 
-    _intake: Callable[[], Any]  # of `Trainer`: what checks data
+def overridable(method: Method) -> Method:
+    """A method of `Model` that a class of models may override, which `overrides` then says."""
+    BUILT_IN[method.__name__] = method
+    return method
 
-    _device: torch.device  # where the weights are
 
-    def _ready(self) -> CompiledModel:
-        raise NotImplementedError
+def overrides(model: object, method: str) -> bool:
+    """Whether the class of a model has a method of its own in place of the built-in one."""
+    return getattr(type(model), method) is not BUILT_IN[method]
 
-    @property
-    def losses(self) -> list[torch.Tensor]:
-        """The penalties on the weights now, and what layers added in the last pass by hand: sum them in your loop."""
-        penalties = [v.regularizer(v.array) for v in self._penalized()]
-        return Losses(
-            [*penalties, *self._losses_of_step, *(loss for m in self.modules() for loss in losses_of_call(m))]
-        )
 
-    def train_step(self, data: Any) -> Mapping[str, Any]:
-        """One step of training on a batch. Override it for a step of your own.
+class OwnSteps:
+    """What the steps of a user's own ask for, and how they run.
 
-        Compute a loss with `self(x)` and `self.compute_loss(...)`, then call `self.minimize(loss)`, or
-        `loss.backward()` and `self.optimizer.step()`. The metrics of `compile` come from `self.compute_metrics(...)`.
+    `is_checked`: whether such a step is under way whose data was checked before. `added`: what the built-in step's pass
+    added to the loss, while a user's `compute_loss` is asked.
+    """
 
-        Arguments:
-            data (batch): of arrays `(x, y, sample_weight)`, checked, with None for weights that are not there. Of a
-                DataLoader, Dataset, generator or `Sequence` it is the batch as that made it, in any form, on the
-                model's device. `unpack_x_y_sample_weight(data)` gives x, y and weight of either.
+    def __init__(self, training: Training):
+        self._training = training
+        self.is_checked = False
+        self.added: Sequence[torch.Tensor] = ()
 
-        Returns:
-            The numbers to report by name. They are averaged over the epoch, weighted by batch size. A metric with a
-                state is
-            reported when its name is among them.
-        """
-        return {**step.train_step(self._ready(), self._batch(data)), **self._counted()}
+    # --- running a user's code ---------------------------------------------------------------------------------------
 
-    def test_step(self, data: Any) -> Mapping[str, Any]:
-        """One step of an evaluation on a batch, without an update. Override it for a step of your own.
+    def step(self, kind: str) -> Callable[[Batch], Values] | None:
+        """The user's step for "train" or "test", over a `Batch`; None where the class has none."""
+        if not self._training.has_own(f"{kind}_step"):
+            return None
+        return partial(self._run, kind, getattr(self._training.model, f"{kind}_step"))
 
-        Arguments:
-            data (batch): as in `train_step`.
+    def _run(self, kind: str, step: Callable[[Any], Any], batch: Batch) -> Values:
+        training = self._training
+        what = f"{type(training.model).__name__}.{kind}_step"
+        data = data_of(batch) if batch.raw is None else batch.raw
+        with torch.set_grad_enabled(kind == "train"), ADDED.one_pass(), self._stepping(batch):
+            found = on_batch(what, batch, partial(step, data))
+        return _numbers(what, found, training.ready().kept, training.model._device)
 
-        Returns:
-            The numbers to report by name.
-        """
-        with torch.no_grad():
-            return {**step.test_step(self._ready(), self._batch(data)), **self._counted()}
+    @contextmanager
+    def _stepping(self, batch: Batch) -> Iterator[None]:
+        """A step of the user's own is under way on this batch: gradients made by hand reach the optimizer by us."""
+        optimizer = self._training.ready().optimizer
+        if optimizer is not None:
+            optimizer.stepping = StepByHand(self._training, batch.samples)
+        self.is_checked = batch.raw is None
+        try:
+            yield
+        finally:
+            self.is_checked = False
+            if optimizer is not None:
+                optimizer.stepping = None
+
+    def loss(self, batch: Batch, outputs: list[Any], masks: list[Any], added: list[torch.Tensor]) -> torch.Tensor:
+        """What the user's `compute_loss` makes of a step's pass. Raises TypeError when it gives no scalar tensor."""
+        mark_masks(outputs, masks)
+        x, y, weight = data_of(batch)
+        model, before = self._training.model, self.is_checked
+        what = f"{type(model).__name__}.compute_loss"
+        self.added, self.is_checked = added, True
+        try:
+            loss = on_batch(what, batch, partial(model.compute_loss, x, y, unpacked(outputs), weight))
+        finally:
+            self.added, self.is_checked = (), before
+        if not isinstance(loss, torch.Tensor) or loss.dim():
+            found = f"a tensor of shape {tuple(loss.shape)}" if isinstance(loss, torch.Tensor) else type(loss).__name__
+            raise TypeError(f"{what} must return a scalar tensor; found {found}.")
+        return loss
+
+    def prediction(self, batch: Batch) -> list[Any]:
+        """The outputs by the user's `predict_step`: of checked inputs, or of a batch as its loader made it."""
+        model = self._training.model
+        data = (unpacked(batch.inputs),) if batch.raw is None else batch.raw
+        return as_list(on_batch(f"{type(model).__name__}.predict_step", batch, partial(model.predict_step, data)))
+
+    # --- what a user's code calls ------------------------------------------------------------------------------------
+
+    def built_in(self, kind: str, data: Any) -> Values:
+        """The built-in step, "train" or "test", on what a user's step was given."""
+        run = {"train": step.train_step, "test": step.test_step}[kind]
+        return {**run(self._training.ready(), self._batch(data)), **self._counted()}
 
     def _batch(self, data: Any) -> Batch:
         """What a step is given, for the built-in one: checked, unless it was."""
         x, y, weight = unpack_x_y_sample_weight(data)
         shared = SHARING.batch
-        if not self._data_checked:
-            batch = self._intake().batch(x, y, weight, None if shared is None else shared.whole)
+        if not self.is_checked:
+            batch = Intake(self._training).batch(x, y, weight, None if shared is None else shared.whole)
         else:
             inputs, targets = as_list(x), [] if y is None else as_list(y)
             weights: list[Any] = [None] * len(targets) if weight is None else as_list(weight)
@@ -94,125 +128,22 @@ class Extending(GraphLosses, abstract=True):
 
     def _counted(self) -> dict[str, torch.Tensor]:
         """What the metrics with a state have counted so far."""
-        return {name: metric.result() for name, metric in self._ready().kept.items()}
+        return {name: metric.result() for name, metric in self._training.ready().kept.items()}
 
-    def predict_step(self, data: Any) -> Any:
-        """The outputs for a batch. Override it for a step of your own.
-
-        Arguments:
-            data (batch): `(x,)` of arrays, or a batch as its loader made it.
-
-        Returns:
-            The outputs: a tensor, or several.
-        """
-        with torch.no_grad():
-            inputs = as_list(unpack_x_y_sample_weight(data)[0])
-            return unpacked(step.predict_step(self._computing._call_module, inputs))
-
-    @contextmanager
-    def _stepping(self, batch: Batch) -> Iterator[None]:
-        """A step of the user's own is under way on this batch: gradients made by hand reach the optimizer by us."""
-        optimizer = self._ready().optimizer
-        if optimizer is not None:
-            optimizer.stepping = OwnStep(self, batch.samples)
-        self.__dict__["_data_checked"] = batch.raw is None
-        try:
-            yield
-        finally:
-            self.__dict__["_data_checked"] = False
-            if optimizer is not None:
-                optimizer.stepping = None
-
-    def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> torch.Tensor:
-        """The loss that `compile` settled, for outputs of the model: each output's, weighted, and all penalties.
-
-        Outputs that the model gave in this step carry their masks. Override it to minimize something else; metrics stay
-        as they are.
-
-        Arguments:
-            x (tensors, default None): the inputs; they are not needed.
-            y (tensors, default None): the targets.
-            y_pred (tensors, default None): the outputs.
-            sample_weight (tensors or None, default None): a weight for each sample.
-
-        Returns:
-            A scalar tensor.
-
-        Errors:
-            RuntimeError: there is no loss at all.
-            ValueError: the number of targets, outputs or weights is another.
-        """
-        losses: list[Any] = [
-            target.weight
-            * checked(target.objective.given, target.objective)(
-                true, predicted, weight, getattr(predicted, "_keras_mask", None)
-            )
-            for target, true, predicted, weight in self._paired("compute_loss", y, y_pred, sample_weight)
-        ]
-        losses += self.losses
+    def compute_loss(self, y: Any, y_pred: Any, sample_weight: Any) -> torch.Tensor:
+        """As `Model.compute_loss`."""
+        losses: list[Any] = []
+        for target, true, predicted, weight in self._paired("compute_loss", y, y_pred, sample_weight):
+            compute = checked(target.objective.given, target.objective)
+            losses.append(target.weight * compute(true, predicted, weight, getattr(predicted, "_keras_mask", None)))
+        losses += self._training.model.losses
         if not losses:
             raise RuntimeError(NO_LOSS)
         total: Any = sum(losses[1:], losses[0])
         return total
 
-    def _own_loss(self, batch: Batch, outputs: list[Any], masks: list[Any], added: list[torch.Tensor]) -> torch.Tensor:
-        """What the user's `compute_loss` makes of a step's pass. Raises TypeError when it gives no scalar tensor."""
-        mark_masks(outputs, masks)
-        x, y, weight = _data(batch)
-        before = self._data_checked
-        self.__dict__["_losses_of_step"], self.__dict__["_data_checked"] = added, True
-        try:
-            compute = partial(self.compute_loss, x, y, unpacked(outputs), weight)
-            loss = on_batch(f"{type(self).__name__}.compute_loss", batch, compute)
-        finally:
-            del self.__dict__["_losses_of_step"]
-            self.__dict__["_data_checked"] = before
-        if not isinstance(loss, torch.Tensor) or loss.dim():
-            found = f"a tensor of shape {tuple(loss.shape)}" if isinstance(loss, torch.Tensor) else type(loss).__name__
-            raise TypeError(f"{type(self).__name__}.compute_loss must return a scalar tensor; found {found}.")
-        return loss
-
-    def forward(self, *inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
-        """The outputs for the inputs; in a model with a step of its own they carry their masks.
-
-        Arguments:
-            inputs (tensors): the inputs, one by one or in a list.
-            mask (tensor, list or None, default None): the masks of the inputs.
-            details (bool, default False): whether to return (outputs, masks, activity losses).
-            logits (numbers, default ()): the outputs, by number, to return without their last activation.
-
-        Returns:
-            A tensor, or a list of several.
-        """
-        if details or not self._marks_masks:
-            return super().forward(*inputs, mask=mask, details=details, logits=logits)
-        outputs, masks, _ = super().forward(*inputs, mask=mask, details=True, logits=logits)
-        mark_masks(as_list(outputs), masks)
-        return outputs
-
-    class _Facts(Facts):
-        def hook_free(self) -> Callable[..., Any]:
-            return self.layer.forward if self.layer._marks_masks else super().hook_free()
-
-    def compute_metrics(
-        self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None
-    ) -> dict[str, torch.Tensor]:
-        """The metrics of `compile`, for outputs of the model; a step of your own returns them.
-
-        Metrics with a state count the batch, and return what they have counted so far.
-
-        Arguments:
-            x (tensors, default None): the inputs; they are not needed.
-            y (tensors, default None): the targets.
-            y_pred (tensors, default None): the outputs.
-            sample_weight (tensors or None, default None): a weight for each sample.
-
-        Returns:
-            The numbers by name.
-
-        Errors:
-            ValueError: the number of targets, outputs or weights is another.
-        """
+    def compute_metrics(self, y: Any, y_pred: Any, sample_weight: Any) -> dict[str, torch.Tensor]:
+        """As `Model.compute_metrics`."""
         values: dict[str, torch.Tensor] = {}
         for target, true, predicted, weight in self._paired("compute_metrics", y, y_pred, sample_weight):
             mask = getattr(predicted, "_keras_mask", None)
@@ -222,88 +153,72 @@ class Extending(GraphLosses, abstract=True):
 
     def _paired(self, method: str, y: Any, y_pred: Any, sample_weight: Any) -> list[tuple[Target, Any, Any, Any]]:
         """Each target of `compile` with what is true, predicted, and its weights; ValueError for another number."""
-        targets, outputs = self._ready().targets, [] if y_pred is None else list(as_list(y_pred))
-        true = ([] if y is None else as_list(y)) if self._data_checked or not targets else self._intake().true(y)
+        training, model = self._training, self._training.model
+        targets, outputs = training.ready().targets, [] if y_pred is None else list(as_list(y_pred))
+        if self.is_checked or not targets:
+            true = [] if y is None else as_list(y)
+        else:
+            true = Intake(training).true(y)
         weights = [None] * len(targets) if sample_weight is None else as_list(sample_weight)
         for name, found, wanted in (
-            ("y_pred", outputs, len(self.outputs)),
+            ("y_pred", outputs, len(model.outputs)),
             ("y", true, len(targets)),
             ("sample_weight", weights, len(targets)),
         ):
             if len(found) != wanted:
-                raise ValueError(f"{method}: {name} must be {wanted} tensor(s), for {self.name!r}; found {len(found)}.")
-        in_region = torch.is_autocast_enabled(self._device.type)
-        for index in range(len(outputs)) if in_region else self._ready().widened:
+                raise ValueError(
+                    f"{method}: {name} must be {wanted} tensor(s), for {model.name!r}; found {len(found)}."
+                )
+        in_region = torch.is_autocast_enabled(model._device.type)
+        for index in range(len(outputs)) if in_region else training.ready().widened:
             outputs[index] = widened(outputs[index])
         return [(t, true[k], outputs[t.index], weights[k]) for k, t in enumerate(targets)]
 
-    def minimize(self, loss: torch.Tensor, samples: int = 1) -> None:
-        """One update of the trainable weights against a loss: gradients, clipping, optimizer, constraints.
-
-        Arguments:
-            loss (scalar tensor): the loss.
-            samples (integer, default 1): the samples of the batch, by which it counts when gradients of several batches
-                are accumulated.
-
-        Errors:
-            RuntimeError: the model was compiled without an optimizer.
-        """
-        if self._ready().optimizer is None:
+    def minimize(self, loss: torch.Tensor, samples: int) -> None:
+        """As `Model.minimize`."""
+        compiled = self._training.ready()
+        if compiled.optimizer is None:
             raise RuntimeError(
-                f"{type(self).__name__}.minimize: the model was compiled without an optimizer: give compile one, or "
-                "take the step with an optimizer of your own."
+                f"{type(self._training.model).__name__}.minimize: the model was compiled without an optimizer: give "
+                "compile one, or take the step with an optimizer of your own."
             )
         shared = SHARING.batch
-        step.minimize(self._ready(), loss, samples if shared is None else shared.whole)
+        step.minimize(compiled, loss, samples if shared is None else shared.whole)
 
 
-class OwnStep:
+class StepByHand:
     """A train step of the user's own on a batch of so many samples: what `optimizers.by_hand` asks of it."""
 
-    def __init__(self, model: Extending, samples: int):
-        self._model, self._samples = model, samples
+    def __init__(self, training: Training, samples: int):
+        self._training, self._samples = training, samples
 
     def ready(self) -> None:
-        self._model._ready()
+        self._training.ready()
 
     def update(self, gradients: Sequence[torch.Tensor | None]) -> None:
-        compiled, shared = self._model._ready(), SHARING.batch
+        compiled, shared = self._training.ready(), SHARING.batch
         if shared is not None:
             shares = [None if gradient is None else gradient * shared.weight for gradient in gradients]
             gradients = compiled.replicas.averaged(shares)
         step.update_by_hand(compiled, gradients, self._samples)
 
 
-def own_step(network: Extending, kind: str) -> Any:
-    """The step of the user's own class for "train" or "test", over a `Batch`; None where there is none."""
-    if getattr(type(network), f"{kind}_step") is getattr(Extending, f"{kind}_step"):
-        return None
-    step = getattr(network, f"{kind}_step")
+def _numbers(what: str, found: Any, kept: Mapping[str, Any], device: torch.device) -> Values:
+    """What a user's step returned, as tensors on the device; `kept`: the metrics with state, by name.
 
-    def run(batch: Batch) -> Values:
-        data = _data(batch) if batch.raw is None else batch.raw
-        with torch.set_grad_enabled(kind == "train"), ADDED.one_pass(), network._stepping(batch):
-            found = on_batch(f"{type(network).__name__}.{kind}_step", batch, partial(step, data))
-        if not isinstance(found, Mapping) or not found:
-            what = "an empty one" if isinstance(found, Mapping) else type(found).__name__
-            raise TypeError(
-                f"{type(network).__name__}.{kind}_step must return a dict of names and numbers; found {what}."
-            )
-        for name, value in found.items():
-            if not isinstance(value, (torch.Tensor, Real, np.ndarray)):
-                raise TypeError(f"{type(network).__name__}.{kind}_step must return numbers; {name!r} is {value!r}.")
-        values = {name: torch.as_tensor(value).detach() for name, value in found.items()}
-        kept = network._ready().kept
-        for name, value in values.items():
-            if value.dim() and name not in kept:
-                raise TypeError(
-                    f"{type(network).__name__}.{kind}_step must return numbers; {name!r} has the shape "
-                    f"{tuple(value.shape)}."
-                )
-        device = network._device
-        return {name: value if value.device == device else value.to(device) for name, value in values.items()}
-
-    return run
+    Raises TypeError, which begins with `what`, for anything but a dict of names and numbers.
+    """
+    if not isinstance(found, Mapping) or not found:
+        kind = "an empty one" if isinstance(found, Mapping) else type(found).__name__
+        raise TypeError(f"{what} must return a dict of names and numbers; found {kind}.")
+    for name, value in found.items():
+        if not isinstance(value, (torch.Tensor, Real, np.ndarray)):
+            raise TypeError(f"{what} must return numbers; {name!r} is {value!r}.")
+    values = {name: torch.as_tensor(value).detach() for name, value in found.items()}
+    for name, value in values.items():
+        if value.dim() and name not in kept:
+            raise TypeError(f"{what} must return numbers; {name!r} has the shape {tuple(value.shape)}.")
+    return {name: value if value.device == device else value.to(device) for name, value in values.items()}
 
 
 def on_batch(what: str, batch: Batch, step: Callable[[], Any]) -> Any:
@@ -323,7 +238,7 @@ def mark_masks(outputs: list[Any], masks: list[Any]) -> None:
             output._keras_mask = mask
 
 
-def _data(batch: Batch) -> Any:
+def data_of(batch: Batch) -> Any:
     """(x, y, sample_weight) of a batch, a single tensor for one input or target."""
     weights = None if all(weight is None for weight in batch.weights) else unpacked(batch.weights)
     return unpacked(batch.inputs), unpacked(batch.targets) if batch.targets else None, weights

@@ -75,7 +75,7 @@ def of_compile(model: Any, deep: bool = False) -> dict[str, Any]:
     return {
         "optimizer": {**{name: value for name, value in options.items() if name != "lr"}, **own},
         "learning_rate": options.get("lr"),
-        **{name: plain(getattr(model._given, name), deep) for name in COMPILED},
+        **{name: plain(getattr(model._training.options, name), deep) for name in COMPILED},
     }
 
 
@@ -110,7 +110,7 @@ def own_optimizers(network: Any) -> dict[str, Any]:
 
 def of_model(model: Any, deep: bool = False) -> dict[str, Any]:
     """The layers of a model in their order, whatever their names are, and the code of its graph."""
-    compiled = model._compiled_model
+    compiled = model._training.compiled
     networks = dict.fromkeys((model, model if compiled is None else compiled.network))
     places: dict[str, str] = {}
     calls, layers = [], []

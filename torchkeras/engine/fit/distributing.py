@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
 from torch import nn
 
 from torchkeras.base.annexes import annex
 from torchkeras.base.launchers import LAUNCHERS
 from torchkeras.world import processes
 
+if TYPE_CHECKING:
+    from torchkeras.engine.fit.training import Training
+
 WORDS = ("auto", None, "ddp", "fsdp")
 BY_HAND = "Give the model itself to compile and fit, which wrap it; or train it by a loop of your own"
+FSDP = "FullyShardedDataParallel"
 
 
 def check(setting: Any, sync_batch_norm: Any) -> None:
@@ -35,29 +38,17 @@ def is_distributed(setting: Any) -> bool:
     return setting is not None
 
 
-class Together:
-    """The part of a compiled model that knows of other processes."""
-
-    _given: Any
-    _device: torch.device
-    _is_compiled: bool
-    _joined: Any = None
-
-    @property
-    def _processes(self) -> Any:
-        """Those that train the model together, of which this one has a part; None where it trains alone."""
-        if not (self._is_compiled and is_distributed(self._given.distribute)):
-            return None
-        if self._joined is None:
-            processes.initialize()
-            if not processes.has_group():
-                raise RuntimeError(
-                    f"compile: distribute={self._given.distribute!r} needs a group of processes, and there is none. "
-                    "Start the script by torchrun --nproc-per-node=2, make a group by "
-                    "torch.distributed.init_process_group, or leave distribute away, and one process trains alone."
-                )
-            self.__dict__["_joined"] = annex("processes").Processes(self._device, self._given)
-        return self._joined
+def joined_by(training: Training) -> Any:
+    """The processes of the group, for a model that they train together. Raises RuntimeError where there is no group."""
+    processes.initialize()
+    setting = training.options.distribute
+    if not processes.has_group():
+        raise RuntimeError(
+            f"compile: distribute={setting!r} needs a group of processes, and there is none. "
+            "Start the script by torchrun --nproc-per-node=2, make a group by "
+            "torch.distributed.init_process_group, or leave distribute away, and one process trains alone."
+        )
+    return annex("processes").Processes(training.model._device, training.options)
 
 
 def refuse_compiling(given: Any, why: str) -> None:
@@ -78,9 +69,6 @@ def check_unwrapped(model: nn.Module, method: str) -> None:
                 f"{method}: {where} is wrapped for several processes ({type(module).__name__}), and {method} would "
                 f"not see that. {BY_HAND}."
             )
-
-
-FSDP = "FullyShardedDataParallel"
 
 
 def _imported_classes(module: str, *names: str) -> tuple[Any, ...]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -15,7 +15,11 @@ from torchkeras.engine.data.raw_batch import mapped, samples_in
 from torchkeras.engine.data.target_kinds import AS_GIVEN, CLASSES, SOME_CLASSES
 from torchkeras.engine.graph.call_forms import float_type, in_order, is_by_name, type_of
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.step.targets import Target, by_output
+from torchkeras.engine.step.targets import by_output
+from torchkeras.engine.symbolic.tensor import as_list
+
+if TYPE_CHECKING:
+    from torchkeras.engine.fit.training import Training
 
 Checked = tuple[list[Tensor], list[Tensor], list[Tensor | None]]
 
@@ -24,16 +28,22 @@ Checked = tuple[list[Tensor], list[Tensor], list[Tensor | None]]
 class Intake:
     """The inputs and targets that a model takes, and how their weights are made.
 
-    `targets`: gives those of a compiled model (asked after the model is built); None where only inputs are taken.
-    `default_targets`: used when no y is given. `free`: without a loss that says otherwise any targets are taken, for a
-    step of the user's own.
+    `has_targets`: whether it takes those of a compiled model (asked for after the model is built), not inputs alone.
     """
 
-    network: Network
-    targets: Callable[[], Sequence[Target]] | None = None
+    training: Training
     class_weight: Any = None
-    default_targets: Any = None
-    free: bool = False
+    has_targets: bool = True
+
+    @property
+    def network(self) -> Network:
+        """The model."""
+        return self.training.model
+
+    @property
+    def is_free(self) -> bool:
+        """Whether any targets are taken where no loss says otherwise, for a step of the user's own."""
+        return any(map(self.training.has_own, ("train_step", "test_step", "compute_loss")))
 
     def inputs(self, x: Any, streamed: bool = False) -> list[Tensor]:
         """Checked inputs; a model without a graph yet is built for them. Raises what `checks` raises."""
@@ -45,9 +55,9 @@ class Intake:
 
     def _connected(self, x: Any) -> Any:
         """The inputs as a list where the model has them in a form of its own; the model is built if it is not yet."""
-        network: Any = self.network
-        if not network._is_connected and network._has_own_code:
-            network._connect_to(x if isinstance(x, (list, tuple, Mapping)) else checks.standardize(x, ["input"])[0])
+        network, own_code = self.network, self.training.own_code
+        if not network._is_connected and own_code is not None:
+            own_code.see(x if isinstance(x, (list, tuple, Mapping)) else checks.standardize(x, ["input"])[0])
         elif not network._is_connected:
             (first,) = checks.standardize(x, ["input"])
             network.build((None, *first.shape[1:]))
@@ -62,7 +72,7 @@ class Intake:
         Class numbers and indices of a `streamed` batch on a device are not looked at, since that would wait for it.
         """
         inputs = self.inputs(x, streamed)
-        if self.targets is None:
+        if not self.has_targets:
             checks.check_lengths(inputs, [])
             return inputs, [], []
         true, names, modes = self._true(y, streamed)
@@ -77,8 +87,7 @@ class Intake:
 
     def _true(self, y: Any, streamed: bool) -> tuple[list[Tensor], list[str], list[str | None]]:
         """Checked targets, their names, and how their samples are weighted."""
-        assert self.targets is not None
-        targets = self.targets()
+        targets = self.training.ready().targets
         names = [target.name for target in targets]
         kinds = [target.objective.target_kind for target in targets]
         outputs = [self.network.outputs[target.index] for target in targets]
@@ -87,12 +96,12 @@ class Intake:
             torch.int64 if kind in (CLASSES, SOME_CLASSES) else type_of(self.network, tensor)
             for tensor, kind in zip(outputs, kinds, strict=True)
         ]
-        y = self._by_output(self.default_targets if y is None else y)
+        y = self._by_output(self.training.options.target_tensors if y is None else y)
         form = self.network._output_form
         if form is not None and y is not None and not (isinstance(y, Mapping) and set(y) <= set(names)):
             y = in_order(form, y, self.network.outputs, f"{describe(self.network)}: y")
-        if not targets and self.free:
-            count = 0 if y is None else len(y) if isinstance(y, (list, tuple)) else 1
+        if not targets and self.is_free:
+            count = len(as_list(y))
             names, kinds = [f"y{k}" for k in range(count)], [AS_GIVEN] * count
             shapes, types = [(None,)] * count, [float_type(self.network, torch.get_default_dtype())] * count
         true = checks.standardize_targets(y, names, shapes, kinds, types)
@@ -102,9 +111,9 @@ class Intake:
 
     def _by_output(self, given: Any) -> Any:
         """What is given by the names of layers by those of outputs; anything else as it is."""
-        if not isinstance(given, Mapping) or self.targets is None:
+        if not isinstance(given, Mapping) or not self.has_targets:
             return given
-        targets, owners = self.targets(), self.network._output_owners
+        targets, owners = self.training.ready().targets, self.network._output_owners
         return by_output(given, [target.name for target in targets], [owners[target.index] for target in targets])
 
     def batch(self, x: Any, y: Any = None, sample_weight: Any = None, whole: int | None = None) -> Batch:

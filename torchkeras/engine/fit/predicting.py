@@ -1,25 +1,24 @@
-"""Predicting: `predict`, on all samples or on one batch, and a copy of the model that does nothing else."""
+"""Predicting: on all samples, or on one at once, and a copy of a model that does nothing else."""
 
 from __future__ import annotations
 
-from functools import partial
-from operator import is_
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from torchkeras.base.arrays import as_tensor, to_numpy
-from torchkeras.base.shards import refuse
 from torchkeras.callbacks.given import as_callbacks
 from torchkeras.engine.data.batch import Batch
+from torchkeras.engine.data.sources import Source
 from torchkeras.engine.data.sources.arrays import ArraySource
 from torchkeras.engine.fit import runs
-from torchkeras.engine.fit.custom_steps import Extending, on_batch
 from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.model_data import Intake
-from torchkeras.engine.fit.opening import Opening
-from torchkeras.engine.graph.call_forms import in_form
+from torchkeras.engine.fit.opening import hooks_of, source_of, together
+from torchkeras.engine.fit.turns import computing
+from torchkeras.engine.graph.call_forms import float_type, in_form, parameters_of
 from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_tensor
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
@@ -29,164 +28,105 @@ from torchkeras.engine.step.step import predict_step
 from torchkeras.engine.symbolic.tensor import as_list, fits_shape, unpacked
 from torchkeras.world.processes import has_group
 
+if TYPE_CHECKING:
+    from torchkeras.engine.fit.training import Training
+
 WORTH_A_LOOK = 32  # batches, of each of which inference_mode takes a few percent off: from there on a look pays
 FLOATS = (np.dtype("float32"), np.dtype("float64"))
-PLAIN = (None, 0, None, None, 10, 1, False, True)  # the options of `predict` as they are where nobody gives any
 
 
-class Predicting(Opening, abstract=True):
-    """Predicting, added to a network."""
-
-    def predict(
-        self,
-        x: Any,
-        batch_size: int | None = None,
-        verbose: int | str = 0,
-        steps: int | None = None,
-        callbacks: Any = None,
-        max_queue_size: int = 10,
-        workers: int = 1,
-        use_multiprocessing: bool = False,
-        gather: bool = True,
-    ) -> Any:
-        """The outputs for all samples as NumPy arrays, in evaluation mode.
-
-        Where there are enough samples, and neither a hook nor a callback could notice, batch normalizations are folded
-        into the layers before them with the present weights; see `freeze_for_inference`.
-
-        Arguments:
-            x (data): the inputs in the forms that `fit` takes; targets in its batches are ignored.
-            batch_size (positive integer or None, default None): samples in a batch; None is 32, or the batch size that
-                the model's inputs have.
-            verbose (0, 1, 2 or "auto", default 0): 0 shows nothing, 1 and "auto" a bar, 2 a line.
-            steps (positive integer or None, default None): the number of batches; None takes all. A generator needs it.
-            callbacks (callback or list, default None): what is called during the prediction.
-            max_queue_size (positive integer, default 10): how many batches of a `Sequence` or generator are made ahead.
-            workers (integer of at least 0, default 1): how many threads or processes make these batches.
-            use_multiprocessing (bool, default False): whether they are processes, not threads.
-            gather (bool, default True): where several processes share the batches, whether each of them gets the
-                outputs of all; False gives each those that it computed. One process has all in any case.
-
-        Returns:
-            An array; for several outputs a list, or the form that the model was made with.
-
-        Errors:
-            ValueError: the data does not fit the model, or an option has a bad value; the outputs of several processes
-                cannot be joined.
-
-        Example:
-            >>> model = Sequential([Dense(1, input_shape=(2,), kernel_initializer="ones")])
-            >>> model.predict(np.ones((3, 2))).tolist()
-            [[2.0], [2.0], [2.0]]
-
-        Source: https://keras.io/api/models/model_training_apis/
-        """
-        options = (batch_size, verbose, steps, callbacks, max_queue_size, workers, use_multiprocessing, gather)
-        if all(map(is_, options, PLAIN)) and type(x) is np.ndarray and self._takes_at_once(x):
-            return self._predicted_at_once(x)
-        check_unwrapped(self, "predict")
-        made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
-        own = type(self).predict_step is not Extending.predict_step
-        source = self._source(
-            Intake(self), x, batch_size=batch_size, shuffle=None, steps=steps, method="predict", raw=own, **made
+def predict(
+    training: Training,
+    x: Any,
+    batch_size: int | None,
+    verbose: int | str,
+    steps: int | None,
+    callbacks: Any,
+    gather: bool,
+    made: dict[str, Any],
+) -> Any:
+    """As `Model.predict`; `made`: how batches of a `Sequence` or generator are made."""
+    model = training.model
+    check_unwrapped(model, "predict")
+    source = source_of(
+        Intake(training, has_targets=False), x, batch_size=batch_size, shuffle=None, steps=steps, method="predict",
+        raw=training.has_own("predict_step"), **made,
+    )  # fmt: skip
+    if gather and source.divided:
+        raise ValueError(
+            "predict: a DataLoader with a DistributedSampler gives each process samples of which the order is not "
+            "known. Give the DataLoader without it, which is divided here, or gather=False."
         )
-        if gather and source.divided:
-            raise ValueError(
-                "predict: a DataLoader with a DistributedSampler gives each process samples of which the order is not "
-                "known. Give the DataLoader without it, which is divided here, or gather=False."
-            )
-        try:
-            with self._together("predict", source, gather=gather), self._mode(False):
-                # A callback may change weights between two batches: what was folded before them would be out of date.
-                graphed = None if own else self._predicting_compiled()
-                alone = not (own or graphed or as_callbacks(callbacks))
-                network = self._computing
-                run: Any = graphed or (Merged(network, source.samples) if alone else HookFreeCalls(network))
-                step = self._own_prediction if own else lambda batch: predict_step(run.run, batch.inputs)
-                processes = None if source.part is None else self._processes
-                long = isinstance(source, ArraySource) and source.steps >= WORTH_A_LOOK
-                with torch.inference_mode() if alone and long and keeps_no_tensor(run) else torch.no_grad():
-                    hooks = self._hooks(callbacks, source, verbose)
-                    outputs = runs.predict(step, source, hooks, self.steps_per_execution, processes, gather)
-                    return in_form(self._output_form, unpacked(outputs))
-        finally:
-            source.close()
+    processes = None if source.part is None else training.processes
+    try:
+        with together(training, "predict", source, gather=gather), computing(training, trains=False):
+            step, is_safe = _step(training, source, callbacks)
+            with torch.inference_mode() if is_safe else torch.no_grad():
+                hooks = hooks_of(training, callbacks, source, verbose)
+                outputs = runs.predict(step, source, hooks, training.options.steps_per_execution, processes, gather)
+                return in_form(model._output_form, unpacked(outputs))
+    finally:
+        source.close()
 
-    def _takes_at_once(self, x: np.ndarray) -> bool:
-        """Whether an array is one sample of what the graph takes: there is nothing to be looked at or changed."""
-        taken = None if self._graph is None or self._computing is not self else self._graph.one_sample
-        return (
-            taken is not None
-            and x.dtype in FLOATS
-            and (x.shape == taken or fits_shape(x.shape, taken))
-            and self._input_form is None
-            and type(self).predict_step is Extending.predict_step
-            and not has_group()
-            and compile_options(self._given.jit_compile, self._given.cuda_graph) is None
-        )
 
-    def _predicted_at_once(self, x: np.ndarray) -> Any:
-        """The outputs for one sample, for which all that `predict` does beside would take longer than the model."""
-        device, dtype = self._place
-        with self._mode(False, device), torch.set_grad_enabled(False):
-            outputs = self._call_module(as_tensor(x).to(device, dtype))
-            found = [np.array(to_numpy(each)) for each in as_list(outputs)]  # not in memory of the model's own
-        return in_form(self._output_form, unpacked(found))
+def _step(training: Training, source: Source, callbacks: Any) -> tuple[Callable[[Batch], list[Any]], bool]:
+    """What predicts a batch, and whether it may do so in `inference_mode`, which has to pay."""
+    if training.has_own("predict_step"):
+        return training.own_steps.prediction, False
+    run: Any = _compiled(training)
+    # A callback may change weights between two batches: what was folded before them would be out of date.
+    is_alone = run is None and not as_callbacks(callbacks)
+    if run is None:
+        network = training.network
+        run = Merged(network, source.samples) if is_alone else HookFreeCalls(network)
+    is_long = isinstance(source, ArraySource) and source.steps >= WORTH_A_LOOK
+    return lambda batch: predict_step(run.run, batch.inputs), is_alone and is_long and keeps_no_tensor(run)
 
-    def _predicting_compiled(self) -> Running | None:
-        """What predicts compiled by torch, where `compile` said so; the modules are looked at again."""
-        options = compile_options(self._given.jit_compile, self._given.cuda_graph)
-        if options is None:
-            return None
-        compiled = self._ready()
-        if compiled.predicting is None:
-            compiled.predicting = Running(options, on_cuda=self._given.cuda_graph is True)
-        compiled.predicting.calls = HookFreeCalls(self._computing)
-        return compiled.predicting
 
-    def _own_prediction(self, batch: Batch) -> list[Any]:
-        """The outputs by the user's `predict_step`: of checked inputs, or of a batch as its loader made it."""
-        data = (unpacked(batch.inputs),) if batch.raw is None else batch.raw
-        return as_list(on_batch(f"{type(self).__name__}.predict_step", batch, partial(self.predict_step, data)))
+def _compiled(training: Training) -> Running | None:
+    """What predicts compiled by torch, where `compile` said so; the modules are looked at again."""
+    given = training.options
+    options = compile_options(given.jit_compile, given.cuda_graph)
+    if options is None:
+        return None
+    compiled = training.ready()
+    if compiled.predicting is None:
+        compiled.predicting = Running(options, on_cuda=given.cuda_graph is True)
+    compiled.predicting.calls = HookFreeCalls(training.network)
+    return compiled.predicting
 
-    def predict_on_batch(self, x: Any) -> Any:
-        """The outputs for one batch, in evaluation mode.
 
-        Arguments:
-            x (array, list or dict): the inputs.
+def takes_at_once(training: Training, x: np.ndarray) -> bool:
+    """Whether an array is one sample of what the graph takes: there is nothing to be looked at or changed."""
+    model, given = training.model, training.options
+    taken = None if model._graph is None or training.own_code is not None else model._graph.one_sample
+    return (
+        taken is not None
+        and x.dtype in FLOATS
+        and (x.shape == taken or fits_shape(x.shape, taken))
+        and model._input_form is None
+        and not training.has_own("predict_step")
+        and not has_group()
+        and compile_options(given.jit_compile, given.cuda_graph) is None
+    )
 
-        Returns:
-            What `predict` returns.
 
-        Source: https://keras.io/api/models/model_training_apis/
-        """
-        return self.predict(x, batch_size=max(1, len(Intake(self).inputs(x)[0])))
+def predict_at_once(training: Training, x: np.ndarray) -> Any:
+    """The outputs for one sample, for which all else that `predict` does would take longer than the model."""
+    model = training.model
+    first = next(parameters_of(model), None)  # as which inputs of floats are computed with
+    if first is not None and first.is_floating_point():
+        device, dtype = first.device, first.dtype
+    else:
+        device, dtype = model._device, float_type(model, torch.float32)
+    with computing(training, False, device), torch.set_grad_enabled(False):
+        outputs = model._call_module(as_tensor(x).to(device, dtype))
+        found = [np.array(to_numpy(each)) for each in as_list(outputs)]  # not in memory of the model's own
+    return in_form(model._output_form, unpacked(found))
 
-    def freeze_for_inference(self) -> Network:
-        """A copy for inference alone, with batch normalizations folded into the layers before them.
 
-        A BatchNormalization that follows a convolution or Dense without activation, both called once and the first used
-        by nothing else, becomes part of that layer. Its kernel is `kernel * scale` and its bias `(bias - moving_mean) *
-        scale + beta`, with the scale `gamma / sqrt(moving_variance + epsilon)` of each channel. The outputs are the
-        model's in evaluation but for rounding. Layers with hooks, or of classes of your own, stay as they are.
-
-        The copy is in evaluation mode, its weights record no gradients, and later changes of the model do not reach it.
-        It has the layers by their names. It can be called, moved, copied, pickled, compiled by torch and read
-        (`frozen.code`). It has no `fit`, `predict` or `save`. Its `state_dict` is that of the folded layers. A model
-        whose class has a `forward` or `call` of its own, or that has hooks, is copied as it is.
-
-        Returns:
-            A torch module with the model's inputs and outputs.
-
-        Errors:
-            RuntimeError: the model has no input shape yet.
-
-        Example:
-            >>> model = Sequential([Dense(2, input_shape=(4,)), BatchNormalization()])
-            >>> len(model.freeze_for_inference().state_dict())
-            2
-        """
-        refuse(self.parameters(), "freeze_for_inference")
-        with self._mode(False), torch.no_grad():
-            made = frozen(self)
-        return made.eval()
+def frozen_copy(training: Training) -> Network:
+    """As `Model.freeze_for_inference`."""
+    with computing(training, trains=False), torch.no_grad():
+        made = frozen(training.model)
+    return made.eval()

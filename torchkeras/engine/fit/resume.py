@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -21,6 +21,10 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.optimizers import TorchOptimizer
 from torchkeras.world.processes import gathered
+
+if TYPE_CHECKING:
+    from torchkeras.engine.fit.training import Training
+    from torchkeras.models.model import Model
 
 FORMAT = 1
 
@@ -40,14 +44,15 @@ class Run:
 
     def __init__(
         self,
-        network: Any,
+        training: Training,
         source: Source,
         callbacks: CallbackList,
         epoch: int,
         validation: Source | None = None,
         given: Mapping[str, Any] | None = None,
     ):
-        self.network, self.callbacks, self.epoch = network, callbacks, epoch
+        self.network: Model = training.model
+        self._training, self.callbacks, self.epoch = training, callbacks, epoch
         self.source, self.validation = source, validation
         self.sums = Sums()
         self.interrupted = False
@@ -56,8 +61,8 @@ class Run:
         self._resumed: Mapping[str, Any] | None = None
         self._changed: frozenset[str] = frozenset()  # the words of what is not as in the checkpoint, and accepted
         if self.keeps:
-            self.described = of_fit(network, source, validation, callbacks, given or {})
-            self._options = _options(network.optimizer)
+            self.described = of_fit(self.network, source, validation, callbacks, given or {})
+            self._options = _options(training.optimizer)
             for each in self._sources().values():
                 each.keep()
                 each.state_dict()  # what cannot go on after a stop is refused before any training
@@ -65,7 +70,7 @@ class Run:
     @property
     def compiled(self) -> CompiledModel:
         """That of the model now: a callback may have changed what trains."""
-        return self.network._ready()
+        return self._training.ready()
 
     @property
     def start(self) -> int:
@@ -79,7 +84,7 @@ class Run:
     @property
     def processes(self) -> Any:
         """Those that train together; None for one."""
-        return self.network._processes
+        return self._training.processes
 
     def _sources(self) -> dict[str, Source]:
         found = {"fit": self.source, "validation": self.validation}
@@ -122,7 +127,7 @@ class Run:
         ValueError where no optimizer can be found.
         """
         compiled, sums = self.compiled, Sums() if epoch_done else self.sums
-        optimizer, own = self.network.optimizer, own_optimizers(self.network)
+        optimizer, own = self._training.optimizer, own_optimizers(self.network)
         if optimizer is None and not own:
             raise ValueError(
                 f"{type(self.network).__name__} was compiled without an optimizer, and has none among its attributes: "
@@ -246,8 +251,8 @@ class Run:
             module, _, key = name.rpartition(".")
             if module in modules:
                 setattr(modules[module], key, torch.Generator(device).set_state(state))
-        if self.network.optimizer is not None:
-            self._restore_optimizer(self.network.optimizer, saved["optimizer"][1])
+        if self._training.optimizer is not None:
+            self._restore_optimizer(self._training.optimizer, saved["optimizer"][1])
         for name, each in own_optimizers(self.network).items():
             if name in saved["own"]:
                 each.load_state_dict(saved["own"][name])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -25,6 +25,10 @@ from torchkeras.engine.step.compiled_model import BatchStep, CompiledModel
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.step import constrain
 
+if TYPE_CHECKING:
+    from torchkeras.engine.fit.training import Training
+    from torchkeras.models.model import Model
+
 Numbers = dict[str, torch.Tensor]  # device scalars by name
 
 
@@ -32,9 +36,9 @@ Numbers = dict[str, torch.Tensor]  # device scalars by name
 class Plan:
     """What `fit` does beside its data.
 
-    `step` gives the train step; asked for in each epoch, since a callback
-    may change what trains. `validate` runs a validation and gives its numbers; `due` says after which epochs.
-    `named_alone`: see `Sums`. `together`: see `Executions`.
+    `step` gives the train step; asked for in each epoch, since a callback may change what trains. `validate` runs a
+    validation and gives its numbers; `due` says after which epochs. `named_alone`: see `Sums`. `together`: see
+    `Executions`.
     """
 
     epochs: int
@@ -47,36 +51,38 @@ class Plan:
     together: int = 1
 
 
-def fit(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
+def fit(training: Training, run: Run, plan: Plan, hooks: CallbackList) -> None:
     """Run the epochs, from that of `run` on."""
+    model = training.model
     hooks.on_train_begin({})
-    network.stop_training = False  # whatever a callback said before there was anything to stop, as in Keras
+    model.stop_training = False  # whatever a callback said before there was anything to stop, as in Keras
     for callback in hooks:
         if hasattr(callback, "resume"):
             callback.resume(run)
-    while run.epoch < plan.epochs and (run.midway or not network.stop_training):
-        over = run.midway and network.stop_training  # what the epoch goes on from was its last batch
+    while run.epoch < plan.epochs and (run.midway or not model.stop_training):
+        over = run.midway and model.stop_training  # what the epoch goes on from was its last batch
         hooks.on_epoch_begin(run.epoch, {})
         batches = run.opened(plan.order)
         run.sums.named_alone = plan.named_alone
         if not over:
-            _train(network, run, plan, batches, hooks)
+            _train(training, run, plan, batches, hooks)
         if run.interrupted or not run.sums.batches:  # none: the data has ended
             break
-        _end_epoch(network, run, plan, hooks)
+        _end_epoch(training, run, plan, hooks)
         run.epoch += 1
         if run.source.ended or run.interrupted:
             break
     hooks.on_train_end({})
-    if getattr(network.optimizer, "use_ema", False):
-        network.optimizer.overwrite_with_ema()  # as in Keras 3, when training ends
+    if getattr(training.optimizer, "use_ema", False):
+        training.optimizer.overwrite_with_ema()  # as in Keras 3, when training ends
 
 
-def _train(network: Any, run: Run, plan: Plan, batches: Iterable[Batch], hooks: CallbackList) -> None:
+def _train(training: Training, run: Run, plan: Plan, batches: Iterable[Batch], hooks: CallbackList) -> None:
     step, compiled = plan.step(), run.compiled  # the step is made in any case: with it the modules are looked at again
-    if network._processes is not None:
-        network._processes.place = f"epoch {run.epoch + 1}"
-    stopped = partial(_stopped, network, run, compiled.guard, network._processes)
+    processes = training.processes
+    if processes is not None:
+        processes.place = f"epoch {run.epoch + 1}"
+    stopped = partial(_stopped, training.model, run, compiled.guard, processes)
     executions = Executions(hooks, "train", plan.together, run.sums)
     if compiled.guard is None and may_wait(compiled, run.source, hooks, "train") and not plan.named_alone:
         scores = BatchedScores(compiled, run.sums, compiled.learn)
@@ -86,22 +92,22 @@ def _train(network: Any, run: Run, plan: Plan, batches: Iterable[Batch], hooks: 
         run_epoch(step, batches, run.sums, executions, stopped)
 
 
-def _stopped(network: Any, run: Run, guard: Guard | None, processes: Any, called: bool) -> bool:
+def _stopped(model: Model, run: Run, guard: Guard | None, processes: Any, called: bool) -> bool:
     """Whether the epoch ends here; where several processes train, in all after the same batch."""
-    ends = network.stop_training or run.interrupted or (guard is not None and guard.tripped())
+    ends = model.stop_training or run.interrupted or (guard is not None and guard.tripped())
     if processes is None:
         return ends
     found = processes.stopped(ends, called)
     if found and not ends:  # to set an attribute of a module takes longer than to ask
-        network.stop_training = True
+        model.stop_training = True
     return found
 
 
-def _end_epoch(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
-    compiled = run.compiled
-    if not look_at(compiled, network, f"epoch {run.epoch + 1}, batch {{}}"):
+def _end_epoch(training: Training, run: Run, plan: Plan, hooks: CallbackList) -> None:
+    compiled, model, optimizer = run.compiled, training.model, training.optimizer
+    if not look_at(compiled, model, f"epoch {run.epoch + 1}, batch {{}}"):
         with torch.no_grad():
-            if compiled.parameters and network.optimizer is not None and network.optimizer.flush():
+            if compiled.parameters and optimizer is not None and optimizer.flush():
                 constrain(compiled)  # after gradients that waited for more batches
     numbers = ordered(run.sums.means(), plan.names)  # before the validation, which counts with the same metrics
     validated = plan.validate(hooks, run) if plan.validate is not None and plan.due(run.epoch) else None
@@ -109,12 +115,12 @@ def _end_epoch(network: Any, run: Run, plan: Plan, hooks: CallbackList) -> None:
     logs = Logs({**named, **numbers})  # in 2.2.4's order
     run.source.on_epoch_end()
     hooks.on_epoch_end(run.epoch, logs)
-    processes = network._processes
+    processes = training.processes
     if processes is not None and processes.may_differ:
-        network.stop_training = processes.agreed(network.stop_training)
+        model.stop_training = processes.agreed(model.stop_training)
 
 
-def look_at(compiled: CompiledModel, network: Any, place: str) -> bool:
+def look_at(compiled: CompiledModel, model: Model, place: str) -> bool:
     """Whether training ends since a number was not finite; warns of it, and has it end, or raises, as the policy is.
 
     `place`: where that was, with a gap for the number of the batch.
@@ -126,7 +132,7 @@ def look_at(compiled: CompiledModel, network: Any, place: str) -> bool:
     if compiled.guard.policy == "raise":
         raise FloatingPointError(text)
     warnings.warn(text, RuntimeWarning, stacklevel=2)
-    network.stop_training = True
+    model.stop_training = True
     return True
 
 

@@ -7,18 +7,22 @@ second one gets an error. Two that evaluate count in the same metrics: the secon
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from functools import wraps
-from typing import Any, TypeVar
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from torchkeras.engine.modes import in_mode, kept
 from torchkeras.engine.speed.forks import remake_thread_pool
 from torchkeras.engine.speed.malloc import keep_freed
+from torchkeras.engine.step.step import AS_IT_IS
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from torchkeras.engine.fit.training import Training
+
+COUNTING: Counter[int] = Counter()  # how many of `fit`, `evaluate` and the like count in a metric now, by its id
 
 
 class Turn:
@@ -32,69 +36,86 @@ class Turn:
         return Turn, ()
 
 
-class Turning:
-    """The part of a compiled model that knows of other threads."""
+@contextmanager
+def in_turn(training: Training, method: str, trains: bool = False) -> Iterator[None]:
+    """Inside the block no other thread trains the model or counts in its metrics.
 
-    name: str
-    _device: Any
-    _compiled_model: Any
+    Waits for one that counts. Raises RuntimeError if another one trains.
+    """
+    turn = training.turn
+    while not turn.lock.acquire(timeout=0.1):
+        if turn.trainer is not None:
+            raise RuntimeError(
+                f"{method}: {training.described} is being trained by the thread {turn.trainer!r}. Train and evaluate a "
+                "model in one thread at a time, or a copy of it by clone_model in another."
+            )
+    before = turn.trainer
+    try:
+        turn.trainer = threading.current_thread().name if trains else before
+        yield
+    finally:
+        turn.trainer = before
+        turn.lock.release()
 
-    @property
-    def _turn(self) -> Turn:
-        return self.__dict__.setdefault("_turn_of", Turn())  # type: ignore[no-any-return]
 
-    @contextmanager
-    def _in_turn(self, method: str, trains: bool = False) -> Iterator[None]:
-        """Inside the block no other thread trains the model or counts in its metrics.
+def computing(training: Training, trains: bool, device: torch.device | None = None) -> AbstractContextManager[None]:
+    """Training or evaluation mode inside the block: evaluation in this thread, training as torch keeps it.
 
-        Waits for one that counts. Raises RuntimeError if another one trains.
-        """
-        turn = self._turn
-        while not turn.lock.acquire(timeout=0.1):
-            if turn.trainer is not None:
-                raise RuntimeError(
-                    f"{method}: {type(self).__name__} {self.name!r} is being trained by the thread {turn.trainer!r}. "
-                    "Train and evaluate a model in one thread at a time, or a copy of it by clone_model in another."
-                )
-        before = turn.trainer
+    `device`: that of the weights, from a caller that knows it.
+    """
+    if (device or training.model._device).type == "cpu":
+        remake_thread_pool()
+        keep_freed()
+    if not trains:
+        return in_mode(False)
+    if torch.is_inference_mode_enabled():
+        raise RuntimeError(
+            f"{training.described} cannot be trained inside torch.inference_mode(), where torch computes no gradients: "
+            "leave its block before."
+        )
+    return _kept_in_training(training)
+
+
+@contextmanager
+def _kept_in_training(training: Training) -> Iterator[None]:
+    networks: set[Any] = {training.model}
+    if training.compiled is not None:  # with what add_loss or add_metric was given, layers after the outputs too
+        networks.add(training.compiled.network)
+    with torch.enable_grad(), in_mode(None), kept(list(networks), True):
+        yield
+
+
+def counting(training: Training, method: str, reset: bool) -> AbstractContextManager[None]:
+    """Metrics with a state count what is inside the block, by itself if they are `reset`."""
+    return counted_apart(training, method, reset) if training.ready().kept else AS_IT_IS
+
+
+@contextmanager
+def counted_apart(training: Training, method: str, reset: bool | None = None) -> Iterator[None]:
+    """What metrics have counted of something under way, in this model or another, is saved for the time of the block.
+
+    `reset`: whether those that count nothing else begin at 0; None leaves it to the block.
+    """
+    metrics = training.ready().kept
+    with in_turn(training, method) if metrics else nullcontext():
+        under_way = {name: metric for name, metric in metrics.items() if id(metric) in COUNTING}
+        if under_way and reset is False:
+            raise ValueError(
+                f"{method}: reset_metrics=False would go on with what the metrics have counted of the epoch of "
+                "`fit` that is under way: leave it away."
+            )
+        states = {name: metric.state_dict() for name, metric in under_way.items()}
+        for name, metric in metrics.items():
+            if name in under_way or (reset and metric._resets_by_batch):
+                metric.reset_state()
+        ids = Counter(map(id, metrics.values()))
+        COUNTING.update(ids)
         try:
-            turn.trainer = threading.current_thread().name if trains else before
             yield
         finally:
-            turn.trainer = before
-            turn.lock.release()
-
-    def _mode(self, training: bool, device: torch.device | None = None) -> AbstractContextManager[None]:
-        """Training or evaluation mode inside the block: evaluation in this thread, training as torch keeps it.
-
-        `device`: that of the weights, from a caller that knows it.
-        """
-        if (device or self._device).type == "cpu":
-            remake_thread_pool()
-            keep_freed()
-        if not training:
-            return in_mode(False)
-        if torch.is_inference_mode_enabled():
-            raise RuntimeError(
-                f"{type(self).__name__} {self.name!r} cannot be trained inside torch.inference_mode(), where torch "
-                "computes no gradients: leave its block before."
-            )
-        return self._kept_in_training()
-
-    @contextmanager
-    def _kept_in_training(self) -> Iterator[None]:
-        # With what add_loss or add_metric was given, layers after the outputs too.
-        networks: set[Any] = {self} if self._compiled_model is None else {self, self._compiled_model.network}
-        with torch.enable_grad(), in_mode(None), kept(list(networks), True):
-            yield
-
-
-def one_trains(method: Method) -> Method:
-    """A method that trains: a RuntimeError says so if another thread is training the model."""
-
-    @wraps(method)
-    def in_turn(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with self._in_turn(method.__name__, trains=True):
-            return method(self, *args, **kwargs)
-
-    return in_turn  # type: ignore[return-value]
+            COUNTING.subtract(ids)
+            for each in ids:
+                if not COUNTING[each]:
+                    del COUNTING[each]
+            for name, state in states.items():
+                metrics[name].load_state_dict(state)

@@ -54,8 +54,8 @@ class HookFreeCalls:
         network, self._settled = self._network, SETTLED.count
         modules = list(network.modules())
         for module in modules if SETTLED.count else ():  # here, since torch.compile cannot follow it
-            if hasattr(type(module), "_renew_functions"):
-                module._renew_functions()  # type: ignore[operator]
+            if (generated := vars(module).get("_generated")) is not None:
+                generated.renew()
         self._hooks = _hooks_of(modules)
         self._replaced = any(map(_replaces_call, modules))
         self.unobserved = self._computing()._facts.hook_free()  # as `run`, for a caller that knows of no observer

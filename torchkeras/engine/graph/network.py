@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from itertools import chain, islice
+from math import prod
 from typing import Any
 
 import torch
@@ -13,39 +14,46 @@ import torch
 from torchkeras import config
 from torchkeras.base import recursion
 from torchkeras.base.dtype_policy import DTypePolicy, policy_of
-from torchkeras.base.nested import leaves
+from torchkeras.base.fixed_lists import InputNames, Inputs, Layers, OutputNames, Outputs
+from torchkeras.base.naming import Unused
+from torchkeras.base.nested import leaves, slots_as_written, slots_on_torch
+from torchkeras.base.rules import integer, read
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.building import building_alone
 from torchkeras.engine.dtypes import taken
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.graph import codegen, trace
+from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.call_forms import (
     as_tensors,
-    float_type,
     form_of,
     has_arrays,
     in_form,
     inputs_of_call,
+    keys_of_form,
     others_in,
     parameters_of,
     type_of,
 )
-from torchkeras.engine.graph.codegen import Variant
-from torchkeras.engine.graph.hook_free_calls import Remembered, StandIns
+from torchkeras.engine.graph.generated_functions import GeneratedFunctions, is_attribute
+from torchkeras.engine.graph.hook_free_calls import StandIns
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.state_dict_keys import keys_of, renamed
 from torchkeras.engine.graph.trace import Graph
-from torchkeras.engine.graph.written import Written
 from torchkeras.engine.layer.added_losses import ADDED
-from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape, as_list, unpacked
-from torchkeras.engine.weights.weight import NO_MEMORY
+from torchkeras.engine.weights.weight import NO_MEMORY, Variable
+from torchkeras.engine.weights.weight_lists import KERAS1, TORCH, WRITTEN, WeightOwner, distinct
 
 FRAMES = 40  # of Python, that a call, a copy or a walk by torch takes for each model inside another, with some to spare
+SLOTS = {WRITTEN: slots_as_written, TORCH: slots_on_torch}  # of the forms of inputs and outputs, in another order
 
 
-class Network(Written, abstract=True):
+class NotBuiltError(RuntimeError, AttributeError):
+    """A model has no graph yet. `hasattr` and `inspect.getmembers` pass over the properties that need one."""
+
+
+class Network(Layer, abstract=True):
     """Layers between symbolic inputs and outputs. `model(x)` computes; on symbolic tensors it is a layer.
 
     Its submodules are the layers, by the keys that `engine.graph.state_dict_keys` gives them, so `state_dict` has keys
@@ -55,15 +63,25 @@ class Network(Written, abstract=True):
     supports_masking = True
     _is_network = True
     _call_module = torch.nn.Module.__call__  # modules of torch in its attributes are for a user's code, by `by_mode`
+    _graph: Graph | None = None
+    # Of inputs and outputs that are no tensor and no plain list; see `engine.graph.call_forms`.
+    _input_form: Any = None
+    _output_form: Any = None
+    _held_keys: Sequence[str] = ()  # of the submodules that are layers of the graph
     _levels = 0  # of models in models, this one included
+    _generated: GeneratedFunctions  # what computes
 
     class _Facts(Facts):
         casts = False  # each layer inside does by itself
 
         def hook_free(self) -> Callable[..., Any]:
-            return partial(self.layer._over, StandIns(self.layer._modules))
+            return partial(self.layer._generated.run, StandIns(self.layer._modules))
 
-    _remembered: Remembered | None = None
+    def __init__(self, name: str | None = None, trainable: bool = True):
+        self.__dict__["_generated"] = GeneratedFunctions(self)
+        super().__init__(name=name, trainable=trainable)
+
+    # --- a graph -----------------------------------------------------------------------------------------------------
 
     def _connect(self, inputs: Any, outputs: Any) -> None:
         """Take the graph between these tensors, in whatever form, as the model's own. Raises as `graph.trace`."""
@@ -90,20 +108,23 @@ class Network(Written, abstract=True):
         layers = trace.layers_as_written(taken, self._input_form, self._output_form)
         self._hold([layer for layer in layers if not isinstance(layer, InputLayer)])
         self._set_graph(taken)
-        self._function(self._plain)
+        self._generated.function(self._generated.plain)
         self.built = True  # now other threads may use it
         if not self._trainable:
             self._follow_trainable(False)
 
-    def _set_graph(self, taken: Graph) -> None:
-        self._graph = taken
-        self._functions, self._sources = {}, {}
-        self._own_node()
+    def _set_graph(self, graph: Graph) -> None:
+        self._graph = graph
+        self._generated.clear()
+        self._begin_own_node()
 
-    def _own_node(self) -> None:
+    def _begin_own_node(self) -> None:
         # As in Keras, a model's first node is itself; its calls as a layer follow.
-        node = Node(self, self.inputs, self.outputs, {})
-        self._call_nodes[:1] = [node]
+        self._call_nodes[:1] = [Node(self, self.inputs, self.outputs, {})]
+
+    def _layer_keys(self) -> dict[Layer, str]:
+        """The layers of the graph by the keys that they are registered under."""
+        return {self._modules[key]: key for key in self._held_keys if key in self._modules}  # type: ignore[misc]
 
     def _hold(self, layers: list[Layer]) -> None:
         """Make these layers submodules, in place of those held before; other attributes stay.
@@ -137,6 +158,8 @@ class Network(Written, abstract=True):
         self.__dict__["_held_keys"].append(key)
         self._count_levels([layer])
 
+    # --- attributes --------------------------------------------------------------------------------------------------
+
     def __getattr__(self, name: str) -> Any:
         try:
             return super().__getattr__(name)
@@ -156,7 +179,7 @@ class Network(Written, abstract=True):
     def __setattr__(self, name: str, value: Any) -> None:
         # A layer may be called "loss" or "training": torch would take the assignment for one of a new layer. A module
         # that is given to a property, such as `self.loss = nn.MSELoss()`, torch would keep where the property hides it.
-        is_layers = name in self.__dict__.get("_modules", ()) and self._is_attribute(name)
+        is_layers = name in self.__dict__.get("_modules", ()) and is_attribute(self, name)
         if is_layers or hasattr(getattr(type(self), name, None), "__set__"):
             object.__setattr__(self, name, value)
         else:
@@ -169,6 +192,173 @@ class Network(Written, abstract=True):
                 "make a model without it."
             )
         super().__delattr__(name)
+
+    # --- what it consists of ------------------------------------------------------------------------------------------
+
+    @property
+    def _is_connected(self) -> bool:
+        """Whether the model knows its inputs and outputs, and no thread is still building it."""
+        return self._graph is not None and self.built
+
+    @property
+    def _is_settled(self) -> bool:
+        """Whether all that it computes with is built."""
+        return self.built
+
+    @property
+    def _graphed(self) -> Graph:
+        """The graph. Raises NotBuiltError where there is none yet."""
+        if self._graph is None:
+            raise _not_built(self)
+        return self._graph
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers, farthest from the outputs first."""
+        return Layers(() if self._graph is None else self._graph.layers)
+
+    def _layers_in(self, order: str) -> list[Layer]:
+        """The layers in another order: `KERAS1`, `WRITTEN` or `TORCH`."""
+        if order in SLOTS and self._graph is not None:
+            return trace.layers_as_written(self._graph, self._input_form, self._output_form, SLOTS[order])
+        return self.layers
+
+    def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
+        """A layer by its name, or by its place in `layers`.
+
+        Arguments:
+            name (text or None, default None): the name.
+            index (integer or None, default None): the place. Where the name is given as well, it must be that layer's.
+
+        Returns:
+            The layer.
+
+        Errors:
+            ValueError: there is no such layer, neither is given, or both and they are of two layers.
+
+        Example:
+            >>> model = Sequential([Dense(8, input_shape=(4,), name="hidden"), Dense(1)])
+            >>> model.get_layer("hidden").units
+            8
+
+        Source: https://keras.io/api/models/model/
+        """
+        if index is not None:
+            read("get_layer", "index", integer(), index)
+            layers = self.layers
+            if not -len(layers) <= index < len(layers):
+                raise ValueError(
+                    f"Was asked to retrieve layer at index {index} but model only has {len(layers)} layers."
+                )
+            if name not in (None, layers[index].name):
+                raise ValueError(
+                    f"get_layer: name and index are of two layers: found {name!r}, and {layers[index].name!r} at "
+                    f"{index}. Give one of them."
+                )
+            return layers[index]
+        if name is None:
+            raise ValueError("Provide either a layer name or layer index.")
+        for layer in self.layers:
+            if layer.name == name:
+                return layer
+        raise ValueError(f"No such layer: {name!r}. The layers are {', '.join(layer.name for layer in self.layers)}.")
+
+    @property
+    def inputs(self) -> list[KerasTensor]:
+        """The symbolic inputs."""
+        return Inputs(self._graphed.inputs)
+
+    @property
+    def outputs(self) -> list[KerasTensor]:
+        """The symbolic outputs."""
+        return Outputs(self._graphed.outputs)
+
+    @property
+    def input(self) -> Any:
+        """The symbolic input, or a list of them."""
+        return unpacked(self.inputs)
+
+    @property
+    def output(self) -> Any:
+        """The symbolic output, or a list of them."""
+        return unpacked(self.outputs)
+
+    @property
+    def input_shape(self) -> Any:
+        """The shape of the input, or a list of them."""
+        return unpacked([tensor.shape for tensor in self.inputs])
+
+    @property
+    def output_shape(self) -> Any:
+        """The shape of the output, or a list of them."""
+        return unpacked([tensor.shape for tensor in self.outputs])
+
+    @property
+    def input_names(self) -> list[str]:
+        """The names of the input layers."""
+        return InputNames(tensor._keras_history.layer.name for tensor in self._graphed.inputs)
+
+    @property
+    def output_names(self) -> list[str]:
+        """The name of the layer of each output; a layer with several gets `_1`, `_2` and so on added.
+
+        Of outputs in a dict, the keys.
+        """
+        if self._output_form is not None and (keys := keys_of_form(self._output_form)) is not None:
+            return OutputNames(keys)
+        return OutputNames(names_by_layers(self))
+
+    @property
+    def _output_owners(self) -> list[str]:
+        """For each output the name that stands for it and all others of its layer: the layer's, or the output's own."""
+        by_layers = self._output_form is None or keys_of_form(self._output_form) is None
+        return output_layer_names(self) if by_layers else self.output_names
+
+    @property
+    def stateful(self) -> bool:  # type: ignore[override]
+        """Whether any layer carries state from batch to batch."""
+        return any(layer.stateful for layer in self.layers)
+
+    def _sublayers(self) -> list[WeightOwner]:
+        # The layers of the graph, then those that the model holds in attributes.
+        layers = [] if self._graph is None else self._graph.layers
+        return list(dict.fromkeys([*layers, *super()._sublayers()]))
+
+    def _sublayers_in(self, order: str) -> list[WeightOwner]:
+        return list(dict.fromkeys([*self._layers_in(order), *super()._sublayers()]))
+
+    def _ordered_weights(self) -> list[Variable]:
+        # get_weights follows the layers (those of a model that only Keras 1 has, in its order); `weights` lists those
+        # that train first.
+        variables = [variable for layer in self._sublayers_in(KERAS1) for variable in layer.weights]
+        return distinct([*variables, *self._own_variables()])
+
+    def _check_has_weights(self) -> None:
+        """Raise NotBuiltError for a model whose weights are still to be made."""
+        if not (self._is_connected or self.built or self.weights):
+            raise _not_built(self)
+
+    def get_weights(self) -> list[Any]:
+        """The values of all weights as NumPy arrays, in Keras's order of axes.
+
+        Returns:
+            A list of arrays.
+
+        Errors:
+            RuntimeError: the model has no weights yet, since its input shape is not known.
+
+        Example:
+            >>> model = Sequential([Dense(2, input_shape=(4,))])
+            >>> [array.shape for array in model.get_weights()]
+            [(4, 2), (2,)]
+        """
+        self._check_has_weights()
+        return super().get_weights()
+
+    def count_params(self) -> int:
+        """The number of values in all weights, a shared one counted once. Raises RuntimeError before they are made."""
+        self._check_has_weights()
+        return sum(prod(variable.shape) for variable in self.weights)
 
     # --- computing ---------------------------------------------------------------------------------------------------
 
@@ -187,40 +377,13 @@ class Network(Written, abstract=True):
         Errors:
             ValueError: the number of inputs is another.
         """
-        return self._over(self._layers_now(inputs), *inputs, mask=mask, details=details, logits=logits)
+        generated = self._generated
+        return generated.run(generated.layers_now(inputs), *inputs, mask=mask, details=details, logits=logits)
 
-    def _layers_now(self, inputs: tuple[Any, ...]) -> Any:
-        """What the generated function runs over: the network's layers, or in a plain call what stands in for them."""
-        if (
-            type(inputs[0]) is not torch.Tensor
-            or (compiled_somewhere() and is_compiling())
-            or torch._C._get_tracing_state()
-        ):
-            return self
-        remembered = self._remembered
-        if remembered is None:
-            remembered = self.__dict__["_remembered"] = Remembered(self)
-        return remembered.layers()
-
-    def _over(
-        self, layers: Any, *inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()
-    ) -> Any:
-        """As `forward`, over `layers`: the network itself, or what stands in for its layers."""
-        tensors = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) else inputs
-        masks = () if mask is None else as_list(mask)
-        # A tuple finds what is kept for the variant that is equal to it, and is made in less time.
-        key = tuple(m is not None for m in masks) if masks else (False,) * len(tensors), details, logits
-        if self._written_at != SETTLED.count:
-            self._renew_functions()
-        function = self._functions.get(key)  # type: ignore[call-overload]
-        if function is None:
-            if len(tensors) != len(self._graphed.inputs):
-                raise ValueError(
-                    f"{type(self).__name__} {self.name!r} has {len(self._graphed.inputs)} inputs "
-                    f"({', '.join(self.input_names)}); it was called with {len(tensors)}."
-                )
-            function = self._function(Variant(*key))
-        return function(layers, *tensors, *[m for m in masks if m is not None] if masks else ())
+    @property
+    def code(self) -> str:
+        """The text of the generated `forward`."""
+        return self._generated.code
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The outputs for the inputs, in the form that the model was made with.
@@ -247,14 +410,6 @@ class Network(Written, abstract=True):
         if tensor is not None and tensor.is_meta and self._is_settled:
             raise RuntimeError(f"{type(self).__name__} {self.name!r} {NO_MEMORY}")
         return config.device() if tensor is None else tensor.device
-
-    @property
-    def _place(self) -> tuple[torch.device, torch.dtype]:
-        """Where inputs go, and as which type those of floats: mostly what the first weight of all has."""
-        first = next(parameters_of(self), None)
-        if first is not None and first.is_floating_point():
-            return first.device, first.dtype
-        return self._device, float_type(self, torch.float32)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The masks of the outputs.
@@ -343,29 +498,51 @@ class Network(Written, abstract=True):
                 outputs, _ = node.layer._infer_outputs(node.inputs, masks, node.arguments)
                 for tensor, found in zip(node.output_tensors, leaves(outputs), strict=True):
                     tensor.dtype = found.dtype
-        self._functions, self._sources = {}, {}
-        self._function(self._plain)
+        self._generated.clear()
+        self._generated.function(self._generated.plain)
 
     # --- copies ------------------------------------------------------------------------------------------------------
 
+    # A copy and a pickle hold plain data in place of the graph and its functions: layers with the edges between them,
+    # and the texts (`_sources`).
+
     def __getstate__(self) -> dict[str, Any]:
-        self._renew_functions()
+        self._generated.renew()
         state = super().__getstate__()
-        state["_functions"] = {}
-        state.pop("_remembered", None)
+        del state["_generated"]
+        state["_sources"] = self._generated.texts
         if self._graph is not None:
             state["_graph"] = (self._graph.layers, trace.edges(self._graph))
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        state = {name: value for name, value in state.items() if name not in ("_functions", "_written_at")}
+        texts = state.pop("_sources", {})
         super().__setstate__(state)
-        self.__dict__["_written_at"] = SETTLED.count
         if self._graph is not None:
             layers, plain = self._graph  # type: ignore[misc]
             self._count_levels(layers)
             self._graph = trace.rebuild(layers, plain)
-            self._own_node()
-        self._functions = {variant: codegen.compiled(text, self.name) for variant, text in self._sources.items()}
+            self._begin_own_node()
+        self.__dict__["_generated"] = GeneratedFunctions(self, texts)
+
+
+def output_layer_names(network: Network) -> list[str]:
+    """The name of the layer of each output."""
+    return [tensor._keras_history.layer.name for tensor in network._graphed.outputs]
+
+
+def names_by_layers(network: Network) -> list[str]:
+    """Distinct names of the outputs, made of those of their layers."""
+    names = output_layer_names(network)
+    return names if len(set(names)) == len(names) else list(map(Unused(mark="_"), names))
+
+
+def _not_built(network: Network) -> NotBuiltError:
+    return NotBuiltError(
+        f"{type(network).__name__} {network.name!r} has no graph yet: its first layer needs an input_shape, or call "
+        "the model on data, or call build(input_shape)."
+    )
 
 
 def _takes_policy(module: torch.nn.Module) -> bool:

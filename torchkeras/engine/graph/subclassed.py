@@ -14,17 +14,13 @@ import numpy as np
 import torch
 
 from torchkeras import config
-from torchkeras.base.fixed_lists import Layers, OutputNames
 from torchkeras.base.nested import TENSORS, TensorSlot, leaves, put_together, taken_apart
-from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.building.building import building_alone
 from torchkeras.engine.graph.call_forms import as_tensors, form_of, keys_of_form
 from torchkeras.engine.graph.input import Input
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import Shape, dtype_of
-from torchkeras.engine.weights.weight_lists import WeightOwner
 
 ARRAYS = (*TENSORS, np.ndarray)
 
@@ -32,7 +28,7 @@ ARRAYS = (*TENSORS, np.ndarray)
 class Code(Layer, abstract=True):
     """The code of a model as a layer: it takes the model's inputs flat, and gives what the model's code gives."""
 
-    def __init__(self, model: Subclassed, form: Any):
+    def __init__(self, model: Network, form: Any):
         super().__init__(name=f"{model.name}_code")
         self.model, self._form = model, form
 
@@ -42,7 +38,7 @@ class Code(Layer, abstract=True):
         return self.model._call_module(*args, **kwargs)
 
 
-def _spread(model: Subclassed, given: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _spread(model: Network, given: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Inputs as arguments of the model's code: several by position or name where it asks for several."""
     asked = [
         name
@@ -56,166 +52,89 @@ def _spread(model: Subclassed, given: Any) -> tuple[tuple[Any, ...], dict[str, A
     return (given,), {}
 
 
-class Subclassed(Network, abstract=True):
-    """The part of a model that makes a graph of its own code."""
+class OwnCode:
+    """The code of one model, and the graph around it.
 
-    _has_own_code = False  # whether the class computes by a `call` or `forward` of its own, not by the generated one
-    _in_own_build = False
-    _has_run = False  # whether a call has ended, so that the layers which the code calls are built
-    _whole: Network | None = None  # the graph around the model's own code
-    _specs: tuple[Any, list[tuple[Shape, torch.dtype]]] | None = None  # the form of the inputs; of each, shape and type
+    `inputs`: the form of the inputs, and of each the shape and type; None before any were seen. `has_run`: whether a
+    call has ended, so that the layers which the code calls are built. `is_building`: whether the class's own `build`
+    is under way, while no graph is made. `whole`: the graph, once it is made.
+    """
 
-    def __init_subclass__(cls, **arguments: Any) -> None:
-        super().__init_subclass__(**arguments)
-        cls._has_own_code = cls._by_call or not (cls.forward.__module__ or "").startswith("torchkeras.engine.")
+    def __init__(self, model: Network):
+        self.model = model
+        self.inputs: tuple[Any, list[tuple[Shape, torch.dtype]]] | None = None
+        self.has_run = self.is_building = False
+        self.whole: Network | None = None
 
-    @property
-    def _is_connected(self) -> bool:
-        return (self._graph is not None and self.built) or self._specs is not None
-
-    @property
-    def _is_settled(self) -> bool:
-        return (self._has_run or self._whole is not None) if self._has_own_code else super()._is_settled
-
-    @property
-    def _computing(self) -> Network:
-        """What a step computes: the model itself, or the graph around its own code."""
-        if not self._has_own_code:
-            return self
-        if self._whole is None:
-            self._connect_code()
-        assert self._whole is not None
-        return self._whole
-
-    def _graph_instead(self) -> Graph:
-        if self._has_own_code and self._is_connected:
-            return self._computing._graphed
-        return super()._graph_instead()
-
-    def _connect_code(self) -> None:
-        """Make the graph around the model's own code, which builds what that calls. RuntimeError before any data."""
+    def connect(self) -> Network:
+        """Make the graph, if there is none yet, which builds what the code calls. NotBuiltError before any data."""
         with building_alone():
-            if self._whole is None:
-                self._make_whole()
+            if self.whole is None:
+                self.whole = self._make_whole()
+            return self.whole
 
-    def _make_whole(self) -> None:
-        if self._specs is None:
-            self.__dict__["_specs"] = self._specs_of_graph()
-        form, specs = self._specs  # type: ignore[misc]
-        if not self.built:
-            self._build_own([shape for shape, _ in specs])
-        names = keys_of_form(form) or _input_names(self.name, len(specs))
+    def _make_whole(self) -> Network:
+        model = self.model
+        if self.inputs is None:
+            self.inputs = self._inputs_of_graph()
+        form, specs = self.inputs
+        if not model.built:
+            self.build([shape for shape, _ in specs])
+        names = keys_of_form(form) or _input_names(model.name, len(specs))
         inputs = [Input(batch_shape=s, dtype=t, name=name) for (s, t), name in zip(specs, names, strict=True)]
-        outputs = Code(self, form)(inputs if len(inputs) > 1 else inputs[0])
-        whole = Network(name=self.name)
+        outputs = Code(model, form)(inputs if len(inputs) > 1 else inputs[0])
+        whole = Network(name=model.name)
         whole._connect(inputs, leaves(outputs))
-        self.__dict__.update(_input_form=None if form == TensorSlot(0) else form, _output_form=form_of(outputs))
-        self.__dict__.update(_whole=whole, _compiled_model=None)
+        model.__dict__.update(_input_form=None if form == TensorSlot(0) else form, _output_form=form_of(outputs))
+        return whole
 
-    def _specs_of_graph(self) -> tuple[Any, list[tuple[Shape, torch.dtype]]]:
-        """The form of the graph's inputs, and of each the shape and type. Raises NotBuiltError without a graph."""
-        inputs = (super()._graph_instead() if self._graph is None else self._graph).inputs
-        form: Any = TensorSlot(0) if len(inputs) == 1 else [TensorSlot(k) for k in range(len(inputs))]
-        return form, [(tensor.shape, tensor.dtype) for tensor in inputs]
+    def _inputs_of_graph(self) -> tuple[Any, list[tuple[Shape, torch.dtype]]]:
+        """The inputs of the model's own graph, which its code does not use. Raises NotBuiltError without a graph."""
+        tensors = self.model._graphed.inputs
+        form: Any = TensorSlot(0)
+        if len(tensors) > 1:
+            form = [TensorSlot(k) for k in range(len(tensors))]
+        return form, [(tensor.shape, tensor.dtype) for tensor in tensors]
 
-    def _connect_to(self, x: Any) -> None:
-        """Make the graph for inputs like these, arrays or tensors in any form, if there is none yet."""
-        if self._specs is None:
-            form, arrays = taken_apart(x, ARRAYS)
-            if not all(array.shape for array in arrays):  # a number has no axis of samples: no graph is made of these
-                return
-            some = as_tensors([array[:1] for array in arrays], (), torch.device("cpu"))
-            floats = dtype_of(config.floatx())
-            types = [floats if tensor.is_floating_point() else tensor.dtype for tensor in some]
-            shapes = [(None, *array.shape[1:]) for array in arrays]
-            self.__dict__["_specs"] = form, list(zip(shapes, types, strict=True))
-
-    def build(self, input_shape: Any = None) -> None:
-        """Make the weights. A class of your own may override it, to make weights or layers.
-
-        Arguments:
-            input_shape (tuple, list or dict, default None): the shape of the input with the batch axis; a list or dict
-                of shapes for several inputs.
-
-        Errors:
-            ValueError: there is no shape.
-        """
-        if not self._has_own_code:
-            super().build(input_shape)
+    def see(self, x: Any) -> None:
+        """Take the inputs to be as these, arrays or tensors in any form, if none were seen yet."""
+        if self.inputs is not None:
             return
-        self.built = True
-        if self._in_own_build or self._specs is not None:
+        form, arrays = taken_apart(x, ARRAYS)
+        if not all(array.shape for array in arrays):  # a number has no axis of samples: no graph is made of these
             return
-        if input_shape is None:
-            raise ValueError(f"{type(self).__name__} {self.name!r}: build needs an input shape.")
+        some = as_tensors([array[:1] for array in arrays], (), torch.device("cpu"))
+        floats = dtype_of(config.floatx())
+        types = [floats if tensor.is_floating_point() else tensor.dtype for tensor in some]
+        shapes = [(None, *array.shape[1:]) for array in arrays]
+        self.inputs = form, list(zip(shapes, types, strict=True))
+
+    def see_shapes(self, input_shape: Any) -> None:
+        """Take the inputs to be floats of this shape, or of these in a list or dict."""
         form, shapes = _shapes_apart(input_shape)
-        self.__dict__["_specs"] = form, [(shape, dtype_of(config.floatx())) for shape in shapes]
-        self._connect_code()
+        self.inputs = form, [(shape, dtype_of(config.floatx())) for shape in shapes]
 
-    def _build(self, input_shapes: list[Any], *further: Any) -> None:
-        if not (self._has_own_code and self._graph is None):
-            super()._build(input_shapes, *further)
-        elif not self.built:
-            self._build_own(input_shapes)
+    def see_call(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """Take the inputs to be as the arguments of a call."""
+        inputs = {name: value for name, value in kwargs.items() if name not in ("training", "mask")}
+        self.see(args[0] if len(args) == 1 and not inputs else args or inputs)
 
-    def _build_own(self, input_shapes: list[Any]) -> None:
-        """What a class of one's own does in its `build`, while no graph is made."""
-        self.__dict__["_in_own_build"] = True
+    def build(self, input_shapes: list[Any]) -> None:
+        """Do what the class does in its `build`, while no graph is made."""
+        self.is_building = True
         try:
-            self.build(input_shapes[0] if len(input_shapes) == 1 else input_shapes)
+            self.model.build(input_shapes[0] if len(input_shapes) == 1 else input_shapes)
         finally:
-            self.__dict__["_in_own_build"] = False
-        self.built = True
+            self.is_building = False
+        self.model.built = True
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not self._has_own_code:
-            return super().__call__(*args, **kwargs)
-        args, kwargs = as_tensors((args, kwargs), (), self._device)
-        if self._specs is None and self._graph is None and leaves((args, kwargs)) and not is_compiling():
-            inputs = {name: value for name, value in kwargs.items() if name not in ("training", "mask")}
-            self._connect_to(args[0] if len(args) == 1 and not inputs else args or inputs)
-        if self._has_run or is_compiling():
-            return Layer.__call__(self, *args, **kwargs)
-        with building_alone():  # the layers that the code calls
-            outputs = Layer.__call__(self, *args, **kwargs)
-            self.__dict__["_has_run"] = True
-        return outputs
+    def state(self) -> dict[str, Any]:
+        """What a copy and a pickle of the model hold."""
+        return {"_specs": self.inputs, "_has_run": self.has_run}
 
-    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-        if self._has_own_code:
-            return Layer._infer_outputs(self, inputs, masks, arguments)
-        return super()._infer_outputs(inputs, masks, arguments)
-
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """The masks of the outputs. A model's own code passes the masks of inputs by.
-
-        Arguments:
-            inputs (tensors): the inputs; a mask on the way may depend on them.
-            mask (tensor, list or None, default None): the masks of the inputs.
-
-        Returns:
-            A mask or None; a list for several outputs.
-        """
-        return None if self._has_own_code else super().compute_mask(inputs, mask)
-
-    @property
-    def layers(self) -> list[Any]:
-        """The layers: of a graph, farthest from the outputs first; else those that the model's code has, as made."""
-        return Layers(WeightOwner._sublayers(self)) if self._graph is None and self._has_own_code else super().layers
-
-    @property
-    def output_names(self) -> list[str]:
-        """The names of the outputs: keys, where they are a dict; `output_1` and so on for a model's own code."""
-        if self._has_own_code and self._graph is None and keys_of_form(self._output_form) is None:
-            return OutputNames(f"output_{k + 1}" for k in range(len(self.outputs)))
-        return super().output_names
-
-    @property
-    def _output_owners(self) -> list[str]:
-        return self.output_names if self._has_own_code else super()._output_owners
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_whole": None}
+    def take_state(self, state: Mapping[str, Any]) -> None:
+        """The inverse."""
+        self.inputs, self.has_run = state.get("_specs"), state.get("_has_run", False)
 
 
 def _input_names(model: str, count: int) -> list[str]:

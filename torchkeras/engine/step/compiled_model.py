@@ -80,7 +80,8 @@ class CompiledModel:
         self.__dict__.pop("logits", None)
         self.calls, self.settled = HookFreeCalls(self.network), SETTLED.count
         # Written here, since torch.compile cannot follow it.
-        self.network._function(self.network._plain._replace(details=self.details, logits=self.logits))
+        generated = self.network._generated
+        generated.function(generated.plain._replace(details=self.details, logits=self.logits))
 
     @lazy_property
     def logits(self) -> tuple[int, ...]:

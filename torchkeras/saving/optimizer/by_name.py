@@ -34,7 +34,7 @@ def state_by_name(model: Any, optimizer: Optimizer) -> tuple[dict[str, Tensor], 
         for what, values in optimizer.by_parameter().items()
         for name, value in zip(names, values, strict=True)
     }
-    scaling, samples = model._ready().scaling, accumulated["samples"]
+    scaling, samples = model._training.ready().scaling, accumulated["samples"]
     numbers: Numbers = {"iterations": optimizer.iterations, "more": optimizer._more()}
     if accumulated["count"]:
         numbers[ACCUMULATED] = {

@@ -93,7 +93,7 @@ def write_optimizer(group: h5py.Group, model: Any, optimizer: Any) -> None:
         arrays.append(np.array(optimizer.lr, np.float32))
     arrays += [values[place] for place in orders(optimizer, count)[0]]
     inside, name = group.create_group("optimizer"), type(optimizer).__name__.lower()
-    scaling = model._ready().scaling
+    scaling = model._training.ready().scaling
     if scaling is not None:
         _write(inside.create_group("inner_optimizer"), name, arrays)
         arrays = [np.array(0, np.int32), np.array(0, np.float32), *_scale(scaling.state_dict()), *arrays]

@@ -1,0 +1,126 @@
+"""Training and testing on one batch, and evaluating on all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from torchkeras.callbacks.base import CallbackList
+from torchkeras.callbacks.logs import Logs
+from torchkeras.engine.data.batch import ArrayData, Batch
+from torchkeras.engine.data.sources import Source
+from torchkeras.engine.fit import runs
+from torchkeras.engine.fit.distributing import check_unwrapped
+from torchkeras.engine.fit.epoch import Executions, Sums, ordered, results, run_epoch
+from torchkeras.engine.fit.model_data import Intake
+from torchkeras.engine.fit.opening import check_batches, hooks_of, source_of, together
+from torchkeras.engine.fit.settling import collected
+from torchkeras.engine.fit.turns import computing, counted_apart, counting
+from torchkeras.engine.step.step import losses
+
+if TYPE_CHECKING:
+    from torchkeras.engine.fit.training import Training
+
+
+# --- one batch -------------------------------------------------------------------------------------------------------
+
+
+def train_on_batch(
+    training: Training, x: Any, y: Any, sample_weight: Any, class_weight: Any, reset_metrics: bool
+) -> dict[str, Any]:
+    """As `Model.train_on_batch`: the numbers by name."""
+    batch = _one_batch(training, "train_on_batch", x, y, sample_weight, class_weight)
+    compiled = training.ready()
+    if compiled.guard is not None:
+        compiled.guard.begin()
+    with (
+        together(training, "train_on_batch", once=compiled, samples=batch.samples),
+        collected(training, compiled),
+        computing(training, trains=True),
+        counting(training, "train_on_batch", reset_metrics),
+    ):
+        numbers = _numbers(training, "train", batch)
+    runs.look_at(compiled, training.model, "train_on_batch")
+    return numbers
+
+
+def test_on_batch(training: Training, x: Any, y: Any, sample_weight: Any, reset_metrics: bool) -> dict[str, Any]:
+    """As `Model.test_on_batch`: the numbers by name."""
+    batch = _one_batch(training, "test_on_batch", x, y, sample_weight)
+    with (
+        together(training, "test_on_batch", once=training.ready(), samples=batch.samples),
+        computing(training, trains=False),
+        torch.no_grad(),
+        counting(training, "test_on_batch", reset_metrics),
+    ):
+        return _numbers(training, "test", batch)
+
+
+def _one_batch(training: Training, method: str, x: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> Batch:
+    check_unwrapped(training.model, method)
+    training.check_compiled()
+    arrays = Intake(training, class_weight).arrays(x, y, sample_weight)
+    data = ArrayData(*arrays, device=training.model._device)
+    check_batches(training, len(data), len(data), method)
+    batch = next(data.batches(len(data), "sequential"))
+    processes = training.processes
+    return batch if processes is None else processes.part.of(batch)
+
+
+def _numbers(training: Training, kind: str, batch: Batch) -> dict[str, Any]:
+    step, kept, owned = training.step(kind), training.ready().kept, training.has_own(f"{kind}_step")
+    processes = training.processes
+    if processes is None:
+        values = step(batch)
+        found = {**values, **results(kept, values if owned else kept)}
+    else:
+        sums = Sums(kept, owned, processes=processes)
+        run_epoch(step, [batch], sums, Executions(CallbackList(), kind, 1))
+        found = sums.means()
+    return Logs(ordered(found, training.metrics_names)).copy()
+
+
+# --- all batches -----------------------------------------------------------------------------------------------------
+
+
+def evaluate(
+    training: Training,
+    x: Any,
+    y: Any,
+    batch_size: int | None,
+    verbose: int | str,
+    sample_weight: Any,
+    steps: int | None,
+    callbacks: Any,
+    made: dict[str, Any],
+) -> dict[str, Any]:
+    """As `Model.evaluate`: the numbers by name. `made`: how batches of a `Sequence` or generator are made."""
+    check_unwrapped(training.model, "evaluate")
+    training.check_compiled()
+    if training.is_alone:
+        training.step("test")  # which it must have
+    source = source_of(
+        Intake(training), x, y, sample_weight, batch_size=batch_size, shuffle=None, steps=steps, method="evaluate",
+        raw=training.has_own("test_step"), **made,
+    )  # fmt: skip
+    try:
+        with counted_apart(training, "evaluate"), together(training, "evaluate", source):
+            hooks = hooks_of(training, callbacks, source, verbose)
+            return Logs(evaluated(training, source, hooks)).copy()
+    finally:
+        source.close()
+
+
+def evaluated(training: Training, source: Source, hooks: CallbackList) -> runs.Numbers:
+    """The numbers of one pass over a source, on the device."""
+    processes = training.processes
+    with computing(training, trains=False), torch.no_grad():
+        if processes is not None:
+            processes.align(training.model)
+        owned, compiled = training.has_own("test_step"), training.ready()
+        at_once = not owned and compiled.score is losses
+        return runs.evaluate(
+            compiled, training.step("test"), source, hooks, training.metrics_names, owned, at_once,
+            training.options.steps_per_execution, processes,
+        )  # fmt: skip

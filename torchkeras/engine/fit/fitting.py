@@ -1,0 +1,230 @@
+"""`fit`: data and callbacks are opened, what it is given is checked, and the epochs run."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from torchkeras.base.arrays import to_numpy
+from torchkeras.callbacks.base import CallbackList
+from torchkeras.callbacks.logging import History
+from torchkeras.callbacks.progress import level
+from torchkeras.engine.data import checks
+from torchkeras.engine.data.sources import Source
+from torchkeras.engine.data.sources.arrays import ArraySource
+from torchkeras.engine.fit import runs
+from torchkeras.engine.fit.distributing import check_unwrapped
+from torchkeras.engine.fit.evaluating import evaluated
+from torchkeras.engine.fit.model_data import Intake
+from torchkeras.engine.fit.opening import hooks_of, source_of, together, validation_of
+from torchkeras.engine.fit.resume import Run
+from torchkeras.engine.fit.settling import collected
+from torchkeras.engine.fit.turns import computing, counted_apart
+from torchkeras.engine.speed.auto_compile import Auto
+from torchkeras.engine.step.targets import check_units
+
+if TYPE_CHECKING:
+    from torchkeras.engine.fit.training import Training
+
+
+def fit(
+    training: Training,
+    x: Any,
+    y: Any,
+    batch_size: int | None,
+    epochs: int,
+    verbose: int | str,
+    callbacks: Any,
+    validation_split: float,
+    validation_data: Any,
+    shuffle: Any,
+    class_weight: Any,
+    sample_weight: Any,
+    initial_epoch: int,
+    steps_per_epoch: int | None,
+    validation_steps: int | None,
+    validation_batch_size: int | None,
+    validation_freq: Any,
+    made: dict[str, Any],
+) -> History:
+    """As `Model.fit`; `made`: how batches of a `Sequence` or generator are made."""
+    model = training.model
+    check_unwrapped(model, "fit")
+    verbose = level(verbose)
+    _check_epochs(epochs, initial_epoch)
+    due = runs.due_epochs(validation_freq)
+    training.check_compiled()
+    if training.is_alone and validation_data is not None:
+        training.step("test")  # which it must have: nothing else could tell what an evaluation is
+    owns_step = training.has_own("train_step")
+    source = source_of(
+        Intake(training, class_weight), x, y, sample_weight, batch_size=batch_size, shuffle=shuffle,
+        steps=steps_per_epoch, method="fit", raw=owns_step, shuffles=True, **made,
+    )  # fmt: skip
+    size = source.batch_size if validation_batch_size is None else validation_batch_size
+    if validation_data is None and not validation_split:
+        _refuse_options_of_validation(validation_steps, validation_batch_size, validation_freq)
+    source, validation = validation_of(
+        training, source, validation_split, validation_data, size, validation_batch_size, validation_steps, made
+    )
+    compiled, names = training.ready(), training.metrics_names
+    if compiled.targets:
+        check_units(compiled.network._graphed, compiled.targets)
+    outer = _Outer(training)
+    history = model.history = History()
+    hooks = hooks_of(training, callbacks, source, verbose, epochs, validation is not None, history)
+    checks.check_executions(training.options.steps_per_execution, hooks)
+    model.stop_training = False
+    if validation is not None:
+        training.step("test")  # a model that cannot be evaluated is refused before the first epoch
+    given = {
+        "shuffle": True if shuffle is None else shuffle,
+        "class_weight": class_weight,
+        "validation_freq": validation_freq,
+        "initial_epoch": initial_epoch,
+    }
+    run = Run(training, source, hooks, initial_epoch, validation, {**given, "sample_weight": sample_weight})
+    plan = runs.Plan(
+        epochs,
+        _order(given["shuffle"]),
+        names,
+        partial(training.step, "train"),
+        None if validation is None else partial(_validate, training, source, validation, size is None),
+        due,
+        owns_step,
+        training.options.steps_per_execution,
+    )
+    processes = training.processes
+    try:
+        with (
+            counted_apart(training, "fit"),
+            together(training, "fit", source, validation, **_to_agree_on(given, epochs, verbose, hooks, validation)),
+            collected(training, compiled),
+            computing(training, trains=True),
+            _choosing(training, run, epochs, hooks, verbose),
+            nullcontext() if processes is None else processes.running(hooks),
+        ):
+            training.validated, training.is_fitting = validation, True
+            runs.fit(training, run, plan, hooks)
+    except BaseException:
+        if training.optimizer is not None:
+            training.optimizer.drop_accumulated()
+        raise
+    finally:
+        for each in (source, validation):
+            if each is not None:
+                each.close()
+        outer.go_on()
+        for callback in hooks:
+            if hasattr(callback, "abandon"):
+                callback.abandon()
+    return history
+
+
+# --- what it was given -----------------------------------------------------------------------------------------------
+
+
+def _check_epochs(epochs: int, initial_epoch: int) -> None:
+    """Raise ValueError for what is no number of epochs; warn where none would run."""
+    for name, value in (("epochs", epochs), ("initial_epoch", initial_epoch)):
+        checks.check_count("fit", name, value, least=0)
+    if initial_epoch > epochs:
+        warnings.warn(
+            f"fit: initial_epoch {initial_epoch} is past epochs {epochs}, and no epoch runs: epochs is the epoch "
+            "to stop before.",
+            stacklevel=5,
+        )
+
+
+def _refuse_options_of_validation(steps: Any, batch_size: Any, frequency: Any) -> None:
+    """Raise ValueError for an option of the validation, where there is no data to validate on."""
+    for name, value, default in (
+        ("validation_steps", steps, None),
+        ("validation_batch_size", batch_size, None),
+        ("validation_freq", frequency, 1),
+    ):
+        if value != default:
+            raise ValueError(f"fit: {name} goes with validation data; there is none.")
+
+
+def _order(shuffle: Any) -> str:
+    """The order of a source's batches."""
+    if shuffle == "batch":
+        return "batch"
+    return "shuffled" if shuffle else "sequential"
+
+
+def _to_agree_on(
+    given: dict[str, Any], epochs: int, verbose: int, hooks: CallbackList, validation: Source | None
+) -> dict[str, Any]:
+    """What several processes that train together must all have been given."""
+    sizes = None if validation is None else [validation.samples, validation.batch_size, validation.steps]
+    callbacks = [type(each).__name__ for each in hooks]
+    return {**given, "epochs": epochs, "verbose": verbose, "callbacks": callbacks, "validation": sizes}
+
+
+# --- the run ---------------------------------------------------------------------------------------------------------
+
+
+class _Outer:
+    """The `fit` whose callback calls this one, which finds all as it left it; or none."""
+
+    def __init__(self, training: Training):
+        self._training = training
+        self._was_fitting, self._validated = training.is_fitting, training.validated
+        self._of_model = {"history": training.model.history, "stop_training": training.model.stop_training}
+
+    def go_on(self) -> None:
+        """This `fit` has ended."""
+        self._training.is_fitting, self._training.validated = self._was_fitting, None
+        if self._was_fitting:
+            self._training.validated = self._validated
+            self._training.model.__dict__.update(self._of_model)
+
+
+def _validate(
+    training: Training, trained: Source, source: Source, by_last_batch: bool, hooks: CallbackList, run: Run
+) -> runs.Numbers | None:
+    """The validation after an epoch; as in Keras 2.2.4 there is none when a batch ended the training.
+
+    `by_last_batch`: the batch size is that of the last batch, where nothing else tells it, as there too.
+    """
+    whole = trained.samples is None and run.sums.batches == trained.steps
+    if training.model.stop_training and not whole:
+        return None
+    if by_last_batch and isinstance(source, ArraySource):
+        source.batch_size = run.sums.last_size
+    return evaluated(training, source, hooks)
+
+
+@contextmanager
+def _choosing(training: Training, run: Run, epochs: int, hooks: CallbackList, verbose: int) -> Iterator[None]:
+    """The run inside may change to a compiled step, unless it is to come out the same bit by bit."""
+    auto = training.ready().learn
+    if not isinstance(auto, Auto):
+        yield
+        return
+    known = run.source.steps
+    again = torch.are_deterministic_algorithms_enabled() or any(hasattr(each, "resume") for each in hooks)
+    steps = None if known is None else known * (epochs - run.epoch)
+    auto.begin(steps, not again, tqdm.write if verbose == 1 else None)
+    try:
+        yield
+    finally:
+        auto.end()
+
+
+def validation_arrays(training: Training) -> list[np.ndarray] | None:
+    """While `fit` validates on arrays: its inputs, targets and weights, one after another."""
+    if not isinstance(training.validated, ArraySource):
+        return None
+    data = training.validated.data
+    weights = [torch.ones(len(data), device="cpu") if weight is None else weight for weight in data.weights]
+    return [to_numpy(tensor) for tensor in (*data.inputs, *data.targets, *weights)]
