@@ -14,7 +14,7 @@ import torch
 
 from torchkeras.engine.data.checks import standardize
 from torchkeras.engine.fit import runs
-from torchkeras.engine.fit.settling import collected
+from torchkeras.engine.fit.training import collected
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
 from torchkeras.keras2 import old_seeds
 from torchkeras.keras2.data_tensors import STEPS, by_steps, with_values

@@ -17,6 +17,8 @@ from torchkeras import registry
 from torchkeras.base.annexes import annex
 from torchkeras.base.dtype_policy import policy_of
 from torchkeras.base.fixed_lists import Layers, Losses, OutputNames
+from torchkeras.base.lazy import lazy_property
+from torchkeras.base.naming import name_methods
 from torchkeras.base.nested import leaves, put_together
 from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.base.shards import refuse
@@ -27,7 +29,6 @@ from torchkeras.engine.building.building import building_alone
 from torchkeras.engine.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.fit import evaluating, fitting, graph_losses, predicting
-from torchkeras.engine.fit.compile_options import CompileOptions
 from torchkeras.engine.fit.custom_steps import mark_masks, overridable
 from torchkeras.engine.fit.graph_losses import added_state, take_added_state, warn_of_added
 from torchkeras.engine.fit.model_data import Intake
@@ -37,6 +38,7 @@ from torchkeras.engine.fit.turns import in_turn
 from torchkeras.engine.graph.call_forms import as_tensors, keys_of_form
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.replace_layer import outputs_with
+from torchkeras.engine.graph.subclassed import OwnCode
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.added_losses import losses_of_call
 from torchkeras.engine.layer.layer import Layer
@@ -83,7 +85,6 @@ class Model(Network):
 
     _has_own_code = False  # whether the class computes by a `call` or `forward` of its own, not by the generated one
     _marks_masks = False  # whether outputs of a call by hand carry their masks, for `compute_loss`
-    _training: Training  # how it trains
 
     history: Any = None
     stop_training = False
@@ -104,10 +105,15 @@ class Model(Network):
         of_package = (cls.forward.__module__ or "").startswith(("torchkeras.engine.", __name__))
         cls._has_own_code = cls._by_call or not of_package
 
-    def __new__(cls, *args: Any, **kwargs: Any):  # the type of `cls`, which only Python 3.11's Self could name
-        self = super().__new__(cls, *args, **kwargs)
-        self.__dict__["_training"] = Training(self)
-        return self
+    @lazy_property
+    def _training(self) -> Training:
+        """How the model trains."""
+        return Training(self)
+
+    @lazy_property
+    def _own_code(self) -> OwnCode:
+        """What a model with code of its own knows of this (`_has_own_code`)."""
+        return OwnCode(self)
 
     @overload
     def __init__(self, inputs: Any, outputs: Any, name: str | None = None, dtype: Any = None) -> None: ...
@@ -117,6 +123,8 @@ class Model(Network):
     def __init__(self, inputs: Any = None, outputs: Any = None, name: str | None = None, dtype: Any = None):
         """Make a model between symbolic inputs and outputs; of a class with code of its own, without any."""
         super().__init__(name=name)
+        if self._has_own_code:
+            self.__dict__["_own_code"] = OwnCode(self)  # now, since torch.compile does not trace the making of it
         if inputs is None and outputs is None and self._has_own_code:
             return
         if inputs is None or outputs is None:
@@ -160,19 +168,17 @@ class Model(Network):
 
     @property
     def _is_connected(self) -> bool:
-        own_code = self._training.own_code
-        return super()._is_connected or (own_code is not None and own_code.inputs is not None)
+        # Not by `super()`, whose properties torch.compile does not trace.
+        return (self._graph is not None and self.built) or (self._has_own_code and self._own_code.inputs is not None)
 
     @property
     def _is_settled(self) -> bool:
-        own_code = self._training.own_code
-        return super()._is_settled if own_code is None else own_code.has_run or own_code.whole is not None
+        return self._own_code.is_built if self._has_own_code else self.built
 
-    @property
-    def _graphed(self) -> Graph:
-        if self._graph is None and self._has_own_code and self._is_connected:
+    def _graph_instead(self) -> Graph:
+        if self._has_own_code and self._is_connected:
             return self._training.network._graphed
-        return super()._graphed
+        return super()._graph_instead()
 
     @property
     def layers(self) -> list[Any]:
@@ -202,10 +208,10 @@ class Model(Network):
         Errors:
             ValueError: there is no shape.
         """
-        own_code = self._training.own_code
-        if own_code is None:
+        if not self._has_own_code:
             super().build(input_shape)
             return
+        own_code = self._own_code
         self.built = True
         if own_code.is_building or own_code.inputs is not None:
             return
@@ -216,18 +222,17 @@ class Model(Network):
         self._training.forget()
 
     def _build(self, input_shapes: list[Any], *further: Any) -> None:
-        own_code = self._training.own_code
-        if own_code is None or self._graph is not None:
+        if not self._has_own_code or self._graph is not None:
             super()._build(input_shapes, *further)
         elif not self.built:
-            own_code.build(input_shapes)
+            self._own_code.build(input_shapes)
 
     # --- computing ----------------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        own_code = self._training.own_code
-        if own_code is None:
+        if not self._has_own_code:
             return super().__call__(*args, **kwargs)
+        own_code = self._own_code
         args, kwargs = as_tensors((args, kwargs), (), self._device)
         if own_code.inputs is None and self._graph is None and leaves((args, kwargs)) and not is_compiling():
             own_code.see_call(args, kwargs)
@@ -354,24 +359,21 @@ class Model(Network):
 
         Source: https://keras.io/api/models/model_training_apis/
         """
-        training = self._training
-        training.compile(
-            CompileOptions(
-                training.optimizer_for(optimizer),
-                loss,
-                metrics or [],
-                loss_weights,
-                sample_weight_mode,
-                weighted_metrics,
-                target_tensors,
-                on_nonfinite,
-                jit_compile,
-                cuda_graph,
-                steps_per_execution,
-                distribute,
-                sync_batch_norm,
-                numerics,
-            )
+        self._training.compile(
+            optimizer,
+            loss=loss,
+            metrics=metrics or [],
+            loss_weights=loss_weights,
+            sample_weight_mode=sample_weight_mode,
+            weighted_metrics=weighted_metrics,
+            target_tensors=target_tensors,
+            on_nonfinite=on_nonfinite,
+            jit_compile=jit_compile,
+            cuda_graph=cuda_graph,
+            steps_per_execution=steps_per_execution,
+            distribute=distribute,
+            sync_batch_norm=sync_batch_norm,
+            numerics=numerics,
         )
 
     @old_names("fit")
@@ -1258,8 +1260,7 @@ class Model(Network):
 
     def __getstate__(self) -> dict[str, Any]:
         state = {**super().__getstate__(), **self._training.state(), **added_state(self._training), "history": None}
-        del state["_training"]
-        return state
+        return {name: value for name, value in state.items() if name not in ("_training", "_own_code")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = {name: value for name, value in state.items() if name not in EARLIER}
@@ -1268,3 +1269,6 @@ class Model(Network):
         super().__setstate__(state)
         if losses or metrics:
             take_added_state(self._training, losses, metrics)
+
+
+name_methods(Model, known=Layer)

@@ -11,6 +11,7 @@ from torchkeras import registry
 from torchkeras.base.dtype_policy import DTypePolicy, policy_of
 from torchkeras.base.fixed_lists import Layers
 from torchkeras.engine.building.building import building_alone
+from torchkeras.engine.fit.graph_losses import warn_of_added
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.input import Input, InputLayer
 from torchkeras.engine.graph.network import Network
@@ -235,7 +236,7 @@ class Sequential(Model):
         """The name and the layers' configs; the input's shape is in the first layer's config."""
         if self._branches:
             return super().get_config()
-        self._warn_of_added()
+        warn_of_added(self._training)
         with registry.layers.writing(self) as written:
             config = {"name": self.name, "layers": [layer_config(layer) for layer in self._listed()]}
         return self._said_frozen(self._with_ties(config, written))

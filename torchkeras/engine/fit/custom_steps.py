@@ -33,14 +33,9 @@ BUILT_IN: dict[str, Callable[..., Any]] = {}  # the methods of `Model` that user
 
 
 def overridable(method: Method) -> Method:
-    """A method of `Model` that a class of models may override, which `overrides` then says."""
+    """A method of `Model` that a class of models may override; see `Training.has_own`."""
     BUILT_IN[method.__name__] = method
     return method
-
-
-def overrides(model: object, method: str) -> bool:
-    """Whether the class of a model has a method of its own in place of the built-in one."""
-    return getattr(type(model), method) is not BUILT_IN[method]
 
 
 class OwnSteps:

@@ -15,7 +15,7 @@ from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.epoch import Executions, Sums, ordered, results, run_epoch
 from torchkeras.engine.fit.model_data import Intake
 from torchkeras.engine.fit.opening import check_batches, hooks_of, source_of, together
-from torchkeras.engine.fit.settling import collected
+from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counted_apart, counting
 from torchkeras.engine.step.step import losses
 

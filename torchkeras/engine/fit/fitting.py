@@ -25,7 +25,7 @@ from torchkeras.engine.fit.evaluating import evaluated
 from torchkeras.engine.fit.model_data import Intake
 from torchkeras.engine.fit.opening import hooks_of, source_of, together, validation_of
 from torchkeras.engine.fit.resume import Run
-from torchkeras.engine.fit.settling import collected
+from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counted_apart
 from torchkeras.engine.speed.auto_compile import Auto
 from torchkeras.engine.step.targets import check_units

@@ -39,14 +39,14 @@ def add(training: Training, losses: Sequence[KerasTensor], metrics: Mapping[str,
     training.added = AddedToGraph((*before.losses, *losses), {**before.metrics, **metrics})
     training.forget()
     try:
-        trained_network(training)
+        trained_network(training, training.network)
     except ValueError:
         training.added = before
         raise
 
 
-def trained_network(training: Training, scores: Scores | None = None) -> Network:
-    """What a step computes: the model, or one that gives what was added after the model's own outputs.
+def trained_network(training: Training, network: Network, scores: Scores | None = None) -> Network:
+    """What a step computes: `network`, which gives the model's outputs, or one that gives after these what was added.
 
     `scores`: what losses and metrics compute in the graph; it comes right after the outputs.
 
@@ -56,7 +56,7 @@ def trained_network(training: Training, scores: Scores | None = None) -> Network
     model = training.model
     _check_models_inside(training)
     if not (training.added or scores):
-        return training.network
+        return network
     network = Network(name=model.name)
     network._take(_with_added(training, scores))
     known = set(map(id, model.modules()))

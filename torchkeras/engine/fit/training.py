@@ -2,48 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import inspect
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import torch
+from torch import nn
 from torch.utils._pytree import tree_leaves
 
 from torchkeras import optimizers
 from torchkeras.base import fixed_lists
+from torchkeras.base.function_values import installed
+from torchkeras.base.interrupts import imported
+from torchkeras.base.lazy import lazy_property
+from torchkeras.base.shards import refuse as refuse_shared
 from torchkeras.callbacks.logs import Named
 from torchkeras.callbacks.monitoring import rises_by_words
 from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources import Source
-from torchkeras.engine.fit import custom_steps, distributing, settling
+from torchkeras.engine.dtypes import mixed_layers
+from torchkeras.engine.fit import distributing
 from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
-from torchkeras.engine.fit.custom_steps import OwnSteps
-from torchkeras.engine.fit.graph_losses import AddedToGraph
+from torchkeras.engine.fit.custom_steps import BUILT_IN, OwnSteps
+from torchkeras.engine.fit.distributing import refuse_compiling
+from torchkeras.engine.fit.graph_losses import AddedToGraph, trained_network
+from torchkeras.engine.fit.symbolic_scores import Scores, refuse
 from torchkeras.engine.fit.turns import Turn
+from torchkeras.engine.fit.watched import Changing, ChangingWeights
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.subclassed import OwnCode
+from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.layer.added_losses import add_activity_losses
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.speed.auto_compile import Auto
-from torchkeras.engine.step.compiled_model import CompiledModel
-from torchkeras.engine.step.step import train_step
-from torchkeras.engine.step.targets import reported_names
+from torchkeras.engine.speed.choose import learner, scorer
+from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel
+from torchkeras.engine.step.loss_scale import LossScale
+from torchkeras.engine.step.nonfinite import Guard
+from torchkeras.engine.step.optimizer_reach import bind, check_reach, discrepancy, warn_of_hooks
+from torchkeras.engine.step.output_loss import name_of
+from torchkeras.engine.step.step import learn, train_step
+from torchkeras.engine.step.targets import Target, reported_names, resolve
+from torchkeras.engine.weights.expressions import refuse_frozen
+from torchkeras.engine.weights.unseen import warn_of_unseen
+from torchkeras.engine.weights.weight import Variable
 from torchkeras.engine.weights.weight_lists import WeightOwner
+from torchkeras.losses.shared import HALF_TYPES
 from torchkeras.metrics.direction import higher_is_better
+from torchkeras.world.processes import has_group
 
 if TYPE_CHECKING:
     from torchkeras.models.model import Model
 
 NOTHING_GIVEN = CompileOptions()
+OWN_STEP = (
+    "is for the built-in train step; {} has one of its own: compile what it calls by torch.compile, and leave that "
+    "option away."
+)
+OF_ONE_PROCESS = "is of one process, and several train here: leave it away, or give distribute=None."
+NOTHING_TRAINS = (
+    "{} does not have any trainable weights: all are frozen, and the optimizer changes none. Unfreeze some, by "
+    "trainable or requires_grad_, and compile it again."
+)
+
+
+# What `Training.state` may hold, and what earlier pickles hold beside it.
+OF_STATE = frozenset(("_given", "_is_compiled", "_specs", "_has_run"))
+EARLIER = frozenset(
+    (
+        *("_compiled_model", "_joined", "_turn_of", "_whole", "_in_own_build", "_data_checked", "_losses_of_step"),
+        *("_fits", "_validated"),
+    )
+)
 
 
 class Training:
     """How one model trains. Every model has one, compiled or not.
 
     `options`: what `compile` was given. `compiled`: what it settles to, once it is known. `added`: losses and metrics
-    of the graph that `add_loss` and `add_metric` were given. `own_code`: of a model whose class computes by a `call` or
-    `forward` of its own. `own_steps`: what steps of a user's own ask for. `turn`: of the threads. `is_fitting`: whether
-    a `fit` is under way, and `validated`: what that validates on.
+    of the graph that `add_loss` and `add_metric` were given. `is_fitting`: whether a `fit` is under way, and
+    `validated`: what that validates on.
     """
 
     def __init__(self, model: Model):
@@ -52,9 +95,6 @@ class Training:
         self.is_compiled = False
         self.compiled: CompiledModel | None = None
         self.added = AddedToGraph()
-        self.own_code = OwnCode(model) if model._has_own_code else None
-        self.own_steps = OwnSteps(self)
-        self.turn = Turn()
         self.is_fitting = False
         self.validated: Source | None = None
         self._processes: Any = None
@@ -64,21 +104,34 @@ class Training:
         """Class and name of the model, for messages."""
         return f"{type(self.model).__name__} {self.model.name!r}"
 
+    @property
+    def own_code(self) -> OwnCode | None:
+        """Of a model whose class computes by a `call` or `forward` of its own."""
+        return self.model._own_code if self.model._has_own_code else None
+
+    @lazy_property
+    def own_steps(self) -> OwnSteps:
+        """What steps of a user's own ask for, and how they run."""
+        return OwnSteps(self)
+
+    @lazy_property
+    def turn(self) -> Turn:
+        """The turn of the threads."""
+        return Turn()
+
     # --- what `compile` was given ------------------------------------------------------------------------------------
 
-    def compile(self, options: CompileOptions) -> None:
+    def compile(self, optimizer: Any, **options: Any) -> None:
         """Take the options; settle what they mean where the model is built, else when it will be."""
-        self.options, self.is_compiled = options, True
-        self.forget()
-        self._processes = None
+        self.options = CompileOptions(self.optimizer_for(optimizer), **options)
+        self.is_compiled, self.compiled, self._processes = True, None, None
         if self.model._is_connected:
             self.settle()
 
     def change(self, name: str, value: Any) -> None:
         """Take another value of one option, as an attribute of the model that is set."""
         self.options = replace(self.options, **{name: value})
-        self.forget()
-        self._processes = None
+        self.compiled, self._processes = None, None
 
     def forget(self) -> None:
         """Something has changed that the compiled model depends on: settle it again when it is asked for."""
@@ -98,7 +151,7 @@ class Training:
 
     def has_own(self, method: str) -> bool:
         """Whether the model's class overrides `train_step`, `test_step`, `predict_step` or `compute_loss`."""
-        return custom_steps.overrides(self.model, method)
+        return getattr(type(self.model), method) is not BUILT_IN[method]
 
     @property
     def processes(self) -> Any:
@@ -135,7 +188,7 @@ class Training:
 
     def settle(self) -> CompiledModel:
         """Resolve what `compile` was given against the outputs, and collect the weights that train."""
-        return settling.settle(self)
+        return settle(self)
 
     @property
     def network(self) -> Network:
@@ -192,7 +245,7 @@ class Training:
             compiled.look_again()
         if own is not None:
             return self._guarded(own) if kind == "train" else own
-        if not settling.has_loss(self, compiled.targets):
+        if not has_loss(self, compiled.targets):
             raise ValueError(
                 f"{self.described} has no loss for an evaluation: give compile a `loss`, or its class a {kind}_step."
             )
@@ -216,7 +269,7 @@ class Training:
     def compile_as(self, training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> bool:
         """Compile as a file says; False, and nothing is done, if it names no loss and the model has none itself."""
         names_loss = any(each is not None for each in tree_leaves(training["loss"]))
-        if not (names_loss or self.has_own("train_step") or settling.has_loss(self, ())):
+        if not (names_loss or self.has_own("train_step") or has_loss(self, ())):
             return False
         self.model.compile(**compile_arguments(training, custom_objects))
         return True
@@ -244,11 +297,291 @@ class Training:
             self.own_code.take_state(state)
 
 
-# What `Training.state` may hold, and what earlier pickles hold beside it.
-OF_STATE = frozenset(("_given", "_is_compiled", "_specs", "_has_run"))
-EARLIER = frozenset(
-    (
-        *("_compiled_model", "_joined", "_turn_of", "_whole", "_in_own_build", "_data_checked", "_losses_of_step"),
-        *("_fits", "_validated"),
+# --- the compiled model ----------------------------------------------------------------------------------------------
+
+
+def settle(training: Training) -> CompiledModel:
+    """Make and keep the compiled model. Raises ValueError and TypeError as `Model.compile` says."""
+    processes = training.processes
+    if processes is not None:
+        processes.prepare(training.model)
+    elif has_group():
+        refuse_shared(training.model.parameters(), "compile without other processes")
+    owns_step = training.has_own("train_step")
+    if owns_step:
+        refuse_compiling(training.options, OWN_STEP.format(type(training.model).__name__))
+    if training.is_alone:
+        compiled = _settled_alone(training)
+    else:
+        compiled = _settled_with_graph(training, processes is not None)
+    training.compiled = compiled
+    if processes is not None:
+        compiled.replicas = processes.replicas(compiled, by_hand=owns_step)
+    return compiled
+
+
+def _settled_alone(training: Training) -> CompiledModel:
+    """For a class that computes and trains by itself: the weights that train.
+
+    Those there are now; once more when the first call has built the others.
+    """
+    model = training.model
+    variables = model.trainable_weights
+    parameters = [tensor for each in variables for tensor in each.tensors]
+    _bind_optimizer(training, variables, parameters, [])
+    guard = _guard(training)
+    return CompiledModel(
+        model,
+        [],
+        training.options.optimizer,
+        parameters,
+        [],
+        _constrained(training, variables),
+        details=False,
+        is_unbuilt=not model._is_connected,
+        guard=guard,
+        scaling=_loss_scale(training, mixed_layers(model), guard),
     )
-)
+
+
+def _settled_with_graph(training: Training, is_shared: bool) -> CompiledModel:
+    """For a model with a graph. `is_shared`: whether several processes train it."""
+    model, given, added = training.model, training.options, training.added
+    owns_step, owns_loss = training.has_own("train_step"), training.has_own("compute_loss")
+    network, graph, targets, scores = _targets(training)
+    if added.metrics:
+        _check_names(targets, added)
+    _refuse_frozen_scores(targets)
+    weights = model.weights
+    variables = [variable for variable in weights if variable.trains]
+    parameters = [tensor for each in variables for tensor in each.tensors]
+    _bind_optimizer(training, variables, parameters, [target.objective.given for target in targets])
+    if owns_loss:  # which may want probabilities
+        targets = [target.with_activation() for target in targets]
+    if not (owns_step or has_loss(training, targets)):
+        raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
+    further = len(scores.outputs) + len(added.losses) + len(added.metrics)  # outputs, after the model's own
+    own = graph.outputs[: len(graph.outputs) - further]
+    has_masks = any(tensor._keras_mask is not None for tensor in own)
+    mixed, asked = mixed_layers(network), _with_activity_regularizer(network)
+    if is_shared:
+        refuse_compiling(given, OF_ONE_PROCESS)
+    penalized = model._penalized(weights)
+    guard = _guard(training)
+    compiled = CompiledModel(
+        network,
+        targets,
+        given.optimizer,
+        parameters,
+        penalized,
+        _constrained(training, variables),
+        details=has_masks or bool(asked),
+        added_losses=len(added.losses),
+        added_metrics=list(added.metrics),
+        fed=list(scores.targets),
+        own_loss=training.own_steps.loss if owns_loss else None,
+        ends=(model, network, *(graph.outputs[target.index]._keras_history.layer for target in targets)),
+        widened=tuple(k for k, each in enumerate(graph.outputs) if mixed and each.dtype in HALF_TYPES),
+        guard=guard,
+        scaling=_loss_scale(training, mixed, guard),
+        score=scorer(given.jit_compile, given.cuda_graph),
+        learn=learn if is_shared else learner(given.jit_compile, given.cuda_graph),
+    )
+    compiled.look_again = partial(_look_again, training, compiled)
+    if owns_step:
+        model.__dict__["_marks_masks"] = has_masks
+    if asked or network is not model:
+        _hook_activities(model, by_hand=owns_step)
+    return compiled
+
+
+def _look_again(training: Training, compiled: CompiledModel) -> None:
+    """Follow options of layers that were set since `compile`."""
+    model = training.model
+    asked = _with_activity_regularizer(compiled.network)
+    variables = [each for each in model.weights if each.trains]
+    compiled.follow(model._penalized(), _constrained(training, variables), details=bool(asked))
+    if asked:
+        _hook_activities(model, by_hand=training.has_own("train_step"))
+
+
+# --- targets ---------------------------------------------------------------------------------------------------------
+
+
+def _targets(training: Training) -> tuple[Network, Graph, list[Target], Scores]:
+    """What a step computes, its graph, the losses and metrics of its outputs, and those that the graph itself computes.
+
+    Raises as `resolve`, and as `symbolic_scores`.
+    """
+    model, scores = training.model, Scores()
+    is_built_in = not (training.has_own("train_step") or training.has_own("compute_loss"))
+    network = trained_network(training, training.network)
+    names = model.output_names
+    graph = network._graphed
+    targets = resolve(names, lambda: model._output_owners, graph, training.options)
+    if is_built_in:
+        targets = scores.taken_from(targets, graph.outputs[: len(names)])
+    else:
+        refuse(targets)
+    if scores.outputs:
+        network = trained_network(training, network, scores)
+        graph = network._graphed
+    return network, graph, targets, scores
+
+
+def _check_names(targets: list[Target], added: AddedToGraph) -> None:
+    """Raise ValueError for a metric of `add_metric` with the name of another number."""
+    taken = [*reported_names(targets), *added.metrics]
+    repeated = [name for name in added.metrics if taken.count(name) > 1]
+    if repeated:
+        raise ValueError(f"compile: add_metric has the name {repeated[0]!r}, which another reported number has.")
+
+
+def _refuse_frozen_scores(targets: list[Target]) -> None:
+    """Raise ValueError for a user's loss or metric that holds a value computed from weights as it was once."""
+    theirs: list[Any] = []
+    for target in targets:
+        scores = (target.objective.given, *(measure.metric for measure in target.measures))
+        theirs += [each for each in scores if not installed(getattr(each, "__module__", None) or "")]
+    if theirs:
+        refuse_frozen("compile", {name_of(each): each for each in theirs})
+
+
+def has_loss(training: Training, targets: Sequence[Target]) -> bool:
+    """Whether there is something that the built-in steps can compute a loss of."""
+    model = training.model
+    return bool(
+        targets
+        or training.added.losses
+        or training.has_own("compute_loss")
+        or _may_add_losses(model)
+        or model._penalized()
+        or _with_activity_regularizer(model)
+    )
+
+
+def _may_add_losses(model: nn.Module) -> bool:
+    """Whether the class of some layer speaks of `add_loss`."""
+    for module in model.modules():
+        for name in ("call", "forward"):
+            method = inspect.unwrap(getattr(type(module), name, None))  # type: ignore[arg-type]
+            if "add_loss" in getattr(getattr(method, "__code__", None), "co_names", ()):
+                return True
+    return False
+
+
+# --- weights ---------------------------------------------------------------------------------------------------------
+
+
+def _bind_optimizer(
+    training: Training, variables: list[Variable], parameters: list[torch.Tensor], losses: list[Any]
+) -> None:
+    """Give the optimizer, where there is one, the parameters of what trains.
+
+    Raises ValueError for what it would not reach, and warns of tensors that are no weights though they look it.
+    """
+    optimizer = training.options.optimizer
+    if optimizer is not None:
+        check_reach(training.model, parameters, losses)
+        bind(optimizer, variables, parameters)
+    warn_of_unseen(training.model, "compile", stacklevel=7, losses=losses)
+    collected = set(map(id, parameters))
+    for owner in training.weight_owners():
+        if owner._held or owner._frozen_at_compile:
+            owner._note_compile(collected)
+
+
+def _constrained(training: Training, variables: list[Variable]) -> list[Variable]:
+    """Those with a constraint that the optimizer trains; where there is none, the user's own do."""
+    trains = getattr(training.options.optimizer, "trains", lambda tensors: True)
+    return [each for each in variables if each.constraint is not None and trains(each.tensors)]
+
+
+@contextmanager
+def collected(training: Training, compiled: CompiledModel) -> Iterator[None]:
+    """Gradients for the weights that trained when the model was compiled, but not for what was frozen since then.
+
+    What `trainable=False` has frozen for another model, which was compiled after it, trains in this one still.
+    """
+    imported("torch.fx.experimental.symbolic_shapes")  # torch does so for its first gradients
+    placed = [(parameter.device, parameter.dtype) for parameter in compiled.parameters]
+    if placed != compiled.placed:  # the model was moved: its optimizer state follows
+        if compiled.optimizer is not None:
+            compiled.optimizer.bind(compiled.parameters)
+        compiled.placed = placed
+    lent = _warn_of_changes(training, compiled)
+    frozen = [each for each in compiled.parameters if not each.requires_grad and id(each) in lent]
+    for parameter in frozen:
+        parameter.requires_grad_(True)
+    try:
+        yield
+    finally:
+        for parameter in frozen:
+            parameter.requires_grad_(False)
+
+
+def _warn_of_changes(training: Training, compiled: CompiledModel) -> set[int]:
+    """Warn where other weights ask for gradients than did at `compile`, or none.
+
+    Gives the ids of the parameters that were frozen for another model.
+    """
+    model, parameters = training.model, compiled.parameters
+    owns_step = training.has_own("train_step")
+    now = {id(tensor) for variable in model.trainable_weights for tensor in variable.tensors}
+    held: set[int] = set()
+    lent: set[int] = set()
+    for owner in training.weight_owners():
+        if owner._held:
+            held.update(map(id, owner._held_tensors()))
+            lent.update(map(id, owner._held_tensors(for_another=True)))
+    if now != {id(each) for each in parameters if each.requires_grad or id(each) in held}:
+        frozen = {id(each) for each in parameters if not each.requires_grad and id(each) in held}
+        warnings.warn(discrepancy(model.weights, parameters, frozen, lent), stacklevel=4)
+    elif not (now or lent or owns_step) and any(each.trainable for each in model.weights):
+        warnings.warn(NOTHING_TRAINS.format(training.described), stacklevel=4)
+    if not owns_step and training.processes is None:
+        warn_of_hooks(model, parameters)
+    return lent
+
+
+# --- what looks at each step's numbers -------------------------------------------------------------------------------
+
+
+def _guard(training: Training) -> Guard | None:
+    """What does as `on_nonfinite` says."""
+    policy = training.options.on_nonfinite
+    if policy is None:
+        return None
+    return Guard(policy, Changing(training), training.model._device, training.processes is not None)
+
+
+def _loss_scale(training: Training, mixed: list[Any], guard: Guard | None) -> LossScale | None:
+    """What scales the loss where layers compute in float16, whose gradients may be too small or too large.
+
+    `mixed`: the layers that compute in 16 bits.
+    """
+    if all(layer.compute_dtype != "float16" for layer in mixed):
+        return None
+    return LossScale(ChangingWeights(training), training.model._device, guard is not None)
+
+
+# --- activity regularizers -------------------------------------------------------------------------------------------
+
+
+def _with_activity_regularizer(network: nn.Module) -> list[Any]:
+    """The layers of a network, at any depth, that have an activity regularizer."""
+    return [module for module in network.modules() if getattr(module, "activity_regularizer", None) is not None]
+
+
+def _hook_activities(model: nn.Module, *, by_hand: bool) -> None:
+    """Let the activity regularizers count that the generated code does not ask; all, in a step `by_hand`."""
+    graphed = {layer for network in model.modules() if isinstance(network, Network) for layer in network.layers}
+    asked = _with_activity_regularizer(model)
+    parts: set[Any] = set()  # of wrappers
+    for layer in asked:
+        if layer in graphed:
+            parts.update(layer.modules())
+    parts -= graphed
+    for module in asked:
+        if module not in parts and (by_hand or module not in graphed):
+            add_activity_losses(module, in_steps=module not in graphed)

@@ -208,9 +208,14 @@ class Network(Layer, abstract=True):
     @property
     def _graphed(self) -> Graph:
         """The graph. Raises NotBuiltError where there is none yet."""
-        if self._graph is None:
-            raise _not_built(self)
-        return self._graph
+        return self._graph_instead() if self._graph is None else self._graph
+
+    def _graph_instead(self) -> Graph:
+        """What stands for the graph where there is none. Raises NotBuiltError."""
+        raise NotBuiltError(
+            f"{type(self).__name__} {self.name!r} has no graph yet: its first layer needs an input_shape, or call the "
+            "model on data, or call build(input_shape)."
+        )
 
     @property
     def layers(self) -> list[Layer]:
@@ -336,7 +341,7 @@ class Network(Layer, abstract=True):
     def _check_has_weights(self) -> None:
         """Raise NotBuiltError for a model whose weights are still to be made."""
         if not (self._is_connected or self.built or self.weights):
-            raise _not_built(self)
+            self._graph_instead()
 
     def get_weights(self) -> list[Any]:
         """The values of all weights as NumPy arrays, in Keras's order of axes.
@@ -536,13 +541,6 @@ def names_by_layers(network: Network) -> list[str]:
     """Distinct names of the outputs, made of those of their layers."""
     names = output_layer_names(network)
     return names if len(set(names)) == len(names) else list(map(Unused(mark="_"), names))
-
-
-def _not_built(network: Network) -> NotBuiltError:
-    return NotBuiltError(
-        f"{type(network).__name__} {network.name!r} has no graph yet: its first layer needs an input_shape, or call "
-        "the model on data, or call build(input_shape)."
-    )
 
 
 def _takes_policy(module: torch.nn.Module) -> bool:

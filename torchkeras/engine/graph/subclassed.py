@@ -66,6 +66,11 @@ class OwnCode:
         self.has_run = self.is_building = False
         self.whole: Network | None = None
 
+    @property
+    def is_built(self) -> bool:
+        """Whether the layers that the code calls are built."""
+        return self.has_run or self.whole is not None
+
     def connect(self) -> Network:
         """Make the graph, if there is none yet, which builds what the code calls. NotBuiltError before any data."""
         with building_alone():

@@ -1,0 +1,50 @@
+"""What the guards of a step look after: all that a training step of a model changes in place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from torchkeras.base.shards import part
+
+if TYPE_CHECKING:
+    from torchkeras.engine.fit.training import Training
+
+
+class Changing:
+    """What a training step of a model changes in place; see `engine.step.nonfinite.Watched`."""
+
+    def __init__(self, training: Training):
+        self._training = training
+
+    def trained(self) -> dict[Any, torch.Tensor]:
+        compiled, optimizer = self._training.ready(), self._training.optimizer
+        state = () if optimizer is None else optimizer.tensors()
+        return {id(tensor): part(tensor) for tensor in (*compiled.parameters, *state)}
+
+    def counted(self) -> dict[Any, torch.Tensor]:
+        kept = [tensor for metric in self._training.ready().kept.values() for tensor in metric.variables]
+        buffers = {name: buffer for name, buffer in self._training.model.named_buffers() if buffer.numel()}
+        return {**buffers, **{id(tensor): tensor for tensor in kept}}
+
+    def forget(self, known: set[Any]) -> None:
+        compiled, optimizer = self._training.ready(), self._training.optimizer
+        if optimizer is not None:
+            optimizer.forget(known)
+        for metric in compiled.kept.values():
+            if not known.issuperset(map(id, metric.variables)):
+                metric.reset_state()
+
+
+class ChangingWeights(Changing):
+    """What an update of the weights changes in place, unless the optimizer itself can skip it."""
+
+    def trained(self) -> dict[Any, torch.Tensor]:
+        return {} if getattr(self._training.optimizer, "can_skip", False) else super().trained()
+
+    def counted(self) -> dict[Any, torch.Tensor]:
+        return {}
+
+    def forget(self, known: set[Any]) -> None:
+        self._training.optimizer.forget(known)
