@@ -15,6 +15,7 @@ from torchkeras.callbacks.backup import ACCEPTED
 from torchkeras.callbacks.base import HOOKS, CallbackList
 from torchkeras.engine.data.contents import code_of, config_of, of_user, plain
 from torchkeras.engine.data.sources import Source
+from torchkeras.engine.fit.training import EARLIER, OF_STATE
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.optimizers.torch_optimizer import OWN_OPTIONS
@@ -34,10 +35,10 @@ OPTIONS = (bool, int, float, str, tuple, list)  # what an attribute of a module 
 SHOWN = 3  # differences of one kind in an error
 
 # The keys of a description that hold the code of a user's class (hooks: of a `LambdaCallback`), those that only group
-# others, and those that are not compared.
+# others, and those that are not compared: names, and what models once had in attributes.
 OF_CODE = ("methods", "values", *HOOKS)
 GROUPS = ("methods", "names")
-NOT_COMPARED = ("name", "text")
+NOT_COMPARED = ("name", "text", *OF_STATE, *EARLIER, "_functions", "_sources", "_written_at")
 
 
 # --- what there is ---------------------------------------------------------------------------------------------------
