@@ -22,7 +22,7 @@ from torchkeras.engine.step.compiled_model import NO_LOSS, Values
 from torchkeras.engine.step.targets import Target
 from torchkeras.engine.step.unchanged import checked, unchanged
 from torchkeras.engine.symbolic.tensor import as_list, unpacked
-from torchkeras.world.shared_batch import SHARING
+from torchkeras.world.one_process import CURRENT
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
@@ -71,7 +71,7 @@ class OwnSteps:
         """A step of the user's own is under way on this batch: gradients made by hand reach the optimizer by us."""
         optimizer = self._training.ready().optimizer
         if optimizer is not None:
-            optimizer.stepping = StepByHand(self._training, batch.samples)
+            optimizer.stepping = StepByHand(self._training, batch.whole)
         self.is_checked = batch.raw is None
         try:
             yield
@@ -112,14 +112,13 @@ class OwnSteps:
     def _batch(self, data: Any) -> Batch:
         """What a step is given, for the built-in one: checked, unless it was."""
         x, y, weight = unpack_x_y_sample_weight(data)
-        shared = SHARING.batch
         if not self.is_checked:
-            batch = Intake(self._training).batch(x, y, weight, None if shared is None else shared.whole)
+            batch = Intake(self._training).batch(x, y, weight, CURRENT.batch.whole)
         else:
             inputs, targets = as_list(x), [] if y is None else as_list(y)
             weights: list[Any] = [None] * len(targets) if weight is None else as_list(weight)
             batch = Batch(inputs, targets, weights, len(inputs[0]))
-        return batch if shared is None else replace(batch, size=shared.samples, whole=shared.whole)
+        return CURRENT.batch.counted(batch)
 
     def _counted(self) -> dict[str, torch.Tensor]:
         """What the metrics with a state have counted so far."""
@@ -177,8 +176,7 @@ class OwnSteps:
                 f"{type(self._training.model).__name__}.minimize: the model was compiled without an optimizer: give "
                 "compile one, or take the step with an optimizer of your own."
             )
-        shared = SHARING.batch
-        step.minimize(compiled, loss, samples if shared is None else shared.whole)
+        step.minimize(compiled, loss, CURRENT.batch.in_all(samples))
 
 
 class StepByHand:
@@ -191,11 +189,8 @@ class StepByHand:
         self._training.ready()
 
     def update(self, gradients: Sequence[torch.Tensor | None]) -> None:
-        compiled, shared = self._training.ready(), SHARING.batch
-        if shared is not None:
-            shares = [None if gradient is None else gradient * shared.weight for gradient in gradients]
-            gradients = compiled.replicas.averaged(shares)
-        step.update_by_hand(compiled, gradients, self._samples)
+        compiled = self._training.ready()
+        step.update_by_hand(compiled, CURRENT.batch.averaged(gradients, compiled.replicas), self._samples)
 
 
 def _numbers(what: str, found: Any, kept: Mapping[str, Any], device: torch.device) -> Values:

@@ -35,7 +35,7 @@ def train_on_batch(
     if compiled.guard is not None:
         compiled.guard.begin()
     with (
-        together(training, "train_on_batch", once=compiled, samples=batch.samples),
+        together(training, "train_on_batch", once=compiled, samples=batch.whole),
         collected(training, compiled),
         computing(training, trains=True),
         counting(training, "train_on_batch", reset_metrics),
@@ -49,7 +49,7 @@ def test_on_batch(training: Training, x: Any, y: Any, sample_weight: Any, reset_
     """As `Model.test_on_batch`: the numbers by name."""
     batch = _one_batch(training, "test_on_batch", x, y, sample_weight)
     with (
-        together(training, "test_on_batch", once=training.ready(), samples=batch.samples),
+        together(training, "test_on_batch", once=training.ready(), samples=batch.whole),
         computing(training, trains=False),
         torch.no_grad(),
         counting(training, "test_on_batch", reset_metrics),
