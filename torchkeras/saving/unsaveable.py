@@ -13,7 +13,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.changed_options import by_hand
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.step.output_loss import name_of
-from torchkeras.engine.weights.weight_lists import WeightOwner
+from torchkeras.engine.weights.weight import own_variables
 from torchkeras.optimizers import TorchOptimizer
 from torchkeras.saving.containers.limits import LIMITS
 from torchkeras.saving.weights.layer_groups import BESIDE_LAYERS
@@ -39,8 +39,8 @@ def check_names(model: Any, path: Any) -> None:
 
     In HDF5 names are paths. A model that can be saved in one format can be saved in all, so the rule is one for all.
     """
-    for layer in filter(lambda module: isinstance(module, WeightOwner), model.modules()):
-        for name in (layer.name, *(variable.full_name for variable in layer._own_variables())):
+    for layer in filter(lambda module: isinstance(module, Layer), model.modules()):
+        for name in (layer.name, *(variable.full_name for variable in own_variables(layer))):
             problem = _problem(name)
             if problem is not None:
                 raise ValueError(f"{path}: {type(layer).__name__} {layer.name!r}: the name {name!r} {problem}.")

@@ -19,6 +19,7 @@ from torch.nn.parameter import is_lazy
 from torchkeras import config
 from torchkeras.base.interrupts import whole_imports
 from torchkeras.base.nested import bound, leaves, of_first, put_together, taken_apart
+from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import deferred, first_run, in_first_run, materialize
 from torchkeras.engine.building.meta_run import run_on_meta
 from torchkeras.engine.dtypes import is_mixed, taken
@@ -33,7 +34,7 @@ PROBES = (240, 1680)
 UNKNOWN = 2520  # in a first run, where layers are built: a size that no weight can depend on
 
 
-def infer(layer: Any, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
     """Symbolic outputs and output masks of a built layer for symbolic inputs.
 
     Raises ValueError, naming the layer and the input shapes, when the layer cannot compute on such inputs.
@@ -73,8 +74,8 @@ def _build_inside(layer: Layer, inputs: Any, masks: list[Any], arguments: Mappin
         _run_on_meta(layer, inputs, masks, arguments, UNKNOWN, True)
     if lazy and not deferred():
         for module in reversed([*layer.modules()]):
-            if hasattr(module, "_plain_modules"):
-                materialize(module)  # type: ignore[arg-type]
+            if isinstance(module, AnyLayer):
+                materialize(module)
 
 
 def _move_lazy_to_meta(layer: Layer) -> None:
@@ -206,7 +207,7 @@ def _is_all_ours(layer: Layer) -> bool:
 
 
 def _is_ours(module: torch.nn.Module) -> bool:
-    if getattr(module, "_facts", None) is not None and module._facts.runs_users_code:  # type: ignore[union-attr]
+    if isinstance(module, AnyLayer) and module._facts.runs_users_code:
         return False
     return is_own(type(module)) or type(module).__module__.startswith("torch.nn.")
 
