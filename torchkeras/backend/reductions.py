@@ -10,7 +10,7 @@ from torch import Tensor
 
 from torchkeras.backend.nodes import floating, named_node, node, tensor
 from torchkeras.backend.sizes import Shape
-from torchkeras.engine.functions.functions import FUNCTIONS
+from torchkeras.tensor_functions.by_name import FUNCTIONS
 
 EMPTY = {"amax": float("-inf"), "amin": float("inf")}  # of no numbers, as TensorFlow has it
 

@@ -78,10 +78,11 @@ def signatures_of(model: Any, given: Any) -> list[Signature]:
     own = [Signature(name, t.shape, t.dtype) for name, t in zip(model.input_names, model.inputs, strict=True)]
     if given is None:
         return own
-    by_name = isinstance(given, Mapping)
-    entries = [given.get(name) for name in model.input_names] if by_name else given
-    entries = entries if isinstance(entries, list) else [entries]
-    unknown = sorted(given.keys() - set(model.input_names)) if by_name else []
+    unknown: list[str] = []
+    if isinstance(given, Mapping):
+        unknown = sorted(given.keys() - set(model.input_names))
+        given = [given.get(name) for name in model.input_names]
+    entries = given if isinstance(given, list) else [given]
     if unknown or len(entries) != len(own):
         raise ValueError(
             f"export: input_signature must have an entry for each input ({', '.join(model.input_names)}); found "

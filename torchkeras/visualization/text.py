@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING
 
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.symbolic.tensor import Node, node_of
 from torchkeras.visualization.labels import Shown, graph_of, inner_graph, label, tensor_name
+
+if TYPE_CHECKING:
+    from torchkeras.models.model import Model
 
 # A corner or crossing, by whether lines leave it up, down, to the left, to the right.
 LINES = {
@@ -27,7 +30,7 @@ LINES = {
 
 
 def text_graph(
-    model: Any,
+    model: Model,
     show_shapes: bool = True,
     show_layer_names: bool = True,
     expand_nested: bool = False,

@@ -1,6 +1,6 @@
 """Arrays and tensors to batches on the model's device; a batch in order is a view, a shuffled one is gathered there."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,15 +55,15 @@ class ArrayData:
     ):
         self.device = torch.device(device or config.device())
         targets, weights = targets or (), weights or ()
-        given = [None if v is None else as_tensor(v) for v in (*inputs, *targets, *weights)]
+        given = _each((*inputs, *targets, *weights), as_tensor)
         if not given or given[0] is None:
             raise ValueError("ArrayData needs at least one input.")
         self.resident = _fits_memory(given, self.device)
-        where = self.device if self.resident else torch.device("cpu")  # all in one place: one index gathers them
-        placed = [None if v is None else v.to(where) for v in given]
+        # All in one place: one index gathers them.
+        where = self.device if self.resident else torch.device("cpu")
+        self._values = _each(given, lambda value: value.to(where))
         self._first_target = len(inputs)
         self._first_weight = len(inputs) + len(targets)
-        self._values = placed
         self.size = len(given[0])
 
     def __len__(self) -> int:
@@ -109,15 +109,18 @@ class ArrayData:
         # One permutation an epoch, drawn where the samples lie: no index travels.
         where = self.device if self.resident else torch.device("cpu")
         indices = torch.randperm(self.size, device=where).split(batch_size)[skip:]
-        own = indices if part is None else (index[part.rows(len(index))] for index in indices)
-        taken = ([None if v is None else v.index_select(0, index) for v in self._values] for index in own)
-        if part is None:
-            return (self._batch(values, len(index)) for values, index in zip(taken, indices, strict=True))
-        wholes = map(len, indices)
-        return (self._batch(values, part.size(whole), whole) for values, whole in zip(taken, wholes, strict=True))
+        return (self._gather(index, part) for index in indices)
+
+    def _gather(self, index: Tensor, part: Part | None) -> Batch:
+        whole, size = None, len(index)
+        if part is not None:
+            whole, size = size, part.size(size)
+            index = index[part.rows(whole)]
+        rows = [None if value is None else value.index_select(0, index) for value in self._values]
+        return self._batch(rows, size, whole)
 
     def _views(self, batch_size: int, order: str, skip: int) -> Generator[Batch, None, None]:
-        chunks = [None if v is None else v.split(batch_size) for v in self._values]
+        chunks = _each(self._values, lambda value: value.split(batch_size))
         return (
             self._batch(
                 [None if chunk is None else chunk[i] for chunk in chunks], min(batch_size, self.size - i * batch_size)
@@ -145,9 +148,14 @@ class ArrayData:
     def _span(self, start: int, size: int) -> "ArrayData":
         span = object.__new__(ArrayData)
         span.__dict__.update(self.__dict__)
-        span._values = [None if v is None else v.narrow(0, start, size) for v in self._values]
+        span._values = _each(self._values, lambda value: value.narrow(0, start, size))
         span.size = size
         return span
+
+
+def _each(values: Sequence[Any], change: Callable[[Any], Any]) -> list[Any]:
+    """Each value changed; None, which stands for weights of one, stays."""
+    return [None if value is None else change(value) for value in values]
 
 
 def check_order(order: str) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from torchkeras.engine.functions.keras3_functions import PAIRS_OF_FLOATS
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls
 from torchkeras.saving.dialects.calls import CallPlace, NodeCall
@@ -15,6 +14,7 @@ from torchkeras.saving.dialects.dialect import Dialect, LossRules
 from torchkeras.saving.dialects.graphs import Forms, modern
 from torchkeras.saving.dialects.translation import Config, Words, is_object
 from torchkeras.saving.layer_facts import facts
+from torchkeras.tensor_functions.keras3 import PAIRS_OF_FLOATS
 
 _UNARY = {
     "Absolute": "abs",

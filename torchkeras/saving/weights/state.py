@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -105,9 +106,8 @@ def fill(
     left: tuple[list[str], list[str]] = [], []
     if by_name or skip_mismatch:
         every, expected = expected, _fitting(model, expected, stored, where, by_name, skip_mismatch)
-        left = [name for names in every.keys() - expected.keys() for name in names], []
-        names = {name for group in expected for name in group}
-        left[1].extend(sorted(stored.keys() - names))
+        names = set(chain.from_iterable(expected))
+        left = list(chain.from_iterable(every.keys() - expected.keys())), sorted(stored.keys() - names)
         stored = {name: each for name, each in stored.items() if name in names}
     _check_names(expected, stored, where)
     _check_tensors(expected, stored, lambda name: found.value_of(old_names[name]), where)

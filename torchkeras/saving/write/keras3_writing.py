@@ -6,7 +6,7 @@ What Keras 3 does not have, or computes differently under the same name, is writ
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchkeras import registry
 from torchkeras.base.nested import POSITIONAL, bound, put_together
@@ -29,6 +29,9 @@ from torchkeras.saving.model_file import OWN
 from torchkeras.saving.write.keras3_checks import check_masks, check_modes, check_outputs
 from torchkeras.saving.write.keras3_operations import MODULES, operation_form
 from torchkeras.saving.write.keras3_training import compile_config, function_entry
+
+if TYPE_CHECKING:
+    from torchkeras.models.model import Model
 
 KERAS3_VERSION = "3.15.0"  # whose form we write
 
@@ -63,7 +66,7 @@ TRAINS: Mapping[str, Plain] = {
 }
 
 
-def keras3_form(model: Any, compiled: bool = True) -> tuple[Plain, list[str]]:
+def keras3_form(model: Model, compiled: bool = True) -> tuple[Plain, list[str]]:
     """`config.json` of a built model, and what Keras 3 lacks or computes differently, for which it refuses the file.
 
     `compiled`: whether it says how the model was compiled. What Keras 3 lacks stands there in this package's own form,
@@ -96,7 +99,7 @@ class _Writing:
         self.of_models: set[Layer] = set()
         self.unread: list[str] = []
 
-    def layer(self, layer: Any) -> Plain:
+    def layer(self, layer: Layer) -> Plain:
         """The entry of a layer or model."""
         with registry.layers.writing(layer) as written:
             entry = self.model(layer) if isinstance(layer, Network) else self.single(layer)
@@ -133,8 +136,9 @@ class _Writing:
         for option, value in given.items():
             name = renamed.get(option, option)
             omitted = ANY if option in renamed else left_out.get(option)
+            is_written = omitted is None or option in renamed
             if _has_form(value, omitted, refused.get(option, ())):
-                if omitted is None or option in renamed:
+                if is_written:
                     config[name] = self.value(layer, option, value)
                 continue
             problem = f"{type(layer).__name__} {layer.name!r}: {option} {value!r} has no form in Keras 3."
@@ -156,9 +160,9 @@ class _Writing:
             return self.inside(layer, option)
         if _is_activation(option) and value is not None:
             return self.activation(getattr(layer, option), value)
-        if isinstance(layer, Lambda) and callable(function := getattr(layer, LAMBDA.get(option, ""), None)):
-            written = layer._written(option, function)
-            return function_entry(written) if isinstance(written, str) else written
+        function = getattr(layer, LAMBDA.get(option, ""), None) if isinstance(layer, Lambda) else None
+        if callable(function):
+            return _own_function(layer, option, function)
         if option == "activity_regularizer":
             value = _of_each_sample(layer, value)
         family = FAMILIES.get(option.rpartition("_")[2])
@@ -393,3 +397,9 @@ def _call_arguments(layer: Layer, node: Node, tensors: list[Plain]) -> Plain:
         return {"args": [_by_keys(put_together(layer._input_form, tensors))], "kwargs": given}
     several = isinstance(node.inputs, (list, tuple))
     return {"args": [tensors if several else tensors[0]], "kwargs": given}
+
+
+def _own_function(layer: Lambda, option: str, function: Any) -> Any:
+    """The function that an option of a Lambda holds."""
+    written = layer._written(option, function)
+    return function_entry(written) if isinstance(written, str) else written

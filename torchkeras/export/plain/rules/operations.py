@@ -27,6 +27,7 @@ METHODS = (
 )
 REDUCTIONS = {"all": "all", "amax": "amax", "amin": "amin", "any": "any", "mean": "mean", "sum": "sum"}
 PASSED = ("identity", "without_mask")
+ACTIVATIONS = {function.__name__: function for function in activations.POINTWISE}
 
 
 @rule(layers.Operation)
@@ -35,8 +36,7 @@ def operation(layer: Any, call: LayerCall) -> Any:
     if isinstance(name, str) and name.startswith(f"{BACKEND}."):
         raise EjectError(f"{layer.name!r}: eject knows no plain PyTorch for {name}; write it with torch's functions.")
     if not isinstance(name, str):
-        path = call.writer.function(layer.name, name)
-        text = f"{path}({', '.join(_text(call, each) for each in arguments)})"
+        text = f"{call.writer.function(layer.name, name)}({', '.join(_text(call, each) for each in arguments)})"
     elif name.startswith("torch.") or layer._count or layer.keywords or has_size(arguments):
         text = layer._line(lambda held: _held(layer, call, held))
     else:
@@ -69,9 +69,9 @@ def _by_keras(layer: Any, call: LayerCall, name: str, arguments: list[Any]) -> s
         return PREFIX[name]
     if name == "getitem":
         return f"{_text(call, arguments[0])}[{_index(call, arguments[1])}]"
-    known = {function.__name__: function for function in activations.POINTWISE}
-    if name in known and (known[name] in CALLED or len(arguments) == 1):
-        return _activation(call, known[name], arguments)
+    function = ACTIVATIONS.get(name)
+    if function is not None and (function in CALLED or len(arguments) == 1):
+        return _activation(call, function, arguments)
     if name in METHODS:
         return f"{{0}}.{name}()"
     if name not in FUNCTIONS:
@@ -109,22 +109,22 @@ def _operand(call: LayerCall, argument: Any) -> str:
 
 def _text(call: LayerCall, argument: Any) -> str:
     """An argument as Python: an input as `{k}`."""
-    if isinstance(argument, Mapping) and "input" in argument:
+    if isinstance(argument, (list, tuple)):
+        return f"[{', '.join(_text(call, part) for part in argument)}]"
+    if not isinstance(argument, Mapping):
+        return repr(argument)
+    if "input" in argument:
         return f"{{{argument['input']}}}"
-    if isinstance(argument, Mapping) and "array" in argument:
+    if "array" in argument:
         dtype = call.values[0].dtype
         tensor = torch.tensor(argument["array"], dtype=dtype if dtype.is_floating_point else None)
         return call.writer.buffer((call.layer, str(argument)), f"{call.layer.name}_constant", tensor)
-    if isinstance(argument, Mapping):
-        kind, what = next(iter(argument.items()))
-        if kind in ("constant", "parameter"):
-            return _held(call.layer, call, f"{kind}_{what}")
-        if kind == "dtype":
-            return f"torch.{what}"
-        raise EjectError(f"{call.layer.name!r}: eject knows no argument {dict(argument)!r} of {call.layer.function!r}.")
-    if isinstance(argument, (list, tuple)):
-        return f"[{', '.join(_text(call, part) for part in argument)}]"
-    return repr(argument)
+    kind, what = next(iter(argument.items()))
+    if kind in ("constant", "parameter"):
+        return _held(call.layer, call, f"{kind}_{what}")
+    if kind == "dtype":
+        return f"torch.{what}"
+    raise EjectError(f"{call.layer.name!r}: eject knows no argument {dict(argument)!r} of {call.layer.function!r}.")
 
 
 def _index(call: LayerCall, argument: Any) -> str:
@@ -132,9 +132,11 @@ def _index(call: LayerCall, argument: Any) -> str:
     if isinstance(argument, (list, tuple)):
         return ", ".join(_index(call, part) for part in argument) + "," * (len(argument) == 1)
     if isinstance(argument, Mapping) and "slice" in argument:
-        start, stop, *step = ["" if part is None else _text(call, part) for part in argument["slice"]]
-        return f"{start}:{stop}" + (f":{step[0]}" if step and step[0] else "")
-    return "..." if isinstance(argument, Mapping) and "ellipsis" in argument else _text(call, argument)
+        start, stop, step = ("" if part is None else _text(call, part) for part in argument["slice"])
+        return f"{start}:{stop}:{step}" if step else f"{start}:{stop}"
+    if isinstance(argument, Mapping) and "ellipsis" in argument:
+        return "..."
+    return _text(call, argument)
 
 
 def _axes(axis: Any) -> str:

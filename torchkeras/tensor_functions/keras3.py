@@ -1,4 +1,4 @@
-"""Functions of `keras.ops` whose arguments or types differ from those of `functions.py`: `keras3.mean`, `keras3.split`.
+"""Functions of `keras.ops` whose arguments or types differ from those of `by_name.py`: `keras3.mean`, `keras3.split`.
 
 Arguments are by position, in the order and with the meaning that Keras 3 documents. Where its backends differ (`pad`
 with "symmetric", `dot` of more than two axes, `count_nonzero`, reductions over all axes with `keepdims`), these follow
@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from torchkeras import activations, config
-from torchkeras.engine.functions import functions
 from torchkeras.engine.symbolic.tensor import dtype_of
+from torchkeras.tensor_functions import by_name as functions
 
 Axis = Any  # None, an integer or several
 
