@@ -14,7 +14,7 @@ ROOMS = [
     *("errors", "base", "config", "mixed_precision", "world"),
     *("legacy", "registry", "declared"),
     *("activations", "initializers", "regularizers", "constraints", "losses", "metrics", "optimizers"),
-    *("engine/adapters", "engine/symbolic", "tensor_functions"),
+    *("tensor_functions", "engine/adapters", "engine/symbolic"),
     *("engine/options", "engine/users_code", "engine/modes", "engine/facts"),
     "engine/dtypes",
     *("engine/weights", "engine/shapes/input_spec", "engine/building", "engine/shapes/output_shapes"),

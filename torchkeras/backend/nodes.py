@@ -14,12 +14,13 @@ from torch import Tensor
 from torchkeras import config
 from torchkeras.backend import assignments
 from torchkeras.base.arrays import as_tensor
+from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.tracing import is_compiling
-from torchkeras.engine.symbolic import torch_functions
-from torchkeras.engine.symbolic.tensor import KerasTensor, dtype_of
+from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.engine.symbolic.unknown_sizes import SymbolicSize
 from torchkeras.engine.weights import expressions
 from torchkeras.engine.weights.weight import Variable
+from torchkeras.tensor_functions import torch_functions
 
 P = ParamSpec("P")
 

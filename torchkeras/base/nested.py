@@ -1,4 +1,4 @@
-"""Nested values (lists, dicts, named tuples, output objects) taken apart into tensors, and put together again."""
+"""Nested values (lists, dicts, named tuples, output objects) flattened to their tensors, and made again of them."""
 
 from __future__ import annotations
 

@@ -17,10 +17,10 @@ import tqdm
 
 from torchkeras import __version__, config
 from torchkeras.base.launchers import LAUNCHERS
+from torchkeras.base.malloc import OF_THE_USER
 from torchkeras.commands.exits import WELL
 from torchkeras.commands.output import counted, show
 from torchkeras.config import SETTINGS
-from torchkeras.engine.speed.malloc import OF_THE_USER
 
 NEEDED = (torch, numpy, h5py, tqdm)
 EXTRAS: Mapping[str, tuple[str, ...]] = {

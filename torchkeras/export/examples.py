@@ -10,7 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.engine.symbolic.tensor import Shape, dtype_of
+from torchkeras.base.dtype_names import dtype_of
+from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.export.errors import ExportError, reason
 
 # Limits of integers, tried until they fit the smallest vocabulary of the model; None: floating-point numbers.

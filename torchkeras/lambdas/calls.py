@@ -50,7 +50,7 @@ def _is_something(value: Any) -> bool:
 
 
 def _is_of_parts(name: str, given: Sequence[Any], named: Mapping[str, Any]) -> bool:
-    """Whether an operation takes lists apart or puts them together, whatever stands in them."""
+    """Whether an operation cuts or joins lists, whatever stands in them."""
     if named or not given:
         return False
     are_lists = [isinstance(part, (tuple, list)) for part in given]

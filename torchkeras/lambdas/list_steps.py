@@ -1,4 +1,4 @@
-"""Instructions that compute by operators, and that make, change and take apart lists."""
+"""Instructions that compute by operators, and that make, change and unpack lists."""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ import numpy as np
 import torch
 
 from torchkeras import config
+from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.nested import tensors_in
 from torchkeras.base.rules import STRING, integer, one_of, optional, rule
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import OptionalInt
-from torchkeras.engine.symbolic.tensor import dtype_of
 from torchkeras.layers.preprocessing import NotSparse, array, batches_in, encoded, set_constant
 
 MaxTokens = Annotated[Any, optional(integer(2))]

@@ -49,7 +49,7 @@ class TorchRecurrent(Recurrent, abstract=True):
         return [(self.units,)] * self.state_count
 
     def torch_options(self) -> dict[str, Any] | None:
-        """What torch's module takes beside sizes and bias; None where it computes another function."""
+        """What torch's module takes besides sizes and bias; None where it computes another function."""
         return {}
 
     def _make_modules(self, input_shape: Any) -> None:

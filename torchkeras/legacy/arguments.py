@@ -209,7 +209,7 @@ def _today(
 
 
 def _renamed_values(cls: type, renamed: Mapping[str, str], old: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """The values of today's options, from the arguments that had other names: several where they were given apart."""
+    """The values of today's options, from arguments with other names: several where Keras 1 had one for each value."""
     values: dict[str, list[Any]] = {}
     for name, value in old.items():
         if name in renamed:

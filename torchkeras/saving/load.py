@@ -14,11 +14,11 @@ from torch.nn import Module
 
 from torchkeras import registry
 from torchkeras.base import bytecode
+from torchkeras.base.malloc import large_pages
 from torchkeras.config import DATA_FORMATS
 from torchkeras.engine.building.building import materialize, on_meta
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.speed.malloc import large_pages
 from torchkeras.engine.step.optimizer_reach import bind
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.engine.weights.weight_lists import WRITTEN, FrozenModels, Order, distinct

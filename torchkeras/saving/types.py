@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchkeras.base.dtype_names import dtype_name
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import dtype_name
 from torchkeras.errors import UnreadableFileError, WeightMismatchError
 
 KEY = "torchkeras_types"  # of a file, which Keras does not read

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from torchkeras.base.dtype_names import dtype_name
 from torchkeras.base.rules import FLAG_OR_DIGIT, check
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import KerasTensor, Node, dtype_name, node_of, unpacked
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of, unpacked
 from torchkeras.visualization.summary import nested_model, trained
 
 if TYPE_CHECKING:

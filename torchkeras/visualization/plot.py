@@ -63,7 +63,7 @@ def plot_model(
         to_file (path, default "model.png"): the file.
         show_shapes (bool, default False): whether a box has the shapes of inputs and outputs; in SVG, a line that of
             its tensor.
-        show_layer_names (bool, default True): whether a box has the name of the layer beside its class.
+        show_layer_names (bool, default True): whether a box has the name of the layer next to its class.
         rankdir (text, default "TB"): the direction: "TB" from top to bottom, "BT", "LR" or "RL".
         expand_nested (bool, default False): whether a model inside is drawn as a frame with its own layers.
         dpi (positive number, default 96): dots per inch.

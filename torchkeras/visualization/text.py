@@ -46,7 +46,7 @@ def text_graph(
     Arguments:
         model (model): the model, built.
         show_shapes (bool, default True): whether a line has the shapes of inputs and outputs.
-        show_layer_names (bool, default True): whether a line has the name of the layer beside its class.
+        show_layer_names (bool, default True): whether a line has the name of the layer next to its class.
         expand_nested (bool, default False): whether the layers of a model inside are drawn too.
         show_dtype (bool, default False): whether a line has the types of the outputs.
         show_layer_activations (bool, default False): whether a line has the activation.

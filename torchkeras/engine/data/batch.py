@@ -109,15 +109,12 @@ class ArrayData:
         # One permutation an epoch, drawn where the samples lie: no index travels.
         where = self.device if self.resident else torch.device("cpu")
         indices = torch.randperm(self.size, device=where).split(batch_size)[skip:]
-        return (self._gather(index, part) for index in indices)
-
-    def _gather(self, index: Tensor, part: Part | None) -> Batch:
-        whole, size = None, len(index)
-        if part is not None:
-            whole, size = size, part.size(size)
-            index = index[part.rows(whole)]
-        rows = [None if value is None else value.index_select(0, index) for value in self._values]
-        return self._batch(rows, size, whole)
+        own = indices if part is None else (index[part.rows(len(index))] for index in indices)
+        rows = ([None if v is None else v.index_select(0, index) for v in self._values] for index in own)
+        if part is None:
+            return (self._batch(values, len(index)) for values, index in zip(rows, indices, strict=True))
+        wholes = map(len, indices)
+        return (self._batch(values, part.size(whole), whole) for values, whole in zip(rows, wholes, strict=True))
 
     def _views(self, batch_size: int, order: str, skip: int) -> Generator[Batch, None, None]:
         chunks = _each(self._values, lambda value: value.split(batch_size))

@@ -156,7 +156,9 @@ def check_indices(values: Tensor, name: str, layer: Layer) -> None:
 
 def _broken(values: Tensor) -> Tensor:
     """Those that are no whole numbers."""
-    return values[values != values.trunc()] if values.is_floating_point() else values[:0]
+    if values.is_floating_point():
+        return values[values != values.trunc()]
+    return values[:0]
 
 
 def _bounds(values: Tensor) -> tuple[Any, Any]:
@@ -407,7 +409,9 @@ def _is_frame(value: Any) -> bool:
 
 def _type_name(value: Any) -> str:
     kind = type(value)
-    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}'s {kind.__name__}"
+    if kind.__module__ == "builtins":
+        return kind.__name__
+    return f"{kind.__module__.partition('.')[0]}'s {kind.__name__}"
 
 
 def _joined_names(names: Sequence[Any]) -> str:

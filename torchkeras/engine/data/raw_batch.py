@@ -47,20 +47,22 @@ def _mapped_array(array: Any, change: Callable[[Tensor], Tensor]) -> Any:
     return change(array)
 
 
-def apart(data: Any) -> Any:
+def copied(data: Any) -> Any:
     """The same structure with a copy of each array and tensor, whose memory nobody else writes to."""
     if isinstance(data, ARRAYS):
         return data.clone() if isinstance(data, Tensor) else data.copy()
     if isinstance(data, (dict, UserDict)):
-        return _with_items(data, {key: apart(item) for key, item in data.items()})
+        return _with_items(data, {key: copied(item) for key, item in data.items()})
     if type(data) in (list, tuple) or hasattr(data, "_fields"):
-        return _like(data, map(apart, data))
+        return _like(data, map(copied, data))
     return data
 
 
 def _like(values: Any, items: Iterable[Any]) -> Any:
     """These items in a list or tuple of the class of `values`; a named tuple takes them one by one."""
-    return type(values)(*items) if hasattr(values, "_fields") else type(values)(items)
+    if hasattr(values, "_fields"):
+        return type(values)(*items)
+    return type(values)(items)
 
 
 def _with_items(mapping: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
@@ -93,7 +95,9 @@ def samples_in(data: Any) -> int:
         return len(data) if data.dim() else 1
     if isinstance(data, Mapping):
         return samples_in(next(iter(data.values()))) if data else 1
-    return _samples_in_list(data) if isinstance(data, (list, tuple)) and data else 1
+    if isinstance(data, (list, tuple)) and data:
+        return _samples_in_list(data)
+    return 1
 
 
 def _samples_in_list(data: Sequence[Any]) -> int:
@@ -101,7 +105,9 @@ def _samples_in_list(data: Sequence[Any]) -> int:
     inside = list(chain.from_iterable(lists))
     if inside and not _are_whole(inside):
         return len(lists[0])
-    return len(data) if all(isinstance(part, Mapping) for part in data) else samples_in(data[0])
+    if all(isinstance(part, Mapping) for part in data):
+        return len(data)
+    return samples_in(data[0])
 
 
 def _are_whole(items: Iterable[Any]) -> bool:

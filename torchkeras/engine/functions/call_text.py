@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 
 from torchkeras.engine.functions.function_arguments import inputs_in
-from torchkeras.engine.symbolic.torch_functions import BACKEND, PROPERTIES
+from torchkeras.tensor_functions.torch_functions import BACKEND, PROPERTIES
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@"}
 INFIX |= {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "and": "&", "or": "|", "xor": "^"}
@@ -70,7 +70,9 @@ def _operand(text: str) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         inside = ", ".join(map(_text, value))
-        return f"[{inside}]" if inputs_in(value) else f"({inside}{',' * (len(value) == 1)})"
+        if inputs_in(value):
+            return f"[{inside}]"
+        return f"({inside}{',' * (len(value) == 1)})"
     if not isinstance(value, Mapping):
         return literal(value).replace("{", "{{").replace("}", "}}")
     (kind, what), *_ = value.items()

@@ -20,7 +20,8 @@ import torch
 from torch import Tensor
 
 from torchkeras import config
-from torchkeras.engine.symbolic.tensor import KerasTensor, dtype_name, dtype_of, index_of
+from torchkeras.base.dtype_names import dtype_name, dtype_of
+from torchkeras.engine.symbolic.tensor import KerasTensor, index_of
 from torchkeras.engine.symbolic.unknown_sizes import ARITHMETIC, SymbolicSize
 from torchkeras.engine.weights.expressions import frozen, is_frozen, value_now
 from torchkeras.engine.weights.weight import Variable
@@ -133,7 +134,9 @@ def read(entry: Mapping[str, Any]) -> Tensor:
         raise ValueError("a constant has its bytes as base64.") from error
     if len(data) != prod(shape) * dtype.itemsize:
         raise ValueError(f"a constant of shape {shape} and type {dtype_name(dtype)} has another number of bytes.")
-    return torch.frombuffer(data, dtype=dtype).reshape(shape) if data else torch.empty(shape, dtype=dtype)
+    if data:
+        return torch.frombuffer(data, dtype=dtype).reshape(shape)
+    return torch.empty(shape, dtype=dtype)
 
 
 def shape_of(entry: Mapping[str, Any]) -> tuple[int, ...]:
@@ -156,7 +159,9 @@ def held(value: Any, hold: Callable[[Any], dict[str, Any]]) -> Any:
         return hold(value)
     if isinstance(value, Mapping) and "slice" in value:
         return {"slice": [held(part, hold) for part in value["slice"]]}
-    return [held(part, hold) for part in value] if isinstance(value, (list, tuple)) else value
+    if isinstance(value, (list, tuple)):
+        return [held(part, hold) for part in value]
+    return value
 
 
 def check(value: Any) -> None:
@@ -220,8 +225,12 @@ FORMS: Mapping[str, Callable[[Any], bool]] = {
 def is_fixed(value: Any) -> bool:
     """Whether an argument has nothing of the inputs or the layer in it."""
     if isinstance(value, Mapping):
-        return is_fixed(value["slice"]) if "slice" in value else not {"input", "size", "array", *HELD} & set(value)
-    return all(map(is_fixed, value)) if isinstance(value, (list, tuple)) else True
+        if "slice" in value:
+            return is_fixed(value["slice"])
+        return not {"input", "size", "array", *HELD} & set(value)
+    if isinstance(value, (list, tuple)):
+        return all(map(is_fixed, value))
+    return True
 
 
 def has_size(value: Any) -> bool:
@@ -237,8 +246,12 @@ def inputs_in(value: Any) -> list[int]:
         first, *others = value["size"]
         return inputs_in(others) if isinstance(first, str) else [first]
     if isinstance(value, Mapping):
-        return [value["input"]] if "input" in value else inputs_in(value.get("slice"))
-    return [k for part in value for k in inputs_in(part)] if isinstance(value, (list, tuple)) else []
+        if "input" in value:
+            return [value["input"]]
+        return inputs_in(value.get("slice"))
+    if isinstance(value, (list, tuple)):
+        return [k for part in value for k in inputs_in(part)]
+    return []
 
 
 # --- for a call ------------------------------------------------------------------------------------------------------

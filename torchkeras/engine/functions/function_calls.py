@@ -16,8 +16,8 @@ from torchkeras.base.nested import tensors_in
 from torchkeras.engine.functions import function_arguments
 from torchkeras.engine.functions.operators import KNOWN, Operation, problem
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic import torch_functions
 from torchkeras.engine.symbolic.tensor import OPERATORS, KerasTensor
+from torchkeras.tensor_functions import torch_functions
 
 _NAMES: dict[Any, str] = {torch.div: "truediv", torch.true_divide: "truediv", torch.remainder: "mod"}
 _NAMES |= {torch.Tensor.div: "truediv", torch.Tensor.true_divide: "truediv", torch.Tensor.remainder: "mod"}

@@ -47,7 +47,9 @@ def infer(layer: Operation, inputs: Any, masks: list[Any]) -> tuple[Any, list[An
 
 
 def _carried(tensor: KerasTensor, run: int) -> Sizes:
-    return _filled(tensor, PROBES[run]) if tensor._probed is None else tensor._probed[run]
+    if tensor._probed is None:
+        return _filled(tensor, PROBES[run])
+    return tensor._probed[run]
 
 
 def _filled(tensor: KerasTensor, size: int) -> Sizes:

@@ -10,19 +10,20 @@ from typing import Annotated, Any
 
 from torch import Tensor, nn
 
+from torchkeras.base.dtype_names import dtype_name
 from torchkeras.base.rules import Rule
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.functions import call_text, function_arguments, function_shapes
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import NEWER
-from torchkeras.engine.symbolic import torch_functions
 from torchkeras.engine.symbolic.axis_order import Layout
-from torchkeras.engine.symbolic.tensor import OPERATORS, dtype_name
+from torchkeras.engine.symbolic.tensor import OPERATORS
 from torchkeras.engine.weights.expressions import Expression, expression_of
+from torchkeras.tensor_functions import torch_functions
 from torchkeras.tensor_functions.by_name import BY_AXES, FUNCTIONS
 from torchkeras.tensor_functions.keras3 import KERAS3
 
-BY_POSITION = ("getitem", "matmul", *BY_AXES)  # these tell the axes apart; the others take each element alone
+BY_POSITION = ("getitem", "matmul", *BY_AXES)  # these treat axes differently; the others take each element alone
 KNOWN = ("dim", "ndimension", "size", "numel", "nelement")  # of a symbolic tensor, what needs no node
 KNOWN = (*KNOWN, "is_floating_point", "is_complex", "is_signed", "element_size")
 
@@ -108,7 +109,9 @@ class Operation(Layer):
         """Hold a tensor, or what a config says of one, under the next number; returns what stands for it."""
         number, self._count = self._count, self._count + 1
         try:
-            return self._hold_tensor(number, given) if isinstance(given, Tensor) else self._hold_entry(number, given)
+            if isinstance(given, Tensor):
+                return self._hold_tensor(number, given)
+            return self._hold_entry(number, given)
         except ValueError as error:
             raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
 

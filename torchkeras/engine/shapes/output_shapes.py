@@ -17,13 +17,14 @@ import torch
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
+from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.interrupts import whole_imports
 from torchkeras.base.nested import bound, leaves, of_first, put_together, taken_apart
 from torchkeras.engine.building.building import deferred, first_run, in_first_run, materialize
 from torchkeras.engine.building.meta_run import run_on_meta
 from torchkeras.engine.dtypes import is_mixed, taken
 from torchkeras.engine.facts import is_own
-from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, dtype_of, unpacked
+from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, unpacked
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -176,7 +177,9 @@ def _run_on_meta(
 def _way_to_run(layer: Layer) -> Callable[[Layer, Callable[[Callable[..., Any]], Any]], Any]:
     """`_run_ours` for a layer of this package's code that no other thread can be using; else `_run_theirs`."""
     in_use = layer._call_nodes or layer._taken_plainly  # another thread must not meet tensors on `meta`
-    return _run_ours if not in_use and _is_all_ours(layer) else _run_theirs
+    if not in_use and _is_all_ours(layer):
+        return _run_ours
+    return _run_theirs
 
 
 def _cannot_compute(layer: Layer, inputs: Any, error: Exception) -> Exception | None:
@@ -216,7 +219,7 @@ def _is_ours(module: torch.nn.Module) -> bool:
 
 
 def _run_ours(layer: Layer, compute: Callable[[Callable[..., Any]], Any]) -> Any:
-    """A run of modules whose tensors are those that they have registered; these stand aside for its time."""
+    """A run of modules that use the tensors they have registered and no others; `meta` ones take their place."""
     state = {name: _in_compute_type(layer, t) for name, t in (*layer.named_parameters(), *layer.named_buffers())}
 
     def call(*args: Any, **kwargs: Any) -> Any:

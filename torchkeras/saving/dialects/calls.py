@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import torch
 
+from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.nested import POSITIONAL, TENSOR, TensorSlot, encoded, ordered
 from torchkeras.engine.functions import function_arguments
-from torchkeras.engine.symbolic.tensor import dtype_of
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects.translation import Config, is_object, plain
 from torchkeras.saving.layer_facts import facts

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torchkeras import registry
+from torchkeras.base.dtype_names import dtype_name
 from torchkeras.base.nested import POSITIONAL, bound, put_together
 from torchkeras.engine.facts import is_own
 from torchkeras.engine.fit.compile_options import training_config
@@ -16,8 +17,7 @@ from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import KerasTensor, Node, dtype_name, node_of
-from torchkeras.engine.symbolic.torch_functions import BACKEND
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of
 from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.functions import Lambda
@@ -29,6 +29,7 @@ from torchkeras.saving.model_file import OWN
 from torchkeras.saving.write.keras3_checks import check_masks, check_modes, check_outputs
 from torchkeras.saving.write.keras3_operations import MODULES, operation_form
 from torchkeras.saving.write.keras3_training import compile_config, function_entry
+from torchkeras.tensor_functions.torch_functions import BACKEND
 
 if TYPE_CHECKING:
     from torchkeras.models.model import Model

@@ -70,7 +70,7 @@ class LoaderSource(Streamed):
         if own is not None:
             own.begin()
         if skip and _is_plain(self._loader):
-            items = _behind(self._loader, skip)
+            items = _after(self._loader, skip)
             return items if own is None else own.items(items, skip)
         # Workers draw random numbers of their own while they load: to go on as they were, they load it all again.
         items = iter(self._loader)
@@ -83,7 +83,7 @@ class LoaderSource(Streamed):
     def _own_batch(self, item: Any, part: Part) -> Batch:
         if self._sampler is None:
             return super()._own_batch(item, part)
-        return super()._own_batch(OwnSamples(item, part.processes * samples_in(mapped(item, _same, None))), part)
+        return super()._own_batch(OwnSamples(item, part.processes * samples_in(mapped(item, _unchanged, None))), part)
 
     def contents(self) -> dict[str, Any]:
         found = {**super().contents(), "batches": self.steps}
@@ -157,7 +157,7 @@ def _has_indices(loader: Any) -> bool:
     return type(loader) is DataLoader and not isinstance(loader.dataset, IterableDataset)
 
 
-def _same(tensor: torch.Tensor) -> torch.Tensor:
+def _unchanged(tensor: torch.Tensor) -> torch.Tensor:
     return tensor
 
 
@@ -173,7 +173,7 @@ class _Held:
         return self.iterator
 
 
-def _behind(loader: Any, skip: int) -> Iterator[Any]:
+def _after(loader: Any, skip: int) -> Iterator[Any]:
     """What `loader` gives after its first `skip` batches, which are not loaded. Draws what the loader would draw."""
     in_batches = loader.batch_sampler is not None
     held = _Held(loader.batch_sampler if in_batches else loader.sampler)

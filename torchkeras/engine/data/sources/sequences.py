@@ -94,7 +94,9 @@ class SequenceSource(Streamed):
 
     def state_dict(self) -> dict[str, Any]:
         """The Sequence's own state, if it has one; else the random numbers that each `on_epoch_end` drew from."""
-        return {"own": self._sequence.state_dict()} if self._has_state else {"ends": list(self._ends)}
+        if self._has_state:
+            return {"own": self._sequence.state_dict()}
+        return {"ends": list(self._ends)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Without a state of the Sequence's own, call its `on_epoch_end` as often, on the same random numbers."""

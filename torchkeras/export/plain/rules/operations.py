@@ -11,10 +11,10 @@ from torch import nn
 
 from torchkeras import activations, layers
 from torchkeras.engine.functions.function_arguments import has_size
-from torchkeras.engine.symbolic.torch_functions import BACKEND
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain.call import LayerCall, mask_rule, rule
 from torchkeras.export.plain.rules.activation import CALLED, activated
+from torchkeras.tensor_functions.torch_functions import BACKEND
 
 EQUATION = re.compile(r"[A-Za-z.,> -]*", re.ASCII)
 TYPED = ("cast", "argmax", "argmin")  # they take a type by its name
