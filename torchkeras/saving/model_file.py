@@ -188,8 +188,9 @@ def _hdf5(file: h5py.Group) -> ModelFile:
         return ModelFile(name, file, GROUPS, version=version, backend=str(attribute(file, "backend", "")))
     paths = with_folders(file)
     has_paths = not {"layers", "_layer_checkpoint_dependencies", "vars"}.isdisjoint(members(paths))
-    if has_paths or not (inside or attributes(file)):
-        # Keras 3 makes a group when it has a weight for it: an empty file is that of a model without weights.
+    # Keras 3 makes a group when it has a weight for it: an empty file is that of a model without weights.
+    is_empty = not inside and not attributes(file)
+    if has_paths or is_empty:
         as_written = has_attribute(file, OWN) and not has_attribute(file, SORTED)
         version = version or version_by_names(paths)
         return ModelFile(name, paths, PATHS, version=version, as_written=as_written, unsure=version.startswith("3."))

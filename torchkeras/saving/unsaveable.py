@@ -87,13 +87,16 @@ def _unmakeable(layer: Layer) -> str | None:
         return None
     config, parameters = layer.get_config(), inspect.signature(kind).parameters
     for name, parameter in parameters.items():
-        is_needed = parameter.kind in NAMED and parameter.default is parameter.empty
-        if is_needed and name not in config:
+        if name not in config and _is_needed(parameter):
             return f"has no {name!r} in its config, which its __init__ takes: let its get_config return it."
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     if not takes_any and config.keys() - parameters.keys():
         return "does not take its config: let its __init__ take **options and pass them to super().__init__."
     return None
+
+
+def _is_needed(parameter: inspect.Parameter) -> bool:
+    return parameter.kind in NAMED and parameter.default is parameter.empty
 
 
 def _inherits(model: Network, method: str) -> bool:

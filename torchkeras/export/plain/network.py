@@ -319,12 +319,8 @@ def _nested(layer: Any, call: LayerCall) -> list[int]:
     masked = tuple(mask is not None for mask in call.masks)
     asks = any(masked) or _gives_masks(layer)
     method = inner.method(masked, asks)
-    for name in inner.functions:
-        outer.function(name, outer.book.functions[name])
-    path = outer.module(layer, layer.name, f"{inner.name}({', '.join(inner.functions)})", inner.state)
+    path = _own_module(outer, inner, layer)
     uses = [*call.inputs, *(mask for mask in call.masks if mask is not None)]
-    if inner.resets and f"{path}.reset_states()" not in outer.resets:
-        outer.resets.append(f"{path}.reset_states()")
     values, masks = [call.new() for _ in call.outputs], [call.new("mask") for _ in call.outputs]
     text = f"{path if method.name == 'forward' else f'{path}.{method.name}'}({slots(len(uses))})"
     stays = bool(inner.resets)
@@ -335,6 +331,17 @@ def _nested(layer: Any, call: LayerCall) -> list[int]:
         call.assign((_targets(values), _targets(masks)), text, *uses, stays=stays)
         call.set_masks(*(mask if has else None for mask, has in zip(masks, method.masked, strict=True)))
     return values
+
+
+def _own_module(outer: NetworkWriter, inner: NetworkWriter, layer: Any) -> str:
+    """The attribute of the outer model that holds an inner one, with the functions and states that this needs."""
+    for name in inner.functions:
+        outer.function(name, outer.book.functions[name])
+    path = outer.module(layer, layer.name, f"{inner.name}({', '.join(inner.functions)})", inner.state)
+    reset = f"{path}.reset_states()"
+    if inner.resets and reset not in outer.resets:
+        outer.resets.append(reset)
+    return path
 
 
 def _targets(values: list[int]) -> Any:

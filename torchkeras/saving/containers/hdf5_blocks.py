@@ -60,7 +60,9 @@ class Blocks:
             return
         size = size or PREFIX + START.unpack(content)[0]
         yield Block(at, at + size)
-        pending = [(self._read(at, size) if len(content) < size else content)[PREFIX:]]
+        if len(content) < size:
+            content = self._read(at, size)
+        pending = [content[PREFIX:]]
         while pending:
             for kind, flags, message in _messages(pending.pop()):
                 if kind == MORE:

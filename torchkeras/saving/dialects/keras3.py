@@ -339,10 +339,10 @@ def _masks(class_name: str, call: NodeCall, graph: Mapping[str, Any]) -> list[bo
         masks = [given.get(f"{name}_mask") for name in ("query", "value", "key")]
     else:
         masks = list(calls.leaves_in(given.pop("mask", None)))
-    for mask in masks:
-        for place in calls.places_in(mask):
-            _check_mask(place, graph)
-    if facts(class_name).takes_mask and not any(masks) and any(True for _ in calls.places_in(given)):
+    for place in calls.places_in(masks):
+        _check_mask(place, graph)
+    has_more_tensors = next(calls.places_in(given), None) is not None
+    if facts(class_name).takes_mask and has_more_tensors and not any(masks):
         return [False]
     return [None if mask is None else not _everywhere(mask, graph) for mask in masks]
 
@@ -371,12 +371,14 @@ def _sources(place: CallPlace, graph: Mapping[str, Any]) -> set[Any]:
     entry, read = graph["entries"].get(place.layer, {}), graph["calls"].get(place.layer, ())
     if not is_object(entry) or not _is_function(entry) or place.call >= len(read):
         return {(place, None)}
-    args = read[place.call].args
-    if entry["class_name"] == "NotEqual" and len(args) == 2 and isinstance(args[1], (int, float)):
+    name, args = entry["class_name"], read[place.call].args
+    if name == "NotEqual" and len(args) == 2 and isinstance(args[1], (int, float)):
         return {(args[0], float(args[1]))}
-    if entry["class_name"] not in _JOINING:
+    if name in ("OnesLike", "ZerosLike"):
+        return set()
+    if name not in _JOINING:
         return {(place, None)}
-    inputs = () if entry["class_name"] in ("OnesLike", "ZerosLike") else calls.places_in(args)
+    inputs = calls.places_in(args)
     return {source for item in inputs for source in _sources(item, graph)}
 
 

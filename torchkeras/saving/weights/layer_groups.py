@@ -145,7 +145,7 @@ def match_in_order(
         raise WeightMismatchError(
             f"{file}: cannot load the weights of {len(stored)} layers into a model with {len(weighted)} layers that "
             f"have weights: the file has {', '.join(stored)}; the model "
-            f"{', '.join(names)}. {ADVICE}{BY_NAME if skip_mismatch else ''}"
+            f"{', '.join(names)}. {ADVICE}{BY_NAME * skip_mismatch}"
         )
     where = f"{file}: {BESIDE_LAYERS}, the weights of {type(model).__name__} {model.name!r} beside its layers"
     matched: list[Match] = []

@@ -149,12 +149,16 @@ def match(
             left = left[count:]
     except ValueError as error:
         raise WeightMismatchError(f"{where}: {error}") from error
-    if left or any(len(found.sources) != len(found.recipe.sources) for found in matches):
+    if left or any(map(_lacks_arrays, matches)):
         raise WeightMismatchError(
             f"{where} expects {len(variables)} weights ({', '.join(v.full_name for v in variables)}), "
             f"but the saved layer has {len(arrays)} ({', '.join(source.name for source in arrays)}). {ADVICE}"
         )
     return [_fitted(found, where, reshape).ready() for found in _by_names(matches)]
+
+
+def _lacks_arrays(found: Match) -> bool:
+    return len(found.sources) != len(found.recipe.sources)
 
 
 def match_one(variable: Variable, data: Dataset, origin: Origin) -> Match:

@@ -145,7 +145,7 @@ def _fitting(
     layers = {name: each for name, each in model.named_modules() if isinstance(each, Layer)}
     found: Tensors = {}
     for owner, tensors in _by_layer(expected, layers).items():
-        own = {name: stored[name] for names in tensors for name in names if name in stored}
+        own = {name: stored[name] for name in chain.from_iterable(tensors) if name in stored}
         if by_name and not own:
             continue
         try:
@@ -156,7 +156,7 @@ def _fitting(
             warn_of_skipped(layers[owner].name, error)
             continue
         found |= tensors
-    if by_name and not found and not skip:
+    if not (found or skip) and by_name:
         raise WeightMismatchError(f"{where}: by_name finds no layer: none of the names in it is one of the model.")
     return found
 
