@@ -16,7 +16,9 @@ EMPTY = {"amax": float("-inf"), "amin": float("inf")}  # of no numbers, as Tenso
 
 
 def _axes(x: Tensor, axis: Any) -> list[int]:
-    return list(range(x.dim())) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+    if axis is None:
+        return list(range(x.dim()))
+    return [axis] if isinstance(axis, int) else list(axis)
 
 
 def _counted(x: Any) -> Tensor:

@@ -36,7 +36,9 @@ class Signature:
         shape = [known or (size if axis else batch) for axis, known in enumerate(self.shape)]
         if below is None and self.dtype.is_floating_point:
             return torch.randn(shape, generator=generator).to(self.dtype)
-        most = 2 if self.dtype == torch.bool else BYTE if self.dtype.itemsize == 1 else LARGEST
+        most = BYTE if self.dtype.itemsize == 1 else LARGEST
+        if self.dtype == torch.bool:
+            most = 2
         return torch.randint(min(below or most, most), shape, generator=generator).to(self.dtype)
 
 

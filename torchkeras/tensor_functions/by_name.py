@@ -20,7 +20,9 @@ Axis = Any  # None, an integer or several
 
 
 def _axes(x: Tensor, axis: Axis) -> list[int]:
-    return list(range(x.dim())) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+    if axis is None:
+        return list(range(x.dim()))
+    return [axis] if isinstance(axis, int) else list(axis)
 
 
 def _reduction(function: Callable[..., Tensor]) -> Callable[..., Tensor]:

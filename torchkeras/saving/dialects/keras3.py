@@ -319,8 +319,8 @@ def _computes_on_floats(value: Any) -> bool:
     """Whether all tensors of a call are of floating-point numbers."""
     if is_object(value) and value["class_name"] == "__keras_tensor__":
         return "float" in str(value["config"].get("dtype", "float"))
-    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
-    return all(map(_computes_on_floats, parts))
+    parts = list(value.values()) if isinstance(value, Mapping) else value
+    return not isinstance(parts, (list, tuple)) or all(map(_computes_on_floats, parts))
 
 
 # --- masks -----------------------------------------------------------------------------------------------------------

@@ -170,10 +170,16 @@ def _spread(method: str) -> Callable[..., str]:
     return text
 
 
+def _all_axes(axis: Any, ndim: int) -> Any:
+    """The axes that an option of Keras names: one, several, or None for all."""
+    if axis is None:
+        return range_of(ndim)
+    return (axis,) if isinstance(axis, int) else axis
+
+
 def _prod(call: LayerCall, x: Any, axis: Any = None, keepdims: Any = False) -> str:
     ndim = len(call.values[0].shape)
-    axes = range_of(ndim) if axis is None else [axis] if isinstance(axis, int) else axis
-    ordered = sorted((each % ndim for each in axes), reverse=True)
+    ordered = sorted((each % ndim for each in _all_axes(axis, ndim)), reverse=True)
     return "{0}" + "".join(f".prod({each}{', keepdim=True' * bool(keepdims)})" for each in ordered)
 
 
@@ -251,8 +257,7 @@ def _squeeze(call: LayerCall, x: Any, axis: Any = None) -> str:
 
 
 def _flip(call: LayerCall, x: Any, axis: Any = None) -> str:
-    axes = range_of(len(call.values[0].shape)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
-    return f"{{0}}.flip({', '.join(map(str, axes))})"
+    return f"{{0}}.flip({', '.join(map(str, _all_axes(axis, len(call.values[0].shape))))})"
 
 
 def _joined(name: str, default: int) -> Callable[..., str]:
