@@ -161,8 +161,7 @@ class _Writing:
             return self.inside(layer, option)
         if _is_activation(option) and value is not None:
             return self.activation(getattr(layer, option), value)
-        function = getattr(layer, LAMBDA.get(option, ""), None) if isinstance(layer, Lambda) else None
-        if callable(function):
+        if isinstance(layer, Lambda) and callable(function := getattr(layer, LAMBDA.get(option, ""), None)):
             return _own_function(layer, option, function)
         if option == "activity_regularizer":
             value = _of_each_sample(layer, value)

@@ -36,7 +36,7 @@ def operation(layer: Any, call: LayerCall) -> Any:
     if isinstance(name, str) and name.startswith(f"{BACKEND}."):
         raise EjectError(f"{layer.name!r}: eject knows no plain PyTorch for {name}; write it with torch's functions.")
     if not isinstance(name, str):
-        text = f"{call.writer.function(layer.name, name)}({_joined(call, arguments)})"
+        text = f"{call.writer.function(layer.name, name)}({_listed(call, arguments)})"
     elif name.startswith("torch.") or layer._count or layer.keywords or has_size(arguments):
         text = layer._line(lambda held: _held(layer, call, held))
     else:
@@ -110,7 +110,7 @@ def _operand(call: LayerCall, argument: Any) -> str:
 def _text(call: LayerCall, argument: Any) -> str:
     """An argument as Python: an input as `{k}`."""
     if isinstance(argument, (list, tuple)):
-        return f"[{_joined(call, argument)}]"
+        return f"[{_listed(call, argument)}]"
     if not isinstance(argument, Mapping):
         return repr(argument)
     if "input" in argument:
@@ -127,7 +127,7 @@ def _text(call: LayerCall, argument: Any) -> str:
     raise EjectError(f"{call.layer.name!r}: eject knows no argument {dict(argument)!r} of {call.layer.function!r}.")
 
 
-def _joined(call: LayerCall, arguments: Any) -> str:
+def _listed(call: LayerCall, arguments: Any) -> str:
     return ", ".join(_text(call, argument) for argument in arguments)
 
 
