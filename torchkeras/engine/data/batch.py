@@ -1,7 +1,7 @@
 """Arrays and tensors to batches on the model's device; a batch in order is a view, a shuffled one is gathered there."""
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -36,6 +36,11 @@ class Batch:
     def whole(self) -> int:
         """How many samples the batch has, wherever they are."""
         return self.size + self.others
+
+    def mapped(self, change: Callable[[Tensor], Tensor]) -> "Batch":
+        """The batch with each of its tensors changed; `raw` stays."""
+        inputs, targets = list(map(change, self.inputs)), list(map(change, self.targets))
+        return replace(self, inputs=inputs, targets=targets, weights=_each(self.weights, change))
 
 
 class ArrayData:

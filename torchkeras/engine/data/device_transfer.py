@@ -84,9 +84,4 @@ def _receive(batch: Batch, event: torch.cuda.Event, device: torch.device) -> Bat
 def _each(batch: Batch, change: Callable[[Tensor], Tensor], device: torch.device | None) -> Batch:
     if batch.raw is not None:
         return replace(batch, raw=mapped(batch.raw, change, device))
-    return replace(
-        batch,
-        inputs=[change(value) for value in batch.inputs],
-        targets=[change(value) for value in batch.targets],
-        weights=[None if value is None else change(value) for value in batch.weights],
-    )
+    return batch.mapped(change)
