@@ -44,7 +44,7 @@ from torchkeras.engine.layer.added_losses import losses_of_call
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.step.step import predict_step
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
-from torchkeras.engine.weights.weight_lists import WeightOwner
+from torchkeras.engine.weights.weight import penalized
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.legacy.arguments import old_names
 from torchkeras.saving import load, save
@@ -184,7 +184,7 @@ class Model(Network):
     def layers(self) -> list[Any]:
         """The layers: of a graph, farthest from the outputs first; else those that the model's code has, as made."""
         if self._graph is None and self._has_own_code:
-            return Layers(WeightOwner._sublayers(self))
+            return Layers(Layer._sublayers(self))
         return super().layers
 
     @property
@@ -873,7 +873,7 @@ class Model(Network):
     @property
     def losses(self) -> list[torch.Tensor]:
         """The penalties on the weights now, and what layers added in the last pass by hand: sum them in your loop."""
-        penalties = [v.regularizer(v.array) for v in self._penalized()]
+        penalties = [v.regularizer(v.array) for v in penalized(self)]
         of_calls = [loss for module in self.modules() for loss in losses_of_call(module)]
         return Losses([*penalties, *self._training.own_steps.added, *of_calls])
 

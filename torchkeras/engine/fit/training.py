@@ -39,6 +39,7 @@ from torchkeras.engine.graph.subclassed import OwnCode
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.added_losses import add_activity_losses
 from torchkeras.engine.layer.changed_options import SETTLED
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.speed.auto_compile import Auto
 from torchkeras.engine.speed.choose import learner, scorer
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel
@@ -49,9 +50,9 @@ from torchkeras.engine.step.output_loss import name_of
 from torchkeras.engine.step.step import learn, train_step
 from torchkeras.engine.step.targets import Target, reported_names, resolve
 from torchkeras.engine.weights.expressions import refuse_frozen
+from torchkeras.engine.weights.freezing import held_tensors, note_compile
 from torchkeras.engine.weights.unseen import warn_of_unseen
-from torchkeras.engine.weights.weight import Variable
-from torchkeras.engine.weights.weight_lists import WeightOwner
+from torchkeras.engine.weights.weight import Variable, penalized
 from torchkeras.losses.shared import HALF_TYPES
 from torchkeras.metrics.direction import higher_is_better
 from torchkeras.world.processes import has_group
@@ -209,9 +210,9 @@ class Training:
         asked = self.options.loss, self.options.metrics, self.options.weighted_metrics
         return not any((*asked, self.added.losses, self.added.metrics))
 
-    def weight_owners(self) -> Iterator[WeightOwner]:
+    def weight_owners(self) -> Iterator[Layer]:
         """The layers at any depth, the model among them."""
-        return (module for module in self.model.modules() if isinstance(module, WeightOwner))
+        return (module for module in self.model.modules() if isinstance(module, Layer))
 
     @property
     def metrics_names(self) -> list[str]:
@@ -366,14 +367,14 @@ def _settled_with_graph(training: Training, is_shared: bool) -> CompiledModel:
     mixed, asked = mixed_layers(network), _with_activity_regularizer(network)
     if is_shared:
         refuse_compiling(given, OF_ONE_PROCESS)
-    penalized = model._penalized(weights)
+    regularized = penalized(model, weights)
     guard = _guard(training)
     compiled = CompiledModel(
         network,
         targets,
         given.optimizer,
         parameters,
-        penalized,
+        regularized,
         _constrained(training, variables),
         details=has_masks or bool(asked),
         added_losses=len(added.losses),
@@ -400,7 +401,7 @@ def _look_again(training: Training, compiled: CompiledModel) -> None:
     model = training.model
     asked = _with_activity_regularizer(compiled.network)
     variables = [each for each in model.weights if each.trains]
-    compiled.follow(model._penalized(), _constrained(training, variables), details=bool(asked))
+    compiled.follow(penalized(model), _constrained(training, variables), details=bool(asked))
     if asked:
         _hook_activities(model, by_hand=training.has_own("train_step"))
 
@@ -455,7 +456,7 @@ def has_loss(training: Training, targets: Sequence[Target]) -> bool:
         or training.added.losses
         or training.has_own("compute_loss")
         or _may_add_losses(model)
-        or model._penalized()
+        or penalized(model)
         or _with_activity_regularizer(model)
     )
 
@@ -487,8 +488,8 @@ def _bind_optimizer(
     warn_of_unseen(training.model, "compile", stacklevel=7, losses=losses)
     collected = set(map(id, parameters))
     for owner in training.weight_owners():
-        if owner._held or owner._frozen_at_compile:
-            owner._note_compile(collected)
+        if owner._freezing.held or owner._freezing.at_compile:
+            note_compile(owner, collected)
 
 
 def _constrained(training: Training, variables: list[Variable]) -> list[Variable]:
@@ -531,9 +532,9 @@ def _warn_of_changes(training: Training, compiled: CompiledModel) -> set[int]:
     held: set[int] = set()
     lent: set[int] = set()
     for owner in training.weight_owners():
-        if owner._held:
-            held.update(map(id, owner._held_tensors()))
-            lent.update(map(id, owner._held_tensors(for_another=True)))
+        if owner._freezing.held:
+            held.update(map(id, held_tensors(owner)))
+            lent.update(map(id, held_tensors(owner, for_another=True)))
     if now != {id(each) for each in parameters if each.requires_grad or id(each) in held}:
         frozen = {id(each) for each in parameters if not each.requires_grad and id(each) in held}
         warnings.warn(discrepancy(model.weights, parameters, frozen, lent), stacklevel=4)

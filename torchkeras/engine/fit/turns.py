@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from torchkeras.base.forks import remake_thread_pool
+from torchkeras.base.malloc import keep_freed
 from torchkeras.engine.modes import in_mode, kept
-from torchkeras.engine.speed.forks import remake_thread_pool
-from torchkeras.engine.speed.malloc import keep_freed
 from torchkeras.engine.step.step import AS_IT_IS
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from torchkeras.base.nested import leaves, slots_as_written, slots_on_torch
 from torchkeras.base.rules import integer, read
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.building import building_alone
-from torchkeras.engine.dtypes import taken
+from torchkeras.engine.dtypes import agree_on_policy, take_policy, taken
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.call_forms import (
@@ -42,8 +42,9 @@ from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape, as_list, unpacked
-from torchkeras.engine.weights.weight import NO_MEMORY, Variable
-from torchkeras.engine.weights.weight_lists import KERAS1, TORCH, WRITTEN, WeightOwner, distinct
+from torchkeras.engine.weights.freezing import follow_trainable
+from torchkeras.engine.weights.weight import NO_MEMORY, Variable, own_variables
+from torchkeras.engine.weights.weight_lists import KERAS1, TORCH, WRITTEN, distinct
 
 FRAMES = 40  # of Python, that a call, a copy or a walk by torch takes for each model inside another, with some to spare
 SLOTS = {WRITTEN: slots_as_written, TORCH: slots_on_torch}  # of the forms of inputs and outputs, in another order
@@ -110,8 +111,8 @@ class Network(Layer, abstract=True):
         self._set_graph(taken)
         self._generated.function(self._generated.plain)
         self.built = True  # now other threads may use it
-        if not self._trainable:
-            self._follow_trainable(False)
+        if not self._freezing.trainable:
+            follow_trainable(self, False)
 
     def _set_graph(self, graph: Graph) -> None:
         self._graph = graph
@@ -324,19 +325,19 @@ class Network(Layer, abstract=True):
         """Whether any layer carries state from batch to batch."""
         return any(layer.stateful for layer in self.layers)
 
-    def _sublayers(self) -> list[WeightOwner]:
+    def _sublayers(self) -> list[Layer]:
         # The layers of the graph, then those that the model holds in attributes.
         layers = [] if self._graph is None else self._graph.layers
         return list(dict.fromkeys([*layers, *super()._sublayers()]))
 
-    def _sublayers_in(self, order: str) -> list[WeightOwner]:
+    def _sublayers_in(self, order: str) -> list[Layer]:
         return list(dict.fromkeys([*self._layers_in(order), *super()._sublayers()]))
 
     def _ordered_weights(self) -> list[Variable]:
         # get_weights follows the layers (those of a model that only Keras 1 has, in its order); `weights` lists those
         # that train first.
         variables = [variable for layer in self._sublayers_in(KERAS1) for variable in layer.weights]
-        return distinct([*variables, *self._own_variables()])
+        return distinct([*variables, *own_variables(self)])
 
     def _check_has_weights(self) -> None:
         """Raise NotBuiltError for a model whose weights are still to be made."""
@@ -484,9 +485,9 @@ class Network(Layer, abstract=True):
         try:
             for layer in layers:
                 if override or not layer._tells_policy:
-                    layer._take_policy(policy)
+                    take_policy(layer, policy)
             for layer in layers:
-                layer._agree_on_policy()
+                agree_on_policy(layer)
         except ValueError:
             for layer, own, tells in before:
                 layer._policy, layer._tells_policy = own, tells

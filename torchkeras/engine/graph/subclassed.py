@@ -14,13 +14,14 @@ import numpy as np
 import torch
 
 from torchkeras import config
+from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.nested import TENSORS, TensorSlot, leaves, put_together, taken_apart
 from torchkeras.engine.building.building import building_alone
 from torchkeras.engine.graph.call_forms import as_tensors, form_of, keys_of_form
 from torchkeras.engine.graph.input import Input
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import Shape, dtype_of
+from torchkeras.engine.symbolic.tensor import Shape
 
 ARRAYS = (*TENSORS, np.ndarray)
 
