@@ -125,7 +125,9 @@ def _problem(model: Model, path: PathLike, kind: Format, weights_only: bool) -> 
 
 def _is_anothers(model: Model) -> bool:
     """Whether another process writes the model: the main one, where several train replicas of it together."""
-    together = getattr(model, "_processes", None) is not None and not shared_in(model.parameters())
+    training = getattr(model, "_training", None)
+    is_shared = training is not None and training.processes is not None
+    together = is_shared and not shared_in(model.parameters())
     return together and not is_main()
 
 
