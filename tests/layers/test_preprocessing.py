@@ -122,7 +122,7 @@ def test_negative_indices_count_for_nothing():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: Rescaling("a"), "Rescaling: scale must be a number; found 'a'."),
+        (lambda: Rescaling("a"), "Rescaling: scale must be a number or an array of numbers; found 'a'."),
         (
             lambda: Resizing(4, 5, "lanczos3"),
             "Resizing: interpolation must be one of 'bilinear', 'nearest', 'bicubic'; found 'lanczos3'.",

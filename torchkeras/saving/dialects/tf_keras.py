@@ -25,6 +25,18 @@ def _bins(made: Config, where: str) -> Config:
     return with_options(made, dtype=None) if is_integer else made
 
 
+def _normalization(made: Config, where: str) -> Config:
+    """A Normalization whose mean and variance have no leading axes of 1: tf.keras gives them the axes of the input."""
+    options = made["config"]
+    return with_options(made, **{key: _without_ones(options[key]) for key in ("mean", "variance") if key in options})
+
+
+def _without_ones(values: Any) -> Any:
+    while isinstance(values, list) and len(values) == 1 and isinstance(values[0], list):
+        values = values[0]
+    return values
+
+
 _channels_last = setting(data_format="channels_last")
 
 
@@ -48,6 +60,7 @@ _CHANGES = {
     **CHANGES,
     "BatchNormalization": batch_normalization("flat"),
     "Discretization": _bins,
+    "Normalization": _normalization,
     **dict.fromkeys(IMAGES, _channels_last),
     "Resizing": _resizing,
 }
@@ -240,10 +253,16 @@ def _is_of_2_1(config: Any, training: Any) -> bool | None:
     for options in mappings(config):
         if isinstance(options.get("input_layers"), Mapping):
             return False
-        first = next(iter(options.get("layers") or ()), None)
-        if "input_layers" not in options and is_object(first) and first["config"].get("batch_input_shape"):
+        if "input_layers" not in options and _begins_with_shape(options.get("layers")):
             return "build_input_shape" not in options
     return None
+
+
+def _begins_with_shape(layers: Any) -> bool:
+    """Whether the first of a Sequential's layers says the shape of its input."""
+    first = layers[0] if isinstance(layers, list) and layers else None
+    config = first.get("config") if isinstance(first, Mapping) else None
+    return isinstance(config, Mapping) and bool(config.get("batch_input_shape"))
 
 
 def _is_of_tensorflow1(config: Any) -> bool | None:
@@ -353,8 +372,8 @@ def _doubts_of_2_1(config: Any) -> list[str]:
         return []
     doubtful = []
     for options in (found["config"] for found in entries if found["class_name"] == "Bidirectional"):
-        layer, name = options["layer"], options.get("name")
-        if _zeros(layer) and _by_cudnn(layer):
+        layer, name = options.get("layer"), options.get("name")
+        if is_object(layer) and _zeros(layer) and _by_cudnn(layer):
             doubtful.append(
                 f"Bidirectional {name!r}: the file does not show whether TensorFlow 2.1 wrote it, whose "
                 f"{layer['class_name']} repeats its last output at masked steps, or 2.2, where it gives zeros; it is "
@@ -366,7 +385,7 @@ def _doubts_of_2_1(config: Any) -> list[str]:
 
 def _is_said(option: str, entry: Mapping[str, Any]) -> bool:
     """Whether the entry of a layer says an option, itself or as an argument of a call."""
-    argument = IN_CALLS.get(entry["class_name"], {}).get(option)
+    argument = IN_CALLS.get(entry["class_name"], {}).get(option, option)
     in_calls = any(found.get(argument) for found in mappings(entry.get("inbound_nodes")))
     return option in entry["config"] or in_calls
 
