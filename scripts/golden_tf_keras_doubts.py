@@ -1,4 +1,4 @@
-"""Files by versions of tf.keras that call themselves alike and differ, or that leave out an option.
+"""Files by versions of tf.keras that call themselves alike and differ, leave out an option, or have one that is new.
 
     python golden_tf_keras_doubts.py tests/golden/tf.keras-doubts
 
@@ -54,6 +54,22 @@ def weighted():
     return model
 
 
+def of(layer):
+    """A model of one layer."""
+
+    def build():
+        inputs = L.Input(STEPS)
+        return models.Model(inputs, layer()(inputs))
+
+    return build
+
+
+ALONE = {
+    "separable": of(lambda: L.SeparableConv1D(4, 2, padding="causal", dilation_rate=2)),
+    "rescaling": of(lambda: L.Rescaling([1.0, 2.0, -3.0], offset=[0.0, 0.5, 1.0])),
+    "rescaling_offset": of(lambda: L.Rescaling(2.0, offset=[0.0, 0.5, 1.0])),
+    "normalization": of(lambda: L.Normalization(mean=[[1.0, 2.0, 3.0]], variance=[[1.0, 4.0, 9.0]])),
+}
 BOTH = {"functional": functional, "compiled": compiled, "sequential": sequential}
 MODELS = {
     "1.10": {"weighted": weighted},
@@ -61,7 +77,7 @@ MODELS = {
     "2.1": BOTH,
     "2.2": BOTH,
     "2.9": {"causal": causal},
-    "2.15": {"causal": causal},
+    "2.15": {"causal": causal, **ALONE},
 }
 
 

@@ -1,4 +1,4 @@
-"""Files by versions of tf.keras that call themselves alike and differ, or that leave out an option.
+"""Files by versions of tf.keras that call themselves alike and differ, leave out an option, or have one that is new.
 
 They were made by `scripts/golden_tf_keras_doubts.py` under the genuine versions.
 """
@@ -25,6 +25,8 @@ CAUSAL = (
     "{}: its causal is not written by tf.keras 2.10 and later; it is taken as False, as there. If it was True, build "
     "the model by code and load the weights."
 )
+
+NO_CAUSAL = "Keras 3 refuses it: SeparableConv1D 'separable_conv1d': padding 'causal' has no form in Keras 3."
 
 
 def loaded(path):
@@ -151,3 +153,23 @@ def test_a_call_that_says_it_is_not_in_doubt():
         model = model_from_json(json.dumps(config))
     model.set_weights(load_model(GOLDEN / "2.9-causal.h5").get_weights())
     assert differs(GOLDEN / "2.9-causal.h5", model) < 1e-6
+
+
+# --- options that Keras 2.2.4 does not have --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["separable", "rescaling", "rescaling_offset", "normalization"])
+@pytest.mark.parametrize("suffix", [".h5", ".keras", ".pt"])
+def test_newer_options_are_read_and_saved_again(name, suffix, tmp_path):
+    path = GOLDEN / f"2.15-{name}.h5"
+    model, said = loaded(path)
+    assert said == []
+    assert differs(path, model) < 1e-5
+    with warnings.catch_warnings(record=True) as refused:
+        warnings.simplefilter("always")
+        model.save(tmp_path / f"m{suffix}")
+    no_form = suffix == ".keras" and name == "separable"
+    assert [NO_CAUSAL in str(each.message) for each in refused] == [True] * no_form
+    again, said = loaded(tmp_path / f"m{suffix}")
+    assert said == []
+    assert differs(path, again) < 1e-5
