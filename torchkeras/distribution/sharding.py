@@ -31,8 +31,10 @@ from torchkeras.distribution.replicas import averaged
 from torchkeras.distribution.units import LEAST, units_of
 from torchkeras.engine.adapters.tracked import with_replaced
 from torchkeras.engine.building.building import materialize
-from torchkeras.engine.graph.hook_free_calls import NO_HOOKS
-from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.weights.weight import own_variables, plain_modules
+from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN
+from torchkeras.world.one_process import CURRENT, OneReplica
 from torchkeras.world.processes import take_first
 
 __all__ = ["shard"]
@@ -71,9 +73,9 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
 def _prepare_layers(model: nn.Module) -> None:
     """Check where layers keep their weights, and freeze the parameters that only torch's modules have."""
     for layer in model.modules():
-        if isinstance(layer, WeightOwner):
+        if isinstance(layer, Layer):
             _check_places(layer)
-            for variable in layer._own_variables():
+            for variable in own_variables(layer):
                 for tensor in variable.further:  # which torch adds: kept at zero
                     tensor.requires_grad_(False)
 
@@ -93,10 +95,10 @@ def _shard_units(model: nn.Module, units: Sequence[Any], mesh: DeviceMesh) -> No
             group.force_sum_reduction_for_comms = mesh.device_type == "cpu"
 
 
-class Sharded:
+class Sharded(OneReplica):
     """How a step computes on a model whose weights are shared: what `compiled.replicas` is asked for.
 
-    `network`: what computes its outputs, and what is added to its losses. `hooks`: see `Replicas`.
+    `network`: what computes its outputs, and what is added to its losses. `hooks`: see `OneReplica`.
     """
 
     def __init__(self, model: nn.Module, network: nn.Module, mesh: DeviceMesh):
@@ -109,20 +111,21 @@ class Sharded:
             network.register_forward_pre_hook(root._pre_forward, prepend=True, with_kwargs=True)
             network.register_forward_hook(root._post_forward)
             self._kept.watch(network, root._fsdp_param_groups[0])
-        self.hooks = own_hooks(network) if self._kept.all else NO_HOOKS
+        self.hooks = own_hooks(network) if self._kept.all else frozenset()
 
     def passing(self, run: Callable[..., Any]) -> Callable[..., Any]:
         """What computes the outputs of the model, where gradients are recorded: hooks of FSDP2 do the rest."""
         return partial(self._kept.passing, run)
 
-    def gradients(self, loss: Tensor, parameters: Sequence[Tensor], one: Tensor) -> list[Tensor | None]:
+    def gradients(self, loss: Tensor, parameters: list[Tensor], one: Tensor | None) -> list[Tensor | None]:
         """The means over the processes of the gradients of a loss, for each parameter those of this process's rows."""
         before = [parameter.grad for parameter in self._parameters]
         for parameter in self._parameters:
             parameter.grad = None
         try:
             self._kept.before_gradients_of(loss)
-            loss.backward(one)
+            assert one is not None
+            loss.backward(CURRENT.batch.weighted(one))
             found = parts(parameter.grad for parameter in parameters)
         finally:
             self._kept.free()
@@ -188,7 +191,7 @@ def _lay_in_order(model: nn.Module) -> dict[tuple[nn.Module, str], tuple[int, ..
     return strides
 
 
-def _check_places(layer: WeightOwner) -> None:
+def _check_places(layer: Layer) -> None:
     """Raise ValueError for a weight that a layer keeps beside where it is registered: it would not follow."""
     held = {id(parameter): None for parameter in layer.parameters()}
     for name, value in (*vars(layer).items(), *layer._modules.items()):
@@ -206,8 +209,8 @@ def _named(module: Any) -> str:
 def _allocate(model: nn.Module, device: torch.device | None) -> None:
     """Give memory to the rows that this process has of weights on `meta`, and to all else on `meta`."""
     place = config.device() if device is None else device
-    owners = [layer for layer in model.modules() if isinstance(layer, WeightOwner)]
-    types = {module: layer._policy.variable_type for layer in owners for _, module in layer._plain_modules()}
+    owners = [layer for layer in model.modules() if isinstance(layer, Layer)]
+    types = {module: layer._policy.variable_type for layer in owners for _, module in plain_modules(layer)}
     groups = [group for state in states_of(model) for group in state._fsdp_param_groups]
     for each in chain.from_iterable(group.fsdp_params for group in groups):
         old = each.sharded_param

@@ -5,13 +5,14 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from torchkeras.engine.data.raw_batch import rows_of
-from torchkeras.world.shared_batch import bounds, taken
+from torchkeras.world.parts import bounds, taken
 
 if TYPE_CHECKING:
     from torchkeras.engine.data.batch import Batch
@@ -49,17 +50,12 @@ class Part:
         rows, whole = self.rows(batch.size), batch.size
         if batch.raw is not None:
             return self.counted(replace(batch, raw=rows_of(batch.raw, rows, whole)), whole)
-        own = replace(
-            batch,
-            inputs=[value[rows] for value in batch.inputs],
-            targets=[value[rows] for value in batch.targets],
-            weights=[None if value is None else value[rows] for value in batch.weights],
-        )
-        return self.counted(own, whole)
+        return self.counted(batch.mapped(itemgetter(rows)), whole)
 
     def counted(self, batch: Batch, whole: int) -> Batch:
         """A batch that has the rows of this process alone, of `whole` samples."""
-        return replace(batch, size=self.size(whole), whole=whole)
+        size = self.size(whole)
+        return replace(batch, size=size, others=whole - size)
 
 
 def checksum(tensors: Iterable[Tensor], before: int = 0) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from torchkeras import config
+from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.fixed_lists import Layers, OutputNames
 from torchkeras.base.nested import TENSORS, TensorSlot, leaves, put_together, taken_apart
 from torchkeras.base.tracing import is_compiling
@@ -23,8 +24,7 @@ from torchkeras.engine.graph.input import Input
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import Shape, dtype_of
-from torchkeras.engine.weights.weight_lists import WeightOwner
+from torchkeras.engine.symbolic.tensor import Shape
 
 ARRAYS = (*TENSORS, np.ndarray)
 
@@ -201,7 +201,7 @@ class Subclassed(Network, abstract=True):
     @property
     def layers(self) -> list[Any]:
         """The layers: of a graph, farthest from the outputs first; else those that the model's code has, as made."""
-        return Layers(WeightOwner._sublayers(self)) if self._graph is None and self._has_own_code else super().layers
+        return Layers(Layer._sublayers(self)) if self._graph is None and self._has_own_code else super().layers
 
     @property
     def output_names(self) -> list[str]:

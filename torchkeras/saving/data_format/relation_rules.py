@@ -7,7 +7,7 @@ that are the same in both models.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, Protocol
 
@@ -19,6 +19,7 @@ from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list
+from torchkeras.engine.weights.weight import own_variables
 from torchkeras.layers.activation import Parametric, Pointwise, Softmax
 from torchkeras.layers.adaptive_pooling import (
     AdaptivePooling,
@@ -221,7 +222,7 @@ def _along_axes(call: TrackedCall) -> list[Relation]:
     last = ndim - 1
     if given.places is not None and last in target and isinstance(call.source, GroupNormalization):
         call.refuse("its groups are of neighbours, which have another order in the other data format.")
-    for variable in call.source._own_variables():
+    for variable in own_variables(call.source):
         call.reorder(variable.name, *along(variable.shape, tuple(source.index(given.order[axis]) for axis in target)))
         if given.places is not None and last in target:
             call.reorder(variable.name, Take(-1, given.places))
@@ -238,7 +239,7 @@ def _parametric(call: TrackedCall) -> list[Relation]:
     (given,) = call.given
     shared = [layer.shared_axes or () for layer in (call.source, call.target)]
     _check_axes(call, given, sorted(shared[0]), sorted(shared[1]))
-    for variable in call.source._own_variables():
+    for variable in own_variables(call.source):
         call.reorder(variable.name, *along(variable.shape, tuple(axis - 1 for axis in given.order[1:])))
         if given.places is not None and variable.shape[-1] > 1:
             call.reorder(variable.name, Take(-1, given.places))
@@ -264,13 +265,12 @@ def _rearranged(call: TrackedCall) -> list[Relation]:
     wanted = [order for order in call.wanted if order is not None]
     found = []
     for probes in PROBES[: 1 + (None in shape[1:])]:
-        sizes = itertools.cycle(probes)
-        known = (1, *(next(sizes) if size is None else size for size in shape[1:]))
-        ids = np.arange(np.prod(known)).reshape(known)
+        ids = _numbered(shape, probes)
         source, target = _outputs_for(call.source, ids), _outputs_for(call.target, given.applied(ids))
         found.append(find(source, target, [*wanted, *orders_of(source.ndim)]))
-    if found[0] is not None and found[0] == found[-1] and (len(found) == 1 or found[0].places is None):
-        return [found[0]]
+    first, last = found[0], found[-1]
+    if first is not None and first == last and (len(found) == 1 or first.places is None):
+        return [first]
     if not wanted or len(shape) > 2 or call.tensor is None:
         call.refuse(
             f"it would mix other values in the other data format: its input {shape} has {given}. "
@@ -279,6 +279,13 @@ def _rearranged(call: TrackedCall) -> list[Relation]:
     # The incoming features can be given in the order that the result needs.
     call.tracker.choose(call, tuple(source.transpose(wanted[0]).ravel().tolist()))
     return [Relation(wanted[0])]
+
+
+def _numbered(shape: Any, probes: Sequence[int]) -> np.ndarray:
+    """One sample of this shape in which each value has a number of its own; unknown axes have the sizes `probes`."""
+    sizes = itertools.cycle(probes)
+    known = (1, *(next(sizes) if size is None else size for size in shape[1:]))
+    return np.arange(np.prod(known)).reshape(known)
 
 
 def _outputs_for(layer: Layer, ids: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of
+from torchkeras.engine.weights.weight import own_variables
 from torchkeras.layers.core import Dense
 from torchkeras.saving.data_format.orders import find_orders, is_alike, is_ours, over_images
 from torchkeras.saving.data_format.relation import Places, Relation, Reordering, arranged, lowered
@@ -75,7 +76,7 @@ class Tracker:
         bases = type(call.source).__mro__ if is_ours(call.source) else ()
         rule = next((RULES[cls] for cls in bases if cls in RULES), unknown)
         found = rule(call)
-        for variable in call.target.weights if rule is unknown else call.target._own_variables():
+        for variable in call.target.weights if rule is unknown else own_variables(call.target):
             reordering = Reordering(tuple(call.steps.get(variable.name, ())))
             if self.reorderings.setdefault((id(variable.layer), variable.paths), reordering) != reordering:
                 call.refuse(f"it is called twice, and its weight {variable.name!r} would need two orders.")
@@ -110,7 +111,7 @@ def pairs_of(source: Layer, target: Layer) -> list[tuple[Layer, Layer]]:
         if type(source) is not type(target) or len(sides[0]) != len(sides[1]):
             _refuse_pair(source, target)
         inner = list(zip(*sides, strict=True))
-    names = [[variable.name for variable in layer._own_variables()] for layer in (source, target)]
+    names = [[variable.name for variable in own_variables(layer)] for layer in (source, target)]
     if names[0] != names[1]:
         _refuse_pair(source, target)
     return [(source, target), *(pair for two in inner for pair in pairs_of(*two))]  # type: ignore[arg-type]
@@ -125,15 +126,18 @@ def _pairs_of_nodes(source: Network, target: Network) -> list[tuple[Layer, Layer
             f"{source.name!r} and {target.name!r} must have the same layers; found {len(graphs[0].nodes)} calls in the "
             f"one and {len(graphs[1].nodes)} in the other."
         )
+
+    def are_at_same_places(tensors: list[KerasTensor], others: list[KerasTensor]) -> bool:
+        return [places[0][tensor] for tensor in tensors] == [places[1][tensor] for tensor in others]
+
     nodes = list(zip(graphs[0].nodes, graphs[1].nodes, strict=True))
     for node, other in nodes:
-        ends = [[at[tensor] for tensor in n.input_tensors] for at, n in zip(places, (node, other), strict=True)]
-        if ends[0] != ends[1] or len(node.output_tensors) != len(other.output_tensors):
+        alike = are_at_same_places(node.input_tensors, other.input_tensors)
+        if not alike or len(node.output_tensors) != len(other.output_tensors):
             _refuse_pair(node.layer, other.layer)
     pairs = list(dict.fromkeys((node.layer, other.layer) for node, other in nodes))
     _check_one_to_one(pairs)
-    sides = [[at[tensor] for tensor in (*g.inputs, *g.outputs)] for at, g in zip(places, graphs, strict=True)]
-    if sides[0] != sides[1]:
+    if not are_at_same_places([*graphs[0].inputs, *graphs[0].outputs], [*graphs[1].inputs, *graphs[1].outputs]):
         _refuse_pair(source, target)
     return pairs
 

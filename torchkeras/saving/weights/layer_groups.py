@@ -7,7 +7,6 @@ This order also holds across all layers of an inner model.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import h5py
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import Variable
-from torchkeras.engine.weights.weight_lists import NOW, Order
+from torchkeras.engine.weights.weight_lists import NOW, Order, weights_in
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import dataset_in, group_in, members, read_names, write_names
 from torchkeras.saving.containers.places import filename
@@ -37,7 +36,7 @@ def write_origin(group: h5py.Group) -> None:
 
 def write_weights(group: h5py.Group, model: Network, order: Order = NOW) -> None:
     """Write the weights of a model's layers, and those that belong to no layer."""
-    weighted = [(layer, layer._weights_in(order)) for layer in model.layers]
+    weighted = [(layer, weights_in(layer, order)) for layer in model.layers]
     if beside := _beside_layers(model, weighted):
         write_arrays(group.require_group(BESIDE_LAYERS), [(v.full_name, v.numpy()) for v in beside])
     write_names(group, "layer_names", [layer.name for layer, _ in weighted])
@@ -139,18 +138,19 @@ def match_in_order(
     stored = {name: arrays for name, arrays in stored_layers(group).items() if arrays}
     beside = stored.pop(BESIDE_LAYERS, [])
     layers = model._layers_in(order.layers) if order.layers else model.layers
-    weighted = [(layer, variables) for layer in layers if (variables := layer._weights_in(order))]
+    weighted = [(layer, variables) for layer in layers if (variables := weights_in(layer, order))]
+    names = [layer.name for layer, _ in weighted]
     file = filename(group)
     if len(stored) != len(weighted):
         raise WeightMismatchError(
             f"{file}: cannot load the weights of {len(stored)} layers into a model with {len(weighted)} layers that "
             f"have weights: the file has {', '.join(stored)}; the model "
-            f"{', '.join(layer.name for layer, _ in weighted)}. {ADVICE}{BY_NAME if skip_mismatch else ''}"
+            f"{', '.join(names)}. {ADVICE}{BY_NAME * skip_mismatch}"
         )
     where = f"{file}: {BESIDE_LAYERS}, the weights of {type(model).__name__} {model.name!r} beside its layers"
     matched: list[Match] = []
-    if named and {layer.name for layer, _ in weighted} == set(stored):
-        stored = {layer.name: stored[layer.name] for layer, _ in weighted}
+    if named and set(names) == set(stored):
+        stored = {name: stored[name] for name in names}
     for (layer, variables), arrays in zip(weighted, stored.values(), strict=True):
         matched += _of_layer(layer, variables, arrays, origin, file, skip_mismatch, reshape)
     return [*matched, *match(_beside_layers(model, weighted), beside, origin, where, reshape)]
@@ -172,7 +172,7 @@ def match_by_name(
             f"{', '.join(layer.name for layer in model.layers if layer.weights) or 'none'} with weights."
         )
     for layer in named:
-        variables = layer._weights_in(origin.order)
+        variables = weights_in(layer, origin.order)
         found += _of_layer(layer, variables, stored[layer.name], origin, file, skip_mismatch, reshape)
     return found
 
@@ -222,7 +222,7 @@ def follow_origin(file: str, model: Network, matches: list[Match], origin: Origi
                 found._follow_theano()
 
 
-def _follow_keras1(layer: Any, file: str, by_name: bool) -> None:
+def _follow_keras1(layer: Layer, file: str, by_name: bool) -> None:
     follow = getattr(layer, "_follow_keras1", None)
     if follow is None or getattr(layer, "data_format", None) != "channels_first":
         return
