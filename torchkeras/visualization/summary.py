@@ -94,7 +94,7 @@ def _print_nothing(line: str) -> None:
 
 
 def _count_flops(model: Model, flops: Any) -> Any:
-    """The operations of each layer. Imported when it is asked for: of `import torchkeras` it would be a hundredth."""
+    """The operations of each layer. Imported on demand: it would add a hundredth to `import torchkeras`."""
     return importlib.import_module("torchkeras.visualization.flops").count(model, flops)
 
 
@@ -163,9 +163,9 @@ def nested_model(layer: Layer) -> Any:
 
 
 def in_range(layers: list[Layer], layer_range: Any) -> list[Layer]:
-    """The layers from the first that `layer_range[0]` tells to the last that `layer_range[1]` does, both included.
+    """The layers from the first that `layer_range[0]` names to the last that `layer_range[1]` names, both included.
 
-    Each tells the layer of that name; without one, all whose names it matches from their beginning, as a regular
+    Each names the layer of that name; without one, all whose names it matches from their beginning, as a regular
     expression. Raises ValueError for another form, or when no layer fits.
     """
     if layer_range is None:
