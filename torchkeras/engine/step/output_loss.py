@@ -206,7 +206,8 @@ def mean_of(function: Score, true: Tensor, predicted: Tensor, by_feature: bool =
         whole = None
     if whole is not None:
         return whole(true, predicted)
-    return weighted_mean(scores_of(function, true, predicted, by_feature), None, None)
+    scores = scores_of(function, true, predicted, by_feature)
+    return scores.mean(dtype=None if scores.is_floating_point() else torch.float32)
 
 
 def scores_of(function: Score, true: Tensor, predicted: Tensor, by_feature: bool = False) -> Tensor:

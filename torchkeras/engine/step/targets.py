@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from torch import Tensor, nn
 
+from torchkeras.base.lazy import lazy_property
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.step.output_loss import Objective, objective
 from torchkeras.engine.step.output_metric import (
@@ -71,6 +72,16 @@ class Target:
     scores: int | None = None
     link: Callable[[Tensor], Tensor] | None = None
     exact: bool = False
+
+    @lazy_property
+    def scored(self) -> int:
+        """The output of the trained network that the loss takes."""
+        return self.index if self.scores is None else self.scores
+
+    @lazy_property
+    def links(self) -> bool:
+        """Whether some measure gets what `link` makes of the output."""
+        return self.link is not None and any(measure.of_probabilities for measure in self.measures)
 
     def with_activation(self) -> Target:
         """The same for a step that does not leave the activation out."""
