@@ -349,7 +349,7 @@ def measured(
         predicted = carried(predicted, torch.Tensor.detach)
     probabilities: Any = None
     if target.links and (left_out or not target.logits):
-        probabilities = target.link(predicted)
+        probabilities = target.link(predicted)  # type: ignore[misc]  # where it links there is one
     for measure in target.measures:
         metric, seen = measure.metric, predicted if measure.scores is None else outputs[measure.scores]
         if measure.of_probabilities:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from torch import Tensor, nn
 
-from torchkeras.base.lazy import lazy_property
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.step.output_loss import Objective, objective
 from torchkeras.engine.step.output_metric import (
@@ -59,6 +58,7 @@ class Target:
     `scores`: which output of the trained network holds the loss of each sample, where the graph computes it.
     `link`: what makes probabilities of the output where the loss takes logits, for the measures `of_probabilities`.
     `exact`: whether crossentropies are computed from the input of the output's activation, and not clipped.
+    `scored`: the output of the trained network that the loss takes. `links`: whether a measure takes what `link` makes.
     """
 
     index: int
@@ -72,16 +72,14 @@ class Target:
     scores: int | None = None
     link: Callable[[Tensor], Tensor] | None = None
     exact: bool = False
+    scored: int = field(init=False)
+    links: bool = field(init=False)
 
-    @lazy_property
-    def scored(self) -> int:
-        """The output of the trained network that the loss takes."""
-        return self.index if self.scores is None else self.scores
-
-    @lazy_property
-    def links(self) -> bool:
-        """Whether some measure gets what `link` makes of the output."""
-        return self.link is not None and any(measure.of_probabilities for measure in self.measures)
+    def __post_init__(self) -> None:
+        # Here, and not when they are first asked for: torch.compile would see the target change.
+        links = self.link is not None and any(measure.of_probabilities for measure in self.measures)
+        object.__setattr__(self, "scored", self.index if self.scores is None else self.scores)
+        object.__setattr__(self, "links", links)
 
     def with_activation(self) -> Target:
         """The same for a step that does not leave the activation out."""
