@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
+from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.function_values import installed
 from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.rules import read
@@ -25,7 +26,7 @@ from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.options import CONSTRAINT, INITIALIZER, REGULARIZER
 from torchkeras.engine.shapes.input_spec import InputSpec
-from torchkeras.engine.symbolic.tensor import Shape, as_list, dtype_of
+from torchkeras.engine.symbolic.tensor import Shape, as_list
 from torchkeras.engine.users_code import CODE, note
 from torchkeras.engine.weights.expressions import refuse_frozen
 from torchkeras.engine.weights.weight import Variable

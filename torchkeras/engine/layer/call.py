@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from torchkeras.base.dtype_names import dtype_name, dtype_of
 from torchkeras.base.nested import POSITIONAL, leaves, mapped, taken_apart, tensors_in
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.building import Building, in_first_run
@@ -26,8 +27,6 @@ from torchkeras.engine.symbolic.tensor import (
     Node,
     Shape,
     as_list,
-    dtype_name,
-    dtype_of,
     unpacked,
 )
 

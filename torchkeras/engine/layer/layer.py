@@ -17,6 +17,7 @@ from torch import nn
 
 from torchkeras import config, registry
 from torchkeras.base import docstrings
+from torchkeras.base.dtype_names import dtype_name, dtype_of
 from torchkeras.base.dtype_policy import DTypePolicy, policy_of
 from torchkeras.base.naming import name_methods, snake_case, unique_name
 from torchkeras.base.rules import refuse_unknown
@@ -29,7 +30,7 @@ from torchkeras.engine.layer.changed_options import HasOptions
 from torchkeras.engine.modes import by_mode, call_in_mode
 from torchkeras.engine.shapes import output_shapes
 from torchkeras.engine.shapes.input_spec import sized
-from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, dtype_name, dtype_of
+from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list
 from torchkeras.engine.weights.weight import Weight
 from torchkeras.legacy.arguments import layer_arguments
 
