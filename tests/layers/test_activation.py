@@ -12,6 +12,7 @@ from golden import FOLDER, cases, check, compiles, remade
 
 from torchkeras.engine.graph.input import Input
 from torchkeras.engine.symbolic.axis_order import Layout
+from torchkeras.engine.weights.weight import own_variables
 from torchkeras.layers.activation import (
     ELU,
     LeakyReLU,
@@ -137,7 +138,7 @@ def test_values_are_those_of_keras_1(case, make, names):
         written = read_names(group, "weight_names")
         layer.set_weights([np.asarray(dataset_in(group, name)) for name in written])
     assert [name.split("_", 2)[2].removesuffix(":0") for name in written] == names
-    assert [weight.name for weight in layer._own_variables()] == names
+    assert [weight.name for weight in own_variables(layer)] == names
     np.testing.assert_allclose(layer(x).detach().numpy(), stored["y0"], rtol=1e-5, atol=1e-6)
     compiles(layer, x)
     remade(layer)

@@ -224,7 +224,7 @@ def fresh_session():
 
 
 def flags(model):
-    return {name: each._trainable for name, each in model.named_modules() if isinstance(each, Layer)}
+    return {name: each._freezing.trainable for name, each in model.named_modules() if isinstance(each, Layer)}
 
 
 def training(model):
@@ -299,7 +299,7 @@ def test_a_copy_has_what_is_frozen(make, copy):
 @pytest.mark.parametrize("make", [nested, sequential, own_functional])
 def test_the_config_of_a_model_says_whether_it_trains(make):
     model = make()
-    frozen = model if model._trainable is False else model.get_layer("base")
+    frozen = model if model._freezing.trainable is False else model.get_layer("base")
     assert frozen.get_config()["trainable"] is False
     frozen.trainable = True
     assert "trainable" not in frozen.get_config()  # as in Keras 2.2.4

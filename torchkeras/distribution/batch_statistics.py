@@ -17,7 +17,8 @@ from torch.nn.modules._functions import SyncBatchNorm
 from torch.nn.modules.batchnorm import _NormBase
 from torch.overrides import TorchFunctionMode
 
-from torchkeras.engine.facts import Stating, is_own
+from torchkeras.engine.facts import is_own
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.world.batch_norm import masked_moments
 from torchkeras.world.one_process import CURRENT
 
@@ -230,7 +231,7 @@ def normalizing(network: nn.Module) -> AbstractContextManager[object]:
 def _modules(module: nn.Module) -> Iterator[nn.Module]:
     """The modules of a model that may be called."""
     yield module
-    if not (isinstance(module, Stating) and module._facts.knows_whole_batch):
+    if not (isinstance(module, Layer) and module._facts.knows_whole_batch):
         for child in module.children():
             yield from _modules(child)
 
@@ -241,7 +242,7 @@ def _may_normalize(module: nn.Module) -> bool:
 
 def runs_users_code(module: nn.Module) -> bool:
     """Whether a module may compute anything, by code that is neither this package's nor torch's."""
-    if isinstance(module, Stating) and module._facts.runs_users_code:
+    if isinstance(module, Layer) and module._facts.runs_users_code:
         return True
     kind = type(module)
     return not (is_own(kind) or kind.__module__.startswith("torch."))

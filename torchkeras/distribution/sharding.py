@@ -32,7 +32,9 @@ from torchkeras.distribution.replicas import averaged
 from torchkeras.distribution.units import LEAST, units_of
 from torchkeras.engine.adapters.tracked import with_replaced
 from torchkeras.engine.building.building import materialize
-from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.weights.weight import own_variables, plain_modules
+from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN
 from torchkeras.world.one_process import CURRENT, OneReplica
 
 __all__ = ["shard"]
@@ -71,9 +73,9 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
 def _prepare_layers(model: nn.Module) -> None:
     """Check where layers keep their weights, and freeze the parameters that only torch's modules have."""
     for layer in model.modules():
-        if isinstance(layer, WeightOwner):
+        if isinstance(layer, Layer):
             _check_places(layer)
-            for variable in layer._own_variables():
+            for variable in own_variables(layer):
                 for tensor in variable.further:  # which torch adds: kept at zero
                     tensor.requires_grad_(False)
 
@@ -189,7 +191,7 @@ def _lay_in_order(model: nn.Module) -> dict[tuple[nn.Module, str], tuple[int, ..
     return strides
 
 
-def _check_places(layer: WeightOwner) -> None:
+def _check_places(layer: Layer) -> None:
     """Raise ValueError for a weight that a layer keeps beside where it is registered: it would not follow."""
     held = {id(parameter): None for parameter in layer.parameters()}
     for name, value in (*vars(layer).items(), *layer._modules.items()):
@@ -207,8 +209,8 @@ def _named(module: Any) -> str:
 def _allocate(model: nn.Module, device: torch.device | None) -> None:
     """Give memory to the rows that this process has of weights on `meta`, and to all else on `meta`."""
     place = config.device() if device is None else device
-    owners = [layer for layer in model.modules() if isinstance(layer, WeightOwner)]
-    types = {module: layer._policy.variable_type for layer in owners for _, module in layer._plain_modules()}
+    owners = [layer for layer in model.modules() if isinstance(layer, Layer)]
+    types = {module: layer._policy.variable_type for layer in owners for _, module in plain_modules(layer)}
     groups = [group for state in states_of(model) for group in state._fsdp_param_groups]
     for each in chain.from_iterable(group.fsdp_params for group in groups):
         old = each.sharded_param

@@ -15,72 +15,50 @@ from torch import Tensor
 
 from torchkeras.base.dtype_policy import DTypePolicy
 from torchkeras.base.nested import mapped, put_together, taken_apart
-from torchkeras.engine.facts import Stating
+from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.symbolic.tensor import KerasTensor
+from torchkeras.engine.weights.weight import own_variables
 from torchkeras.losses.shared import HALF_TYPES, carried
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
 
 
-class Typed(Stating):
-    """The part of `Layer` that has a policy: the types of its weights and of what it computes."""
+def take_policy(layer: Layer, policy: DTypePolicy) -> None:
+    """Give a layer a policy. Raises ValueError for one that wants another type of the weights that are there."""
+    if layer.built and own_variables(layer) and policy.variable_dtype != layer.variable_dtype:
+        raise ValueError(
+            f"{type(layer).__name__} {layer.name!r}: its weights are {layer.variable_dtype}; the dtype policy "
+            f"{policy.name!r} has weights of {policy.variable_dtype}."
+        )
+    layer._policy, layer._tells_policy = policy, True
+    layer._taken_plainly.clear()
 
-    name: str
-    _policy: DTypePolicy
-    _tells_policy: bool  # it was given the policy, or made under a mixed one
-    _is_part: bool  # of another layer, which casts its inputs
-    _taken_plainly: set[tuple[torch.Size, torch.dtype]]  # see `Calling._remember`
 
-    @property
-    def variable_dtype(self) -> str:
-        """The name of the type of the weights."""
-        return self._policy.variable_dtype
+def agree_on_policy(layer: Layer) -> None:
+    """Give one mixed policy to a layer and all inside it: one region of 16 bits holds them.
 
-    @property
-    def compute_dtype(self) -> str:
-        """The name of the type that floating-point inputs are cast to, and outputs have."""
-        return self._policy.compute_dtype
-
-    dtype = variable_dtype
-
-    def _input_type(self, index: int) -> torch.dtype | None:
-        """What the input of that number is cast to, if it has floating-point numbers; None: nothing is cast."""
-        found = self._policy.compute_type
-        return found if self._joined_facts.casts and found.is_floating_point else None
-
-    def _take_policy(self: Any, policy: DTypePolicy) -> None:
-        if self.built and self._own_variables() and policy.variable_dtype != self.variable_dtype:
-            raise ValueError(
-                f"{type(self).__name__} {self.name!r}: its weights are {self.variable_dtype}; the dtype policy "
-                f"{policy.name!r} has weights of {policy.variable_dtype}."
-            )
-        self._policy, self._tells_policy = policy, True
-        self._taken_plainly.clear()
-
-    def _agree_on_policy(self) -> None:
-        """Give one mixed policy to a layer and all inside it: one region of 16 bits holds them.
-
-        Those that were not given one follow the others. Raises ValueError where these differ.
-        """
-        if not self._joined_facts.casts:
-            return
-        layers = [layer for layer in self.modules() if isinstance(layer, Typed) and layer._joined_facts.casts]
-        for layer in layers:
-            if layer is not self:
-                layer._is_part = True
-        given_policies = {layer._policy: layer for layer in layers if layer._tells_policy}
-        if not any(policy.is_mixed for policy in given_policies):
-            return
-        if len(given_policies) > 1:
-            (one, first), (other, second), *_ = given_policies.items()
-            raise ValueError(
-                f"{type(first).__name__} {first.name!r} has the dtype policy {one.name!r} and {type(second).__name__} "
-                f"{second.name!r} {other.name!r}; a layer and those inside it have one, unless none is mixed."
-            )
-        for layer in layers:
-            if not layer._tells_policy:
-                layer._take_policy(*given_policies)
+    Those that were not given one follow the others. Raises ValueError where these differ.
+    """
+    if not layer._joined_facts.casts:
+        return
+    inside_it = [module for module in layer.modules() if isinstance(module, AnyLayer)]
+    layers = [inside for inside in inside_it if inside._joined_facts.casts]
+    for inside in layers:
+        if inside is not layer:
+            inside._is_part = True
+    given_policies = {inside._policy: inside for inside in layers if inside._tells_policy}
+    if not any(policy.is_mixed for policy in given_policies):
+        return
+    if len(given_policies) > 1:
+        (one, first), (other, second), *_ = given_policies.items()
+        raise ValueError(
+            f"{type(first).__name__} {first.name!r} has the dtype policy {one.name!r} and {type(second).__name__} "
+            f"{second.name!r} {other.name!r}; a layer and those inside it have one, unless none is mixed."
+        )
+    for inside in layers:
+        if not inside._tells_policy:
+            take_policy(inside, *given_policies)
 
 
 def typed(value: Tensor, dtype: torch.dtype) -> Tensor:
@@ -98,6 +76,12 @@ def widened(value: Tensor) -> Tensor:
     return wide
 
 
+def input_type(layer: Layer, index: int) -> torch.dtype | None:
+    """What the input of that number is cast to, if it has floating-point numbers; None: nothing is cast."""
+    found = layer._policy.compute_type
+    return found if layer._joined_facts.casts and found.is_floating_point else None
+
+
 def taken_type(layer: Layer, tensor: Any, index: int) -> torch.dtype:
     """The type in which a layer takes its input of that number: a model that of its own input."""
     if not tensor.dtype.is_floating_point:
@@ -105,7 +89,7 @@ def taken_type(layer: Layer, tensor: Any, index: int) -> torch.dtype:
     return layer._input_type(index) or tensor.dtype
 
 
-def is_mixed(layer: Typed) -> bool:
+def is_mixed(layer: Layer) -> bool:
     """Whether a layer computes in 16 bits, with weights of 32."""
     return layer._joined_facts.casts and layer._policy.is_mixed
 
@@ -122,9 +106,9 @@ def _as_taken(layer: Layer, tensor: KerasTensor, index: int) -> KerasTensor:
     return tensor if dtype is tensor.dtype else KerasTensor(tensor.shape, dtype, tensor.name)
 
 
-def mixed_layers(network: torch.nn.Module) -> list[Any]:
+def mixed_layers(network: torch.nn.Module) -> list[Layer]:
     """The layers that compute in 16 bits with weights of 32."""
-    return [module for module in network.modules() if isinstance(module, Typed) and is_mixed(module)]
+    return [module for module in network.modules() if isinstance(module, AnyLayer) and is_mixed(module)]
 
 
 def follows_policy(layer: Layer) -> bool:

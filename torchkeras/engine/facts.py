@@ -13,12 +13,15 @@ What its bases say is joined to that by itself, in the order of the layer's base
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import Shape
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
 
 OWN_PACKAGE = __name__.partition(".")[0]
 
@@ -48,8 +51,8 @@ class Facts:
     # its modules of torch that it has compute in the right mode itself; of its class
     sets_mode_of: tuple[str, ...] = ()
 
-    def __init__(self, layer: Any):
-        self.layer = layer
+    def __init__(self, layer: Layer):
+        self.layer: Any = layer  # of the class that says the facts
 
     def says(self, name: str) -> bool:
         """Whether the layer's class says that fact, and so differs from what holds where nothing is said."""
@@ -92,15 +95,9 @@ class Facts:
         return None
 
 
-class Stating(nn.Module):
-    """The part of `Layer` that states its facts."""
-
-    _joined_facts: ClassVar[type[Facts]] = Facts
-
-    @property
-    def _facts(self) -> Facts:
-        """What the engine asks of the layer. Made at each look: a copy of a layer must not ask the original."""
-        return self._joined_facts(self)
+def facts_of(layer: Layer) -> Facts:
+    """The facts of a layer. Made at each look: a copy of a layer must not ask the original."""
+    return layer._joined_facts(layer)
 
 
 OF_FORWARD = (
@@ -138,5 +135,5 @@ def is_own(kind: type) -> bool:
     return kind.__module__.partition(".")[0] == OWN_PACKAGE
 
 
-def _what(layer: Any) -> str:
+def _what(layer: Layer) -> str:
     return f"{type(layer).__name__} {layer.name!r}"

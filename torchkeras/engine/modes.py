@@ -17,13 +17,17 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache, wraps
 from itertools import chain, takewhile
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
+from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.users_code import run
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
 
 
 class _Mode(threading.local):
@@ -40,24 +44,6 @@ class _Mode(threading.local):
 
 MODE = _Mode()
 KNOWN = ("torch", __name__.partition(".")[0])  # packages
-
-
-class Moded(nn.Module):
-    """A module whose `training` is the mode of the call that computes it."""
-
-    @property
-    def training(self) -> bool:  # type: ignore[override]
-        """The mode of the call under way in this thread; outside of one, that of the module as torch keeps it."""
-        if MODE.training is None:
-            return self.__dict__["training"]  # type: ignore[no-any-return]
-        return MODE.training if MODE.own is None else MODE.own.get(id(self), MODE.training)
-
-    @training.setter
-    def training(self, mode: bool) -> None:
-        if MODE.training is None or "training" not in self.__dict__:
-            self.__dict__["training"] = mode
-        else:  # by code that such a call runs: until it ends
-            MODE.own = {**(MODE.own or {}), id(self): mode}
 
 
 def in_mode(training: bool | None, layer: nn.Module | None = None) -> AbstractContextManager[None]:
@@ -86,7 +72,7 @@ class _InMode(AbstractContextManager[None]):
 
 @contextmanager
 def _kept_too(training: bool, layer: nn.Module) -> Iterator[None]:
-    others = [module for module in layer.modules() if not isinstance(module, Moded)]
+    others = [module for module in layer.modules() if not isinstance(module, AnyLayer)]
     with _InMode(training), kept(others, training):
         yield
 
@@ -128,7 +114,7 @@ class _Hold:
 
     def __init__(self, module: nn.Module, mode: bool | None, frozen: bool):
         self.mode, self.count = mode, 0
-        within = [inside for inside in module.modules() if not isinstance(inside, Moded)]
+        within = [inside for inside in module.modules() if not isinstance(inside, AnyLayer)]
         self.before = [(inside, inside.training) for inside in within]
         held_already = {id(each) for inside in within if id(inside) in MODE.holds for each in inside.modules()}
         if mode is not None and any(before is not mode for _, before in self.before):
@@ -200,11 +186,11 @@ def held(modules: Sequence[nn.Module], training: bool | None, frozen: bool = Fal
 
 def all_minding(module: nn.Module) -> list[nn.Module]:
     """The modules of torch directly inside any layer that may compute by their mode, whoever sees to it."""
-    layers = [inside for inside in module.modules() if isinstance(inside, Moded)]
+    layers = [inside for inside in module.modules() if isinstance(inside, AnyLayer)]
     return [found for layer in layers for found in layer._modules.values() if found is not None and _minds(found)]
 
 
-def call_in_mode(layer: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def call_in_mode(layer: Layer, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """What `function` gives, which computes for a layer, with the modules of torch inside it in the mode of the call.
 
     torch.compile sees modes as they are kept: who calls what it compiled has set them.
@@ -217,12 +203,12 @@ def call_in_mode(layer: Any, function: Callable[..., Any], *args: Any, **kwargs:
         return function(*args, **kwargs)
 
 
-def minding(owner: Any) -> list[nn.Module]:
+def minding(layer: Layer) -> list[nn.Module]:
     """The modules of torch directly inside a layer that may compute by their mode, less what its own code sees to."""
-    own_code_sets = owner._joined_facts.sets_mode_of
+    own_code_sets = layer._joined_facts.sets_mode_of
     found: list[nn.Module] = []
-    for name, module in owner._modules.items():
-        if module is None or isinstance(module, Moded):
+    for name, module in layer._modules.items():
+        if module is None or isinstance(module, AnyLayer):
             continue
         if name not in own_code_sets or _has_minding_code(module):
             found += [module] if _minds(module) else []
@@ -233,7 +219,7 @@ def minding(owner: Any) -> list[nn.Module]:
 
 def _minds(module: nn.Module) -> bool:
     """Whether a module, or one inside it, may compute by its mode: by code of its class, or by what was put there."""
-    if isinstance(module, Moded):
+    if isinstance(module, AnyLayer):
         return False
     return (
         reads_mode(type(module))
@@ -289,12 +275,12 @@ def by_mode(function: Callable[..., Any]) -> Callable[..., Any]:
     )
 
     @wraps(function)
-    def in_its_mode(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def in_its_mode(layer: Layer, /, *args: Any, **kwargs: Any) -> Any:
         if by_position and len(args) > place:
             if args[place] is None:
-                args = (*args[:place], self.training, *args[place + 1 :])
+                args = (*args[:place], layer.training, *args[place + 1 :])
         elif place >= 0 and kwargs.get("training") is None:
-            kwargs["training"] = self.training
-        return run(self, call_in_mode, self, function, self, *args, **kwargs)
+            kwargs["training"] = layer.training
+        return run(layer, call_in_mode, layer, function, layer, *args, **kwargs)
 
     return in_its_mode

@@ -87,8 +87,12 @@ def note(made: Any) -> None:
 
 
 class Made:
-    """What becomes of layers and modules that code has made; an annex says otherwise for old scripts."""
+    """What becomes of layers and modules that code has made; an annex says otherwise for old scripts.
 
+    `note`: of a layer that the code under way has built, maybe made. `check`: of all that was noted, when it has run.
+    """
+
+    note: Callable[[Any], None]
     check: Callable[[Any, list[Any]], None]
 
 
@@ -114,7 +118,7 @@ def _has_no_values(made: nn.Module) -> bool:
     return torch._C._len_torch_dispatch_stack() > 0 and any(parameter.is_meta for parameter in made.parameters())
 
 
-Made.check = staticmethod(check)
+Made.note, Made.check = staticmethod(note), staticmethod(check)
 
 
 def _note_module(module: nn.Module, name: str, parameter: nn.Parameter | None) -> None:

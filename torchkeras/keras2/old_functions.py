@@ -13,6 +13,7 @@ from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 from torchkeras.base.function_values import EMPTY, loads, used_by
+from torchkeras.engine.layer.changed_options import keep_option
 from torchkeras.engine.layer.layer import Layer
 
 WRITES_GLOBAL, WRITES_CLOSURE = ("STORE_GLOBAL", "DELETE_GLOBAL"), ("STORE_DEREF", "DELETE_DEREF")
@@ -29,7 +30,7 @@ def extend() -> None:
 def build(self: Any, input_shape: Any) -> None:
     """`Layer.build`, whose functions have the variables of now from here on."""
     for option, function in _functions(self):
-        self._keep_option(option.field, with_variables_of_now(function))
+        keep_option(self, option.field, with_variables_of_now(function))
     _build(self, input_shape)
 
 

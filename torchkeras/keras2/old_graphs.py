@@ -15,6 +15,7 @@ from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list
+from torchkeras.engine.weights.weight import penalized
 from torchkeras.keras2.added import LOSSES, UPDATES, values, warn_of_none
 from torchkeras.keras2.old_lists import moved
 from torchkeras.layers.functions import Lambda
@@ -40,7 +41,7 @@ class OldGraph:
     def losses(self: Any) -> list[Any]:
         """The penalties, and all that was added: of the last pass by hand where there was one, else symbolic."""
         found = _losses.fget(self)
-        penalties = len(self._penalized())
+        penalties = len(penalized(self))
         if len(found) > penalties or not self._is_connected:
             return found
         added = [each.value for each in _told_losses(self) if self not in each.models]

@@ -18,9 +18,10 @@ from torch import Tensor, nn
 from torchkeras.backend import assignments
 from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.rules import BELOW_1, is_number
+from torchkeras.engine.building.building import check_inputs, free_path
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list
-from torchkeras.engine.weights.weight import Variable
+from torchkeras.engine.weights.weight import Variable, own_variables
 from torchkeras.keras2 import old_builds, old_states
 from torchkeras.keras2.added import LOSSES, UPDATES, keep, warn_of_none
 from torchkeras.keras2.interfaces import add_weight_args_preprocessing
@@ -36,7 +37,7 @@ class WeightList(list[Any]):
     """The weights of a layer of one kind; what is put into it becomes a weight of the layer."""
 
     def __init__(self, layer: Any, trainable: bool) -> None:
-        super().__init__(each.tensors[0] for each in layer._own_variables() if each.trainable is trainable)
+        super().__init__(each.tensors[0] for each in own_variables(layer) if each.trainable is trainable)
         self._layer, self._trainable = layer, trainable
 
     def append(self, weight: Any) -> None:
@@ -183,7 +184,7 @@ class OldLayer:
 
     def assert_input_compatibility(self: Any, inputs: Any) -> None:
         """Raise ValueError where inputs do not fit `input_spec`."""
-        self._check_inputs([tuple(tensor.shape) for tensor in as_list(inputs)])
+        check_inputs(self, [tuple(tensor.shape) for tensor in as_list(inputs)])
 
 
 _trained: Any = Layer.trainable_weights
@@ -259,7 +260,7 @@ def _as_weight(layer: Any, given: Any, trainable: bool) -> Tensor:
     tensor = given.tensors[0] if isinstance(given, Variable) else given
     if any(variable.tensors[0] is tensor for variable in layer._added):
         return tensor
-    name = _removed(layer, tensor) or layer._free_path("weight")
+    name = _removed(layer, tensor) or free_path(layer, "weight")
     kept = tensor
     if trainable and not isinstance(tensor, nn.Parameter):
         kept = nn.Parameter(tensor, requires_grad=tensor.is_floating_point())

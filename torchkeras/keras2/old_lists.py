@@ -14,6 +14,7 @@ from torchkeras.backend.lambdas import as_node
 from torchkeras.engine.layer.added_losses import losses_of_call
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import as_list
+from torchkeras.engine.weights.weight import penalized
 from torchkeras.keras2.added import LOSSES, UPDATES
 from torchkeras.layers import GRU, LSTM, BatchNormalization, ConvLSTM2D, SimpleRNN
 
@@ -49,7 +50,7 @@ def moved(layer: Any) -> list[Moved]:
 def losses_of(layer: Any) -> Iterator[Listed]:
     """The penalties of a layer's weights, of the outputs of its calls, and what scripts added."""
     if layer.built:
-        yield from [Listed(each.regularizer(each.array), None) for each in layer._penalized()]
+        yield from [Listed(each.regularizer(each.array), None) for each in penalized(layer)]
     regularizer: Any = getattr(layer, "activity_regularizer", None)
     if regularizer is not None:
         for node in layer._call_nodes:

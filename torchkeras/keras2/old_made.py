@@ -15,9 +15,9 @@ from torch import Tensor
 
 from torchkeras import backend as K
 from torchkeras.engine import users_code
-from torchkeras.engine.building.building import Building
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.users_code import CODE, note
+from torchkeras.engine.weights.weight import own_variables
 
 VALUES = "_values_made_by_code"  # an attribute of a layer: what its code made in its first call, in order
 
@@ -35,10 +35,10 @@ def _as_at_first(made: Any, tensors: list[Tensor]) -> None:
             tensor.copy_(value)
 
 
-def note_made(self: Any) -> None:
-    """As `Building._note_made`; a layer that is no part of the one whose code runs has its first values."""
-    if all(module is not self for module in CODE.owner.modules()):
-        _as_at_first(self, [tensor for variable in self._own_variables() for tensor in variable.covered])
+def note_layer(layer: Layer) -> None:
+    """As `users_code.note`; a layer that is no part of the one whose code runs has its first values."""
+    if all(module is not layer for module in CODE.owner.modules()):
+        _as_at_first(layer, [tensor for variable in own_variables(layer) for tensor in variable.covered])
 
 
 def check(owner: Any, made: list[Any]) -> None:
@@ -63,7 +63,6 @@ def _variable_of_code(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def extend() -> None:
     """Let code make layers and variables."""
-    Building._note_made = note_made  # type: ignore[method-assign]
-    users_code.Made.check = staticmethod(check)
+    users_code.Made.note, users_code.Made.check = staticmethod(note_layer), staticmethod(check)
     for name in ("random_uniform_variable", "random_normal_variable", "variable"):
         setattr(K, name, _variable_of_code(getattr(K, name)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from torchkeras.engine.layer.call import attach
 from torchkeras.engine.shapes.output_shapes import overrides
 from torchkeras.engine.symbolic.tensor import History, Node, as_list, unpacked
 from torchkeras.layers import Layer
@@ -32,7 +33,7 @@ def add_inbound_node(
         return
     for place, tensor in enumerate(outputs):
         tensor._keras_history = History(self, len(self._call_nodes), place)
-    self._attach(Node(self, unpacked(inputs), unpacked(outputs), dict(arguments or {})), inputs)
+    attach(Node(self, unpacked(inputs), unpacked(outputs), dict(arguments or {})), inputs)
 
 
 def extend() -> None:

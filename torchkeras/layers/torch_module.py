@@ -13,6 +13,7 @@ from torchkeras.base.dtype_names import dtype_name
 from torchkeras.base.dtype_policy import policy_of
 from torchkeras.base.rules import Rule, one_of
 from torchkeras.engine.building.building import on_meta
+from torchkeras.engine.dtypes import take_policy
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import call_in_mode
@@ -78,7 +79,7 @@ class TorchModule(Layer):
         super().__init__(*args, **given)
         kind = next((p.dtype for p in self.module.parameters() if p.is_floating_point()), None)
         if kind is not None and not has_dtype and dtype_name(kind) != self.variable_dtype:
-            self._take_policy(policy_of(dtype_name(kind)))
+            take_policy(self, policy_of(dtype_name(kind)))
 
     def forward(self, *inputs: Any, **arguments: Any) -> Any:
         return run(self, call_in_mode, self, self.module, *inputs, **arguments)

@@ -15,7 +15,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import NEWER
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape
-from torchkeras.engine.weights.weight import Variable, weight
+from torchkeras.engine.weights.weight import Variable, own_variables, weight
 from torchkeras.layers.normalization import BatchNormalization
 from torchkeras.layers.torch_module import as_layer
 
@@ -67,7 +67,9 @@ class Wrapper(Layer, abstract=True):
     @property
     def trainable(self) -> bool:
         """Whether training changes weights of the inner layers."""
-        return self._trainable and (not self.inner_layers or any(layer.trainable for layer in self.inner_layers))
+        return self._freezing.trainable and (
+            not self.inner_layers or any(layer.trainable for layer in self.inner_layers)
+        )
 
     @trainable.setter
     def trainable(self, value: bool) -> None:
@@ -213,7 +215,7 @@ class SpectralNormalization(Wrapper):
         self.register_buffer("singular_vector", torch.empty(1, self._kernel().shape[-1]))
 
     def _kernel(self) -> Variable:
-        found = [variable for variable in self.layer._own_variables() if variable.name in KERNELS]
+        found = [variable for variable in own_variables(self.layer) if variable.name in KERNELS]
         if not found:
             raise ValueError(
                 f"layer {type(self.layer).__name__} {self.layer.name!r} has neither kernel nor embeddings."
@@ -240,4 +242,4 @@ class SpectralNormalization(Wrapper):
 
     def _ordered_weights(self) -> list[Variable]:
         kernel, *others = sorted(self.layer._ordered_weights(), key=lambda variable: variable.name not in KERNELS)
-        return [kernel, *self._own_variables(), *others]
+        return [kernel, *own_variables(self), *others]

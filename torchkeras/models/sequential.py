@@ -11,6 +11,7 @@ from torchkeras import registry
 from torchkeras.base.dtype_policy import DTypePolicy, policy_of
 from torchkeras.base.fixed_lists import Layers
 from torchkeras.engine.building.building import building_alone
+from torchkeras.engine.dtypes import take_policy
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.input import Input, InputLayer
 from torchkeras.engine.graph.network import Network
@@ -18,6 +19,7 @@ from torchkeras.engine.graph.state_dict_keys import Keys
 from torchkeras.engine.graph.trace import Untraced, check_names
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list
+from torchkeras.engine.weights.freezing import follow_trainable
 from torchkeras.engine.weights.weight_lists import KERAS1
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.models.model import Model
@@ -125,7 +127,7 @@ class Sequential(Model):
             self._set_graph(Untraced(self._graphed.inputs, [output]))
             self._write_later()
             if self._frozen:
-                layer._follow_trainable(True)
+                follow_trainable(layer, True)
         else:
             self._connect(self.inputs, output)
 
@@ -160,7 +162,7 @@ class Sequential(Model):
         if isinstance(layer, Network):
             layer._give_policy(self._layers_policy, override=False)
         elif layer._facts.casts and not layer._tells_policy:
-            layer._take_policy(self._layers_policy)
+            take_policy(layer, self._layers_policy)
 
     def _connect_branches(self, layer: Layer) -> None:
         """Begin with a layer that was called already, such as Keras 1's Merge, and take the graph before it."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.weights.freezing import follow_trainable, held_tensors
 from torchkeras.errors import UnreadableFileError, WeightMismatchError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Frozen:
     def of(cls, model: Network) -> Frozen:
         """What is frozen in a model."""
         layers = ((name, each) for name, each in model.named_modules() if isinstance(each, Layer))
-        return cls([name for name, each in layers if not each._trainable], frozen_alone(model))
+        return cls([name for name, each in layers if not each._freezing.trainable], frozen_alone(model))
 
     @classmethod
     def read(cls, get: Callable[[str], Any], file: str) -> Frozen:
@@ -55,8 +56,8 @@ class Frozen:
             if name not in layers:
                 raise WeightMismatchError(f"{file}: it says that {name!r} is frozen; the model has no such layer.")
         for name, each in layers.items():
-            each._trainable = name not in self.layers
-        model._follow_trainable(False)
+            each._freezing.trainable = name not in self.layers
+        follow_trainable(model, False)
 
     def freeze_parameters(self, model: Network, file: str) -> None:
         """Freeze the parameters one by one. Raises WeightMismatchError for one that the model does not have."""
@@ -72,7 +73,7 @@ NOTHING_FROZEN = Frozen()
 
 def frozen_alone(model: Network) -> list[str]:
     """Names, as in the `state_dict`, of parameters that do not train although their layers say that they do."""
-    said = {id(tensor) for each in model.modules() if isinstance(each, Layer) for tensor in each._held_tensors()}
+    said = {id(tensor) for each in model.modules() if isinstance(each, Layer) for tensor in held_tensors(each)}
     said |= {id(tensor) for weight in model.weights if not weight.trainable for tensor in weight.tensors}
     return [name for name, each in model.named_parameters() if not (each.requires_grad or id(each) in said)]
 

@@ -21,7 +21,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.step.optimizer_reach import bind
 from torchkeras.engine.weights.weight import Variable
-from torchkeras.engine.weights.weight_lists import WRITTEN, FrozenModels, Order, distinct
+from torchkeras.engine.weights.weight_lists import WRITTEN, FrozenModels, Order, distinct, weights_in
 from torchkeras.errors import (
     ArchitectureError,
     ModelFileError,
@@ -161,7 +161,7 @@ def _restore(model: Network, arrays: list[Named], matches: list[Match], origin: 
     optimizer, variables = model.optimizer, model.trainable_weights
     listed: Iterable[Variable] = ()
     if origin.as_written:
-        listed = model._weights_in(Order(layers=WRITTEN))
+        listed = weights_in(model, Order(layers=WRITTEN))
     elif origin.generation == 3 and either_backend.depends(model):
         listed = distinct(_as_listed(model, source.config), variables)
     if listed:  # bound in the file's order for as long as that counts: when it is next read it is in today's

@@ -13,7 +13,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.changed_options import by_hand
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.step.output_loss import name_of
-from torchkeras.engine.weights.weight_lists import WeightOwner
+from torchkeras.engine.weights.weight import own_variables
 from torchkeras.optimizers import TorchOptimizer
 from torchkeras.saving.containers.limits import LIMITS
 from torchkeras.saving.weights.layer_groups import BESIDE_LAYERS
@@ -43,9 +43,9 @@ def check_names(model: Model, path: Any) -> None:
     In HDF5 names are paths. A model that can be saved in one format can be saved in all, so the rule is one for all.
     """
     for layer in model.modules():
-        if not isinstance(layer, WeightOwner):
+        if not isinstance(layer, Layer):
             continue
-        for name in (layer.name, *(variable.full_name for variable in layer._own_variables())):
+        for name in (layer.name, *(variable.full_name for variable in own_variables(layer))):
             problem = _problem(name)
             if problem is not None:
                 raise ValueError(f"{path}: {type(layer).__name__} {layer.name!r}: the name {name!r} {problem}.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from torchkeras.base.rules import FLAG_OR_DIGIT, FUNCTION, check, integer, is_number, optional, read, rule
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.weights.weight_lists import WeightOwner
+from torchkeras.engine.weights.weight import own_variables
 from torchkeras.world.processes import is_main
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _blocks(
 def _rows_of_others(model: Model) -> list[Row]:
     """A row for each torch module and parameter that is an attribute of the model itself, and no layer."""
     sizes: dict[str, int] = {}
-    for variable in model._own_variables():
+    for variable in own_variables(model):
         name = variable.paths[0].partition(".")[0]
         sizes[name] = sizes.get(name, 0) + prod(variable.shape)
     return [[f"{name} ({type(getattr(model, name)).__name__})", "-", str(size)] for name, size in sizes.items()]
@@ -249,12 +249,12 @@ def _counts_of_models(entries: list[Entry]) -> dict[Layer, int]:
     return counts
 
 
-def _count_weights(layer: WeightOwner, counts: dict[Layer, int]) -> tuple[dict[Any, int], int]:
+def _count_weights(layer: Layer, counts: dict[Layer, int]) -> tuple[dict[Any, int], int]:
     """The sizes of the distinct weights of a layer, and their sum; the sums of models inside go to `counts`.
 
     The larger of two dicts takes the smaller one: models in models are not gone through at every level.
     """
-    held = {variable.identity: prod(variable.shape) for variable in layer._own_variables()}
+    held = {variable.identity: prod(variable.shape) for variable in own_variables(layer)}
     total = sum(held.values())
     for inside in layer._sublayers():
         others, sum_of_others = _count_weights(inside, counts)

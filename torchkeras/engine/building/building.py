@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -24,21 +24,26 @@ from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.rules import read
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
+from torchkeras.engine.dtypes import agree_on_policy
 from torchkeras.engine.options import CONSTRAINT, INITIALIZER, REGULARIZER
 from torchkeras.engine.shapes.input_spec import InputSpec
 from torchkeras.engine.symbolic.tensor import Shape, as_list
-from torchkeras.engine.users_code import CODE, note
+from torchkeras.engine.users_code import CODE, Made
 from torchkeras.engine.weights.expressions import refuse_frozen
-from torchkeras.engine.weights.weight import Variable
-from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
+from torchkeras.engine.weights.freezing import follow_trainable
+from torchkeras.engine.weights.weight import Variable, own_variables, plain_modules
+from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN
 from torchkeras.legacy.arguments import Keras1Arrays
 from torchkeras.legacy.weights import modern
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
 
 HOLDERS = (Tensor, list, tuple, dict)
 NOT_LOOKED_AT = ENGINES_OWN | TORCHS_OWN
 _deferred: ContextVar[bool] = ContextVar("deferred", default=False)
 _making = threading.RLock()  # threads that call one layer or model for the first time build it once
-_waiting: ContextVar[list[Building] | None] = ContextVar("waiting", default=None)  # a list in a first run
+_waiting: ContextVar[list[Layer] | None] = ContextVar("waiting", default=None)  # a list in a first run
 
 
 @contextmanager
@@ -62,7 +67,7 @@ def first_run() -> Iterator[None]:
 
     Inside `on_meta()` they wait for the file's.
     """
-    waiting: list[Building] = []
+    waiting: list[Layer] = []
     token = _waiting.set(waiting)
     try:
         with on_meta():
@@ -70,7 +75,7 @@ def first_run() -> Iterator[None]:
     finally:
         _waiting.reset(token)
         for layer in waiting if not deferred() else ():
-            layer._fill()
+            _fill(layer)
 
 
 def in_first_run() -> bool:
@@ -88,208 +93,147 @@ def for_training() -> AbstractContextManager[Any]:
     return torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext()
 
 
-class Building(WeightOwner):
-    """The part of `Layer` that is built."""
+def build_from_modules(layer: Layer, input_shape: Any) -> None:
+    """What `Layer.build` does: make the torch modules on `meta`, then give them memory and values."""
+    with MadeOnMeta():
+        layer._make_modules(input_shape)
+    layer.built = True
+    layer.__dict__["_built_for"] = input_shape
+    if not deferred():
+        materialize(layer)
+    elif layer._policy.variable_type is not torch.get_default_dtype():
+        # The shape of its output is found before a file's values come: in the type that they will have.
+        _allocate(layer, dict(plain_modules(layer)), torch.device("meta"))
 
-    input_spec: Any = None  # an `InputSpec` or a list of them, which a layer written the Keras way may set
 
-    _expected_axes: dict[int, int]
-    _expected_ndim: int | None  # the number of axes that its weights were made for
-    _initial_weights: Any
-    _call_nodes: list[Any]
-    _taken_plainly: set[Any]
-    _built_for: Any = None  # the shape of the input that its modules were made for
-
-    def _make_modules(self, input_shape: Any) -> None:
-        """Make the torch modules of the layer for an input of this shape (a list of shapes for several inputs).
-
-        Runs on the `meta` device: memory and initial values come afterwards, by the declared weights.
-        """
-
-    def build(self, input_shape: Any) -> None:
-        """Make the weights. A layer written the Keras way overrides this and calls `add_weight`.
-
-        Arguments:
-            input_shape (tuple or list of tuples): the shape of the input with the batch axis; a list for several
-                inputs.
-
-        Source: https://keras.io/api/layers/base_layer/
-        """
-        with MadeOnMeta():
-            self._make_modules(input_shape)
-        self.built = True
-        self.__dict__["_built_for"] = input_shape
+def build_once(layer: Layer, input_shapes: list[Shape], *further: Any) -> None:
+    """Make the weights for the shapes of the first input, and of the `further` ones where `build` asks for them."""
+    check_inputs(layer, input_shapes)
+    if layer.built and (compiled_somewhere() and is_compiling()):  # which does not follow locks
+        return
+    with _making:
+        if layer.built:
+            return
+        first = input_shapes[0] if len(input_shapes) == 1 else input_shapes
+        before, CODE.owner = CODE.owner, None
+        try:
+            with for_training(), off_meta() if in_first_run() else nullcontext():
+                layer.build(first, *further[: _further_shapes(type(layer).build)])
+        except ValueError as error:
+            raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
+        finally:
+            CODE.owner = before
+        if not layer.built:
+            layer.built = True
+        _refuse_computed(layer)
+        if CODE.owner is not None and not in_first_run() and own_variables(layer):
+            Made.note(layer)
+        agree_on_policy(layer)
+        follow_trainable(layer, layer._freezing.above)
         if not deferred():
-            materialize(self)
-        elif self._policy.variable_type is not torch.get_default_dtype():
-            # The shape of its output is found before a file's values come: in the type that they will have.
-            _allocate(self, dict(self._plain_modules()), torch.device("meta"))
+            _fill(layer)
+        elif (waiting := _waiting.get()) is not None:
+            waiting.append(layer)
 
-    def _build(self, input_shapes: list[Shape], *further: Any) -> None:
-        """Make the weights for the shapes of the first input, and of the `further` ones where `build` asks for them."""
-        self._check_inputs(input_shapes)
-        if self.built and (compiled_somewhere() and is_compiling()):  # which does not follow locks
-            return
-        with _making:
-            if self.built:
-                return
-            first = input_shapes[0] if len(input_shapes) == 1 else input_shapes
-            before, CODE.owner = CODE.owner, None
-            try:
-                with for_training(), off_meta() if in_first_run() else nullcontext():
-                    self.build(first, *further[: _further_shapes(type(self).build)])
-            except ValueError as error:
-                raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
-            finally:
-                CODE.owner = before
-            if not self.built:
-                self.built = True
-            self._refuse_frozen()
-            if CODE.owner is not None and not in_first_run() and self._own_variables():
-                self._note_made()
-            self._agree_on_policy()
-            self._follow_trainable(self._frozen_above)
-            if not deferred():
-                self._fill()
-            elif (waiting := _waiting.get()) is not None:
-                waiting.append(self)
 
-    def _fill(self) -> None:
-        """Give values to what the build left on `meta`, or to all by the option `weights`; and freeze what is to be."""
-        with for_training():
-            materialize(self)
-        if (given := self._initial_weights) is not None:
-            by_keras1 = isinstance(given, Keras1Arrays)
-            self.set_weights(modern(self, self._ordered_weights(), given) if by_keras1 else given)
-            self._initial_weights = None
+def _fill(layer: Layer) -> None:
+    """Give values to what the build left on `meta`, or to all by the option `weights`; and freeze what is to be."""
+    with for_training():
+        materialize(layer)
+    given = layer._initial_weights
+    if given is None:
+        return
+    if isinstance(given, Keras1Arrays):
+        given = modern(layer, layer._ordered_weights(), given)
+    layer.set_weights(given)
+    layer._initial_weights = None
 
-    def _check_inputs(self, input_shapes: list[Shape]) -> None:
-        if not all(isinstance(shape, tuple) for shape in input_shapes):  # a dict of them
-            return
-        facts = self._facts
-        ndim = self._expected_ndim or facts.input_ndim
-        own = InputSpec(ndim=ndim, min_ndim=facts.min_input_ndim, axes=self._expected_axes)
-        asked = [(shape, own) for shape in (input_shapes[:1] if ndim else input_shapes)]
-        specified = () if self.input_spec is None else zip(input_shapes, as_list(self.input_spec), strict=False)
-        for index, (shape, spec) in (*enumerate(asked), *enumerate(specified)):
-            if spec is None:
-                continue
-            problem = spec.problem(shape)
-            if problem is not None:
-                raise ValueError(
-                    f"Input {index} is incompatible with layer {self.name}: {problem} (input shape {tuple(shape)}). "
-                    f"{spec.advice(shape)}"
-                )
 
-    def add_weight(
-        self,
-        name_or_shape: str | int | Iterable[int] | None = None,
-        /,
-        shape: Any = (),
-        dtype: Any = None,
-        initializer: Any = None,
-        regularizer: Any = None,
-        trainable: bool = True,
-        constraint: Any = None,
-        *,
-        name: str | None = None,
-    ) -> torch.Tensor:
-        """Make a weight, in `build` of a layer written the Keras way.
-
-        Keras 3's `add_weight(shape, initializer, name=...)` is understood as well.
-
-        Arguments:
-            name_or_shape (text, integers or None, default None): the name of the weight, as `name=` gives it; or its
-                shape, which an initializer may follow.
-            shape (tuple of integers, default ()): its shape, in Keras's order of axes.
-            dtype (name, torch dtype or None, default None): its type; None is that of the layer's weights.
-            initializer (name, Initializer or None, default None): the first values; None is "glorot_uniform".
-            regularizer (name, Regularizer or None, default None): a penalty, added to the loss.
-            trainable (bool, default True): whether training changes it; otherwise it is a buffer.
-            constraint (name, Constraint or None, default None): what each update is followed by.
-            name (text or None, default None): the name of the weight; None is `weight_0` and so on.
-
-        Returns:
-            The parameter or buffer, a tensor.
-
-        Errors:
-            ValueError: an argument has a bad value, or is given twice.
-
-        Example:
-            >>> class Scale(Layer):
-            ...     def build(self, input_shape):
-            ...         self.scale = self.add_weight("scale", (input_shape[-1],), initializer="ones")
-            ...     def call(self, inputs):
-            ...         return inputs * self.scale
-            >>> Scale()(torch.full((1, 2), 3.0)).tolist()
-            [[3.0, 3.0]]
-
-        Source: https://keras.io/api/layers/base_layer/
-        """
-        name, shape, initializer = _named_shape(name_or_shape, name, shape, initializer)
-        self._refuse_in_call(name)
-        kind = type(self).__name__
-        name = name or f"weight_{len(self._added)}"
-        shape = (shape,) if isinstance(shape, int) else tuple(shape or ())
-        if not all(hasattr(size, "__index__") for size in shape):
-            raise ValueError(f"add_weight: the shape of {name!r} must be integers; found {shape}.")
-        initial = read(kind, "initializer", INITIALIZER, initializer or "glorot_uniform")
-        regular = read(kind, "regularizer", REGULARIZER, regularizer)
-        constrain = read(kind, "constraint", CONSTRAINT, constraint)
-        device = torch.device("meta") if deferred() else config.device()
-        tensor = torch.empty(shape, dtype=dtype_of(dtype or self.dtype), device=device)
-        path = self._free_path(name)
-        if trainable:
-            self._parameters[path] = nn.Parameter(tensor, requires_grad=tensor.is_floating_point())
-        else:
-            self._buffers[path] = tensor
-        variable = Variable(self, name, (path,), IN_ORDER, trainable, initial, regular, constrain)
-        self._added.append(variable)
-        if not (deferred() or device.type == "meta"):
-            variable.draw(initial)
-        variable.tensors[0]._added_weight = True  # type: ignore[attr-defined]
-        return variable.tensors[0]
-
-    def _refuse_in_call(self, name: str | None) -> None:
-        """Raise ValueError for a weight that the layer's code makes in a call after its first."""
-        if CODE.owner is self and (self._call_nodes or self._taken_plainly):
+def check_inputs(layer: Layer, input_shapes: list[Shape]) -> None:
+    """Raise ValueError for inputs whose shapes do not fit what the layer asks for, or was built for."""
+    if not all(isinstance(shape, tuple) for shape in input_shapes):  # a dict of them
+        return
+    facts = layer._facts
+    ndim = layer._expected_ndim or facts.input_ndim
+    own = InputSpec(ndim=ndim, min_ndim=facts.min_input_ndim, axes=layer._expected_axes)
+    asked = [(shape, own) for shape in (input_shapes[:1] if ndim else input_shapes)]
+    specified = () if layer.input_spec is None else zip(input_shapes, as_list(layer.input_spec), strict=False)
+    for index, (shape, spec) in (*enumerate(asked), *enumerate(specified)):
+        if spec is None:
+            continue
+        problem = spec.problem(shape)
+        if problem is not None:
             raise ValueError(
-                f"{type(self).__name__} {self.name!r}: its code makes the weight {name!r} in a call, and each call "
-                "makes another: make weights in __init__ or build."
+                f"Input {index} is incompatible with layer {layer.name}: {problem} (input shape {tuple(shape)}). "
+                f"{spec.advice(shape)}"
             )
 
-    def _note_made(self) -> None:
-        """Say that the code under way has built this layer, maybe made it."""
-        note(self)
 
-    def _refuse_frozen(self) -> None:
-        """Raise ValueError for an attribute, or a function's, that was computed from weights and would never change."""
-        theirs = {
-            name: value
-            for name, value in vars(self).items()
-            if name not in NOT_LOOKED_AT
-            and (isinstance(value, HOLDERS) or not installed(getattr(value, "__module__", None) or "torch"))
-        }
-        if theirs:
-            refuse_frozen(f"{type(self).__name__} {self.name!r}", theirs)
+def add_weight(
+    layer: Layer,
+    name: str | None,
+    shape: Any,
+    dtype: Any,
+    initializer: Any,
+    regularizer: Any,
+    trainable: bool,
+    constraint: Any,
+) -> Tensor:
+    """Make a weight of a layer. Raises ValueError for an argument with a bad value."""
+    _refuse_in_call(layer, name)
+    kind = type(layer).__name__
+    name = name or f"weight_{len(layer._added)}"
+    shape = (shape,) if isinstance(shape, int) else tuple(shape or ())
+    if not all(hasattr(size, "__index__") for size in shape):
+        raise ValueError(f"add_weight: the shape of {name!r} must be integers; found {shape}.")
+    initial = read(kind, "initializer", INITIALIZER, initializer or "glorot_uniform")
+    regular = read(kind, "regularizer", REGULARIZER, regularizer)
+    constrain = read(kind, "constraint", CONSTRAINT, constraint)
+    device = torch.device("meta") if deferred() else config.device()
+    tensor = torch.empty(shape, dtype=dtype_of(dtype or layer.dtype), device=device)
+    path = free_path(layer, name)
+    if trainable:
+        layer._parameters[path] = nn.Parameter(tensor, requires_grad=tensor.is_floating_point())
+    else:
+        layer._buffers[path] = tensor
+    variable = Variable(layer, name, (path,), IN_ORDER, trainable, initial, regular, constrain)
+    layer._added.append(variable)
+    if not (deferred() or device.type == "meta"):
+        variable.draw(initial)
+    variable.tensors[0]._added_weight = True  # type: ignore[attr-defined]
+    return variable.tensors[0]
 
-    def _free_path(self, name: str) -> str:
-        """Where a weight of that name is registered: without the layer's own name, which the next model has not."""
-        own = next((self.name + mark for mark in "_/." if name.startswith(self.name + mark)), "")
-        path = name.removeprefix(own).replace(".", "_").replace("/", "_") or "weight"
-        taken = (*self._parameters, *self._buffers, *self._modules)
-        return next(p for p in (path, *(f"{path}_{count}" for count in range(1, len(taken) + 2))) if p not in taken)
 
-    def _known_size(self, input_shape: Shape, axis: int) -> int:
-        """The size of an axis that weights depend on; further calls must have the same. Raises ValueError if None."""
-        size = input_shape[axis]
-        if size is None:
-            raise ValueError(f"axis {axis} of the input must be known; the input shape is {tuple(input_shape)}.")
-        self._expected_axes[axis] = size
-        return size
+def _refuse_in_call(layer: Layer, name: str | None) -> None:
+    """Raise ValueError for a weight that the layer's code makes in a call after its first."""
+    if CODE.owner is layer and (layer._call_nodes or layer._taken_plainly):
+        raise ValueError(
+            f"{type(layer).__name__} {layer.name!r}: its code makes the weight {name!r} in a call, and each call "
+            "makes another: make weights in __init__ or build."
+        )
 
 
-def _named_shape(first: Any, name: str | None, shape: Any, initializer: Any) -> tuple[str | None, Any, Any]:
+def _refuse_computed(layer: Layer) -> None:
+    """Raise ValueError for an attribute, or a function's, that was computed from weights and would never change."""
+    theirs = {
+        name: value
+        for name, value in vars(layer).items()
+        if name not in NOT_LOOKED_AT
+        and (isinstance(value, HOLDERS) or not installed(getattr(value, "__module__", None) or "torch"))
+    }
+    if theirs:
+        refuse_frozen(f"{type(layer).__name__} {layer.name!r}", theirs)
+
+
+def free_path(layer: Layer, name: str) -> str:
+    """Where a weight of that name is registered: without the layer's own name, which the next model has not."""
+    own = next((layer.name + mark for mark in "_/." if name.startswith(layer.name + mark)), "")
+    path = name.removeprefix(own).replace(".", "_").replace("/", "_") or "weight"
+    taken = (*layer._parameters, *layer._buffers, *layer._modules)
+    return next(p for p in (path, *(f"{path}_{count}" for count in range(1, len(taken) + 2))) if p not in taken)
+
+
+def named_shape(first: Any, name: str | None, shape: Any, initializer: Any) -> tuple[str | None, Any, Any]:
     """(name, shape, initializer) of `add_weight`, whose first argument is the name, or the shape as in Keras 3.
 
     Raises ValueError for one that is given twice.
@@ -312,7 +256,7 @@ def _further_shapes(build: Any) -> int:
     return sum(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
 
 
-def materialize(layer: WeightOwner, draw: bool = True) -> None:
+def materialize(layer: Layer, draw: bool = True) -> None:
     """Give memory and, with `draw`, initial values to what a layer made on `meta`.
 
     All else stays as it is, also what layers inside have made. A plain torch module draws its own values, by
@@ -320,8 +264,8 @@ def materialize(layer: WeightOwner, draw: bool = True) -> None:
     """
     if not any(tensor.is_meta for tensor in (*layer.parameters(), *layer.buffers())):
         return
-    device, modules = config.device(), dict(layer._plain_modules())
-    fresh = [v for v in layer._own_variables() if any(tensor.is_meta for tensor in v.tensors)]
+    device, modules = config.device(), dict(plain_modules(layer))
+    fresh = [v for v in own_variables(layer) if any(tensor.is_meta for tensor in v.tensors)]
     _allocate(layer, modules, device)
     if device.type == "meta":  # as the default device of torch: `to_empty` gives memory later
         return
@@ -340,7 +284,7 @@ def materialize(layer: WeightOwner, draw: bool = True) -> None:
             variable.draw(initializer)
 
 
-def _reset_modules(layer: WeightOwner, modules: dict[str, nn.Module], variables: list[Variable]) -> None:
+def _reset_modules(layer: Layer, modules: dict[str, nn.Module], variables: list[Variable]) -> None:
     """Have the plain torch modules of these weights draw their own values. Raises RuntimeError where one cannot."""
     for path in dict.fromkeys(variable.name.rpartition(".")[0] for variable in variables):
         module = modules[f"{path}." if path else ""]
@@ -352,7 +296,7 @@ def _reset_modules(layer: WeightOwner, modules: dict[str, nn.Module], variables:
         module.reset_parameters()  # type: ignore[operator]
 
 
-def _allocate(layer: WeightOwner, modules: dict[str, nn.Module], device: torch.device) -> None:
+def _allocate(layer: Layer, modules: dict[str, nn.Module], device: torch.device) -> None:
     """Give memory, in the layer's type, to what it and the plain modules inside it have on `meta`.
 
     Every tensor stays the object that it is, so attributes, lists and other modules that hold it go on doing so. A

@@ -29,6 +29,7 @@ from torchkeras.engine.fit.turns import Turning
 from torchkeras.engine.fit.watched import Changing, Weights
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.layer.changed_options import SETTLED
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.speed.auto_compile import Auto
 from torchkeras.engine.speed.choose import learner, scorer
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel
@@ -39,8 +40,9 @@ from torchkeras.engine.step.output_loss import name_of
 from torchkeras.engine.step.step import learn, train_step
 from torchkeras.engine.step.targets import reported_names, resolve
 from torchkeras.engine.weights.expressions import refuse_frozen
+from torchkeras.engine.weights.freezing import held_tensors, note_compile
 from torchkeras.engine.weights.unseen import warn_of_unseen
-from torchkeras.engine.weights.weight_lists import WeightOwner
+from torchkeras.engine.weights.weight import penalized
 from torchkeras.losses.shared import HALF_TYPES
 from torchkeras.metrics.direction import higher_is_better
 from torchkeras.world.processes import has_group
@@ -275,11 +277,11 @@ class Compiling(Together, Turning, Extending, abstract=True):
         warn_of_unseen(self, "compile", stacklevel=4, losses=losses)
         collected = set(map(id, parameters))
         for owner in self._weight_owners():
-            if owner._held or owner._frozen_at_compile:
-                owner._note_compile(collected)
+            if owner._freezing.held or owner._freezing.at_compile:
+                note_compile(owner, collected)
 
-    def _weight_owners(self) -> Iterator[WeightOwner]:
-        return (module for module in self.modules() if isinstance(module, WeightOwner))
+    def _weight_owners(self) -> Iterator[Layer]:
+        return (module for module in self.modules() if isinstance(module, Layer))
 
     def _constrained(self, variables: list[Any]) -> list[Any]:
         """Those with a constraint that the optimizer trains; where there is none, the user's own do."""
@@ -338,7 +340,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
             targets,
             given.optimizer,
             parameters,
-            self._penalized(weights),
+            penalized(self, weights),
             self._constrained(variables),
             details=has_masks or bool(asked),
             added_losses=len(self._added_losses),
@@ -363,7 +365,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
         """Follow options of layers that were set since `compile`."""
         asked = with_activity_regularizer(compiled.network)
         training = [each for each in self.weights if each.trains]
-        compiled.follow(self._penalized(), self._constrained(training), details=bool(asked))
+        compiled.follow(penalized(self), self._constrained(training), details=bool(asked))
         if asked:
             hook_activities(self, by_hand=own_step(self, "train") is not None)
 
@@ -375,7 +377,7 @@ class Compiling(Together, Turning, Extending, abstract=True):
         """Whether there is something that the built-in steps can compute a loss of."""
         owns_loss = type(self).compute_loss is not Extending.compute_loss
         adds_losses = targets or self._added_losses or owns_loss or may_add_losses(self)
-        return bool(adds_losses or self._penalized() or with_activity_regularizer(self))
+        return bool(adds_losses or penalized(self) or with_activity_regularizer(self))
 
     @property
     def metrics_names(self) -> list[str]:
@@ -458,9 +460,9 @@ class Compiling(Together, Turning, Extending, abstract=True):
             compiled.placed = placed
         trainable = self.trainable_weights
         now = {id(tensor) for variable in trainable for tensor in variable.tensors}
-        owners = [owner for owner in self._weight_owners() if owner._held]
-        held = {id(tensor) for owner in owners for tensor in owner._held_tensors()}
-        lent = {id(tensor) for owner in owners for tensor in owner._held_tensors(for_another=True)}
+        owners = [owner for owner in self._weight_owners() if owner._freezing.held]
+        held = {id(tensor) for owner in owners for tensor in held_tensors(owner)}
+        lent = {id(tensor) for owner in owners for tensor in held_tensors(owner, for_another=True)}
         if now != {id(each) for each in compiled.parameters if each.requires_grad or id(each) in held}:
             frozen = {id(each) for each in compiled.parameters if not each.requires_grad and id(each) in held}
             warnings.warn(discrepancy(self.weights, compiled.parameters, frozen, lent), stacklevel=3)

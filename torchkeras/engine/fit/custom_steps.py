@@ -24,6 +24,7 @@ from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
 from torchkeras.engine.step.targets import Target
 from torchkeras.engine.step.unchanged import checked, unchanged
 from torchkeras.engine.symbolic.tensor import as_list, unpacked
+from torchkeras.engine.weights.weight import penalized
 from torchkeras.world.one_process import CURRENT
 
 
@@ -45,7 +46,7 @@ class Extending(GraphLosses, abstract=True):
     @property
     def losses(self) -> list[torch.Tensor]:
         """The penalties on the weights now, and what layers added in the last pass by hand: sum them in your loop."""
-        penalties = [v.regularizer(v.array) for v in self._penalized()]
+        penalties = [v.regularizer(v.array) for v in penalized(self)]
         return Losses(
             [*penalties, *self._losses_of_step, *(loss for m in self.modules() for loss in losses_of_call(m))]
         )

@@ -16,7 +16,7 @@ from torchkeras.base.dtype_policy import DTypePolicy, policy_of
 from torchkeras.base.nested import leaves
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.building import building_alone
-from torchkeras.engine.dtypes import taken
+from torchkeras.engine.dtypes import agree_on_policy, take_policy, taken
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph import codegen, trace
 from torchkeras.engine.graph.call_forms import (
@@ -40,6 +40,7 @@ from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape, as_list, unpacked
+from torchkeras.engine.weights.freezing import follow_trainable
 from torchkeras.engine.weights.weight import NO_MEMORY
 
 FRAMES = 40  # of Python, that a call, a copy or a walk by torch takes for each model inside another, with some to spare
@@ -92,8 +93,8 @@ class Network(Written, abstract=True):
         self._set_graph(taken)
         self._function(self._plain)
         self.built = True  # now other threads may use it
-        if not self._trainable:
-            self._follow_trainable(False)
+        if not self._freezing.trainable:
+            follow_trainable(self, False)
 
     def _set_graph(self, taken: Graph) -> None:
         self._graph = taken
@@ -324,9 +325,9 @@ class Network(Written, abstract=True):
         try:
             for layer in layers:
                 if override or not layer._tells_policy:
-                    layer._take_policy(policy)
+                    take_policy(layer, policy)
             for layer in layers:
-                layer._agree_on_policy()
+                agree_on_policy(layer)
         except ValueError:
             for layer, own, tells in before:
                 layer._policy, layer._tells_policy = own, tells

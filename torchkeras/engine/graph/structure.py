@@ -13,8 +13,8 @@ from torchkeras.engine.graph.call_forms import keys_of_form
 from torchkeras.engine.graph.trace import Graph, layers_as_written
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, unpacked
-from torchkeras.engine.weights.weight import Variable
-from torchkeras.engine.weights.weight_lists import KERAS1, TORCH, WRITTEN, WeightOwner, distinct
+from torchkeras.engine.weights.weight import Variable, own_variables
+from torchkeras.engine.weights.weight_lists import KERAS1, TORCH, WRITTEN, distinct
 
 SLOTS = {WRITTEN: slots_as_written, TORCH: slots_on_torch}  # of the forms of inputs and outputs, in another order
 
@@ -170,13 +170,13 @@ class Structure(Layer, abstract=True):
         """Whether any layer carries state from batch to batch."""
         return any(layer.stateful for layer in self.layers)
 
-    def _sublayers(self) -> list[WeightOwner]:
+    def _sublayers(self) -> list[Layer]:
         return self._with_others([] if self._graph is None else self._graph.layers)
 
-    def _sublayers_in(self, order: str) -> list[WeightOwner]:
+    def _sublayers_in(self, order: str) -> list[Layer]:
         return self._with_others(self._layers_in(order))
 
-    def _with_others(self, layers: list[Layer]) -> list[WeightOwner]:
+    def _with_others(self, layers: list[Layer]) -> list[Layer]:
         """The layers of the graph, then those that the model holds beside it, as attributes."""
         return list(dict.fromkeys([*layers, *super()._sublayers()]))
 
@@ -184,7 +184,7 @@ class Structure(Layer, abstract=True):
         # get_weights follows the layers (those of a model that only Keras 1 has, in its order); `weights` lists those
         # that train first.
         variables = [variable for layer in self._sublayers_in(KERAS1) for variable in layer.weights]
-        return distinct([*variables, *self._own_variables()])
+        return distinct([*variables, *own_variables(self)])
 
     def _check_has_weights(self) -> None:
         """Raise NotBuiltError for a model whose weights are still to be made."""

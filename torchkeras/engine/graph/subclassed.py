@@ -25,7 +25,6 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import Shape
-from torchkeras.engine.weights.weight_lists import WeightOwner
 
 ARRAYS = (*TENSORS, np.ndarray)
 
@@ -202,7 +201,7 @@ class Subclassed(Network, abstract=True):
     @property
     def layers(self) -> list[Any]:
         """The layers: of a graph, farthest from the outputs first; else those that the model's code has, as made."""
-        return Layers(WeightOwner._sublayers(self)) if self._graph is None and self._has_own_code else super().layers
+        return Layers(Layer._sublayers(self)) if self._graph is None and self._has_own_code else super().layers
 
     @property
     def output_names(self) -> list[str]:

@@ -15,6 +15,7 @@ import torch
 
 from torchkeras.base.lazy import lazy_property
 from torchkeras.base.nested import POSITIONAL, put_together, slots_as_written, taken_apart
+from torchkeras.engine.layer.call import attach
 from torchkeras.engine.symbolic.tensor import History, KerasTensor, Node, Shape, node_of
 
 if TYPE_CHECKING:
@@ -308,6 +309,6 @@ def rebuild(layers: list[Layer], plain: Mapping[str, Any]) -> Graph:
         form_in, form_out = call["forms"]
         node = Node(layer, put_together(form_in, inputs), put_together(form_out, outputs), call["arguments"])
         nodes[call["layer"], call["call"]] = node
-    for (number, _), node in sorted(nodes.items(), key=lambda item: item[0]):
-        layers[number]._attach(node, node.input_tensors)
+    for _, node in sorted(nodes.items(), key=lambda item: item[0]):
+        attach(node, node.input_tensors)
     return trace([made[place] for place in plain["inputs"]], [made[place] for place in plain["outputs"]])

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -24,6 +24,9 @@ from torchkeras.engine.users_code import CODE
 from torchkeras.engine.weights.expressions import expression_of, value_now
 from torchkeras.regularizers import L1L2
 from torchkeras.world.one_process import CURRENT
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
 
 
 class Added(threading.local):
@@ -64,7 +67,7 @@ ADDED = Added()
 class LossOfWeights:
     """A loss that `add_loss` was given outside of a call. A step computes it as the penalty on a weight."""
 
-    layer: Any
+    layer: Layer
     compute: Callable[[], Any]
 
     array: ClassVar[None] = None
@@ -81,116 +84,84 @@ class LossOfWeights:
         return widened(found) if isinstance(found, Tensor) else found
 
 
-class Adding(nn.Module):
-    """The part of `Layer` by which a `call` adds losses and metrics."""
+def add_loss(layer: Layer, losses: Any) -> None:
+    """Add scalars to the loss: of the pass under way or, outside of a call, of every step.
 
-    name: str
-    _losses_of_weights: tuple[LossOfWeights, ...]
-    _losses_of_call: tuple[object, list[Tensor]]
-
-    def add_loss(self, losses: Any, inputs: Any = None) -> None:
-        """Add scalars to the loss that training minimizes.
-
-        In a layer's `call` they are tensors, for that pass. Outside of one they are losses of weights, computed again
-        in every step: functions without arguments, weights, and what functions of `keras.backend` compute from weights.
-
-        Arguments:
-            losses (scalar tensor, function or list): the scalars.
-            inputs (tensor or None, default None): what they depend on; torch knows it without this.
-
-        Errors:
-            TypeError: a loss is neither a tensor nor a function.
-            ValueError: a loss is no scalar, or outside of a `call` a tensor whose value would stay.
-
-        Example:
-            >>> class Penalized(Layer):
-            ...     def call(self, inputs):
-            ...         self.add_loss(0.01 * (inputs**2).mean())
-            ...         return inputs
-            >>> Penalized()(torch.ones(2, 3)).shape
-            torch.Size([2, 3])
-            >>> layer = Dense(2)
-            >>> layer.add_loss(lambda: 0.01 * (layer.kernel**2).sum())
-
-        Source: https://keras.io/api/layers/base_layer/
-        """
-        computing = CODE.owner is not None or ADDED.taken is not None or ADDED.inside or traced()
-        for given in losses if isinstance(losses, (list, tuple)) else [losses]:
-            is_function = callable(given) and not isinstance(given, Tensor)
-            loss: Any = given() if computing and is_function else given  # type: ignore[reportCallIssue]
-            if not isinstance(loss, Tensor) and (computing or not is_function):
-                raise TypeError(f"{self.name}: add_loss takes tensors or functions; found {type(loss).__name__}.")
-            if isinstance(loss, Tensor) and loss.dim():
-                raise ValueError(
-                    f"{self.name}: add_loss takes scalars; found the shape {tuple(loss.shape)}. Take its mean or sum."
-                )
-            if computing:
-                self._add(widened(loss), None)
-            else:
-                self._add_to_every_step(loss)
-
-    def _add_to_every_step(self, loss: Any) -> None:
-        """Keep a loss that depends on weights alone. Raises ValueError for a tensor whose value would stay."""
-        if isinstance(loss, Tensor):
-            live = loss if isinstance(loss, nn.Parameter) else expression_of(loss)
-            if live is None:
-                raise ValueError(
-                    f"{type(self).__name__} {self.name!r}: add_loss was given a tensor outside of a call, whose value "
-                    "would stay as it is now. Give a function, which every step calls: add_loss(lambda: ...); or "
-                    "compute it by functions of keras.backend alone, such as K.sum(K.square(layer.kernel))."
-                )
-            loss = partial(value_now, live)
-        self.__dict__["_losses_of_weights"] = (*self._losses_of_weights, LossOfWeights(self, loss))
-        SETTLED.count += 1
-
-    def _copied_losses(self) -> tuple[LossOfWeights, ...]:
-        """The losses of weights that a copy has. A function is of the layers that it was written for."""
-        found = tuple(loss for loss in self._losses_of_weights if isinstance(loss.compute, partial))
-        if len(found) < len(self._losses_of_weights):
-            warnings.warn(
-                f"{type(self).__name__} {self.name!r}: a function that add_loss was given is not copied, since it "
-                "computes from the weights of this layer: add it again to the copy.",
-                stacklevel=4,
-            )
-        return found
-
-    def add_metric(self, value: Any, name: str, aggregation: str | None = "mean") -> None:
-        """In a layer's `call`: report the mean of a tensor, averaged over batches by their size.
-
-        Arguments:
-            value (tensor): the values.
-            name (text): the name of the number.
-            aggregation (text, default "mean"): must be "mean".
-
-        Errors:
-            TypeError: `value` is no tensor, or `name` no text.
-            ValueError: another aggregation, or a name for the second time in one pass.
-        """
-        if aggregation != "mean":
-            raise ValueError(f"{self.name}: add_metric: aggregation must be 'mean'; found {aggregation!r}.")
-        if not isinstance(value, Tensor) or not isinstance(name, str):
-            raise TypeError(f"{self.name}: add_metric takes a tensor and a name; found {value!r} and {name!r}.")
-        self._add(value.detach().mean(dtype=None if value.is_floating_point() else torch.float32), name)
-
-    def _add(self, value: Tensor, name: str | None) -> None:
-        if value.is_meta:  # a shape is being found
-            return
-        if ADDED.taken is None:
-            if "_losses_of_call" not in self.__dict__:
-                self.__dict__["_losses_of_call"] = (ADDED.by_hand, [])
-                self.register_forward_pre_hook(_forget_other_passes)
-            if name is None:
-                self._losses_of_call[1].append(value)
-            return
-        losses, metrics = ADDED.taken
-        if name is None:
-            losses.append(value)
-        elif name in metrics:
+    Raises TypeError for a loss that is neither a tensor nor a function, and ValueError for one that is no scalar.
+    """
+    computing = CODE.owner is not None or ADDED.taken is not None or ADDED.inside or traced()
+    for given in losses if isinstance(losses, (list, tuple)) else [losses]:
+        is_function = callable(given) and not isinstance(given, Tensor)
+        loss: Any = given() if computing and is_function else given  # type: ignore[reportCallIssue]
+        if not isinstance(loss, Tensor) and (computing or not is_function):
+            raise TypeError(f"{layer.name}: add_loss takes tensors or functions; found {type(loss).__name__}.")
+        if isinstance(loss, Tensor) and loss.dim():
             raise ValueError(
-                f"{self.name}: add_metric: {name!r} is added for a second time in one pass; give each call a name."
+                f"{layer.name}: add_loss takes scalars; found the shape {tuple(loss.shape)}. Take its mean or sum."
             )
+        if computing:
+            _add(layer, widened(loss), None)
         else:
-            metrics[name] = value
+            _add_to_every_step(layer, loss)
+
+
+def _add_to_every_step(layer: Layer, loss: Any) -> None:
+    """Keep a loss that depends on weights alone. Raises ValueError for a tensor whose value would stay."""
+    if isinstance(loss, Tensor):
+        live = loss if isinstance(loss, nn.Parameter) else expression_of(loss)
+        if live is None:
+            raise ValueError(
+                f"{type(layer).__name__} {layer.name!r}: add_loss was given a tensor outside of a call, whose value "
+                "would stay as it is now. Give a function, which every step calls: add_loss(lambda: ...); or "
+                "compute it by functions of keras.backend alone, such as K.sum(K.square(layer.kernel))."
+            )
+        loss = partial(value_now, live)
+    layer.__dict__["_losses_of_weights"] = (*layer._losses_of_weights, LossOfWeights(layer, loss))
+    SETTLED.count += 1
+
+
+def copied_losses(layer: Layer) -> tuple[LossOfWeights, ...]:
+    """The losses of weights that a copy has. A function is of the layers that it was written for."""
+    losses = layer._losses_of_weights
+    found = tuple(loss for loss in losses if isinstance(loss.compute, partial))
+    if len(found) < len(losses):
+        warnings.warn(
+            f"{type(layer).__name__} {layer.name!r}: a function that add_loss was given is not copied, since it "
+            "computes from the weights of this layer: add it again to the copy.",
+            stacklevel=4,
+        )
+    return found
+
+
+def add_metric(layer: Layer, value: Any, name: str, aggregation: str | None) -> None:
+    """Report the mean of a tensor. Raises ValueError and TypeError for bad arguments."""
+    if aggregation != "mean":
+        raise ValueError(f"{layer.name}: add_metric: aggregation must be 'mean'; found {aggregation!r}.")
+    if not isinstance(value, Tensor) or not isinstance(name, str):
+        raise TypeError(f"{layer.name}: add_metric takes a tensor and a name; found {value!r} and {name!r}.")
+    _add(layer, value.detach().mean(dtype=None if value.is_floating_point() else torch.float32), name)
+
+
+def _add(layer: Layer, value: Tensor, name: str | None) -> None:
+    """Add a metric of that name, or a loss."""
+    if value.is_meta:  # a shape is being found
+        return
+    if ADDED.taken is None:
+        if "_losses_of_call" not in layer.__dict__:
+            layer.__dict__["_losses_of_call"] = (ADDED.by_hand, [])
+            layer.register_forward_pre_hook(_forget_other_passes)
+        if name is None:
+            layer._losses_of_call[1].append(value)
+        return
+    losses, metrics = ADDED.taken
+    if name is None:
+        losses.append(value)
+    elif name in metrics:
+        raise ValueError(
+            f"{layer.name}: add_metric: {name!r} is added for a second time in one pass; give each call a name."
+        )
+    else:
+        metrics[name] = value
 
 
 def losses_of_call(module: nn.Module) -> list[Tensor]:
@@ -198,12 +169,12 @@ def losses_of_call(module: nn.Module) -> list[Tensor]:
     return list(module.__dict__.get("_losses_of_call", (None, ()))[1])
 
 
-def _forget_other_passes(layer: Any, _: Any) -> None:
+def _forget_other_passes(layer: Layer, _: Any) -> None:
     if not (ADDED.inside and layer._losses_of_call[0] is ADDED.by_hand):
         layer.__dict__["_losses_of_call"] = (ADDED.by_hand, [])
 
 
-def add_activity_losses(layer: Any, in_steps: bool) -> None:
+def add_activity_losses(layer: Layer, in_steps: bool) -> None:
     """Have a layer with an activity regularizer add its penalty: in calls by hand and, with `in_steps`, in steps.
 
     These ask the layers of a model's graph themselves, but not those that are parts of other layers.
@@ -212,12 +183,12 @@ def add_activity_losses(layer: Any, in_steps: bool) -> None:
         layer.__dict__["_activity_hook"] = layer.register_forward_hook(_add_always if in_steps else _add_by_hand)
 
 
-def _add_by_hand(layer: Any, inputs: Any, outputs: Any) -> None:
+def _add_by_hand(layer: Layer, inputs: Any, outputs: Any) -> None:
     if ADDED.taken is None:
         _add_always(layer, inputs, outputs)
 
 
-def _add_always(layer: Any, _: Any, outputs: Any) -> None:
+def _add_always(layer: Layer, _: Any, outputs: Any) -> None:
     if layer.activity_regularizer is None:  # taken away since
         return
     for output in outputs if isinstance(outputs, (list, tuple)) else [outputs]:

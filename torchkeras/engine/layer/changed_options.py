@@ -10,17 +10,22 @@ import inspect
 import warnings
 from collections.abc import Iterator, Mapping
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
 from torchkeras.base.function_values import installed
 from torchkeras.base.nested import leaves
+from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import on_meta
 from torchkeras.engine.building.meta_run import MadeOnMeta
 from torchkeras.engine.facts import is_own
 from torchkeras.engine.symbolic.axis_order import Layout
-from torchkeras.engine.weights.weight_lists import TORCHS_OWN, WeightOwner
+from torchkeras.engine.weights.weight import plain_modules
+from torchkeras.engine.weights.weight_lists import TORCHS_OWN
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
 
 PLAIN = (bool, int, float, str, type(None))
 NOT_MADE = TORCHS_OWN | {"name"}  # attributes of a module that no option makes
@@ -35,53 +40,51 @@ class _Settled:
 SETTLED = _Settled()
 
 
-class HasOptions(nn.Module):
-    """The part of `Layer` that keeps its options."""
+def keep_option(layer: Layer, field: str, value: Any) -> None:
+    """Set the attribute that has an option's value. As a module inside, the class's default would hide it."""
+    inside = isinstance(value, (nn.Module, Tensor)) and not hasattr(type(layer), field)
+    if inside or inspect.isdatadescriptor(getattr(type(layer), field, None)):
+        nn.Module.__setattr__(layer, field, value)
+    else:
+        layer._modules.pop(field, None)
+        layer.__dict__[field] = value
 
-    def _keep_option(self, field: str, value: Any) -> None:
-        """Set the attribute that has an option's value. As a module inside, the class's default would hide it."""
-        inside = isinstance(value, (nn.Module, Tensor)) and not hasattr(type(self), field)
-        if inside or inspect.isdatadescriptor(getattr(type(self), field, None)):
-            nn.Module.__setattr__(self, field, value)
-        else:
-            self._modules.pop(field, None)
-            self.__dict__[field] = value
 
-    def _change_option(self: Any, name: str, value: Any) -> None:
-        """Set an option after the layer was made: by its rule, and with what was made of it.
+def change_option(layer: Layer, name: str, value: Any) -> None:
+    """Set an option after the layer was made: by its rule, and with what was made of it.
 
-        Raises ValueError, and leaves the option as it was, for a bad value, and where the weights, masks or number of
-        outputs would be others. Warns where symbolic tensors have another shape.
-        """
-        value = self._changeable[name].read(value)
-        if not self.built:
-            self._keep_option(name, value)
-            return
-        before, old = _Seen(self), getattr(self, name)
-        self._keep_option(name, value)
-        try:
-            after = _Seen(self)
-            _check(self, f"{name} cannot change from {old!r} to {value!r} any more, since", before, after)
-        except ValueError:
-            self._keep_option(name, old)
-            raise
-        inside = dict(self.named_modules(remove_duplicate=False))
-        for path, module in after.made.items():
-            _take_over(inside.get(path), before.made.get(path), module)
-        if after.written != before.written:
-            SETTLED.count += 1
-        if after.shapes not in (before.shapes, after.known):
-            warnings.warn(
-                f"{type(self).__name__} {self.name!r}: with {name} {value!r} its output has another shape than its "
-                "graph says: make the model anew, such as by clone_model.",
-                stacklevel=3,
-            )
+    Raises ValueError, and leaves the option as it was, for a bad value, and where the weights, masks or number of
+    outputs would be others. Warns where symbolic tensors have another shape.
+    """
+    value = layer._changeable[name].read(value)
+    if not layer.built:
+        keep_option(layer, name, value)
+        return
+    before, old = _Seen(layer), getattr(layer, name)
+    keep_option(layer, name, value)
+    try:
+        after = _Seen(layer)
+        _check(layer, f"{name} cannot change from {old!r} to {value!r} any more, since", before, after)
+    except ValueError:
+        keep_option(layer, name, old)
+        raise
+    inside = dict(layer.named_modules(remove_duplicate=False))
+    for path, module in after.made.items():
+        _take_over(inside.get(path), before.made.get(path), module)
+    if after.written != before.written:
+        SETTLED.count += 1
+    if after.shapes not in (before.shapes, after.known):
+        warnings.warn(
+            f"{type(layer).__name__} {layer.name!r}: with {name} {value!r} its output has another shape than its "
+            "graph says: make the model anew, such as by clone_model.",
+            stacklevel=3,
+        )
 
 
 class _Seen:
     """What is made of a layer's options: modules and weights, outputs in graphs, what functions are written by."""
 
-    def __init__(self, layer: Any):
+    def __init__(self, layer: Layer):
         self.made = _made(layer)
         again: Any = self.made.get("")
         self.weights: list[Any] = []
@@ -96,7 +99,7 @@ class _Seen:
         self.masked = [[mask is not None for mask in masks] for _, masks in found]
 
 
-def _check(layer: Any, refusal: str, before: _Seen, after: _Seen) -> None:
+def _check(layer: Layer, refusal: str, before: _Seen, after: _Seen) -> None:
     reason = ""
     if after.weights != before.weights:
         reason = "its weights are made, and would be others"
@@ -106,14 +109,14 @@ def _check(layer: Any, refusal: str, before: _Seen, after: _Seen) -> None:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {refusal} {reason}: make a layer with that option.")
 
 
-def _outputs(layer: Any, node: Any) -> tuple[list[Any], list[Any]]:
+def _outputs(layer: Layer, node: Any) -> tuple[list[Any], list[Any]]:
     """The symbolic outputs, and their masks, that a call in a graph would give now."""
     masks = [tensor._keras_mask for tensor in node.input_tensors]
     outputs, found = layer._infer_outputs(node.inputs, masks, node.arguments)
     return leaves(outputs), found
 
 
-def _made(layer: Any) -> dict[str, nn.Module]:
+def _made(layer: Layer) -> dict[str, nn.Module]:
     """What the options make of a layer: a copy of it with new modules, on `meta`, and these, by their paths.
 
     A `build` of a user's own is not run again: it may do more than make weights.
@@ -121,7 +124,7 @@ def _made(layer: Any) -> dict[str, nn.Module]:
     if layer._built_for is None:
         return {}
     again, makes_own = copy(layer), _is_users(layer, "_make_modules")
-    layers = {key: each for key, each in layer._modules.items() if makes_own or isinstance(each, WeightOwner)}
+    layers = {key: each for key, each in layer._modules.items() if makes_own or isinstance(each, AnyLayer)}
     fresh: dict[str, Any] = {"_parameters": {}, "_buffers": {}, "_expected_axes": {}, "_added": [], "_named": set()}
     again.__dict__.update(fresh, _modules=layers, built=False)
     try:
@@ -131,16 +134,16 @@ def _made(layer: Any) -> dict[str, nn.Module]:
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
     new = {key: each for key, each in layers.items() if each is not layer._modules.get(key)}
-    new = {key: each for key, each in new.items() if isinstance(each, WeightOwner)}
-    return {**{prefix.rstrip("."): module for prefix, module in again._plain_modules()}, **new}
+    new = {key: each for key, each in new.items() if isinstance(each, AnyLayer)}
+    return {**{prefix.rstrip("."): module for prefix, module in plain_modules(again)}, **new}
 
 
-def _is_users(layer: Any, method: str) -> bool:
+def _is_users(layer: Layer, method: str) -> bool:
     """Whether a method is of a class of a user's."""
     return not is_own(next(base for base in type(layer).__mro__ if method in vars(base)))
 
 
-def by_hand(layer: Any) -> Iterator[str]:
+def by_hand(layer: Layer) -> Iterator[str]:
     """What was changed in a layer's modules that its options do not say, and so a config does not."""
     inside = dict(layer.named_modules(remove_duplicate=False))
     for path, made in _made(layer).items():
@@ -177,7 +180,7 @@ def _is_plain(value: Any) -> bool:
     return all(map(_is_plain, value)) if isinstance(value, (list, tuple)) else isinstance(value, PLAIN)
 
 
-def _written_by(layer: Any) -> Mapping[str, Any]:
+def _written_by(layer: Layer) -> Mapping[str, Any]:
     """What generated functions, and what `compile` settles, are written by."""
     facts = layer._facts
     names = [name for name in vars(layer) if name.endswith(("_regularizer", "_constraint"))]

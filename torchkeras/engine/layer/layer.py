@@ -10,34 +10,54 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from math import prod
 from typing import Any, ClassVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from torchkeras import config, registry
 from torchkeras.base import docstrings
 from torchkeras.base.dtype_names import dtype_name, dtype_of
 from torchkeras.base.dtype_policy import DTypePolicy, policy_of
+from torchkeras.base.fixed_lists import Weights
 from torchkeras.base.naming import name_methods, snake_case, unique_name
+from torchkeras.base.nested import tensors_in
 from torchkeras.base.rules import refuse_unknown
+from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine import options
-from torchkeras.engine.adapters.tracked import KINDS
-from torchkeras.engine.building.building import on_meta
-from torchkeras.engine.facts import is_own, joined
-from torchkeras.engine.layer.call import Calling, in_keras_order
-from torchkeras.engine.layer.changed_options import HasOptions
-from torchkeras.engine.modes import by_mode, call_in_mode
+from torchkeras.engine.adapters.tracked import KINDS, tracked, wanted
+from torchkeras.engine.base_layer import BaseLayer
+from torchkeras.engine.building.building import add_weight, build_from_modules, build_once, named_shape, on_meta
+from torchkeras.engine.dtypes import input_type, take_policy
+from torchkeras.engine.facts import Facts, facts_of, is_own, joined
+from torchkeras.engine.layer.added_losses import LossOfWeights, add_loss, add_metric, copied_losses
+from torchkeras.engine.layer.attributes import DATA, added_as, check_name, hold_moved, name_weight
+from torchkeras.engine.layer.call import call_symbolically, check_mask, compute, in_keras_order, training_of
+from torchkeras.engine.layer.call_views import of_all_calls, of_call, of_single_call
+from torchkeras.engine.layer.changed_options import change_option, keep_option
+from torchkeras.engine.modes import MODE, by_mode, call_in_mode, in_mode
 from torchkeras.engine.shapes import output_shapes
 from torchkeras.engine.shapes.input_spec import sized
-from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list
-from torchkeras.engine.weights.weight import Weight
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape, as_list
+from torchkeras.engine.weights.freezing import Freezing, follow_trainable, hold_statistics, with_freezing
+from torchkeras.engine.weights.weight import Variable, Weight, initializer_of
+from torchkeras.engine.weights.weight_lists import (
+    CHANGES,
+    ENGINES_OWN,
+    NOW,
+    layers_directly_in,
+    list_by_kind,
+    set_weights,
+    weights_in,
+)
 from torchkeras.legacy.arguments import layer_arguments
 
+_module_call = nn.Module.__call__
 _signature = lru_cache(inspect.signature)  # of a `forward`: that of a base counts for many classes
 
 
-class Layer(HasOptions, Calling):
+class Layer(BaseLayer):
     """The base of all layers: a module of torch that makes its weights at its first call.
 
     There are three ways to write one. Ours: options as class fields, weights by `weight(...)`, torch modules in
@@ -71,18 +91,61 @@ class Layer(HasOptions, Calling):
     Source: https://keras.io/api/layers/base_layer/
     """
 
-    _options: ClassVar[dict[str, options.Option]] = {}
-    __signature__: ClassVar[Any] = options.signature({}, "layer_options")
-    _native_forward: ClassVar[Any] = None  # the nearest `forward` that keeps to the declared layout
-    _casts_outputs: ClassVar[bool] = False  # outputs have the compute type: a user's class says itself what they are
-    _by_call: ClassVar[bool] = False  # `call` is overridden: the layer works in Keras's order
+    supports_masking: bool = False
+    stateful: Any = False  # whether something is carried from batch to batch
+    input_spec: Any = None  # an `InputSpec` or a list of them, which a layer written the Keras way may set
+    rank: ClassVar[int]
 
+    # Of a class. `__init_subclass__` finds what stands in the first block.
+    _options: ClassVar[dict[str, options.Option]] = {}
+    _changeable: ClassVar[Mapping[str, options.Option]] = {}  # the options, by the attributes that have their values
+    _weights: ClassVar[dict[str, Weight]] = {}  # those declared
+    _is_users: ClassVar[bool] = False  # a class that is not the package's own
+    _by_call: ClassVar[bool] = False  # `call` is overridden: the layer works in Keras's order
+    _native_forward: ClassVar[Any] = None  # the nearest `forward` that keeps to the declared layout
+    _joined_facts: ClassVar[type[Facts]] = Facts
+    _casts_outputs: ClassVar[bool] = False  # outputs have the compute type: a user's class says itself what they are
+    _call_signature: ClassVar[inspect.Signature]
+    _call_parameters: ClassVar[frozenset[str]] = frozenset()
+    _takes_any: ClassVar[bool] = False  # whether `call` takes keyword arguments of any name
+    __signature__: ClassVar[Any] = options.signature({}, "layer_options")
+
+    _is_network: ClassVar[bool] = False  # a model, or the graph of one
     _option_order: ClassVar[tuple[str, ...]] = ()  # options that stand after the others, in this order
     _changed_defaults: ClassVar[Mapping[str, Any]] = {}  # of options: the later one, and since which version of Keras
-    _options_given: frozenset[str]  # by the caller; kept where a default was changed
 
-    rank: ClassVar[int]
-    supports_masking: bool = False
+    # Of a layer.
+    name: str
+    built: bool
+    batch_input_shape: Shape | None
+    _options_given: frozenset[str]  # by the caller; kept where a default was changed
+    _policy: DTypePolicy
+    _tells_policy: bool  # it was given the policy, or made under a mixed one
+    _is_part: bool  # of another layer, which casts its inputs
+    _freezing: Freezing
+    _built_for: Any = None  # the shape of the input that its modules were made for
+    _expected_ndim: int | None  # the number of axes that its weights were made for
+    _expected_axes: dict[int, int]
+    _initial_weights: Any  # the option `weights`, until it is built
+    _added: list[Variable]  # by `add_weight`
+    _named: set[str]  # the attributes that weights of `add_weight` are registered under
+    _call_nodes: list[Node]
+    _outbound_nodes: list[Node]
+    _taken_plainly: set[tuple[torch.Size, torch.dtype]]  # shapes and types that a call takes without a further look
+    _changed_inputs: frozenset[int] = frozenset()  # those that its code changes in place, by number
+    _is_unseen: bool = False  # whether it runs a user's code that was not run when its output's shape was found
+    _losses_of_weights: tuple[LossOfWeights, ...] = ()  # what `add_loss` was given outside of a call
+    _losses_of_call: tuple[object, list[Tensor]]  # the last pass by hand, and what the layer added in it
+
+    # What the engine asks of a layer. Some classes answer otherwise.
+    _facts = property(facts_of)
+    _build = build_once
+    _check_mask = check_mask
+    _infer_outputs = output_shapes.infer  # without adding a node
+    _input_type = input_type
+    _initializer_of = initializer_of
+    _sublayers = layers_directly_in
+    _list_by_kind = list_by_kind
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -131,18 +194,15 @@ class Layer(HasOptions, Calling):
             _policy=policy,
             _tells_policy=cls._joined_facts.casts and policy.is_mixed,
             _is_part=False,
-            _trainable=True,
-            _frozen_above=False,
-            _held=set(),
-            _frozen_at_compile=set(),
-            _named=set(),
-            _taken_plainly=set(),
-            _call_nodes=[],
-            _outbound_nodes=[],
-            _added=[],
+            _freezing=Freezing(),
             _expected_ndim=None,
             _expected_axes={},
             _initial_weights=None,
+            _added=[],
+            _named=set(),
+            _call_nodes=[],
+            _outbound_nodes=[],
+            _taken_plainly=set(),
         )
         return self
 
@@ -154,12 +214,12 @@ class Layer(HasOptions, Calling):
         self._set_base_options(**given)
         for name, value in values.items():
             field = self._options[name].field
-            if not (self._is_users or isinstance(value, (nn.Module, torch.Tensor))):
+            if not (self._is_users or isinstance(value, (nn.Module, Tensor))):
                 self.__dict__[field] = value  # at once
             elif type(value) in KINDS:
                 setattr(self, field, value)
             else:
-                self._keep_option(field, value)
+                keep_option(self, field, value)
 
     def _set_base_options(
         self,
@@ -179,7 +239,7 @@ class Layer(HasOptions, Calling):
         kind = type(self).__name__
         if not (name is None or isinstance(name, str)):
             raise ValueError(f"{kind}: name must be a string, or None; found {name!r}.")
-        self.name: str = name or unique_name(snake_case(kind))
+        self.name = name or unique_name(snake_case(kind))
         if not (batch_input_shape is None or isinstance(batch_input_shape, Iterable)):
             raise ValueError(
                 f"{kind} {self.name!r}: batch_input_shape must be a tuple, such as (None, 4); found "
@@ -197,7 +257,7 @@ class Layer(HasOptions, Calling):
             )
         if batch_input_shape is None and shape is not None:
             batch_input_shape = (batch_size, *as_list(shape))
-        self.batch_input_shape: Shape | None = None if batch_input_shape is None else tuple(batch_input_shape)
+        self.batch_input_shape = None if batch_input_shape is None else tuple(batch_input_shape)
         if "input_dtype" in given:
             self.input_dtype = dtype_name(dtype_of(given.pop("input_dtype") or config.floatx()))
         if dtype is not None:
@@ -212,7 +272,68 @@ class Layer(HasOptions, Calling):
             common = ("name", "trainable", "dtype", "input_shape", "batch_input_shape")
             refuse_unknown(kind, given, (*self._options, *common))
 
-    # --- types -------------------------------------------------------------------------------------------------------
+    # --- attributes --------------------------------------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        CHANGES.count += 1
+        declared = getattr(type(self), name, None)
+        if declared is not None and not isinstance(declared, DATA):
+            check_name(self, name, value, declared)
+        elif name == "built" and not value and self.__dict__.get("_call_nodes"):
+            raise AttributeError(
+                f"{type(self).__name__} {self.name!r}: built cannot become False, since a graph has its weights: set "
+                "other values by set_weights, or make another layer, such as by clone_model."
+            )
+        if isinstance(value, Tensor):
+            added = added_as(self, value)
+            if added is not None:
+                name_weight(self, added, name)
+                return
+            if name in self._changeable and not self._is_users:  # whose own code may read a tensor there
+                change_option(self, name, value)
+                return
+        elif type(value) in KINDS and self._is_users and name not in ENGINES_OWN and wanted(value):
+            setter = getattr(getattr(type(self), name, None), "fset", None)
+            value = tracked(value) if setter is None else value  # a property takes the list itself
+        elif name in self._changeable:
+            change_option(self, name, value)
+            return
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if name in self._changeable or name in self._weights:
+            kind = "an option" if name in self._changeable else "a weight"
+            raise AttributeError(f"{type(self).__name__} {self.name!r}: {name!r} is {kind} and cannot be deleted.")
+        super().__delattr__(name)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            # A property or weight whose getter raised lands here, its own message lost: ask it again.
+            declared = getattr(type(self), name, None)
+            if isinstance(declared, (property, Weight)):
+                return declared.__get__(self, type(self))
+            if "name" not in self.__dict__:
+                kind = type(self).__name__
+                raise AttributeError(
+                    f"{kind} has no {name!r} yet: its __init__ must call super().__init__(**options)."
+                ) from None
+            raise
+
+    # --- types and modes ---------------------------------------------------------------------------------------------
+
+    @property
+    def variable_dtype(self) -> str:
+        """The name of the type of the weights."""
+        return self._policy.variable_dtype
+
+    @property
+    def compute_dtype(self) -> str:
+        """The name of the type that floating-point inputs are cast to, and outputs have."""
+        return self._policy.compute_dtype
+
+    dtype = variable_dtype
 
     @property
     def dtype_policy(self) -> DTypePolicy:
@@ -230,12 +351,137 @@ class Layer(HasOptions, Calling):
                 f"{type(self).__name__} {self.name!r}: its dtype_policy is settled by its first call. Give it as dtype "
                 "before, or set that of the model."
             )
-        self._take_policy(policy_of(policy))
+        take_policy(self, policy_of(policy))
+
+    @property
+    def training(self) -> bool:  # type: ignore[override]
+        """The mode of the call under way in this thread; outside of one, that of the module as torch keeps it."""
+        if MODE.training is None:
+            return self.__dict__["training"]  # type: ignore[no-any-return]
+        return MODE.training if MODE.own is None else MODE.own.get(id(self), MODE.training)
+
+    @training.setter
+    def training(self, mode: bool) -> None:
+        if MODE.training is None or "training" not in self.__dict__:
+            self.__dict__["training"] = mode
+        else:  # by code that such a call runs: until it ends
+            MODE.own = {**(MODE.own or {}), id(self): mode}
+
+    def train(self, mode: bool = True) -> Any:
+        """Set training or evaluation mode, as in torch. A frozen layer that counts something stays in evaluation mode.
+
+        Arguments:
+            mode (bool, default True): True for training, False for evaluation.
+
+        Returns:
+            The layer.
+        """
+        super().train(mode)
+        if mode and self._frozen:
+            hold_statistics(self)
+        return self
+
+    # --- building ----------------------------------------------------------------------------------------------------
+
+    def _make_modules(self, input_shape: Any) -> None:
+        """Make the torch modules of the layer for an input of this shape (a list of shapes for several inputs).
+
+        Runs on the `meta` device: memory and initial values come afterwards, by the declared weights.
+        """
+
+    def build(self, input_shape: Any) -> None:
+        """Make the weights. A layer written the Keras way overrides this and calls `add_weight`.
+
+        Arguments:
+            input_shape (tuple or list of tuples): the shape of the input with the batch axis; a list for several
+                inputs.
+
+        Source: https://keras.io/api/layers/base_layer/
+        """
+        build_from_modules(self, input_shape)
+
+    def add_weight(
+        self,
+        name_or_shape: str | int | Iterable[int] | None = None,
+        /,
+        shape: Any = (),
+        dtype: Any = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        trainable: bool = True,
+        constraint: Any = None,
+        *,
+        name: str | None = None,
+    ) -> torch.Tensor:
+        """Make a weight, in `build` of a layer written the Keras way.
+
+        Keras 3's `add_weight(shape, initializer, name=...)` is understood as well.
+
+        Arguments:
+            name_or_shape (text, integers or None, default None): the name of the weight, as `name=` gives it; or its
+                shape, which an initializer may follow.
+            shape (tuple of integers, default ()): its shape, in Keras's order of axes.
+            dtype (name, torch dtype or None, default None): its type; None is that of the layer's weights.
+            initializer (name, Initializer or None, default None): the first values; None is "glorot_uniform".
+            regularizer (name, Regularizer or None, default None): a penalty, added to the loss.
+            trainable (bool, default True): whether training changes it; otherwise it is a buffer.
+            constraint (name, Constraint or None, default None): what each update is followed by.
+            name (text or None, default None): the name of the weight; None is `weight_0` and so on.
+
+        Returns:
+            The parameter or buffer, a tensor.
+
+        Errors:
+            ValueError: an argument has a bad value, or is given twice.
+
+        Example:
+            >>> class Scale(Layer):
+            ...     def build(self, input_shape):
+            ...         self.scale = self.add_weight("scale", (input_shape[-1],), initializer="ones")
+            ...     def call(self, inputs):
+            ...         return inputs * self.scale
+            >>> Scale()(torch.full((1, 2), 3.0)).tolist()
+            [[3.0, 3.0]]
+
+        Source: https://keras.io/api/layers/base_layer/
+        """
+        name, shape, initializer = named_shape(name_or_shape, name, shape, initializer)
+        return add_weight(self, name, shape, dtype, initializer, regularizer, trainable, constraint)
+
+    def _known_size(self, input_shape: Shape, axis: int) -> int:
+        """The size of an axis that weights depend on; further calls must have the same. Raises ValueError if None."""
+        size = input_shape[axis]
+        if size is None:
+            raise ValueError(f"axis {axis} of the input must be known; the input shape is {tuple(input_shape)}.")
+        self._expected_axes[axis] = size
+        return size
 
     def _follow_theano(self) -> None:
         """Compute as Theano did, for weights that it made, where that differs from TensorFlow: mostly in nothing."""
 
     # --- computing ---------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Add a node to the graph (symbolic inputs), or compute (real ones); weights are made at the first call.
+
+        `training`: True or False for this call, whatever mode the layer is in; None for its mode. It reaches the layers
+        inside. The other arguments are those of `call`, or `forward`.
+        """
+        if (
+            not kwargs
+            and len(args) == 1
+            and type(args[0]) is torch.Tensor
+            and not (compiled_somewhere() and is_compiling())
+        ):
+            if (args[0].shape, args[0].dtype) in self._taken_plainly:
+                return self._call_module(args[0])
+        elif symbolic := list(tensors_in((args, kwargs))):
+            return call_symbolically(self, symbolic, args, kwargs)
+        training = training_of(self, kwargs)
+        if training is None or not (self._is_users or self._modules or "training" not in self._call_parameters):
+            return compute(self, args, kwargs)
+        with in_mode(training, self):
+            return compute(self, args, kwargs)
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Compute in Keras's order of axes: `call(inputs)`. A layer written the Keras way overrides this.
@@ -265,6 +511,19 @@ class Layer(HasOptions, Calling):
             The outputs: a tensor, or a list of several.
         """
         return self.call(*args, **kwargs)
+
+    def _call_module(self, *args: Any, **kwargs: Any) -> Any:
+        """Torch's own call: hooks, then `forward`."""
+        return call_in_mode(self, _module_call, self, *args, **kwargs)
+
+    # What generated code calls: the first where the fact `in_place` may be used in its stead, and the second where
+    # `before_relu` may, the relu then being done by the next layer, in `_call_rectified`.
+    _call_overwriting = _call_unrectified = _call_module
+
+    def _call_in_mode(self, training: bool, *args: Any, **kwargs: Any) -> Any:
+        """As `_call_module`, with the layer and all inside in training mode or not."""
+        with in_mode(training, self):
+            return self._call_module(*args, **kwargs)
 
     def _call_rectified(self, maker: Layer, inputs: Any) -> Any:
         """As `_call_module`, of the output of `maker`."""
@@ -329,20 +588,304 @@ class Layer(HasOptions, Calling):
             made._build([tensor.shape for tensor in as_list(output_shapes.symbolic(input_shape))])
         return made
 
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return super().__getattr__(name)
-        except AttributeError:
-            # A property or weight whose getter raised lands here, its own message lost: ask it again.
-            declared = getattr(type(self), name, None)
-            if isinstance(declared, (property, Weight)):
-                return declared.__get__(self, type(self))
-            if "name" not in self.__dict__:
-                kind = type(self).__name__
-                raise AttributeError(
-                    f"{kind} has no {name!r} yet: its __init__ must call super().__init__(**options)."
-                ) from None
-            raise
+    # --- calls in graphs ---------------------------------------------------------------------------------------------
+
+    @property
+    def _inbound_nodes(self) -> list[Node]:
+        """The calls of the layer, under Keras's name."""
+        return self._call_nodes
+
+    @_inbound_nodes.setter
+    def _inbound_nodes(self, given: list[Node]) -> None:
+        self._call_nodes = given
+
+    def get_input_at(self, node_index: int) -> Any:
+        """The symbolic input(s) of one call.
+
+        Arguments:
+            node_index (integer): the number of the call, from 0.
+
+        Returns:
+            One, or a list when the layer takes or gives several.
+
+        Errors:
+            RuntimeError: the layer was never called.
+            ValueError: there is no such call.
+        """
+        return of_call(self, node_index, "input")
+
+    def get_output_at(self, node_index: int) -> Any:
+        """The symbolic output(s) of one call.
+
+        Arguments:
+            node_index (integer): the number of the call, from 0.
+
+        Returns:
+            One, or a list when the layer takes or gives several.
+
+        Errors:
+            RuntimeError: the layer was never called.
+            ValueError: there is no such call.
+        """
+        return of_call(self, node_index, "output")
+
+    def get_input_shape_at(self, node_index: int) -> Any:
+        """The shape(s) of the input of one call.
+
+        Arguments:
+            node_index (integer): the number of the call, from 0.
+
+        Returns:
+            One, or a list when the layer takes or gives several.
+
+        Errors:
+            RuntimeError: the layer was never called.
+            ValueError: there is no such call.
+        """
+        return of_call(self, node_index, "input shape")
+
+    def get_output_shape_at(self, node_index: int) -> Any:
+        """The shape(s) of the output of one call.
+
+        Arguments:
+            node_index (integer): the number of the call, from 0.
+
+        Returns:
+            One, or a list when the layer takes or gives several.
+
+        Errors:
+            RuntimeError: the layer was never called.
+            ValueError: there is no such call.
+        """
+        return of_call(self, node_index, "output shape")
+
+    def get_input_mask_at(self, node_index: int) -> Any:
+        """The symbolic mask(s) of the input of one call, None for none.
+
+        Arguments:
+            node_index (integer): the number of the call, from 0.
+
+        Returns:
+            One, or a list when the layer takes or gives several.
+
+        Errors:
+            RuntimeError: the layer was never called.
+            ValueError: there is no such call.
+        """
+        return of_call(self, node_index, "input mask")
+
+    def get_output_mask_at(self, node_index: int) -> Any:
+        """The symbolic mask(s) of the output of one call, None for none.
+
+        Arguments:
+            node_index (integer): the number of the call, from 0.
+
+        Returns:
+            One, or a list when the layer takes or gives several.
+
+        Errors:
+            RuntimeError: the layer was never called.
+            ValueError: there is no such call.
+        """
+        return of_call(self, node_index, "output mask")
+
+    @property
+    def input(self) -> Any:
+        """The symbolic input(s) of the only call. Raises AttributeError when there is none or more than one."""
+        return of_single_call(self, "input")
+
+    @property
+    def output(self) -> Any:
+        """The symbolic output(s) of the only call. Raises AttributeError when there is none or more than one."""
+        return of_single_call(self, "output")
+
+    @property
+    def input_mask(self) -> Any:
+        """The mask(s) of the input(s) of the only call. Raises as `input`."""
+        return of_single_call(self, "input mask")
+
+    @property
+    def output_mask(self) -> Any:
+        """The mask(s) of the output(s) of the only call. Raises as `output`."""
+        return of_single_call(self, "output mask")
+
+    @property
+    def input_shape(self) -> Any:
+        """The input shape(s), when all calls agree. Raises AttributeError when there was no call or they differ."""
+        return of_all_calls(self, "input shape")
+
+    @property
+    def output_shape(self) -> Any:
+        """The output shape(s), when all calls agree. Raises as `input_shape`."""
+        return of_all_calls(self, "output shape")
+
+    # --- weights -----------------------------------------------------------------------------------------------------
+
+    @property
+    def trainable_weights(self) -> list[Variable]:
+        """The weights that training changes: those whose `requires_grad` says so, which `trainable` sets."""
+        return Weights(variable for variable in self.weights if variable.trains)
+
+    @property
+    def non_trainable_weights(self) -> list[Variable]:
+        """The weights that training leaves alone: statistics, and what is frozen."""
+        return Weights(variable for variable in self.weights if not variable.trains)
+
+    @property
+    def weights(self) -> list[Variable]:
+        """All weights, those of layers that train first; empty before the first call."""
+        return Weights(weights_in(self, NOW))
+
+    # Keras 3's names of the same.
+    trainable_variables = property(lambda self: self.trainable_weights, doc="`trainable_weights`.")
+    non_trainable_variables = property(lambda self: self.non_trainable_weights, doc="`non_trainable_weights`.")
+    variables = property(lambda self: self.weights, doc="`weights`.")
+
+    def get_weights(self) -> list[Any]:
+        """The values of all weights as NumPy arrays, in Keras's order of axes.
+
+        Returns:
+            A list of arrays; it is empty before the layer's first call, which makes the weights.
+
+        Example:
+            >>> layer = Dense(2)
+            >>> output = layer(torch.zeros(1, 4))
+            >>> [array.shape for array in layer.get_weights()]
+            [(4, 2), (2,)]
+        """
+        return [variable.numpy() for variable in self._ordered_weights()]
+
+    def set_weights(self, weights: Any) -> None:
+        """Set all weights from arrays in Keras's order of axes.
+
+        Arguments:
+            weights (list of arrays): the values, in the order of `get_weights()`.
+
+        Errors:
+            ValueError: their number or a shape is another; nothing is set then.
+
+        Example:
+            >>> model = Sequential([Dense(1, input_shape=(2,))])
+            >>> model.set_weights([np.array([[1.0], [2.0]]), np.array([0.5])])
+            >>> model(torch.ones(1, 2)).item()
+            3.5
+        """
+        set_weights(self, self._ordered_weights(), weights)
+
+    def _ordered_weights(self) -> list[Variable]:
+        return self.weights
+
+    def count_params(self) -> int:
+        """The number of values in all weights. Raises RuntimeError before the first call, which makes them."""
+        if not self.built:
+            raise RuntimeError(
+                f"You tried to call `count_params` on {self.name}, but the layer isn't built. "
+                f"You can build it by calling it, or with `{self.name}.build(input_shape)`."
+            )
+        return sum(prod(variable.shape) for variable in self.weights)
+
+    @property
+    def trainable(self) -> bool:
+        """Whether training changes the weights.
+
+        Set to False it turns off `requires_grad` of all parameters inside, which stay as they are from the next batch
+        on; set to True it turns on again those that it turned off. A parameter that `requires_grad_(False)` froze stays
+        so. A model that is compiled trains what trained then: thaw before `compile`, or compile it again. What another
+        model is compiled with as frozen, such as the discriminator in an adversarial pair, still trains in a model
+        that was compiled before it was frozen.
+        """
+        return self._freezing.trainable
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        if not isinstance(value, (bool, int)):
+            raise ValueError(f"{type(self).__name__}: trainable must be True or False; found {value!r}.")
+        self._freezing.trainable = bool(value)
+        follow_trainable(self, self._freezing.above)
+
+    @property
+    def _frozen(self) -> bool:
+        """Whether the layer is not trainable, or part of one that is not."""
+        return self._freezing.is_frozen
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """Let all parameters inside train, or freeze them, as in torch.
+
+        What it freezes stays frozen when `trainable` is set to True, whichever came first.
+
+        Arguments:
+            requires_grad (bool, default True): whether the parameters train.
+
+        Returns:
+            The layer.
+        """
+        super().requires_grad_(requires_grad)
+        if not requires_grad:
+            for module in self.modules():
+                if isinstance(module, Layer):
+                    module._freezing.held.clear()
+        return self
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Any:
+        """As torch's, by which a move replaces tensors: what else holds a weight of `add_weight` holds the new one."""
+        before = [variable.tensors[0] for variable in self._added]
+        super()._apply(fn, recurse)
+        hold_moved(self, before, [variable.tensors[0] for variable in self._added])
+        return self
+
+    def _sublayers_in(self, order: str) -> list[Layer]:
+        """The same in another order: `KERAS1`, `WRITTEN` or `TORCH`."""
+        return self._sublayers()
+
+    def reset_states(self) -> None:
+        """Forget what stateful layers inside carry from batch to batch."""
+        for layer in self._sublayers():
+            if layer.stateful or type(layer).reset_states is Layer.reset_states:
+                layer.reset_states()
+
+    # --- losses and metrics ------------------------------------------------------------------------------------------
+
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+        """Add scalars to the loss that training minimizes.
+
+        In a layer's `call` they are tensors, for that pass. Outside of one they are losses of weights, computed again
+        in every step: functions without arguments, weights, and what functions of `keras.backend` compute from weights.
+
+        Arguments:
+            losses (scalar tensor, function or list): the scalars.
+            inputs (tensor or None, default None): what they depend on; torch knows it without this.
+
+        Errors:
+            TypeError: a loss is neither a tensor nor a function.
+            ValueError: a loss is no scalar, or outside of a `call` a tensor whose value would stay.
+
+        Example:
+            >>> class Penalized(Layer):
+            ...     def call(self, inputs):
+            ...         self.add_loss(0.01 * (inputs**2).mean())
+            ...         return inputs
+            >>> Penalized()(torch.ones(2, 3)).shape
+            torch.Size([2, 3])
+            >>> layer = Dense(2)
+            >>> layer.add_loss(lambda: 0.01 * (layer.kernel**2).sum())
+
+        Source: https://keras.io/api/layers/base_layer/
+        """
+        add_loss(self, losses)
+
+    def add_metric(self, value: Any, name: str, aggregation: str | None = "mean") -> None:
+        """In a layer's `call`: report the mean of a tensor, averaged over batches by their size.
+
+        Arguments:
+            value (tensor): the values.
+            name (text): the name of the number.
+            aggregation (text, default "mean"): must be "mean".
+
+        Errors:
+            TypeError: `value` is no tensor, or `name` no text.
+            ValueError: another aggregation, or a name for the second time in one pass.
+        """
+        add_metric(self, value, name, aggregation)
 
     # --- config and copies --------------------------------------------------------------------------------------------
 
@@ -395,8 +938,12 @@ class Layer(HasOptions, Calling):
         if "_losses_of_call" in state:  # which torch cannot copy, since they are results
             state["_losses_of_call"] = (None, [])
         if self._losses_of_weights:
-            state["_losses_of_weights"] = self._copied_losses()
+            state["_losses_of_weights"] = copied_losses(self)
+        state["_freezing"] = self._freezing.copy()
         return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(with_freezing(state))
 
     def extra_repr(self) -> str:
         """The options that differ from their defaults, for `repr`."""

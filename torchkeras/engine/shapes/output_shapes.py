@@ -20,6 +20,7 @@ from torchkeras import config
 from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.interrupts import whole_imports
 from torchkeras.base.nested import bound, leaves, of_first, put_together, taken_apart
+from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import deferred, first_run, in_first_run, materialize
 from torchkeras.engine.building.meta_run import run_on_meta
 from torchkeras.engine.dtypes import is_mixed, taken
@@ -74,8 +75,8 @@ def _build_inside(layer: Layer, inputs: Any, masks: list[Any], arguments: Mappin
         _run_on_meta(layer, inputs, masks, arguments, UNKNOWN, True)
     if lazy and not deferred():
         for module in reversed([*layer.modules()]):
-            if hasattr(module, "_plain_modules"):
-                materialize(module)  # type: ignore[arg-type]
+            if isinstance(module, AnyLayer):
+                materialize(module)
 
 
 def _move_lazy_to_meta(layer: Layer) -> None:
@@ -213,7 +214,7 @@ def _is_all_ours(layer: Layer) -> bool:
 
 
 def _is_ours(module: torch.nn.Module) -> bool:
-    if getattr(module, "_facts", None) is not None and module._facts.runs_users_code:  # type: ignore[union-attr]
+    if isinstance(module, AnyLayer) and module._facts.runs_users_code:
         return False
     return is_own(type(module)) or type(module).__module__.startswith("torch.nn.")
 

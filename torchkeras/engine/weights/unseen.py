@@ -11,13 +11,17 @@ import warnings
 from collections.abc import Iterable, Iterator
 from functools import partial
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
 from torchkeras.base.function_values import installed, loads, used_by
 from torchkeras.engine.adapters.tracked import Tracked
-from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
+from torchkeras.engine.base_layer import AnyLayer
+from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
 
 DEPTH = 3  # how far lists in lists, and functions that call functions, are followed
 NOT_KEPT = ENGINES_OWN | TORCHS_OWN
@@ -34,7 +38,7 @@ def warn_of_unseen(model: Any, where: str, stacklevel: int, losses: Iterable[Any
     found = [*_unseen(model, known), *_unseen_in(losses, known)]
     if found:
         (layer, path, tensor), more = found[0], f" ({len(found) - 1} more are like it.)" if len(found) > 1 else ""
-        what = f"{type(layer).__name__} {layer.name!r}" if isinstance(layer, WeightOwner) else f"the loss {layer}"
+        what = f"{type(layer).__name__} {layer.name!r}" if isinstance(layer, AnyLayer) else f"the loss {layer}"
         warnings.warn(
             f"{where}: {what} has in {path!r} a tensor of shape {tuple(tensor.shape)} "
             f"that asks for a gradient, but is no weight of {type(model).__name__} {model.name!r}: training, files and "
@@ -45,12 +49,12 @@ def warn_of_unseen(model: Any, where: str, stacklevel: int, losses: Iterable[Any
         )
 
 
-def _unseen(model: nn.Module, known: set[int]) -> Iterator[tuple[WeightOwner, str, Tensor]]:
+def _unseen(model: nn.Module, known: set[int]) -> Iterator[tuple[Layer, str, Tensor]]:
     """The tensors, each once, with their layer and the path from it. `known`: those already reported, by `id`."""
-    owners: dict[str, tuple[WeightOwner, str]] = {}  # by the path of a module: its layer, and the path from there
+    owners: dict[str, tuple[Layer, str]] = {}  # by the path of a module: its layer, and the path from there
     for place, module in model.named_modules():
         above, _, key = place.rpartition(".")
-        if isinstance(module, WeightOwner):
+        if isinstance(module, AnyLayer):
             layer, prefix = module, ""
         else:
             layer, path = owners[above]
@@ -113,7 +117,7 @@ def _tensor_holders(value: Any) -> dict[str, Any]:
     return {n: each for n, each in found if not (isinstance(each, FunctionType) and installed(each.__module__ or ""))}
 
 
-def _inside(value: Any, path: str, layer: WeightOwner | None, depth: int) -> Iterator[tuple[str, Tensor]]:
+def _inside(value: Any, path: str, layer: Layer | None, depth: int) -> Iterator[tuple[str, Tensor]]:
     """The tensors in a value that ask for a gradient and were not computed from others; also in collections, in
     modules there, and in what a function uses.
     """

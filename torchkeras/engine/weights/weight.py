@@ -8,11 +8,11 @@ saving, `get_weights`, `summary` and the initializers (whose fans are counted on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -25,8 +25,12 @@ from torchkeras.base.arrays import as_numbers, as_tensor, to_numpy
 from torchkeras.base.keras_axes import IN_ORDER, Arrangement
 from torchkeras.base.shards import is_sharded, part, rows
 from torchkeras.base.tracing import traced
+from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.modes import call_in_mode, in_mode
 from torchkeras.world.processes import has_group
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
 
 NO_MEMORY = (
     "lies on the device 'meta' and has no values: model.to_empty(device='cpu') gives it memory, and set_weights or a "
@@ -71,7 +75,7 @@ class Weight:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = self.name or name
 
-    def __get__(self, layer: OwnWeights | None, owner: type) -> Any:
+    def __get__(self, layer: Layer | None, owner: type) -> Any:
         if layer is None:
             return self
         if not layer.built:
@@ -80,11 +84,11 @@ class Weight:
             )
         return Variable.declared(layer, self).value if self.applies(layer) else None
 
-    def applies(self, layer: OwnWeights) -> bool:
+    def applies(self, layer: Layer) -> bool:
         """Whether this layer, with its options, has the weight."""
         return self.when is None or bool(getattr(layer, self.when))
 
-    def stands(self, layer: OwnWeights) -> bool:
+    def stands(self, layer: Layer) -> bool:
         """Whether the layer has the weight, and its tensors are those that its modules own.
 
         They are no more after `parametrize`, `prune`, or with another module in place of the declared one: what these
@@ -92,13 +96,13 @@ class Weight:
         """
         return self.applies(layer) and all(owned(layer, path) is not None for path in self.paths_in(layer))
 
-    def paths_in(self, layer: OwnWeights) -> tuple[str, ...]:
+    def paths_in(self, layer: Layer) -> tuple[str, ...]:
         """The paths of its tensors: the first, and those of the others that this layer has."""
         if len(self.paths) == 1:
             return self.paths
         return self.paths[:1] + tuple(path for path in self.paths[1:] if _walk(layer, path, None) is not None)
 
-    def arrangement(self, layer: OwnWeights) -> Arrangement:
+    def arrangement(self, layer: Layer) -> Arrangement:
         """How Keras's array lies in the tensors."""
         if self.pieces is not None:
             return Arrangement(partial(self.pieces, layer), len(self.paths_in(layer)))
@@ -193,7 +197,7 @@ class Variable:
     `trainable`: whether it is made to train, as a parameter is and a statistic is not; `trains`: whether it does now.
     """
 
-    layer: OwnWeights
+    layer: Layer
     name: str
     paths: tuple[str, ...]
     arrangement: Arrangement
@@ -206,7 +210,7 @@ class Variable:
     option: str | None = None  # of the layer's options, that whose `<option>_initializer` draws it
 
     @classmethod
-    def declared(cls, layer: OwnWeights, declaration: Weight) -> Variable:
+    def declared(cls, layer: Layer, declaration: Weight) -> Variable:
         """The variable of a layer for a declaration of its class."""
         name, option = declaration.name, declaration.option or declaration.name
         return cls(
@@ -403,70 +407,83 @@ def _read(of_base: Any, variable: Variable) -> Any:
     return of_base.fget(variable)
 
 
-class OwnWeights(nn.Module):
-    """The part of `Layer` that knows the weights of the layer itself, without those of the layers inside it."""
+def initializer_of(layer: Layer, option: str) -> Any:
+    """The initializer of a declared weight: the option `<option>_initializer`."""
+    return getattr(layer, f"{option}_initializer", None)
 
-    name: str
-    built: bool
-    _weights: ClassVar[dict[str, Weight]] = {}
-    _added: list[Variable]
 
-    def _initializer_of(self, option: str) -> Any:
-        """The initializer of a declared weight: the option `<option>_initializer`."""
-        return getattr(self, f"{option}_initializer", None)
+def own_variables(layer: Layer) -> list[Variable]:
+    """The weights of a layer itself, without those of the layers inside it.
 
-    def _own_variables(self) -> list[Variable]:
-        """The weights of the layer itself: those declared and added, then all else that its modules own."""
-        declared = self._weights.values() if self.built else ()
-        added = [v for v in self._added if owned(self, v.paths[0]) is not None]
-        known = [*(Variable.declared(self, w) for w in declared if w.stands(self)), *added]
-        covered = {id(tensor) for variable in known for tensor in variable.covered}
-        return [*known, *self._found(covered)]
+    Those declared and added, then all else that its modules own.
+    """
+    declared = layer._weights.values() if layer.built else ()
+    added = [v for v in layer._added if owned(layer, v.paths[0]) is not None]
+    known = [*(Variable.declared(layer, w) for w in declared if w.stands(layer)), *added]
+    covered = {id(tensor) for variable in known for tensor in variable.covered}
+    return [*known, *_further_variables(layer, covered)]
 
-    def _found(self, covered: set[int]) -> list[Variable]:
-        """A variable for each parameter and saved buffer of plain torch modules inside that is not `covered`."""
-        found = []
-        for prefix, module in self._plain_modules():
-            for kind in (module._parameters, module._buffers):
-                for name, tensor in kind.items():
-                    if tensor is None or id(tensor) in covered or name in module._non_persistent_buffers_set:
-                        continue
-                    if not is_lazy(tensor):
-                        covered.add(id(tensor))
-                        trains = kind is module._parameters
-                        found.append(Variable(self, prefix + name, (prefix + name,), IN_ORDER, trains))
-        return found
 
-    def _computed_variables(self) -> Iterator[Variable]:
-        """The declared weights that are none any more, since they are computed of others, as by `parametrize`.
+def _further_variables(layer: Layer, covered: set[int]) -> list[Variable]:
+    """A variable for each parameter and saved buffer of plain torch modules inside that is not `covered`."""
+    found = []
+    for prefix, module in plain_modules(layer):
+        for kind in (module._parameters, module._buffers):
+            for name, tensor in kind.items():
+                if tensor is None or id(tensor) in covered or name in module._non_persistent_buffers_set:
+                    continue
+                if not is_lazy(tensor):
+                    covered.add(id(tensor))
+                    trains = kind is module._parameters
+                    found.append(Variable(layer, prefix + name, (prefix + name,), IN_ORDER, trains))
+    return found
 
-        Those with a regularizer or constraint. Raises ValueError for a constraint, and where there is no such tensor.
-        """
-        for declaration in self._weights.values() if self.built else ():
-            if not declaration.applies(self) or declaration.stands(self):
-                continue
-            variable = ComputedVariable.declared(self, declaration)
-            has = "constraint" if variable.constraint is not None else "regularizer"
-            if variable.constraint is None and variable.regularizer is None:
-                continue
-            if variable.constraint is not None or not variable.is_there:
-                raise ValueError(
-                    f"{type(self).__name__} {self.name!r}: its {has} is for {variable.name!r}, which stood in "
-                    f"{variable.paths[0]!r} and is no weight any more: make the layer without it."
-                )
-            yield variable
 
-    def _plain_modules(self) -> list[tuple[str, nn.Module]]:
-        """The layer itself and the torch modules inside that are no layers, nor inside one; each with its path."""
-        pending: list[tuple[str, nn.Module]] = [("", self)]
-        found: dict[nn.Module, str] = {}
-        while pending:
-            prefix, module = pending.pop(0)
-            if module not in found:
-                found[module] = prefix
-                inside = ((f"{prefix}{key}.", each) for key, each in module._modules.items() if each is not None)
-                pending[:0] = [(path, each) for path, each in inside if not isinstance(each, OwnWeights)]
-        return [(prefix, module) for module, prefix in found.items()]
+def computed_variables(layer: Layer) -> Iterator[Variable]:
+    """The declared weights that are none any more, since they are computed of others, as by `parametrize`.
+
+    Those with a regularizer or constraint. Raises ValueError for a constraint, and where there is no such tensor.
+    """
+    for declaration in layer._weights.values() if layer.built else ():
+        if not declaration.applies(layer) or declaration.stands(layer):
+            continue
+        variable = ComputedVariable.declared(layer, declaration)
+        has = "constraint" if variable.constraint is not None else "regularizer"
+        if variable.constraint is None and variable.regularizer is None:
+            continue
+        if variable.constraint is not None or not variable.is_there:
+            raise ValueError(
+                f"{type(layer).__name__} {layer.name!r}: its {has} is for {variable.name!r}, which stood in "
+                f"{variable.paths[0]!r} and is no weight any more: make the layer without it."
+            )
+        yield variable
+
+
+def penalized(layer: Layer, weights: Sequence[Variable] | None = None) -> list[Variable]:
+    """Those of the `weights` (all) that have a regularizer, what is computed in the place of such, and the losses of
+    weights that `add_loss` was given.
+    """
+    owners = [module for module in layer.modules() if isinstance(module, AnyLayer)]
+    weights = layer.weights if weights is None else weights
+    found: list[Any] = [variable for variable in weights if variable.regularizer is not None]
+    for owner in owners:
+        found += computed_variables(owner)
+    for owner in owners:
+        found += owner._losses_of_weights
+    return found
+
+
+def plain_modules(layer: Layer) -> list[tuple[str, nn.Module]]:
+    """A layer itself and the torch modules inside that are no layers, nor inside one; each with its path."""
+    pending: list[tuple[str, nn.Module]] = [("", layer)]
+    found: dict[nn.Module, str] = {}
+    while pending:
+        prefix, module = pending.pop(0)
+        if module not in found:
+            found[module] = prefix
+            inside = ((f"{prefix}{key}.", each) for key, each in module._modules.items() if each is not None)
+            pending[:0] = [(path, each) for path, each in inside if not isinstance(each, AnyLayer)]
+    return [(prefix, module) for module, prefix in found.items()]
 
 
 def _order_of(view: Tensor, shape: torch.Size) -> tuple[int, ...] | None:

@@ -17,6 +17,7 @@ from torchkeras.engine.building.building import on_meta
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import Node, as_list
+from torchkeras.engine.weights.weight import own_variables
 from torchkeras.layers.activation import Parametric, Softmax
 from torchkeras.layers.conv_recurrent import ConvRNN2D
 from torchkeras.layers.layer_normalization import AlongAxes, UnitNormalization
@@ -71,7 +72,7 @@ def transfer_weights(source: Network, target: Network) -> list[Transferred]:
     reorderings = Tracker(source, target).reorderings
     found = []
     for layer, other in dict(pairs_of(source, target)).items():
-        for variable, taking in zip(layer._own_variables(), other._own_variables(), strict=True):
+        for variable, taking in zip(own_variables(layer), own_variables(other), strict=True):
             reordering = reorderings.get((id(other), taking.paths), Reordering())
             array = reordering(variable.value.detach())
             if tuple(array.shape) != taking.shape:

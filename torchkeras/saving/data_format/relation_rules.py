@@ -19,6 +19,7 @@ from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list
+from torchkeras.engine.weights.weight import own_variables
 from torchkeras.layers.activation import Parametric, Pointwise, Softmax
 from torchkeras.layers.adaptive_pooling import (
     AdaptivePooling,
@@ -221,7 +222,7 @@ def _along_axes(call: TrackedCall) -> list[Relation]:
     last = ndim - 1
     if given.places is not None and last in target and isinstance(call.source, GroupNormalization):
         call.refuse("its groups are of neighbours, which have another order in the other data format.")
-    for variable in call.source._own_variables():
+    for variable in own_variables(call.source):
         call.reorder(variable.name, *along(variable.shape, tuple(source.index(given.order[axis]) for axis in target)))
         if given.places is not None and last in target:
             call.reorder(variable.name, Take(-1, given.places))
@@ -238,7 +239,7 @@ def _parametric(call: TrackedCall) -> list[Relation]:
     (given,) = call.given
     shared = [layer.shared_axes or () for layer in (call.source, call.target)]
     _check_axes(call, given, sorted(shared[0]), sorted(shared[1]))
-    for variable in call.source._own_variables():
+    for variable in own_variables(call.source):
         call.reorder(variable.name, *along(variable.shape, tuple(axis - 1 for axis in given.order[1:])))
         if given.places is not None and variable.shape[-1] > 1:
             call.reorder(variable.name, Take(-1, given.places))

@@ -14,6 +14,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of
+from torchkeras.engine.weights.weight import own_variables
 from torchkeras.layers.core import Dense
 from torchkeras.saving.data_format.orders import find_orders, is_alike, is_ours, over_images
 from torchkeras.saving.data_format.relation import Places, Relation, Reordering, arranged, lowered
@@ -75,7 +76,7 @@ class Tracker:
         bases = type(call.source).__mro__ if is_ours(call.source) else ()
         rule = next((RULES[cls] for cls in bases if cls in RULES), unknown)
         found = rule(call)
-        for variable in call.target.weights if rule is unknown else call.target._own_variables():
+        for variable in call.target.weights if rule is unknown else own_variables(call.target):
             reordering = Reordering(tuple(call.steps.get(variable.name, ())))
             if self.reorderings.setdefault((id(variable.layer), variable.paths), reordering) != reordering:
                 call.refuse(f"it is called twice, and its weight {variable.name!r} would need two orders.")
@@ -110,7 +111,7 @@ def pairs_of(source: Layer, target: Layer) -> list[tuple[Layer, Layer]]:
         if type(source) is not type(target) or len(sides[0]) != len(sides[1]):
             _refuse_pair(source, target)
         inner = list(zip(*sides, strict=True))
-    names = [[variable.name for variable in layer._own_variables()] for layer in (source, target)]
+    names = [[variable.name for variable in own_variables(layer)] for layer in (source, target)]
     if names[0] != names[1]:
         _refuse_pair(source, target)
     return [(source, target), *(pair for two in inner for pair in pairs_of(*two))]  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ import numpy as np
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import Variable
-from torchkeras.engine.weights.weight_lists import NOW, Order
+from torchkeras.engine.weights.weight_lists import NOW, Order, weights_in
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import dataset_in, group_in, members, read_names, write_names
 from torchkeras.saving.containers.places import filename
@@ -36,7 +36,7 @@ def write_origin(group: h5py.Group) -> None:
 
 def write_weights(group: h5py.Group, model: Network, order: Order = NOW) -> None:
     """Write the weights of a model's layers, and those that belong to no layer."""
-    weighted = [(layer, layer._weights_in(order)) for layer in model.layers]
+    weighted = [(layer, weights_in(layer, order)) for layer in model.layers]
     if beside := _beside_layers(model, weighted):
         write_arrays(group.require_group(BESIDE_LAYERS), [(v.full_name, v.numpy()) for v in beside])
     write_names(group, "layer_names", [layer.name for layer, _ in weighted])
@@ -138,7 +138,7 @@ def match_in_order(
     stored = {name: arrays for name, arrays in stored_layers(group).items() if arrays}
     beside = stored.pop(BESIDE_LAYERS, [])
     layers = model._layers_in(order.layers) if order.layers else model.layers
-    weighted = [(layer, variables) for layer in layers if (variables := layer._weights_in(order))]
+    weighted = [(layer, variables) for layer in layers if (variables := weights_in(layer, order))]
     names = [layer.name for layer, _ in weighted]
     file = filename(group)
     if len(stored) != len(weighted):
@@ -172,7 +172,7 @@ def match_by_name(
             f"{', '.join(layer.name for layer in model.layers if layer.weights) or 'none'} with weights."
         )
     for layer in named:
-        variables = layer._weights_in(origin.order)
+        variables = weights_in(layer, origin.order)
         found += _of_layer(layer, variables, stored[layer.name], origin, file, skip_mismatch, reshape)
     return found
 

@@ -21,6 +21,7 @@ import h5py
 
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.weights.weight import own_variables
 from torchkeras.engine.weights.weight_lists import KERAS1
 from torchkeras.errors import ModelFileError, UnknownFormatError, WeightMismatchError
 from torchkeras.legacy.weights import Recipe, Step
@@ -54,7 +55,7 @@ def match(group: h5py.Group, model: Network, origin: Origin, backend_is_told: bo
     for layer, arrays in old_pairs(group, model):
         where = f"{file}: layer {layer.name!r} ({type(layer).__name__})"
         named = [Named(name, array) for name, array in arrays]
-        matches += map(_with_variance, matching.match(layer._own_variables(), named, origin, where))
+        matches += map(_with_variance, matching.match(own_variables(layer), named, origin, where))
     turned = [found for found in matches if Origin(1, True).steps(found.variable)]
     if turned and not backend_is_told:
         raise ModelFileError(
@@ -135,7 +136,7 @@ def _names_of(layer: Layer) -> tuple[str, tuple[str, ...]]:
     for cls in type(layer).__mro__:
         if cls.__name__ in NAMES:
             return cls.__name__, NAMES[cls.__name__]
-    return "", tuple(f"param_{index}" for index in range(len(layer._own_variables())))
+    return "", tuple(f"param_{index}" for index in range(len(own_variables(layer))))
 
 
 def _innermost(model: Network) -> Iterator[Layer]:
@@ -144,7 +145,7 @@ def _innermost(model: Network) -> Iterator[Layer]:
         if isinstance(layer, Network):
             yield from _innermost(layer)
         else:
-            yield from (found for found in layer.modules() if isinstance(found, Layer) and found._own_variables())
+            yield from (found for found in layer.modules() if isinstance(found, Layer) and own_variables(found))
 
 
 def variance(std: Any, epsilon: float) -> Any:

@@ -19,8 +19,8 @@ from torch import nn
 
 from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.weights.weight import Variable
-from torchkeras.engine.weights.weight_lists import WeightOwner
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.weights.weight import Variable, own_variables
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import attribute as attribute_of, group_in, groups, members, values
 from torchkeras.saving.containers.hdf5_kept import Dataset
@@ -32,7 +32,7 @@ from torchkeras.saving.weights.matching import ADVICE, Match, warn_of_skipped
 # How many numbers a layer takes when the layers of its class are counted, by the attribute that holds a model's layers:
 # `(layer, whether it came before) -> number`. Keras 3, 2.12 and 2.13 count each occurrence; 2.14, 2.15 and tf_keras the
 # first one. `_layer_checkpoint_dependencies` has layers with weights twice.
-Count = Callable[[WeightOwner, bool], int]
+Count = Callable[[Layer, bool], int]
 COUNTS: Mapping[str, tuple[Count, ...]] = {
     "layers": (lambda layer, seen: 1, lambda layer, seen: int(not seen)),
     "_layer_checkpoint_dependencies": (
@@ -88,10 +88,10 @@ class _Pairing:
         self.order, self.by_name, self.skip_mismatch = order, by_name, skip_mismatch
         self.found: dict[Any, tuple[Variable, Dataset]] = {}
         self.taken: set[str] = set()
-        self.seen: set[WeightOwner] = set()
+        self.seen: set[Layer] = set()
         self.weighted = Weighted()
 
-    def take(self, layer: WeightOwner, group: h5py.Group) -> None:
+    def take(self, layer: Layer, group: h5py.Group) -> None:
         """Pair the weights of a layer, and of its inner layers, with those in its group."""
         if layer in self.seen:
             return
@@ -105,10 +105,10 @@ class _Pairing:
             else:
                 self.seen.add(inside)
 
-    def _take_named(self, layer: WeightOwner, group: h5py.Group, attributes: tuple[str, ...]) -> None:
+    def _take_named(self, layer: Layer, group: h5py.Group, attributes: tuple[str, ...]) -> None:
         self.take(layer, group_in(group, _present(group, attributes)))
 
-    def _or_skip(self, layer: WeightOwner, take: Callable[[], None]) -> None:
+    def _or_skip(self, layer: Layer, take: Callable[[], None]) -> None:
         """Pair what `take` pairs; with `skip_mismatch` none of it, and a warning, where it does not fit."""
         if not self.skip_mismatch:
             take()
@@ -120,7 +120,7 @@ class _Pairing:
             self.found, self.taken = found, taken
             warn_of_skipped(layer.name, error)
 
-    def _take_own(self, layer: WeightOwner, group: h5py.Group) -> None:
+    def _take_own(self, layer: Layer, group: h5py.Group) -> None:
         variables = _own_weights(layer)
         if not variables:
             return
@@ -154,9 +154,7 @@ class _Pairing:
                 f"{variable.full_name!r}, and have different values."
             )
 
-    def _take_several(
-        self, owner: WeightOwner, layers: list[WeightOwner], group: h5py.Group, attributes: tuple[str, ...]
-    ) -> None:
+    def _take_several(self, owner: Layer, layers: list[Layer], group: h5py.Group, attributes: tuple[str, ...]) -> None:
         attribute = _present(group, attributes)
         if not any(self.weighted[layer] and layer not in self.seen for layer in layers):
             self.seen.update(layers)
@@ -176,7 +174,7 @@ class _Pairing:
             self.seen.add(layer)
 
     def _other_layers(
-        self, owner: WeightOwner, layers: list[WeightOwner], inside: h5py.Group, stored: set[str], count: Count
+        self, owner: Layer, layers: list[Layer], inside: h5py.Group, stored: set[str], count: Count
     ) -> WeightMismatchError:
         """The error for layers of a model that are not those of a group."""
         names = [name for layer, name in _by_class(layers, self.seen, count).items() if self.weighted[layer]]
@@ -187,8 +185,8 @@ class _Pairing:
         )
 
     def _by_any_way(
-        self, layers: list[WeightOwner], counts: tuple[Count, ...], inside: h5py.Group, stored: set[str]
-    ) -> dict[WeightOwner, str] | None:
+        self, layers: list[Layer], counts: tuple[Count, ...], inside: h5py.Group, stored: set[str]
+    ) -> dict[Layer, str] | None:
         """The names of the groups of layers with weights, by the first way that fits; None without."""
         chosen = self._chosen(layers, self.seen, counts, inside, stored)
         if chosen is None:
@@ -203,13 +201,13 @@ class _Pairing:
 
     def _chosen(
         self,
-        layers: list[WeightOwner],
-        seen: set[WeightOwner],
+        layers: list[Layer],
+        seen: set[Layer],
         counts: tuple[Count, ...],
         group: h5py.Group,
         stored: set[str],
-        those: set[WeightOwner] | None = None,
-    ) -> dict[WeightOwner, str] | None:
+        those: set[Layer] | None = None,
+    ) -> dict[Layer, str] | None:
         """The names of the groups of layers with weights, by the first way that gives those stored; None without.
 
         `those`: the layers with weights in the file; None for all that have weights.
@@ -220,9 +218,9 @@ class _Pairing:
         weighted = [{layer: name for layer, name in way.items() if layer in those} for way in ways]
         return next((way for way in weighted if set(way.values()) == stored), None)
 
-    def _with_new_weights(self, layers: list[WeightOwner]) -> set[WeightOwner]:
+    def _with_new_weights(self, layers: list[Layer]) -> set[Layer]:
         """Those of some layers that have a weight which no layer before them has."""
-        found: set[WeightOwner] = set()
+        found: set[Layer] = set()
         met = set(self.seen)
         for layer in layers:
             pending = [layer]
@@ -231,21 +229,17 @@ class _Pairing:
                 if inside not in met:
                     met.add(inside)
                     pending += inside._sublayers()
-                    found |= {layer} if inside._own_variables() else set()
+                    found |= {layer} if own_variables(inside) else set()
         return found
 
-    def _without_the_missing(
-        self, path: dict[WeightOwner, str], inside: h5py.Group, stored: set[str]
-    ) -> dict[WeightOwner, str]:
+    def _without_the_missing(self, path: dict[Layer, str], inside: h5py.Group, stored: set[str]) -> dict[Layer, str]:
         """The layers that the file has; the others are skipped, each with a warning."""
         for layer, name in path.items():
             if name not in stored:
                 warn_of_skipped(layer.name, f"{filename(inside)}: {inside.name} has no group {name!r}.")
         return {layer: name for layer, name in path.items() if name in stored}
 
-    def _named(
-        self, owner: WeightOwner, layers: list[WeightOwner], inside: h5py.Group, stored: set[str]
-    ) -> dict[WeightOwner, str]:
+    def _named(self, owner: Layer, layers: list[Layer], inside: h5py.Group, stored: set[str]) -> dict[Layer, str]:
         """The layers whose names the file has. Raises WeightMismatchError for none."""
         by_name, weighted = (
             _group_names(inside, stored),
@@ -260,11 +254,11 @@ class _Pairing:
         return found
 
 
-class Weighted(dict[WeightOwner, bool]):
+class Weighted(dict[Layer, bool]):
     """Whether layers have weights, their own or of layers inside: each is looked at once, however deep it stands."""
 
-    def __missing__(self, layer: WeightOwner) -> bool:
-        self[layer] = bool(layer._own_variables()) or any(self[inside] for inside in layer._sublayers())
+    def __missing__(self, layer: Layer) -> bool:
+        self[layer] = bool(own_variables(layer)) or any(self[inside] for inside in layer._sublayers())
         return self[layer]
 
 
@@ -277,22 +271,22 @@ def snake_case(class_name: str) -> str:
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)).lower()
 
 
-def _has_cell(layer: WeightOwner) -> bool:
+def _has_cell(layer: Layer) -> bool:
     return any(facts(cls.__name__).has_cell for cls in type(layer).__mro__)
 
 
-def _own_weights(layer: WeightOwner) -> list[Variable]:
+def _own_weights(layer: Layer) -> list[Variable]:
     """A layer's own weights in the order of Keras 3: the trainable ones, then the others.
 
     The kernel that SpectralNormalization tracks comes first; the inner layer has it, too.
     """
-    own = sorted(layer._own_variables(), key=lambda variable: not variable.trainable)
+    own = sorted(own_variables(layer), key=lambda variable: not variable.trainable)
     tracked = getattr(layer, "_kernel", None)
     is_spectral = any(cls.__name__ == "SpectralNormalization" for cls in type(layer).__mro__)
     return [tracked(), *own] if is_spectral and tracked is not None else own
 
 
-def _children(layer: WeightOwner, order: str | None = None) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _children(layer: Layer, order: str | None = None) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The inner layers of a layer, or lists of them, with the names that the attribute may have in a file."""
     graphed: set[Any] = set()
     if isinstance(layer, Network) and layer._graph is not None:
@@ -302,7 +296,7 @@ def _children(layer: WeightOwner, order: str | None = None) -> Iterator[tuple[tu
     names = inherited(type(layer), "inner")
     for attribute, module in layer._modules.items():
         found = names.get(attribute, (attribute,))
-        if isinstance(module, WeightOwner) and module not in graphed:
+        if isinstance(module, Layer) and module not in graphed:
             yield found, module
         elif module is not None and (inside := layers_inside(module)):
             yield found, inside
@@ -313,21 +307,21 @@ def _is_without_group(layer: Any) -> bool:
     return isinstance(layer, Operation) and not layer._parameters
 
 
-def layers_inside(module: nn.Module) -> list[WeightOwner]:
+def layers_inside(module: nn.Module) -> list[Layer]:
     """The layers inside a torch module, such as a list; without those inside other layers."""
-    found: list[WeightOwner] = []
+    found: list[Layer] = []
     for inside in module._modules.values():
-        if isinstance(inside, WeightOwner):
+        if isinstance(inside, Layer):
             found.append(inside)
         elif inside is not None:
             found += layers_inside(inside)
-    return [] if isinstance(module, WeightOwner) else found
+    return [] if isinstance(module, Layer) else found
 
 
-def _met_inside(layers: list[WeightOwner]) -> set[WeightOwner]:
+def _met_inside(layers: list[Layer]) -> set[Layer]:
     """Those of some layers that are also inside an earlier one of them, where a file has their weights."""
-    found: set[WeightOwner] = set()
-    reached: set[WeightOwner] = set()
+    found: set[Layer] = set()
+    reached: set[Layer] = set()
     for layer in layers:
         if layer in reached:
             found.add(layer)
@@ -339,10 +333,10 @@ def _met_inside(layers: list[WeightOwner]) -> set[WeightOwner]:
     return found
 
 
-def _by_class(layers: list[WeightOwner], seen: set[WeightOwner], count: Count) -> dict[WeightOwner, str]:
+def _by_class(layers: list[Layer], seen: set[Layer], count: Count) -> dict[Layer, str]:
     """The name of each layer's group, except for layers seen before."""
     used: dict[str, int] = {}
-    names: dict[WeightOwner, str] = {}
+    names: dict[Layer, str] = {}
     for layer in layers:
         name = snake_case(type(layer).__name__)
         before = used.get(name, 0)
@@ -352,9 +346,7 @@ def _by_class(layers: list[WeightOwner], seen: set[WeightOwner], count: Count) -
     return names
 
 
-def _by_name(
-    layers: list[WeightOwner], seen: set[WeightOwner], group: h5py.Group, stored: set[str]
-) -> dict[WeightOwner, str]:
+def _by_name(layers: list[Layer], seen: set[Layer], group: h5py.Group, stored: set[str]) -> dict[Layer, str]:
     """The same, of layers with weights, by the names of layers in a file; empty if they are not the model's."""
     by_name = _group_names(group, stored)
     wanted = {layer.name: layer for layer in layers if layer not in seen}
@@ -404,7 +396,7 @@ def _datasets(group: h5py.Group, but: tuple[str, ...] = ()) -> Iterator[Dataset]
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def _write(group: h5py.Group, layer: WeightOwner, seen: set[WeightOwner], weighted: Weighted) -> None:
+def _write(group: h5py.Group, layer: Layer, seen: set[Layer], weighted: Weighted) -> None:
     seen.add(layer)
     _write_own(group, layer.name, [] if _has_cell(layer) else _own_weights(layer))
     if _has_cell(layer):

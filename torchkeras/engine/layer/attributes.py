@@ -1,0 +1,90 @@
+"""What happens where an attribute of a layer is set: what may not be hidden, and the names of weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor, nn
+
+from torchkeras.base.function_values import installed
+from torchkeras.engine.adapters.tracked import with_replaced
+from torchkeras.engine.weights.weight import Variable, Weight
+from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
+
+DATA = (bool, int, float, str, tuple, list, dict, set)  # of class attributes: what an attribute takes the place of
+METHODS = (FunctionType, MethodType)
+
+
+def check_name(layer: Layer, name: str, value: Any, declared: Any) -> None:
+    """Raise AttributeError for an attribute that would hide what the class has, or that nothing would read."""
+    what = f"{type(layer).__name__} {layer.__dict__['name']!r}" if "name" in layer.__dict__ else type(layer).__name__
+    if isinstance(declared, Weight):
+        _check_no_weight(layer, what, name, value, declared)
+    elif isinstance(declared, property) and declared.fset is None:
+        raise AttributeError(
+            f"{what}: {name!r} is a property and cannot be set; for an attribute of your own take another name."
+        )
+    elif isinstance(declared, METHODS) and not name.startswith("_"):
+        _check_no_method(layer, what, name, value)
+
+
+def _check_no_weight(layer: Layer, what: str, name: str, value: Any, declared: Weight) -> None:
+    if layer._is_users and layer._built_for is None:
+        return
+    if added_as(layer, value) is not None or (value is None and layer.built and not declared.applies(layer)):
+        return
+    raise AttributeError(
+        f"{what}: {name!r} is a weight of its modules, and another object under its name would not "
+        "compute. layer.set_weights sets its values; to share weights, call one layer several times, or "
+        f"set layer.{declared.paths[0]}."
+    )
+
+
+def _check_no_method(layer: Layer, what: str, name: str, value: Any) -> None:
+    ours = any(name in vars(base) and installed(base.__module__) for base in type(layer).__mro__)
+    if ours and (isinstance(value, nn.Module) or not callable(value)):
+        raise AttributeError(
+            f"{what}: the attribute {name!r} would hide the method of that name: give it another name, such as "
+            f"{name}_1."
+        )
+    if name == "call" and not layer._by_call:
+        raise AttributeError(
+            f"{what}: it computes by forward, so that a call put into its place would do nothing: set "
+            "forward, or make a subclass with a call."
+        )
+
+
+def added_as(layer: Layer, value: Any) -> Variable | None:
+    """The weight of `add_weight` that a value is the tensor of; None where it is none."""
+    return next((added for added in layer.__dict__.get("_added", ()) if added.tensors[0] is value), None)
+
+
+def name_weight(layer: Layer, added: Variable, name: str) -> None:
+    """Register a weight of `add_weight` under the attribute that holds it: the first, where several do."""
+    held: Any = layer._parameters if added.trainable else layer._buffers
+    if hasattr(type(layer), name) or added.paths[0] in layer._named:
+        object.__setattr__(layer, name, added.tensors[0])
+        return
+    layer.__dict__.pop(name, None)
+    held[name] = held.pop(added.paths[0])
+    layer._added[layer._added.index(added)] = replace(added, paths=(name,))
+    layer._named.add(name)
+
+
+def hold_moved(layer: Layer, before: Sequence[Tensor], now: Sequence[Tensor]) -> None:
+    """After a move that has replaced weights of `add_weight`: what else holds one holds the new one."""
+    replaced = {id(old): new for old, new in zip(before, now, strict=True) if new is not old}
+    if not replaced:
+        return
+    for tensor in replaced.values():
+        tensor._added_weight = True  # type: ignore[attr-defined]
+    for held in (layer.__dict__, layer._modules):
+        for name, value in list(held.items()):
+            if name not in ENGINES_OWN | TORCHS_OWN and (other := with_replaced(value, replaced)) is not value:
+                held[name] = other
