@@ -57,14 +57,15 @@ class Accumulator:
 
     def _mix(self, buffers: list[Tensor], given: list[Tensor], weight: Any) -> None:
         """Move the mean by `weight` towards the gradients given, in `buffers`, and elsewhere towards 0."""
-        on_device = isinstance(weight, Tensor)
-        if given and len(given) == len(self.buffers) and not on_device:
+        if given and len(given) == len(self.buffers) and not isinstance(weight, Tensor):
             torch._foreach_lerp_(self.buffers, given, weight)
             return
         torch._foreach_mul_(self.buffers, 1.0 - weight)
-        if given and on_device:
+        if not given:
+            return
+        if isinstance(weight, Tensor):
             torch._foreach_add_(buffers, torch._foreach_mul(given, weight))
-        elif given:
+        else:
             torch._foreach_add_(buffers, given, alpha=weight)
 
     def take(self) -> list[Tensor | None]:
