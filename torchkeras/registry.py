@@ -10,9 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from torchkeras.legacy import arguments
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
 
 LONGEST_NAME = 200  # that is compared with the known names, for a hint
 # The key next to a config, or in a file, of what other Kerases do not have, and do not read.
@@ -312,7 +315,7 @@ class Written:
         self.owners: list[Any] = []
         self.held: set[tuple[Any, Any]] = set()
 
-    def add(self, layer: Any, entry: dict[str, Any]) -> dict[str, Any]:
+    def add(self, layer: "Layer", entry: dict[str, Any]) -> dict[str, Any]:
         """Note the entry of a layer, and return it. It changes in place if it gets a number; inputs have none."""
         if layer._class_name == "InputLayer":
             return entry
@@ -322,11 +325,11 @@ class Written:
             _set_number(entry, self.number_of(layer))
         return entry
 
-    def hold(self, layer: Any) -> None:
+    def hold(self, layer: "Layer") -> None:
         """Note that what is being written has this layer."""
         self.held.add((next((owner for owner in reversed(self.owners) if owner is not None), None), layer))
 
-    def number_of(self, layer: Any) -> int:
+    def number_of(self, layer: "Layer") -> int:
         """The number of a layer, whether it has an entry yet or not, while all are numbered."""
         return self.numbers.setdefault(layer, len(self.numbers))
 
@@ -359,7 +362,7 @@ SHARED = "shared"
 FACTS = {"name": str, "trainable": bool}
 
 
-def left_out(layer: Any, config: Mapping[str, Any]) -> dict[str, Any]:
+def left_out(layer: "Layer", config: Mapping[str, Any]) -> dict[str, Any]:
     """The name of a layer of a user's class, and that it is frozen, where its config does not say so."""
     if not layer._is_users:
         return {}

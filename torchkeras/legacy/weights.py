@@ -5,14 +5,20 @@ extra axis of size 1, and three arrays for each gate of LSTM (i, c, f, o) and GR
 part of a kernel transposed, and two biases for each gate. Source: files of genuine Keras 1.2.2 and 2.2.4.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
+
 
 Shape = tuple[int, ...]
 
@@ -60,17 +66,17 @@ class Stored:
 Rule = Callable[[Any, Sequence[Any], Stored], list[Recipe]]
 
 
-def recipes_of_keras1(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
+def recipes_of_keras1(layer: Layer, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
     """A recipe for each weight of a layer, from the arrays of Keras 1."""
     return _rule(KERAS_1, layer)(layer, variables, stored)
 
 
-def recipes(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
+def recipes(layer: Layer, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
     """The same for Keras 2 and later: the arrays are the weights, except between plain and cuDNN layers."""
     return _rule(CUDNN, layer)(layer, variables, stored)
 
 
-def modern(layer: Any, variables: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
+def modern(layer: Layer, variables: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
     """Today's arrays for Keras 1's arrays of a layer; arrays of unexpected shapes are left as they are."""
     given = [torch.as_tensor(np.asarray(array)) for array in arrays]
     stored = Stored(("",) * len(given), tuple(tuple(array.shape) for array in given), channels_first(layer))
@@ -80,18 +86,18 @@ def modern(layer: Any, variables: Sequence[Any], arrays: Sequence[Any]) -> list[
     return [recipe.make([given[k] for k in recipe.sources]).numpy() for recipe in found]
 
 
-def stored_count(layer: Any, count: int, first_name: str) -> int:
+def stored_count(layer: Layer, count: int, first_name: str) -> int:
     """How many arrays Keras 1 stored for `count` weights of our layer; `first_name`: the name of the first."""
     gate = first_name.removesuffix(":0").rpartition("_W_")[2]
     return next((found for suffix, found in (("i", 12), ("z", 9)) if gate == suffix and count == 3), count)
 
 
-def channels_first(layer: Any) -> bool:
+def channels_first(layer: Layer) -> bool:
     """Whether a layer has its channels first."""
     return getattr(layer, "data_format", None) == "channels_first"
 
 
-def _rule(table: Mapping[str, Rule], layer: Any) -> Rule:
+def _rule(table: Mapping[str, Rule], layer: Layer) -> Rule:
     return next((table[cls.__name__] for cls in type(layer).__mro__ if cls.__name__ in table), _as_they_are)
 
 
@@ -101,7 +107,7 @@ def _apply_steps(steps: Sequence[Step], array: Tensor) -> Tensor:
     return array
 
 
-def _as_they_are(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
+def _as_they_are(layer: Layer, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
     return [Recipe((k,)) for k in range(len(variables))]
 
 
@@ -125,7 +131,7 @@ LAST_AXIS_DROPPED = Step("last axis, of length 1, dropped", lambda kernel: kerne
 def _conv(*further: Step) -> Rule:
     """Kernels are transposed if the channels come first, then the further steps follow; biases are unchanged."""
 
-    def found(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
+    def found(layer: Layer, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
         steps = (*([TRANSPOSED] if stored.channels_first else []), *further)
         return [
             Recipe((k,), steps if len(stored.shapes[k : k + 1]) and len(stored.shapes[k]) > 2 else ())
@@ -135,7 +141,7 @@ def _conv(*further: Step) -> Rule:
     return found
 
 
-def _conv1d(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
+def _conv1d(layer: Layer, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
     kernel, *biases = _as_they_are(layer, variables, stored)
     shape, wanted = (stored.shapes or ((),))[0], variables[0].shape
     if len(shape) == 4 and (shape[0], *shape[2:]) == wanted and shape[1] == 1:
@@ -148,7 +154,7 @@ def _conv1d(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe
 def _gates(kept: str, order: tuple[int, ...]) -> Rule:
     """Kernel, recurrent kernel and bias from three arrays a gate; `order`: the old place of each of today's gates."""
 
-    def found(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
+    def found(layer: Layer, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
         if len(stored.shapes) != 3 * len(order):
             return _as_they_are(layer, variables, stored)
         deed = f"gates {', '.join(kept)} joined as {', '.join(kept[gate] for gate in order)}"
@@ -161,7 +167,7 @@ def _gates(kept: str, order: tuple[int, ...]) -> Rule:
 _LSTM = _gates("icfo", (0, 2, 1, 3))
 
 
-def _highway(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
+def _highway(layer: Layer, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
     # Up to 1.1 each bias came right after its kernel.
     order = (0, 2, 1, 3) if [name.removesuffix(":0")[-2:] for name in stored.names[1:2]] == ["_b"] else range(4)
     return [Recipe((k,)) for k in order[: len(variables)]]
@@ -214,7 +220,7 @@ def _cudnn(gates: int, deed: str, of_gate: Callable[[Tensor], Tensor], bias: Map
     """
     kernels = (Step(deed, partial(_by_gate, gates, of_gate)),)
 
-    def found(layer: Any, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
+    def found(layer: Layer, variables: Sequence[Any], stored: Stored) -> list[Recipe]:
         plain = _as_they_are(layer, variables, stored)
         if len(variables) != 3 or len(stored.shapes) != 3:
             return plain
@@ -227,7 +233,7 @@ def _cudnn(gates: int, deed: str, of_gate: Callable[[Tensor], Tensor], bias: Map
     return found
 
 
-def _check_gates(layer: Any) -> None:
+def _check_gates(layer: Layer) -> None:
     for option, wanted in (("activation", "tanh"), ("recurrent_activation", "sigmoid")):
         found = getattr(getattr(layer, option, None), "__name__", wanted)
         if found != wanted:

@@ -93,7 +93,7 @@ class _Copied:
     written: registry.Written
     made: dict[int, Any]
 
-    def of(self, layer: Any, copy: Callable[[Any], Any]) -> Any:
+    def of(self, layer: Layer, copy: Callable[[Any], Any]) -> Any:
         """The copy of a layer, made once."""
         self.written.hold(layer)
         number = self.written.number_of(layer)
@@ -158,11 +158,11 @@ class _Cloning:
         tensors = connect(config, self.custom_objects, given, copies, **calling)
         return type(model)(*in_structure(config, *tensors), name=model.name)._frozen_as(config)
 
-    def layer(self, layer: Any) -> Any:
+    def layer(self, layer: Layer) -> Any:
         """The copy of a layer. Raises TypeError if `clone_function` returns something else."""
         return self.copied.of(layer, self.new_layer)
 
-    def new_layer(self, layer: Any) -> Any:
+    def new_layer(self, layer: Layer) -> Any:
         """A new copy of a layer."""
         if isinstance(layer, Model) and self.recursive:
             return self.model(layer)
@@ -174,12 +174,12 @@ class _Cloning:
             raise TypeError(f"clone_model: clone_function must return a layer; of {layer.name!r} it made {made!r}.")
         return made
 
-    def from_config(self, layer: Any) -> Any:
+    def from_config(self, layer: Layer) -> Any:
         """A layer or model made from its config, by the classes and functions that it has itself."""
         return registry.layers.from_config(layer_config(layer), {**_objects_of(layer), **self.custom_objects})
 
 
-def _objects_of(layer: Any) -> dict[str, Any]:
+def _objects_of(layer: Layer) -> dict[str, Any]:
     """The classes and functions of the user's own that a layer has, by the names that its config has for them."""
     found: dict[str, Any] = {}
     pending = [layer, *(value for value in vars(layer).values() if isinstance(value, Layer))]

@@ -6,11 +6,15 @@ With them and without, a layer gives the same outputs outside of training, or an
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchkeras.registry import OWN
 from torchkeras.saving.frozen import Frozen
 from torchkeras.saving.types import KEY, WRITTEN, types_of
+
+if TYPE_CHECKING:
+    from torchkeras.engine.graph.network import Network
+
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "BatchNormalization": ("variance", "frozen_is_fixed"),
@@ -18,7 +22,7 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def facts_beside(model: Any) -> dict[str, Any]:
+def facts_beside(model: Network) -> dict[str, Any]:
     """What no config says of a model, by the keys of a file: what is frozen, and weights of another type."""
     types = types_of(model) if WRITTEN.get() else {}
     return {**Frozen.of(model).written(), **({KEY: types} if types else {})}

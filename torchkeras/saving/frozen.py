@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.freezing import follow_trainable, held_tensors
 from torchkeras.errors import UnreadableFileError, WeightMismatchError
+
+if TYPE_CHECKING:
+    from torchkeras.engine.graph.network import Network
+
 
 # The keys of a file, which Keras does not read: of parameters, and of layers.
 KEY, LAYERS = "torchkeras_frozen", "torchkeras_frozen_layers"
@@ -30,7 +34,7 @@ class Frozen:
     parameters: Sequence[str] = ()
 
     @classmethod
-    def of(cls, model: Any) -> Frozen:
+    def of(cls, model: Network) -> Frozen:
         """What is frozen in a model."""
         layers = ((name, each) for name, each in model.named_modules() if isinstance(each, Layer))
         return cls([name for name, each in layers if not each._freezing.trainable], frozen_alone(model))
@@ -44,7 +48,7 @@ class Frozen:
         """The keys of a file with their values; none where nothing is frozen."""
         return {key: [*names] for key, names in ((LAYERS, self.layers), (KEY, self.parameters)) if names}
 
-    def freeze_layers(self, model: Any, file: str) -> None:
+    def freeze_layers(self, model: Network, file: str) -> None:
         """Set `trainable` of the model and of all layers inside. Raises WeightMismatchError for an unknown layer."""
         if not self.layers:
             return
@@ -56,7 +60,7 @@ class Frozen:
             each._freezing.trainable = name not in self.layers
         follow_trainable(model, False)
 
-    def freeze_parameters(self, model: Any, file: str) -> None:
+    def freeze_parameters(self, model: Network, file: str) -> None:
         """Freeze the parameters one by one. Raises WeightMismatchError for one that the model does not have."""
         parameters = dict(model.named_parameters())
         for name in self.parameters:
@@ -68,7 +72,7 @@ class Frozen:
 NOTHING_FROZEN = Frozen()
 
 
-def frozen_alone(model: Any) -> list[str]:
+def frozen_alone(model: Network) -> list[str]:
     """Names, as in the `state_dict`, of parameters that do not train although their layers say that they do."""
     said = {id(tensor) for each in model.modules() if isinstance(each, Layer) for tensor in held_tensors(each)}
     said |= {id(tensor) for weight in model.weights if not weight.trainable for tensor in weight.tensors}

@@ -151,7 +151,7 @@ def _of_keras(
     return model, report
 
 
-def _restore(model: Any, arrays: list[Named], matches: list[Match], origin: Origin, source: ModelFile) -> None:
+def _restore(model: Network, arrays: list[Named], matches: list[Match], origin: Origin, source: ModelFile) -> None:
     """Give the optimizer of a compiled model the state of a file."""
     optimizer, variables = model.optimizer, model.trainable_weights
     listed: Iterable[Variable] = ()
@@ -165,7 +165,7 @@ def _restore(model: Any, arrays: list[Named], matches: list[Match], origin: Orig
     restore(optimizer, arrays, matches, variables, origin, source.name)
 
 
-def _as_listed(model: Any, entry: Mapping[str, Any]) -> Iterator[Variable]:
+def _as_listed(model: Network, entry: Mapping[str, Any]) -> Iterator[Variable]:
     """The weights of a model of a file, its layers in the order in which the architecture there lists them."""
     layers, config = {layer.name: layer for layer in model.layers}, entry["config"]
     for item in config["layers"] if isinstance(config, Mapping) and "layers" in config else ():
@@ -266,7 +266,7 @@ def _built(source: ModelFile, config: Any, custom_objects: Mapping[str, Any] | N
     return model
 
 
-def _compile(source: ModelFile, model: Any, custom_objects: Mapping[str, Any] | None) -> bool:
+def _compile(source: ModelFile, model: Network, custom_objects: Mapping[str, Any] | None) -> bool:
     """Compile a model as its file says, and return whether it is. Without a loss it is not: it can only predict."""
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
     dialect = modern.dialect_of(source)
@@ -411,6 +411,6 @@ def _moved(source: ModelFile, model: Network, data_format: str, origin: Origin) 
     return {key: Step(str(reordering), reordering) for key, reordering in found.items() if reordering.steps}
 
 
-def _flattens_images(layer: Any) -> bool:
+def _flattens_images(layer: Layer) -> bool:
     tensors = [tensor for node in getattr(layer, "_call_nodes", ()) for tensor in node.input_tensors]
     return isinstance(layer, Flatten) and any(tensor.ndim > 3 for tensor in tensors)

@@ -22,7 +22,7 @@ NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 OPTIONS = {"loss": registry.losses, "metrics": registry.metrics, "weighted_metrics": registry.metrics}
 
 
-def check_size(model: Any, path: Any) -> None:
+def check_size(model: Network, path: Any) -> None:
     """Raise ValueError for more layers, calls of them or models in one another than are read."""
     graphs = [each._graph for each in model.modules() if isinstance(each, Network) and each._graph is not None]
     for found, most, what in (
@@ -34,7 +34,7 @@ def check_size(model: Any, path: Any) -> None:
             raise ValueError(f"{path}: {found} {what}; files are read up to {most}.")
 
 
-def check_names(model: Any, path: Any) -> None:
+def check_names(model: Network, path: Any) -> None:
     """Raise ValueError for the name of a layer or weight that could not be read again.
 
     In HDF5 names are paths. A model that can be saved in one format can be saved in all, so the rule is one for all.
@@ -61,7 +61,7 @@ def _problem(name: str) -> str | None:
     return "is that of a group of Keras" if name == BESIDE_LAYERS else None
 
 
-def unloadable(model: Any) -> Iterator[str]:
+def unloadable(model: Network) -> Iterator[str]:
     """Why a model or layers of a user's own cannot be made again of their config."""
     if model._has_own_code and not _inherits(model, "get_config") and _inherits(model, "from_config"):
         yield f"{type(model).__name__} has no from_config, which would make it of its config and call build."
@@ -90,11 +90,11 @@ def _unmakeable(layer: Layer) -> str | None:
     return None
 
 
-def _inherits(model: Any, method: str) -> bool:
+def _inherits(model: Network, method: str) -> bool:
     return is_own(next(cls for cls in type(model).__mro__ if method in cls.__dict__))
 
 
-def changed_by_hand(model: Any) -> Iterator[str]:
+def changed_by_hand(model: Network) -> Iterator[str]:
     """What layers compute otherwise than a file will say, since their modules were changed past their options."""
     for layer in model.modules():
         if isinstance(layer, Layer) and not isinstance(layer, Network):
@@ -102,7 +102,7 @@ def changed_by_hand(model: Any) -> Iterator[str]:
                 yield f"{type(layer).__name__} {layer.name!r}: {what}"
 
 
-def unwritten(model: Any) -> str | None:
+def unwritten(model: Network) -> str | None:
     """Why a file cannot hold how a model was compiled; None if it can."""
     if isinstance(model.optimizer, TorchOptimizer):
         return "an optimizer of torch.optim has no form in a file of Keras"
@@ -114,7 +114,7 @@ def unwritten(model: Any) -> str | None:
     return None
 
 
-def left_out(model: Any) -> list[str]:
+def left_out(model: Network) -> list[str]:
     """The options of `compile` that no file holds. (`get_config` warns of what `add_loss` added.)"""
     return [] if model.target_tensors is None else ["target_tensors"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
@@ -18,6 +18,10 @@ from torchkeras.base.rules import is_integer
 from torchkeras.engine.graph.codegen import Variant
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor
+
+if TYPE_CHECKING:
+    from torchkeras.engine.graph.network import Network
+
 
 aten = torch.ops.aten
 Sizes = Sequence[int]
@@ -71,7 +75,7 @@ class Flops:
         return f"{self.total:,} ({samples}{assumed}; products and convolutions, 2 a multiply-add)"
 
 
-def count(model: Any, wanted: bool | int) -> Flops:
+def count(model: Network, wanted: bool | int) -> Flops:
     """The operations of `model(x)` in evaluation, as torch's `FlopCounterMode` counts them.
 
     Matrix products, convolutions and attention are counted, a multiply-add as 2; what is done to each element alone is
@@ -100,7 +104,7 @@ def _known_shape(tensor: KerasTensor, size: int | None) -> list[int]:
     return [1 if batch is None else batch, *(size if axis is None else axis for axis in axes)]  # type: ignore[list-item]
 
 
-def _count_anywhere(model: Any, shapes: list[list[int]]) -> tuple[int, Mapping[Layer, int]]:
+def _count_anywhere(model: Network, shapes: list[list[int]]) -> tuple[int, Mapping[Layer, int]]:
     try:
         return _counted(model, shapes, "meta")
     except (RuntimeError, TypeError, ValueError):
@@ -115,7 +119,7 @@ def _count_anywhere(model: Any, shapes: list[list[int]]) -> tuple[int, Mapping[L
 
 
 @torch.no_grad()
-def _counted(model: Any, shapes: list[list[int]], device: str) -> tuple[int, Mapping[Layer, int]]:
+def _counted(model: Network, shapes: list[list[int]], device: str) -> tuple[int, Mapping[Layer, int]]:
     """Run the generated code on a copy of the layers: states, modes and hooks of the model itself stay as they are."""
     copied = nn.Module()
     copied._modules = copy.deepcopy(model._modules, _placed(model, device))

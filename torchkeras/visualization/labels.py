@@ -30,7 +30,7 @@ class Shown:
         check(self.function, FLAG_OR_DIGIT, **{name: value for name, value in vars(self).items() if name != "function"})
 
 
-def graph_of(function: str, model: Any) -> Graph:
+def graph_of(function: str, model: Network) -> Graph:
     """The model's graph. Raises TypeError for what is no model, RuntimeError for one that is not built yet."""
     if not isinstance(model, Network):
         raise TypeError(f"{function}: model must be a model of torchkeras; found {type(model).__name__}.")
@@ -94,7 +94,7 @@ def _agreed(found: Sequence[Any]) -> str:
     return str(found[0]) if all(other == found[0] for other in found) else "multiple"
 
 
-def _activation(layer: Any) -> str:
+def _activation(layer: Layer) -> str:
     activation = layer.activation
     return printable(getattr(activation, "__name__", None) or type(activation).__name__)
 

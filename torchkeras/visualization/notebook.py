@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from base64 import b64encode
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchkeras.visualization import summary
 from torchkeras.visualization.svg import model_to_svg
+
+if TYPE_CHECKING:
+    from torchkeras.engine.graph.network import Network
+    from torchkeras.engine.layer.layer import Layer
+
 
 FOLDED = 30  # layers above which the table is shown when one asks for it
 MOST = 200  # calls of layers; larger graphs are drawn when one asks for them
 
 
-def graph_html(model: Any) -> str:
+def graph_html(model: Network) -> str:
     """The graph with its shapes, as HTML; nothing if there is none yet, or a large one.
 
     The picture is an image of its own, so that its colours and those of the page do not touch each other.
@@ -29,7 +34,7 @@ def graph_html(model: Any) -> str:
     )
 
 
-def model_html(model: Any) -> str:
+def model_html(model: Network) -> str:
     """Name and type, output shape, parameters and (in a graph) connections of every layer, then the totals.
 
     A model that is not built yet shows its layers alone. Names are escaped.
@@ -50,11 +55,11 @@ def model_html(model: Any) -> str:
     )
 
 
-def _title(layer: Any) -> str:
+def _title(layer: Layer) -> str:
     return f"{escape(layer.name)} ({escape(type(layer).__name__)})"
 
 
-def _row(layer: Any, graph: Any, columns: int) -> str:
+def _row(layer: Layer, graph: Any, columns: int) -> str:
     cells = [
         _title(layer),
         escape(summary.shape_of(layer)),

@@ -7,13 +7,17 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchkeras.base.rules import FLAG_OR_DIGIT, FUNCTION, check, integer, is_number, optional, read, rule
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import own_variables
 from torchkeras.world.processes import is_main
+
+if TYPE_CHECKING:
+    from torchkeras.engine.graph.network import Network
+
 
 Row = list[str]
 CHAIN = ("Layer (type)", "Output Shape", "Param #")
@@ -38,7 +42,7 @@ class Entry:
 
 
 def print_summary(
-    model: Any,
+    model: Network,
     graph: Graph,
     line_length: int | None = None,
     positions: Any = None,
@@ -86,7 +90,7 @@ def _print_nothing(line: str) -> None:
     pass
 
 
-def _count_flops(model: Any, flops: Any) -> Any:
+def _count_flops(model: Network, flops: Any) -> Any:
     """The operations of each layer. Imported when it is asked for: of `import torchkeras` it would be a hundredth."""
     return importlib.import_module("torchkeras.visualization.flops").count(model, flops)
 
@@ -117,7 +121,7 @@ def _blocks(
         yield [row]
 
 
-def _rows_of_others(model: Any) -> list[Row]:
+def _rows_of_others(model: Network) -> list[Row]:
     """A row for each torch module and parameter that is an attribute of the model itself, and no layer."""
     sizes: dict[str, int] = {}
     for variable in own_variables(model):

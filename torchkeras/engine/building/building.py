@@ -113,17 +113,7 @@ def build_once(layer: Layer, input_shapes: list[Shape], *further: Any) -> None:
     with _making:
         if layer.built:
             return
-        first = input_shapes[0] if len(input_shapes) == 1 else input_shapes
-        before, CODE.owner = CODE.owner, None
-        try:
-            with for_training(), off_meta() if in_first_run() else nullcontext():
-                layer.build(first, *further[: _further_shapes(type(layer).build)])
-        except ValueError as error:
-            raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
-        finally:
-            CODE.owner = before
-        if not layer.built:
-            layer.built = True
+        _run_build(layer, input_shapes, further)
         _refuse_computed(layer)
         if CODE.owner is not None and not in_first_run() and own_variables(layer):
             Made.note(layer)
@@ -133,6 +123,21 @@ def build_once(layer: Layer, input_shapes: list[Shape], *further: Any) -> None:
             _fill(layer)
         elif (waiting := _waiting.get()) is not None:
             waiting.append(layer)
+
+
+def _run_build(layer: Layer, input_shapes: list[Shape], further: tuple[Any, ...]) -> None:
+    """Call the `build` of a layer, which is no code that runs at each call. Its errors name the layer."""
+    first = input_shapes[0] if len(input_shapes) == 1 else input_shapes
+    before, CODE.owner = CODE.owner, None
+    try:
+        with for_training(), off_meta() if in_first_run() else nullcontext():
+            layer.build(first, *further[: _further_shapes(type(layer).build)])
+    except ValueError as error:
+        raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
+    finally:
+        CODE.owner = before
+    if not layer.built:
+        layer.built = True
 
 
 def _fill(layer: Layer) -> None:
@@ -182,9 +187,7 @@ def add_weight(
     _refuse_in_call(layer, name)
     kind = type(layer).__name__
     name = name or f"weight_{len(layer._added)}"
-    shape = (shape,) if isinstance(shape, int) else tuple(shape or ())
-    if not all(hasattr(size, "__index__") for size in shape):
-        raise ValueError(f"add_weight: the shape of {name!r} must be integers; found {shape}.")
+    shape = _sizes(name, shape)
     initial = read(kind, "initializer", INITIALIZER, initializer or "glorot_uniform")
     regular = read(kind, "regularizer", REGULARIZER, regularizer)
     constrain = read(kind, "constraint", CONSTRAINT, constraint)
@@ -203,6 +206,14 @@ def add_weight(
     return variable.tensors[0]
 
 
+def _sizes(name: str, shape: Any) -> tuple[Any, ...]:
+    """The shape of a weight as a tuple. Raises ValueError for sizes that are no integers."""
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape or ())
+    if not all(hasattr(size, "__index__") for size in sizes):
+        raise ValueError(f"add_weight: the shape of {name!r} must be integers; found {sizes}.")
+    return sizes
+
+
 def _refuse_in_call(layer: Layer, name: str | None) -> None:
     """Raise ValueError for a weight that the layer's code makes in a call after its first."""
     if CODE.owner is layer and (layer._call_nodes or layer._taken_plainly):
@@ -214,22 +225,29 @@ def _refuse_in_call(layer: Layer, name: str | None) -> None:
 
 def _refuse_computed(layer: Layer) -> None:
     """Raise ValueError for an attribute, or a function's, that was computed from weights and would never change."""
-    theirs = {
-        name: value
-        for name, value in vars(layer).items()
-        if name not in NOT_LOOKED_AT
-        and (isinstance(value, HOLDERS) or not installed(getattr(value, "__module__", None) or "torch"))
-    }
+    theirs: dict[str, Any] = {}
+    for name, value in vars(layer).items():
+        if name in NOT_LOOKED_AT:
+            continue
+        if isinstance(value, HOLDERS) or not installed(getattr(value, "__module__", None) or "torch"):
+            theirs[name] = value
     if theirs:
         refuse_frozen(f"{type(layer).__name__} {layer.name!r}", theirs)
 
 
 def free_path(layer: Layer, name: str) -> str:
     """Where a weight of that name is registered: without the layer's own name, which the next model has not."""
-    own = next((layer.name + mark for mark in "_/." if name.startswith(layer.name + mark)), "")
-    path = name.removeprefix(own).replace(".", "_").replace("/", "_") or "weight"
-    taken = (*layer._parameters, *layer._buffers, *layer._modules)
-    return next(p for p in (path, *(f"{path}_{count}" for count in range(1, len(taken) + 2))) if p not in taken)
+    for mark in "_/.":
+        if name.startswith(layer.name + mark):
+            name = name.removeprefix(layer.name + mark)
+            break
+    path = found = name.replace(".", "_").replace("/", "_") or "weight"
+    taken = {*layer._parameters, *layer._buffers, *layer._modules}
+    count = 0
+    while found in taken:
+        count += 1
+        found = f"{path}_{count}"
+    return found
 
 
 def named_shape(first: Any, name: str | None, shape: Any, initializer: Any) -> tuple[str | None, Any, Any]:
@@ -268,10 +286,7 @@ def materialize(layer: Layer, draw: bool = True) -> None:
     _allocate(layer, modules, device)
     if device.type == "meta":  # as the default device of torch: `to_empty` gives memory later
         return
-    with torch.no_grad():
-        for variable in fresh:
-            for tensor in variable.further:
-                tensor.zero_().requires_grad_(False)
+    _zero_further(fresh)
     if not draw:
         return
     drawn = [(variable, variable.initializer) for variable in fresh]
@@ -281,6 +296,14 @@ def materialize(layer: Layer, draw: bool = True) -> None:
     for variable, initializer in drawn:
         if initializer is not None:
             variable.draw(initializer)
+
+
+def _zero_further(variables: list[Variable]) -> None:
+    """Keep at zero what torch adds to weights, or keeps beside them."""
+    with torch.no_grad():
+        for variable in variables:
+            for tensor in variable.further:
+                tensor.zero_().requires_grad_(False)
 
 
 def _reset_modules(layer: Layer, modules: dict[str, nn.Module], variables: list[Variable]) -> None:

@@ -157,15 +157,23 @@ def call_symbolically(layer: Layer, symbolic: list[Any], args: tuple[Any, ...], 
     masks = [tensor._keras_mask for tensor in tensors]
     if mask is not None:
         _refuse_other_mask(layer, mask, masks)
-    inputs = list(inputs) if isinstance(inputs, list) else inputs  # whose list it is may change it afterwards
+    if isinstance(inputs, list):
+        inputs = list(inputs)  # whose list it is may change it afterwards
     outputs, output_masks = layer._infer_outputs(inputs, masks, arguments)
-    node_index = len(layer._call_nodes)
-    for index, (tensor, output_mask) in enumerate(zip(leaves(outputs), output_masks, strict=True)):
-        tensor.name = layer.name if node_index == index == 0 else f"{layer.name}:{node_index}:{index}"
-        tensor._keras_history = History(layer, node_index, index)
-        tensor._keras_mask = output_mask
+    _enter(layer, leaves(outputs), output_masks)
     attach(Node(layer, inputs, outputs, arguments), tensors)
     return outputs
+
+
+def _enter(layer: Layer, outputs: list[KerasTensor], masks: list[Any]) -> None:
+    """Give symbolic outputs their names, their masks, and the call that they come from: the layer's next one."""
+    node_index = len(layer._call_nodes)
+    for index, (tensor, mask) in enumerate(zip(outputs, masks, strict=True)):
+        tensor.name = f"{layer.name}:{node_index}:{index}"
+        tensor._keras_history = History(layer, node_index, index)
+        tensor._keras_mask = mask
+    if node_index == 0 and outputs:
+        outputs[0].name = layer.name
 
 
 def _refuse_other_mask(layer: Layer, mask: Any, masks: list[Any]) -> None:
@@ -248,7 +256,7 @@ def _shape_of(layer: Layer, value: Any) -> Shape:
 def _shapes_of(layer: Layer, args: tuple[Any, ...]) -> list[Any]:
     """For each argument that holds tensors their shapes: the first's as a list, the others' as they are nested."""
     first, others = args[0] if args else None, args[1:]
-    items: list[Any] = [*first] if isinstance(first, (list, tuple)) else [] if first is None else [first]
+    items = as_list(first)
     further = [mapped(value, partial(_shape_of, layer)) for value in others if leaves(value)]
     return [[_nested_shapes(layer, item) for item in items], *further]
 

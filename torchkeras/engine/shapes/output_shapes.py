@@ -123,20 +123,18 @@ def _stated(layer: Layer, inputs: Any) -> Any:
     """Outputs whose shape needs no run: the input's, or what the layer's own `compute_output_shape` says; else None."""
     several = isinstance(inputs, (list, tuple))
     first = inputs[0] if several else inputs
-    shapes: Any = [tensor.shape for tensor in inputs] if several else first.shape
     facts = layer._facts
     if facts.keeps_shape and not layer._by_call and first.dtype.is_floating_point:
         return KerasTensor(first.shape, first.dtype)
-    by_arithmetic = not several and facts.says("shape_from")
-    if not (by_arithmetic or _computes_shapes(layer)):
-        return None
+    dtype = first.dtype if first.dtype.is_floating_point else layer._policy.compute_type
     try:
-        found: Any = facts.shape_from(shapes) if by_arithmetic else layer.compute_output_shape(shapes)
+        if not several and facts.says("shape_from"):
+            return KerasTensor(facts.shape_from(first.shape), dtype)
+        if not _computes_shapes(layer):
+            return None
+        found = layer.compute_output_shape([tensor.shape for tensor in inputs] if several else first.shape)
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
-    dtype = first.dtype if first.dtype.is_floating_point else layer._policy.compute_type
-    if by_arithmetic:
-        return KerasTensor(found, dtype)
     if not _is_all_ours(layer):
         layer.__dict__["_is_unseen"] = True
     return _symbolic_of_shapes(found, dtype)

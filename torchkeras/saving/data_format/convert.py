@@ -129,7 +129,7 @@ def reorderings(
 
 
 def counterpart(
-    model: Any, data_format: str, custom_objects: Mapping[str, Any] | None = None, allocated: bool = False
+    model: Network, data_format: str, custom_objects: Mapping[str, Any] | None = None, allocated: bool = False
 ) -> Any:
     """The same architecture in this data format; its weights are on `meta` unless `allocated`. Raises ValueError."""
     if data_format not in settings.DATA_FORMATS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchkeras import registry
 from torchkeras.base.nested import slots_as_written
@@ -15,6 +15,10 @@ from torchkeras.saving.dialects.dialect import NO_RULES, Dialect, LossRules
 from torchkeras.saving.dialects.later_training import Later, plain
 from torchkeras.saving.model_file import OWN
 from torchkeras.saving.optimizer.options import from_keras3
+
+if TYPE_CHECKING:
+    from torchkeras.engine.graph.network import Network
+
 
 LATER_COMPILE = (
     "run_eagerly",
@@ -47,7 +51,7 @@ def modern_training(
     training: Any,
     file: str,
     dialect: Dialect,
-    model: Any,
+    model: Network,
     custom_objects: Mapping[str, Any],
     backend: str = "",
     rules: LossRules = NO_RULES,
@@ -117,7 +121,7 @@ def _check_keras1(others: Mapping[str, str], custom_objects: Mapping[str, Any], 
         raise ValueError(f"{item!r} of Keras 1 {others[item]}")
 
 
-def _of_single_outputs(value: Any, model: Any) -> Any:
+def _of_single_outputs(value: Any, model: Network) -> Any:
     """An option by names with an entry for each output: in tf.keras a layer's name means the first of its outputs."""
     if not isinstance(value, Mapping) or "class_name" in value:
         return value

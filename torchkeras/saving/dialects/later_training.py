@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchkeras import metrics, registry
 from torchkeras.engine.fit.compile_options import mapped
@@ -16,6 +16,10 @@ from torchkeras.engine.step.targets import by_output
 from torchkeras.losses.loss import FunctionLoss
 from torchkeras.metrics.reduction import FunctionMetric
 from torchkeras.saving.dialects.dialect import NO_RULES, Dialect, LossRules
+
+if TYPE_CHECKING:
+    from torchkeras.engine.graph.network import Network
+
 
 Plain = dict[str, Any]
 
@@ -39,7 +43,9 @@ METRICS: Mapping[Any, str] = {
 class Later:
     """The translation for one model. `own`: the user's objects, which come first."""
 
-    def __init__(self, dialect: Dialect, model: Any, custom_objects: Mapping[str, Any], rules: LossRules = NO_RULES):
+    def __init__(
+        self, dialect: Dialect, model: Network, custom_objects: Mapping[str, Any], rules: LossRules = NO_RULES
+    ):
         self.dialect, self.own, self.rules = dialect, custom_objects, rules
         self.names: list[str] = model.output_names
         self.owners: list[str] = model._output_owners

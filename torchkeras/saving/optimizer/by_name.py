@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
@@ -20,13 +20,17 @@ from torchkeras.saving.optimizer.state import BESIDE, listed, restore_scale
 from torchkeras.saving.weights.matching import Named
 from torchkeras.saving.weights.state import tensors_of
 
+if TYPE_CHECKING:
+    from torchkeras.engine.graph.network import Network
+
+
 AVERAGE, ACCUMULATED = "average", "accumulated"
 SCALE = "scale"  # the key of the loss scale among the numbers
 NOTHING = {"count": 0, "samples": 0.0, "present": []}  # what has accumulated after a step
 Numbers = dict[str, Any]
 
 
-def state_by_name(model: Any, optimizer: Optimizer) -> tuple[dict[str, Tensor], Numbers]:
+def state_by_name(model: Network, optimizer: Optimizer) -> tuple[dict[str, Tensor], Numbers]:
     """The state of a compiled model's optimizer: tensors by name, and numbers that JSON can hold."""
     names, accumulated = _parameter_names(model, optimizer), optimizer.state_dict()["accumulated"]
     tensors = {
@@ -48,7 +52,7 @@ def state_by_name(model: Any, optimizer: Optimizer) -> tuple[dict[str, Tensor], 
 
 
 def restore_by_name(
-    model: Any, stored: Mapping[str, tuple[tuple[int, ...], Callable[[], Tensor]]], numbers: Any, file: str
+    model: Network, stored: Mapping[str, tuple[tuple[int, ...], Callable[[], Tensor]]], numbers: Any, file: str
 ) -> None:
     """Give a compiled model's optimizer the state of a file: shapes and values by name, and numbers.
 
@@ -106,7 +110,7 @@ def _differences(
     return sorted(name for name in as_parameters if stored[name][0] != shapes.get(name.partition("/")[2]))
 
 
-def _parameter_names(model: Any, optimizer: Any) -> list[str]:
+def _parameter_names(model: Network, optimizer: Any) -> list[str]:
     """The name of each parameter that the optimizer is bound to, in its order."""
     names = {id(tensor): names[0] for names, tensor in tensors_of(model).items()}
     return [names[id(parameter)] for parameter in optimizer._given or ()]

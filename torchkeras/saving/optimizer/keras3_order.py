@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import h5py
 import numpy as np
@@ -16,6 +16,10 @@ import numpy as np
 from torchkeras.base.arrays import to_numpy
 from torchkeras.optimizers.factored import FACTORED
 from torchkeras.optimizers.schedules import LearningRateSchedule
+
+if TYPE_CHECKING:
+    from torchkeras.engine.graph.network import Network
+
 
 AVERAGE, ACCUMULATED, PRODUCT, NOTHING = "average", "accumulated", "product", "nothing"
 VARIANCE = "variance"  # of a full weight, which Adafactor stores besides its rows and columns
@@ -83,7 +87,7 @@ def _adafactor(optimizer: Any, count: int, zeros: bool) -> list[SlotPlace]:
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def write_optimizer(group: h5py.Group, model: Any, optimizer: Any) -> None:
+def write_optimizer(group: h5py.Group, model: Network, optimizer: Any) -> None:
     """Write the state of a compiled model's optimizer, bound to the weights that train now, as Keras 3.15 does."""
     count = len(model.trainable_weights)
     values = _values(optimizer)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -28,6 +28,10 @@ from torchkeras.saving.optimizer.keras3_order import ACCUMULATED, AVERAGE, OF_OT
 from torchkeras.saving.weights.matching import Match, Named
 from torchkeras.saving.weights.origin import Origin
 
+if TYPE_CHECKING:
+    from torchkeras.engine.graph.network import Network
+
+
 STEP, RATE = ("iteration", "iter", "iterations"), "learning_rate"
 PRODUCT = (
     "m_schedule",
@@ -38,7 +42,7 @@ OURS = "training/weight_{}:0"  # the names of the arrays in our files
 Values = dict[SlotPlace, np.ndarray]
 
 
-def bound_for_file(model: Any, path: Any) -> Any:
+def bound_for_file(model: Network, path: Any) -> Any:
     """The optimizer of a compiled model, bound to the weights that train now, in the order that a file has them.
 
     A parametrization or a mask that was removed since `compile` leaves the same parameters in another order. The next
@@ -258,14 +262,14 @@ def _set_beside(optimizer: Any, batches: int, values: Values, found: Sequence[Ma
 # --- the loss scale --------------------------------------------------------------------------------------------------
 
 
-def scale_arrays(model: Any) -> list[tuple[str, np.ndarray]]:
+def scale_arrays(model: Network) -> list[tuple[str, np.ndarray]]:
     """The loss scale of a compiled model, and the steps since it changed; an empty list without a scale."""
     scaling = model._ready().scaling
     found = {} if scaling is None else scaling.state_dict()
     return [(name, to_numpy(value)) for name, value in found.items()]
 
 
-def restore_scale(model: Any, arrays: Sequence[Named], file: str) -> None:
+def restore_scale(model: Network, arrays: Sequence[Named], file: str) -> None:
     """Give a compiled model the loss scale of a file, if both have one. Raises WeightMismatchError for a bad scale."""
     scaling, found = model._ready().scaling, {named.name.removeprefix(BESIDE): named for named in arrays}
     if scaling is None or not scaling.state_dict().keys() <= found.keys():

@@ -13,13 +13,13 @@ from torchkeras.saving.containers.hdf5 import attribute
 from torchkeras.saving.weights.matching import Match
 
 
-def depends(model: Any) -> bool:
+def depends(model: Network) -> bool:
     """Whether Keras 3 orders the layers of a model, or of one inside, otherwise on torch than on other backends."""
     models = (each for each in model.modules() if isinstance(each, Network))
     return any(each._layers_in(TORCH) != each.layers for each in models)
 
 
-def warn_of_torch(model: Any, path: Any) -> None:
+def warn_of_torch(model: Network, path: Any) -> None:
     """Say that weights alone, written in the order of other backends, are in another order for Keras 3 on torch."""
     if depends(model):
         warnings.warn(

@@ -7,7 +7,6 @@ This order also holds across all layers of an inner model.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import h5py
 import numpy as np
@@ -222,7 +221,7 @@ def follow_origin(file: str, model: Network, matches: list[Match], origin: Origi
                 found._follow_theano()
 
 
-def _follow_keras1(layer: Any, file: str, by_name: bool) -> None:
+def _follow_keras1(layer: Layer, file: str, by_name: bool) -> None:
     follow = getattr(layer, "_follow_keras1", None)
     if follow is None or getattr(layer, "data_format", None) != "channels_first":
         return

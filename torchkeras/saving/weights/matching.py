@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -26,6 +26,10 @@ from torchkeras.saving.containers.hdf5_rules import BFLOAT16
 from torchkeras.saving.containers.parts import Stretch
 from torchkeras.saving.weights.origin import Origin
 from torchkeras.saving.weights.placing import put
+
+if TYPE_CHECKING:
+    from torchkeras.engine.graph.network import Network
+
 
 ADVICE = "Build the model as it was when its weights were saved."
 
@@ -247,7 +251,7 @@ class Report:
     left_in_file: tuple[str, ...] = ()
 
     @classmethod
-    def of_state(cls, file: str, model: Any, left: Sequence[str] = (), left_in_file: Sequence[str] = ()) -> Report:
+    def of_state(cls, file: str, model: Network, left: Sequence[str] = (), left_in_file: Sequence[str] = ()) -> Report:
         """The report of a file with the model's tensors under torch's names; `left`: the names of those not set."""
         names = {id(tensor): name for name, tensor in model.state_dict(keep_vars=True).items()}
         sources = [(v, tuple(names[id(tensor)] for tensor in v.tensors)) for v in model.weights]
@@ -258,7 +262,7 @@ class Report:
         return cls(file, tuple(rows), tuple(in_model), tuple(left_in_file))
 
     @classmethod
-    def of(cls, file: str, matches: Sequence[Match], model: Any, left_in_file: Sequence[str] = ()) -> Report:
+    def of(cls, file: str, matches: Sequence[Match], model: Network, left_in_file: Sequence[str] = ()) -> Report:
         """The report of loaded weights."""
         taken = {(id(found.variable.layer), found.variable.name) for found in matches}
         rows = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchkeras import metrics, registry
 from torchkeras.engine.step.output_loss import objective
@@ -11,6 +11,10 @@ from torchkeras.engine.step.output_metric import name_and_metric
 from torchkeras.engine.step.targets import for_outputs, metrics_for_outputs
 from torchkeras.saving.layer_facts import FOREIGN
 from torchkeras.saving.optimizer.options import to_keras3
+
+if TYPE_CHECKING:
+    from torchkeras.engine.graph.network import Network
+
 
 Plain = dict[str, Any]
 
@@ -44,7 +48,7 @@ CHOSEN: Mapping[Any, str] = {
 }
 
 
-def compile_config(training: Mapping[str, Any], model: Any, unread: list[str]) -> Plain:
+def compile_config(training: Mapping[str, Any], model: Network, unread: list[str]) -> Plain:
     """How a model was compiled. What Keras 3 lacks or computes differently goes to `unread`, and into a form of ours.
 
     Of losses and metrics that is a name that Keras 3 refuses: this package reads its own list from the metadata.
@@ -104,7 +108,7 @@ def _loss(item: Any) -> Any:
     return _named(item, "loss", LOSSES, UNNAMED_LOSSES, registry.losses)
 
 
-def _metrics(given: Any, loss: Any, model: Any) -> Any:
+def _metrics(given: Any, loss: Any, model: Network) -> Any:
     """Lists of metrics: one, or one for each of several outputs, since a flat list has another meaning in Keras 3."""
     if not given:
         return None

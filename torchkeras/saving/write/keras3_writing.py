@@ -63,7 +63,7 @@ TRAINS: Mapping[str, Plain] = {
 }
 
 
-def keras3_form(model: Any, compiled: bool = True) -> tuple[Plain, list[str]]:
+def keras3_form(model: Network, compiled: bool = True) -> tuple[Plain, list[str]]:
     """`config.json` of a built model, and what Keras 3 lacks or computes differently, for which it refuses the file.
 
     `compiled`: whether it says how the model was compiled. What Keras 3 lacks stands there in this package's own form,
@@ -96,7 +96,7 @@ class _Writing:
         self.of_models: set[Layer] = set()
         self.unread: list[str] = []
 
-    def layer(self, layer: Any) -> Plain:
+    def layer(self, layer: Layer) -> Plain:
         """The entry of a layer or model."""
         with registry.layers.writing(layer) as written:
             entry = self.model(layer) if isinstance(layer, Network) else self.single(layer)
