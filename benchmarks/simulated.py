@@ -33,10 +33,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from torchkeras.distribution.sharding import shard
+from torchkeras.distribution.shared_batch import SharedBatch
 from torchkeras.distribution.units import size_of, units_of
 from torchkeras.engine.building.building import on_meta
 from torchkeras.layers import BatchNormalization
-from torchkeras.world.shared_batch import SHARING, SharedBatch
+from torchkeras.world.one_process import CURRENT, WHOLE
 
 RANKS = (8, 16, 32, 64, 128, 256, 512, 1024)
 GIGA = 1e9
@@ -145,8 +146,8 @@ def _step(simulated: Simulated, model: Any, way: str, mesh: DeviceMesh) -> Figur
             run.register_comm_hook(None, of_buckets)
         batch = simulated.batch()
     rows = len(batch[0])
-    shared = SharedBatch(rows, rows * ranks) if ranks > 1 else None
-    with sent, memory, SHARING.of(shared):  # from here on the peak counts
+    shared = SharedBatch(rows, rows * ranks) if ranks > 1 else WHOLE
+    with sent, memory, CURRENT.on(shared):  # from here on the peak counts
         model.train()
         before = memory.total()
         loss = simulated.loss(run(batch[0]), batch[1])

@@ -16,6 +16,7 @@ _declare(
         "export": "torchkeras.export.exporting",
         "functions as formulas": "torchkeras.lambdas.formula_data",
         "functions in bytecode": "torchkeras.lambdas.reading",
+        "optimizer shards": "torchkeras.distribution.optimizer_shards",
         "processes": "torchkeras.distribution.training",
     }
 )

@@ -12,10 +12,12 @@ from torch.distributed.device_mesh import init_device_mesh
 
 from torchkeras import Input, Model, clear_session, config, layers, optimizers
 from torchkeras.distribution.sharding import shard
+from torchkeras.distribution.shared_batch import SharedBatch
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.step import step
-from torchkeras.world.shared_batch import SHARING, SharedBatch, bounds
+from torchkeras.world.one_process import CURRENT, WHOLE
+from torchkeras.world.parts import bounds
 
 Built = Callable[[], Model]
 
@@ -71,11 +73,10 @@ def trained(model: Model, optimizer: Any, sizes: Sequence[int] = (8, 8, 8, 5)) -
         first, last = (begin + bound for bound in bounds(size, rank, processes))
         part = slice(first, last) if last > first else slice(begin, begin + 1)
         weights: list[Any] = [None] * len(targets)
-        batch = Batch(
-            [each[part] for each in inputs], [each[part] for each in targets], weights, last - first, whole=size
-        )
-        shared = SharedBatch(last - first, size) if together else None
-        with SHARING.of(shared):
+        inputs_here, targets_here = [each[part] for each in inputs], [each[part] for each in targets]
+        batch = Batch(inputs_here, targets_here, weights, last - first, others=size - (last - first))
+        shared = SharedBatch(last - first, size) if together else WHOLE
+        with CURRENT.on(shared):
             step.train_step(compiled, batch)
         begin += size
     return model

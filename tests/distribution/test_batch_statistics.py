@@ -11,11 +11,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from torchkeras import backend as K
-from torchkeras.engine.step.whole_batch import normalizing
+from torchkeras.distribution.batch_statistics import Synchronizing, normalizing
+from torchkeras.distribution.shared_batch import SharedBatch
 from torchkeras.layers import BatchNormalization, Dense, Input, Lambda, Layer, TimeDistributed, TorchModule
 from torchkeras.models import Model
-from torchkeras.world.batch_statistics import WholeBatch
-from torchkeras.world.shared_batch import SHARING, SharedBatch, bounds
+from torchkeras.world.one_process import CURRENT
+from torchkeras.world.parts import bounds
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 
@@ -56,7 +57,7 @@ def shared_pass(make: Any, shape: Any, dtype: Any, options: dict[str, Any]) -> l
     first, last = bounds(whole, rank, processes)
     rows = slice(first, last) if last > first else slice(0, 1)
     batch = SharedBatch(last - first, whole, sync_batch_norm=options.get("sync_batch_norm", True))
-    with SHARING.of(batch), normalizing(layer):
+    with CURRENT.on(batch), normalizing(layer):
         found = passed(layer, x[rows], factors[rows], batch.weight, options.get("training", True))
     outputs, own_gradients, *others = found
     if last == first:
@@ -238,7 +239,7 @@ def statistics(make: Any, shape: Any, sync: bool) -> Any:
     rank, processes = dist.get_rank(), dist.get_world_size()
     layer, (x, _) = made(make, shape, torch.float64), data(shape, torch.float64)
     begin, end = bounds(shape[0], rank, processes)
-    with SHARING.of(SharedBatch(end - begin, shape[0], sync_batch_norm=sync)), torch.no_grad():
+    with CURRENT.on(SharedBatch(end - begin, shape[0], sync_batch_norm=sync)), torch.no_grad():
         layer(x[begin:end] if end > begin else x[:1], training=True)
     return layer.get_weights()[-2:]
 
@@ -274,7 +275,7 @@ def stray(x: Tensor, factors: Tensor) -> list[Tensor]:
     """The gradients of the sample of the last process, or of what stands in for it in the others."""
     samples = int(dist.get_rank() == dist.get_world_size() - 1)
     layer, given = made(plain, x.shape, x.dtype), x.clone().requires_grad_()
-    with SHARING.of(SharedBatch(samples, 1)):
+    with CURRENT.on(SharedBatch(samples, 1)):
         (layer(given, training=True) * factors).sum().backward()
     assert given.grad is not None
     return [given.grad, *(parameter.grad for parameter in layer.parameters() if parameter.grad is not None)]
@@ -304,7 +305,7 @@ def counted(layer: Any, shape: Any) -> list[list[int]]:
             sent[1].append(values.numel())
             return super().total(values)
 
-    with SHARING.of(Counting(2, 4)):
+    with CURRENT.on(Counting(2, 4)):
         layer(torch.ones(shape, requires_grad=True), training=True).sum().backward()
         layer(torch.ones(shape), training=True).sum().backward()
     return sent
@@ -329,7 +330,7 @@ def by_backend(axes: list[int], shape: Any) -> list[Any]:
     begin, end = bounds(whole, dist.get_rank(), dist.get_world_size())
     rows, shared = slice(begin, max(end, begin + 1)), SharedBatch(end - begin, whole)
     given = x[rows].clone().requires_grad_()
-    with SHARING.of(shared):
+    with CURRENT.on(shared):
         outputs, *others = K.normalize_batch_in_training(given, gamma, beta, axes)
         ((outputs * factors[rows]).mean() * shared.weight).backward()
     return [shared.rows(outputs), shared.rows(given.grad) / shared.processes, *(each.detach() for each in others)]
@@ -347,7 +348,7 @@ def tracking() -> str:
     module = nn.InstanceNorm1d(3, track_running_stats=True)
     plain = nn.InstanceNorm1d(3)
     x = torch.randn(2, 3, 4)
-    with SHARING.of(SharedBatch(2, 4)), WholeBatch():
+    with CURRENT.on(SharedBatch(2, 4)), Synchronizing():
         assert torch.equal(plain(x), F.instance_norm(x))
         module.eval()(x)
         try:
@@ -370,7 +371,7 @@ def test_an_axis_that_is_the_batch_is_refused():
     layer.build((4, 3))
     normalize = layer._facts.hook_free()
     with (
-        SHARING.of(SharedBatch(2, 4, processes=2)),
+        CURRENT.on(SharedBatch(2, 4, processes=2)),
         pytest.raises(ValueError, match="axis 0 is the batch, of which each process has only a part"),
     ):
         normalize(torch.ones(4, 3), training=True)
@@ -390,4 +391,4 @@ def test_an_axis_that_is_the_batch_is_refused():
 )
 def test_torchs_functions_are_replaced_for_models_that_may_call_them(layer, looks):
     x = Input((3,))
-    assert isinstance(normalizing(Model(x, layer(Dense(3)(x)))), WholeBatch) is looks
+    assert isinstance(normalizing(Model(x, layer(Dense(3)(x)))), Synchronizing) is looks

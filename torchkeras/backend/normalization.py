@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.backend.nodes import node, tensor
-from torchkeras.world.batch_statistics import moments
-from torchkeras.world.shared_batch import SHARING
+from torchkeras.world.one_process import CURRENT, WHOLE
 
 FUSED = ([0, 1, 2],)  # axes of images over which TensorFlow has a kernel of its own
 LEAST_EPSILON = 1.001e-5  # of that kernel
@@ -55,12 +54,7 @@ def normalize_batch_in_training(x: Any, gamma: Any, beta: Any, reduction_axes: A
     [torch.Size([4, 2]), torch.Size([2]), torch.Size([2])]
     """
     x, axes = tensor(x), [int(axis) for axis in reduction_axes]
-    shared = SHARING.batch if 0 in axes else None
-    if shared is not None and shared.sync_batch_norm:
-        mean, var, count = moments(x, axes, shared)
-    else:
-        var, mean = torch.var_mean(x, axes, correction=0, keepdim=True)
-        count = x.numel() / mean.numel()
+    mean, var, count = (CURRENT.batch if 0 in axes else WHOLE).moments(x, axes)
     fused = x.dim() == 4 and axes in FUSED
     normalized = _normalized(x, mean, var, beta, gamma, max(epsilon, LEAST_EPSILON) if fused else epsilon)
     if fused:

@@ -19,6 +19,7 @@ MOVED = {
     "torchkeras.engine.layer.tracked": "torchkeras.engine.adapters.tracked",
     "torchkeras.engine.layer.weight": "torchkeras.engine.weights.weight",
     "torchkeras.keras_axes": "torchkeras.base.keras_axes",
+    "torchkeras.optimizers.shards": "torchkeras.distribution.optimizer_shards",
 }
 
 

@@ -255,9 +255,9 @@ class TensorBoard(Callback):
         names = self.embeddings_layer_names or [
             name for name, layer in layers.items() if type(layer).__name__ == "Embedding"
         ]
-        shared = [name for name in names if name in layers and len(self.model._graphed.nodes_of(layers[name])) > 1]
-        if shared:
-            raise ValueError(f"TensorBoard: layer {shared[0]!r} of embeddings_layer_names is called more than once.")
+        repeated = [name for name in names if name in layers and len(self.model._graphed.nodes_of(layers[name])) > 1]
+        if repeated:
+            raise ValueError(f"TensorBoard: layer {repeated[0]!r} of embeddings_layer_names is called more than once.")
         unknown = [name for name in names if name not in layers]
         if unknown or not names:
             found = f"found {unknown[0]!r}" if unknown else "found none"

@@ -16,28 +16,24 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from torchkeras.engine.graph.hook_free_calls import NO_HOOKS
+from torchkeras.distribution.batch_statistics import runs_users_code
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.step.compiled_model import CompiledModel
-from torchkeras.engine.step.whole_batch import runs_users_code
+from torchkeras.world.one_process import CURRENT, OneReplica
 from torchkeras.world.processes import BUCKET
 
 # A gradient in another order of axes than its weight, as of kernels with channels last, is copied: that is no error.
 warnings.filterwarnings("ignore", "Grad strides do not match bucket view strides")
 
 
-class Replicas:
+class Replicas(OneReplica):
     """The replica of this process: how a step passes forward, and whose gradients it gets.
 
     The first step computes its gradients alone, and sees which parameters have one, and in which order. From the second
     step on torch's reducer averages them while the backward pass runs, in the same buckets: so a training that starts
     again in the middle ends with the same bits. A model with the user's own code may compute another graph each time:
     there the reducer looks at each step which parameters have a gradient.
-
-    `hooks`: those at the calls of layers, by their `id`s, whose work `passing` and `gradients` do.
     """
-
-    hooks = NO_HOOKS
 
     def __init__(self, compiled: CompiledModel, group: Any = None):
         self._compiled, self._group = compiled, group
@@ -58,9 +54,10 @@ class Replicas:
         assert self._parallel is not None
         return self._parallel(run, inputs, **options)[0]
 
-    def gradients(self, loss: Tensor, parameters: Sequence[Tensor], one: Tensor) -> list[Tensor | None]:
+    def gradients(self, loss: Tensor, parameters: list[Tensor], one: Tensor | None) -> list[Tensor | None]:
         """The gradients of the mean, over the processes, of `one * loss`; None for a parameter that has none."""
-        parameters = list(parameters)
+        assert one is not None  # no step of several processes is compiled
+        parameters, one = list(parameters), CURRENT.batch.weighted(one)
         if self._parallel is None:
             return self._first(loss, parameters, one)
         loss.backward(one, inputs=self._inputs)
@@ -133,21 +130,16 @@ def averaged(gradients: Sequence[Tensor], group: Any = None) -> list[Tensor]:
     return means
 
 
-class Averaged:
-    """What averages the gradients of a step of the user's own, once they are computed. `hooks`: see `Replicas`."""
-
-    hooks = NO_HOOKS
+class Averaged(OneReplica):
+    """What averages the gradients of a step of the user's own, once they are computed."""
 
     def __init__(self, group: Any = None):
         self._group = group
 
-    def passing(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """`run` itself: the gradients are averaged after it."""
-        return run
-
-    def gradients(self, loss: Tensor, parameters: Sequence[Tensor], one: Tensor) -> list[Tensor | None]:
+    def gradients(self, loss: Tensor, parameters: list[Tensor], one: Tensor | None) -> list[Tensor | None]:
         """As `Replicas.gradients`."""
-        return self.averaged(torch.autograd.grad(loss, list(parameters), one, allow_unused=True))
+        assert one is not None
+        return self.averaged(super().gradients(loss, list(parameters), CURRENT.batch.weighted(one)))
 
     def averaged(self, gradients: Sequence[Tensor | None]) -> list[Tensor | None]:
         """The means of gradients over the processes, which have them of the same parameters."""

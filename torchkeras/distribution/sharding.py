@@ -31,10 +31,10 @@ from torchkeras.distribution.replicas import averaged
 from torchkeras.distribution.units import LEAST, units_of
 from torchkeras.engine.adapters.tracked import with_replaced
 from torchkeras.engine.building.building import materialize
-from torchkeras.engine.graph.hook_free_calls import NO_HOOKS
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import own_variables, plain_modules
 from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN
+from torchkeras.world.one_process import CURRENT, OneReplica
 from torchkeras.world.processes import take_first
 
 __all__ = ["shard"]
@@ -95,10 +95,10 @@ def _shard_units(model: nn.Module, units: Sequence[Any], mesh: DeviceMesh) -> No
             group.force_sum_reduction_for_comms = mesh.device_type == "cpu"
 
 
-class Sharded:
+class Sharded(OneReplica):
     """How a step computes on a model whose weights are shared: what `compiled.replicas` is asked for.
 
-    `network`: what computes its outputs, and what is added to its losses. `hooks`: see `Replicas`.
+    `network`: what computes its outputs, and what is added to its losses. `hooks`: see `OneReplica`.
     """
 
     def __init__(self, model: nn.Module, network: nn.Module, mesh: DeviceMesh):
@@ -111,20 +111,21 @@ class Sharded:
             network.register_forward_pre_hook(root._pre_forward, prepend=True, with_kwargs=True)
             network.register_forward_hook(root._post_forward)
             self._kept.watch(network, root._fsdp_param_groups[0])
-        self.hooks = own_hooks(network) if self._kept.all else NO_HOOKS
+        self.hooks = own_hooks(network) if self._kept.all else frozenset()
 
     def passing(self, run: Callable[..., Any]) -> Callable[..., Any]:
         """What computes the outputs of the model, where gradients are recorded: hooks of FSDP2 do the rest."""
         return partial(self._kept.passing, run)
 
-    def gradients(self, loss: Tensor, parameters: Sequence[Tensor], one: Tensor) -> list[Tensor | None]:
+    def gradients(self, loss: Tensor, parameters: list[Tensor], one: Tensor | None) -> list[Tensor | None]:
         """The means over the processes of the gradients of a loss, for each parameter those of this process's rows."""
         before = [parameter.grad for parameter in self._parameters]
         for parameter in self._parameters:
             parameter.grad = None
         try:
             self._kept.before_gradients_of(loss)
-            loss.backward(one)
+            assert one is not None
+            loss.backward(CURRENT.batch.weighted(one))
             found = parts(parameter.grad for parameter in parameters)
         finally:
             self._kept.free()

@@ -15,18 +15,19 @@ import torch.distributed as dist
 from torch import Tensor
 
 from torchkeras.distribution.agreement import ProcessesDifferError, agree
+from torchkeras.distribution.batch_statistics import normalizing
 from torchkeras.distribution.lost import Whereabouts
 from torchkeras.distribution.replicas import Averaged, Replicas
 from torchkeras.distribution.sharding import Sharded, group_of_mesh, mesh_of, shard, shared_mesh
+from torchkeras.distribution.shared_batch import SharedBatch
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources import Source
 from torchkeras.engine.fit.compile_options import CompileOptions
 from torchkeras.engine.step.compiled_model import CompiledModel
-from torchkeras.engine.step.whole_batch import normalizing
 from torchkeras.metrics import Metric
+from torchkeras.world.one_process import CURRENT
 from torchkeras.world.processes import take_first
-from torchkeras.world.shared_batch import SHARING, SharedBatch
 
 EVERY = 0.5  # seconds between two exchanges of numbers within an epoch, unless a callback wants each batch's
 LONGEST = 10_000  # batches between two
@@ -124,9 +125,9 @@ class Processes:
 
             def run(batch: Batch) -> Any:
                 self._passed, self._since = self._passed + 1, self._since + 1
-                processes = self.part.processes
-                shared = SharedBatch(batch.size, batch.samples, self.group, self.sync_batch_norm, processes)
-                with SHARING.of(shared), own(), self._normalizing:
+                size, processes = batch.size, self.part.processes
+                shared = SharedBatch(size, size + batch.others, self.group, self.sync_batch_norm, processes)
+                with CURRENT.on(shared), own(), self._normalizing:
                     return step(batch)
 
             yield run

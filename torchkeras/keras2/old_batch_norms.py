@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.layers.normalization import BatchNormalization
-from torchkeras.world.shared_batch import SHARING
+from torchkeras.world.one_process import CURRENT
 
 _make_modules, _normalize = BatchNormalization._make_modules, BatchNormalization._normalize
 _moving = BatchNormalization._moving
@@ -71,5 +71,4 @@ def _is_corrected(layer: Any) -> bool:
 
 def _counts(layer: Any) -> bool:
     """Whether the statistics followed the batch: not those of a process whose part of it has no sample."""
-    shared = SHARING.batch
-    return shared is None or bool(shared.samples) or shared.sync_batch_norm or layer.synchronized
+    return CURRENT.batch.follows(layer.synchronized)

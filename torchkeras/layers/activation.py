@@ -204,10 +204,10 @@ class Parametric(Layer, abstract=True):
     def _find_weight_shape(self, input_shape: Any) -> tuple[int, ...]:
         """The shape of each weight: a sample's, with 1 along `shared_axes`."""
         self._expected_ndim = ndim = len(input_shape)
-        shared = self.shared_axes or ()
-        if max(shared, default=0) >= ndim:
-            raise ValueError(f"shared_axes {shared}: the input {tuple(input_shape)} has no axis {max(shared)}.")
-        return tuple(1 if axis in shared else self._known_size(input_shape, axis) for axis in range(1, ndim))
+        axes = self.shared_axes or ()
+        if max(axes, default=0) >= ndim:
+            raise ValueError(f"shared_axes {axes}: the input {tuple(input_shape)} has no axis {max(axes)}.")
+        return tuple(1 if axis in axes else self._known_size(input_shape, axis) for axis in range(1, ndim))
 
 
 class PlacewisePReLU(nn.PReLU):

@@ -291,7 +291,7 @@ class GroupQueryAttention(Heads):
         input_ndim = 3
 
     def _sizes(self) -> tuple[int, int, int, int]:
-        heads, shared = self.num_query_heads, self.num_key_value_heads
-        if heads % shared:
-            raise ValueError(f"num_query_heads must be a multiple of num_key_value_heads; found {heads} and {shared}.")
-        return heads, shared, self.head_dim, self.head_dim
+        heads, pairs = self.num_query_heads, self.num_key_value_heads
+        if heads % pairs:
+            raise ValueError(f"num_query_heads must be a multiple of num_key_value_heads; found {heads} and {pairs}.")
+        return heads, pairs, self.head_dim, self.head_dim

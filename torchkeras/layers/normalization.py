@@ -17,8 +17,7 @@ from torchkeras.engine.options import NEWER, Constraint, Initializer, NotNegativ
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.engine.weights.weight import weight
-from torchkeras.world.batch_statistics import masked_moments, normalized
-from torchkeras.world.shared_batch import SHARING, SharedBatch
+from torchkeras.world.one_process import CURRENT
 
 BATCH_NORMS: dict[int, Any] = {4: nn.BatchNorm2d, 5: nn.BatchNorm3d}  # by the number of axes; else BatchNorm1d
 
@@ -201,6 +200,8 @@ class BatchNormalization(Channelwise):
             return self._by_masked(inputs, mask)
         if self._channel_axis == 1 and inputs.dim() <= 5:
             return self._by_statistics(inputs, by_batch)
+        if by_batch and self._channel_axis == 0:
+            CURRENT.batch.check_axis(self.axis, self.synchronized)
         moved = inputs.movedim(self._channel_axis, 1)
         found = self._by_statistics(moved.unsqueeze(-1).flatten(2), by_batch)
         return found.reshape(moved.shape).movedim(1, self._channel_axis)
@@ -251,35 +252,25 @@ class BatchNormalization(Channelwise):
 
     def _by_statistics(self, inputs: Tensor, by_batch: bool) -> Tensor:
         """For channels at axis 1. Not by `self.norm(inputs)`, which has no `training=` and counts batches."""
-        shared = SHARING.batch if by_batch else None
-        if shared is not None and (shared.sync_batch_norm or self.synchronized):
-            return self._by_whole_batch(inputs, shared)
-        if by_batch and inputs.numel() == inputs.shape[1]:  # the variance of one value is 0 / 0 in torch, of two 0
-            return self._by_statistics(inputs.expand(2, *inputs.shape[1:]), by_batch)[:1]
         norm, moving = self.norm, self._moving(by_batch)
         share = self._share_of_batch(by_batch and moving[0] is not None) if norm.momentum is None else norm.momentum
-        if shared is not None and not shared.samples:  # what stands in for no sample counts for nothing
-            moving = None, None
-        settings = (by_batch, share, norm.eps, torch.backends.cudnn.enabled)
-        mean, variance = moving
-        if variance is not None and by_batch:
-            by_population, epsilon = self._by_population, self._followed_epsilon
-            if by_population or epsilon:
-                return _following(norm, inputs, mean, variance, settings, by_population, epsilon)
-        return torch.batch_norm(inputs, norm.weight, norm.bias, mean, variance, *settings)
+        arguments = (inputs, norm.weight, norm.bias, *moving)
+        if not by_batch:
+            return torch.batch_norm(*arguments, False, share, norm.eps, torch.backends.cudnn.enabled)
+        followed = self._by_population, self._followed_epsilon
+        return CURRENT.batch.batch_norm(*arguments, share, norm.eps, *followed, self.synchronized)
 
     def _by_masked(self, inputs: Tensor, mask: Tensor) -> Tensor:
         """By the values that are not masked. The mask is that of all axes but the last one."""
-        mask, shared = mask.unsqueeze(1 if self._channels_last else -1), SHARING.batch
+        mask, batch = mask.unsqueeze(1 if self._channels_last else -1), CURRENT.batch
         if mask.dim() != inputs.dim():
             raise ValueError(f"a mask must have one axis less than the inputs; found {mask.dim() - 1} axes.")
-        if self._channel_axis == 0 and shared is not None:
-            raise ValueError(f"axis {self.axis} is the batch, of which each process has only a part.")
-        of_all = shared if shared is not None and (shared.sync_batch_norm or self.synchronized) else None
+        if self._channel_axis == 0:
+            batch.check_axis(self.axis)
         wide = inputs.to(torch.promote_types(inputs.dtype, torch.float32))
         axes = [axis for axis in range(inputs.dim()) if axis != self._channel_axis]
-        norm, statistics = self.norm, masked_moments(wide, mask, axes, of_all)
-        if of_all or shared is None or shared.samples:  # what stands in for no sample counts for nothing
+        norm, statistics = self.norm, batch.masked_moments(wide, mask, axes, self.synchronized)
+        if batch.follows(self.synchronized):
             self._follow(*statistics)
         mean, variance = statistics
         scaled = (wide - mean) * torch.rsqrt(variance + norm.eps)
@@ -310,16 +301,6 @@ class BatchNormalization(Channelwise):
         """What is added to the variance that the moving one follows."""
         return self.epsilon if self.variance.endswith("+epsilon") else 0.0
 
-    def _by_whole_batch(self, inputs: Tensor, shared: SharedBatch) -> Tensor:
-        if self._channel_axis == 0:
-            raise ValueError(f"axis {self.axis} is the batch, of which each process has only a part.")
-        norm, moving = self.norm, self._moving(True)
-        share = self._share_of_batch(moving[0] is not None) if norm.momentum is None else norm.momentum
-        found = normalized(inputs, norm.weight, norm.bias, *moving, share, norm.eps, shared, self._by_population)
-        if self._followed_epsilon and moving[1] is not None:
-            moving[1].add_(share * self._followed_epsilon)
-        return found
-
     def _moving(self, by_batch: bool) -> tuple[Tensor | None, Tensor | None]:
         """The moving statistics; (None, None) where those of the batch are used and not followed."""
         if by_batch and (self._frozen or self.mode or not self.norm.track_running_stats):
@@ -335,27 +316,6 @@ class BatchNormalization(Channelwise):
             return 0.0
         self.norm.num_batches_tracked.add_(1)
         return 1 / float(self.norm.num_batches_tracked)
-
-
-def _following(
-    norm: Any,
-    inputs: Tensor,
-    mean: Tensor | None,
-    variance: Tensor,
-    settings: tuple[bool, float, float, bool],
-    by_population: bool,
-    epsilon: float,
-) -> Tensor:
-    """Normalize by the batch; the moving variance follows its variance divided by n, and `epsilon` more.
-
-    `settings`: what `torch.batch_norm` takes last, the second of which is the share of the batch.
-    """
-    count = inputs.numel() // inputs.shape[1]
-    part = (count - 1) / count if by_population else 1  # torch follows the variance divided by n - 1
-    scaled = variance / part
-    found = torch.batch_norm(inputs, norm.weight, norm.bias, mean, scaled, *settings)
-    variance.copy_(scaled * part + settings[1] * epsilon)
-    return found
 
 
 class GroupNormalization(Channelwise):

@@ -17,7 +17,7 @@ from torchkeras.engine.shapes.input_spec import InputSpec
 from torchkeras.engine.symbolic.tensor import Shape, as_list, unpacked
 from torchkeras.layers.exported import scanned, where
 from torchkeras.layers.scan import Mask
-from torchkeras.world.shared_batch import SHARING
+from torchkeras.world.one_process import CURRENT
 
 States = tuple[Tensor, ...]
 Constants = Sequence[Tensor]
@@ -200,14 +200,13 @@ class Recurrent(Layer, abstract=True):
         if not self.stateful:
             return self.get_initial_state(sequence)
         # Copies: the buffers change after the call, while its gradients still need what it began with.
-        states, shared = [state.clone() for state in self.states], SHARING.batch
-        batch = sequence.shape[0] if shared is None else shared.whole
+        states, batch = [state.clone() for state in self.states], CURRENT.batch.in_all(sequence.shape[0])
         if states[0].shape[0] != batch:
             raise ValueError(
                 f"{type(self).__name__} {self.name!r} is stateful, with {states[0].shape[0]} samples a batch; "
                 f"found a batch of {batch}."
             )
-        return states if shared is None else [shared.own(state) for state in states]
+        return [CURRENT.batch.own(state) for state in states]
 
     # --- computing ---------------------------------------------------------------------------------------------------
 
@@ -223,9 +222,8 @@ class Recurrent(Layer, abstract=True):
         begin = tuple(given or self._first_states(sequence))
         output, states = self.walk(sequence, mask, begin, constants, self.training if training is None else training)
         if self.stateful:
-            shared = SHARING.batch
             with torch.no_grad():
-                self._carry(states if shared is None else [shared.rows(state) for state in states])
+                self._carry([CURRENT.batch.rows(state) for state in states])
         return [output, *states] if self.return_state else output
 
     def walk(self, sequence: Tensor, mask: Mask, states: States, constants: Constants, training: bool) -> Stepped:

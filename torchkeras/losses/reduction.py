@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.losses.shared import divide_no_nan, same_rank
-from torchkeras.world.shared_batch import SHARING, SharedBatch, batch_mean
+from torchkeras.world.one_process import CURRENT
 
 Reduction = Literal["sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none"]
 REDUCTIONS = (*get_args(Reduction), None)
@@ -34,17 +34,12 @@ def reduce_weighted(values: Tensor, sample_weight: Tensor | None, mask: Tensor |
         values = values * weight
     if reduction in (None, "none") or values.dim() == 0:
         return values
-    shared = SHARING.batch
+    batch = CURRENT.batch
     if reduction == "mean_with_sample_weight" and weight is not None:
-        return divide_no_nan(values.sum(), weight.sum()) if shared is None else _by_weights(values, weight, shared)
+        return divide_no_nan(batch.of_sum(values.sum()), batch.sum(weight))
     if reduction == "sum" or values.numel() == 0:
-        return values.sum() if shared is None else values.sum() * shared.scale
+        return batch.of_sum(values.sum())
     return values.mean()
-
-
-def _by_weights(values: Tensor, weight: Tensor, shared: SharedBatch) -> Tensor:
-    """sum(values) / sum(weight), where the weights are those of a batch that several processes share."""
-    return divide_no_nan(values.sum() * shared.scale, shared.total(weight[: shared.samples].sum()))
 
 
 def apply_mask(
@@ -60,7 +55,7 @@ def apply_mask(
         return weight
     kept = mask.to(torch.bool).to(dtype)
     if reduction in ("mean", "sum_over_batch_size"):
-        valid = batch_mean(kept, of=mask)
+        valid = CURRENT.batch.mean(kept, of=mask)
         kept = kept / valid.masked_fill(valid == 0, torch.inf)
     if weight is None:
         return kept

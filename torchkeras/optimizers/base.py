@@ -23,7 +23,6 @@ from torchkeras import registry
 from torchkeras.base import docstrings
 from torchkeras.base.keras_axes import IN_ORDER, Arrangement
 from torchkeras.base.rules import read
-from torchkeras.base.shards import parts
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.averages import Averages
 from torchkeras.optimizers.by_hand import ByHand
@@ -37,8 +36,8 @@ from torchkeras.optimizers.parameter_groups import (
     treatments,
 )
 from torchkeras.optimizers.schedules import LearningRateSchedule
-from torchkeras.optimizers.shards import Shards, shards_of
 from torchkeras.optimizers.state import State, plain
+from torchkeras.optimizers.whole_parameters import WHOLE_PARAMETERS, held
 from torchkeras.world.processes import has_group
 
 REGROUPING = ("lr_multipliers", "no_weight_decay", "exclude_layers", "exclude_embeddings")
@@ -148,7 +147,6 @@ class Optimizer(ByHand, State):
         self._kinds: list[str] = []
         self._excluded: list[Any] = []
         self._accumulated, self._averages = Accumulator(), Averages()
-        self._shards: Shards | None = None  # where processes share the parameters: `_parameters` are its parts
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_groups" in vars(self):  # the constructor reads all options together
@@ -197,26 +195,26 @@ class Optimizer(ByHand, State):
         parameters moved to another device, type or memory format. Raises ValueError for a parameter that is complex,
         or has gaps or overlaps in memory, and for `lr_multipliers` of a layer that is not there.
         """
-        given, shared = parameters, has_group()
-        parameters = parts(given) if shared else list(given)
+        given, self._held = parameters, held(parameters) if has_group() else WHOLE_PARAMETERS
+        parameters = self._held.parts(given)
         if True in map(torch.is_complex, parameters):
             raise self._complex_error(parameters)
-        self._shards = shards_of(given) if shared else None
-        layout, aside = (None, None, None), None
+        layout: Any = None
+        aside = None
         if self._parameters:
             aside = self._put_aside()
             layout, self._accumulated = aside.take_list(parameters) or (layout, Accumulator())
-        if arrangements is None:
-            arrangements, layers, names = layout
-        self._arrangements = [IN_ORDER] * len(parameters) if arrangements is None else list(arrangements)
-        if self._shards is not None and (layout[0] is None or arrangements is not layout[0]):
-            self._arrangements = self._shards.arranged(self._arrangements, given)
+        if arrangements is not None:
+            self._arrangements = self._held.arranged(arrangements)
+        else:
+            in_order = self._held.arranged([IN_ORDER] * len(parameters)), None, None
+            self._arrangements, layers, names = layout or in_order
         self._layers = None if layers is None else list(layers)
         self._names = None if names is None else list(names)
         self._given, self._parameters, self.skipping = given, parameters, None
         arrays = self._tensors()
         self._kinds = [self._kind(array, tensors) for array, tensors in enumerate(arrays)]
-        self._groups = grouped(self._parameters, treatments(self, arrays), self._shards)
+        self._groups = grouped(self._parameters, treatments(self, arrays), self._held)
         if aside is not None:
             self._take_back(aside)
 
@@ -257,8 +255,7 @@ class Optimizer(ByHand, State):
         """
         if parameters is not self._given:  # another model has trained since
             self.bind(parameters)
-        if self._shards is not None:
-            gradients = parts(gradients)
+        gradients = self._held.parts(gradients)
         if True in [gradient is not None and gradient.is_sparse for gradient in gradients]:
             gradients = [gradient if gradient is None else gradient.to_dense() for gradient in gradients]
         with torch.no_grad():

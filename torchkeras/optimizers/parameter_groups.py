@@ -14,7 +14,7 @@ from torch import Tensor
 
 from torchkeras.base.arrays import fills_its_memory
 from torchkeras.base.shards import part
-from torchkeras.optimizers.shards import Shards
+from torchkeras.optimizers.whole_parameters import WHOLE_PARAMETERS, WholeParameters
 
 Gradients = Sequence[Tensor | None]
 
@@ -40,7 +40,7 @@ class Group:
 
     `arrays`: for each parameter the number of Keras's array that it belongs to. `forever`: for torch's Adam a number of
     steps for each parameter, so large that its bias correction is 1. `once`: a single step, for torch's Adagrad.
-    `shards`: where the parameters are the parts of this process, what knows of the whole ones.
+    `held`: the object that knows of the whole parameters, where these are the parts that this process has.
     """
 
     index: list[int]
@@ -53,16 +53,14 @@ class Group:
     factor: float = 1.0
     decays: bool = True
     kind: str = ""
-    shards: Shards | None = None
+    held: WholeParameters = WHOLE_PARAMETERS
 
     def norms(self, tensors: list[Tensor], places: Sequence[int] | None = None) -> list[Tensor]:
         """The norms of tensors laid out as the parameters at these places (all), over all processes that share them."""
         # Half types are squared in float32: a sum of squares overflows float16.
         dtype = torch.promote_types(tensors[0].dtype, torch.float32)
         found = list(torch._foreach_norm(tensors, 2, dtype=dtype))
-        if self.shards is None:
-            return found
-        return self.shards.norms(found, [self.parameters[k] for k in places or range(len(tensors))])
+        return self.held.norms(found, self.parameters, places)
 
     def array_norms(self, tensors: list[Tensor], places: Sequence[int] | None = None) -> Tensor:
         """For each tensor the joint norm of all tensors of its array of Keras's, as a vector."""
@@ -139,7 +137,9 @@ def _check_layers(kind: str, factors: Iterable[str], layers: list[str] | None) -
         raise ValueError(f"{kind}: lr_multipliers names the layer {unknown[0]!r}; those that train are {known}.")
 
 
-def grouped(parameters: Sequence[Tensor], treatments: Sequence[Treatment], shards: Shards | None = None) -> list[Group]:
+def grouped(
+    parameters: Sequence[Tensor], treatments: Sequence[Treatment], held: WholeParameters = WHOLE_PARAMETERS
+) -> list[Group]:
     """Groups without moments. Raises ValueError for a parameter with gaps or overlaps in memory."""
     found: dict[Hashable, list[int]] = {}
     for i, (parameter, its) in enumerate(zip(parameters, treatments, strict=True)):
@@ -157,7 +157,7 @@ def grouped(parameters: Sequence[Tensor], treatments: Sequence[Treatment], shard
             [torch.full((), count, dtype=torch.float32, device=device)] * len(index) for count in (math.inf, 1.0)
         )
         arrays, strides = [treatments[i].array for i in index], [p.stride() for p in of_group]
-        groups.append(Group(index, of_group, arrays, strides, forever, once, [], factor, decays, kind, shards))
+        groups.append(Group(index, of_group, arrays, strides, forever, once, [], factor, decays, kind, held))
     return groups
 
 

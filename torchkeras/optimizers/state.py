@@ -18,7 +18,7 @@ from torchkeras.optimizers.aside import Aside
 from torchkeras.optimizers.averages import Averages
 from torchkeras.optimizers.parameter_groups import Group, in_order
 from torchkeras.optimizers.schedules import LearningRateSchedule
-from torchkeras.optimizers.shards import Shards
+from torchkeras.optimizers.whole_parameters import WHOLE_PARAMETERS, WholeParameters
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class State:
     _averages: Averages
     _aside: Aside | None = None  # from the second `bind` on
     _zeros: Any
-    _shards: Shards | None
+    _held: WholeParameters = WHOLE_PARAMETERS  # of the present parameters; `_parameters` are its parts
 
     # --- Keras's arrays ----------------------------------------------------------------------------------------------
 
@@ -260,35 +260,25 @@ class State:
         lists = {name: in_order(self._groups, i) for i, name in enumerate(self.moment_names)} if begun else {}
         lists["average"] = self._averages.values
         lists["accumulated"] = self._accumulated.buffers if self._accumulated.count else []
-        lists = {name: values for name, values in lists.items() if values}
-        shards = self._shards
-        if shards is None:
-            return lists
-        return {
-            name: [shards.whole(*pair) for pair in zip(values, self._parameters, strict=True)]
-            for name, values in lists.items()
-        }
+        return {name: self._held.whole(values, self._parameters) for name, values in lists.items() if values}
 
     def shared_tensors(self) -> list[tuple[Tensor, Any]]:
         """The tensors of the state that processes share, each with the parameter that it is shared as."""
-        if self._shards is None:
-            return []
+        return self._held.pairs(self._lists, self._parameters)
+
+    def _lists(self) -> list[list[Tensor]]:
+        """Moments, made if they are not there yet, averages and accumulated gradients: one a parameter, or none."""
         self._begin()
         moments = [in_order(self._groups, moment) for moment in range(len(self.moment_names))]
-        lists = [*moments, self._averages.values, self._accumulated.buffers]
-        return [pair for values in lists if values for pair in self._shards.pairs(values, self._parameters)]
+        return [*moments, self._averages.values, self._accumulated.buffers]
 
     def _shared(self, values: list[Tensor]) -> list[Tensor]:
         """Values of the state, one a parameter, as processes share them: as the parameters."""
-        if not values or self._shards is None:
-            return list(values)
-        return self._shards.shared(values, self._parameters)
+        return self._held.shared(values, self._parameters) if values else []
 
     def _own(self, values: list[Tensor]) -> list[Tensor]:
         """What this process has of such values, shared or whole."""
-        if not values or self._shards is None:
-            return values
-        return [self._shards.own(*pair) for pair in zip(values, self._parameters, strict=True)]
+        return self._held.own(values, self._parameters) if values else values
 
     def _load_moments(self, moments: list[list[Tensor]]) -> None:
         if not any(moments):

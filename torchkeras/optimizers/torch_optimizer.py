@@ -14,13 +14,14 @@ from torch import Tensor
 
 from torchkeras.base.interrupts import whole_imports
 from torchkeras.base.rules import read
-from torchkeras.base.shards import is_sharded, parts, sharded_as
+from torchkeras.base.shards import is_sharded, parts
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.aside import Aside
 from torchkeras.optimizers.by_hand import ByHand
 from torchkeras.optimizers.given_torch import divided, is_torch
 from torchkeras.optimizers.options import RULES
 from torchkeras.optimizers.parameter_groups import Gradients, Treatment, clipped, grouped, laid_out_as
+from torchkeras.optimizers.whole_parameters import WHOLE_PARAMETERS, held
 
 # What a group of torch's has for the sake of its parameters, rather than as an option.
 OF_PARAMETERS = ("params", "fused", "foreach")
@@ -72,6 +73,7 @@ class TorchOptimizer(ByHand):
     clipvalue: float | None = None
     each_clipnorm: float | None = None
     gradient_accumulation_steps: int | None = None
+    _held = WHOLE_PARAMETERS  # see `Optimizer`
 
     def __init__(
         self,
@@ -109,7 +111,6 @@ class TorchOptimizer(ByHand):
         self.iterations = 0
         self._given: Any = None
         self._parameters: list[Tensor] = []
-        self._is_shared = False
         self._paths: list[str] = []
         self._arrays: list[int] = []
         self._owned: list[bool] = []
@@ -151,7 +152,7 @@ class TorchOptimizer(ByHand):
         same = len(parameters) == len(self._parameters) and all(map(is_, parameters, self._parameters))
         self._aside.put_list(self._parameters, (self._arrays, self._paths, self._accumulated))
         self._given, self._parameters = parameters, list(parameters)
-        self._is_shared = any(map(is_sharded, parameters))  # among processes
+        self._held = held(parameters)
         self._lay_out(arrangements, layers, names)
         if self._make is None:
             self._check_owned()
@@ -283,8 +284,7 @@ class TorchOptimizer(ByHand):
         return True
 
     def _update(self, gradients: Gradients) -> None:
-        if self._is_shared:
-            gradients = _shared(gradients, self._parameters)
+        gradients = self._held.as_parameters(gradients, self._parameters)
         if not all(self._owned):
             gradients = [g if own else None for g, own in zip(gradients, self._owned, strict=True)]
         if self.clipnorm or self.clipvalue or self.each_clipnorm:
@@ -297,12 +297,8 @@ class TorchOptimizer(ByHand):
                 parameter.grad = None if gradient is None else laid_out_as(parameter, gradient)
             self._bound().step()
         except NotImplementedError as error:
-            if not self._is_shared:
-                raise
-            raise NotImplementedError(
-                f"{self._name}, of torch.optim, has a step that torch cannot do on weights that processes share "
-                f"({error}). Use an optimizer of torchkeras.optimizers, or distribute='ddp'."
-            ) from error
+            self._held.explain(self._name, error)
+            raise
         finally:
             for parameter, gradient in zip(self._parameters, before, strict=True):
                 parameter.grad = gradient
@@ -399,14 +395,3 @@ class TorchOptimizer(ByHand):
         self._bound().load_state_dict(state["torch"])
         self.iterations = int(state["iterations"])
         self._accumulated.load_state_dict(state.get("accumulated", Accumulator().state_dict()), parts(self._parameters))
-
-
-def _shared(gradients: Gradients, parameters: Sequence[Tensor]) -> list[Tensor | None]:
-    """Gradients as processes share them: each as its parameter, where they share that."""
-    found: list[Tensor | None] = []
-    for gradient, parameter in zip(gradients, parameters, strict=True):
-        if gradient is not None and is_sharded(parameter) and not is_sharded(gradient):
-            found.append(sharded_as(gradient, parameter))
-        else:
-            found.append(gradient)
-    return found

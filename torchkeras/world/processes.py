@@ -154,6 +154,14 @@ def gathered(value: Any, group: Any = None) -> list[Any]:
     return found
 
 
+def stacked(values: torch.Tensor, group: Any = None) -> torch.Tensor:
+    """The values of all processes of a group, of one shape: (processes, ...). They record no gradients."""
+    values = values.detach().contiguous()
+    found = values.new_empty((dist.get_world_size(group), *values.shape))
+    dist.all_gather(list(found.unbind(0)), values, group=group)
+    return found
+
+
 def _meeting(limit: dict[str, Any]) -> tuple[Any, int, int]:
     """The store by which the processes find each other, the number of this one, and how many there are.
 

@@ -21,8 +21,8 @@ class Batch:
     """What one step takes: a tensor for each input and target, weights for each target (None for all ones).
 
     `size`: how many samples. `raw`: for a step of the user's own the batch as its loader made it, in place of all
-    these. `whole`: where several processes share the batch, how many samples it has; `size` then counts those of this
-    process, and is 0 where a single sample of another stands in for none.
+    these. `others`: how many samples of the batch other processes have; `size` is 0 where they have all, and a single
+    one stands in for none here.
     """
 
     inputs: list[Tensor]
@@ -30,12 +30,12 @@ class Batch:
     weights: list[Tensor | None]
     size: int
     raw: Any = None
-    whole: int | None = None
+    others: int = 0
 
     @property
-    def samples(self) -> int:
-        """How many samples the whole batch has, wherever they are."""
-        return self.size if self.whole is None else self.whole
+    def whole(self) -> int:
+        """How many samples the batch has, wherever they are."""
+        return self.size + self.others
 
 
 class ArrayData:
@@ -114,7 +114,7 @@ class ArrayData:
         if part is None:
             return (self._batch(values, len(index)) for values, index in zip(taken, indices, strict=True))
         wholes = map(len, indices)
-        return (self._batch(values, part.size(whole), whole) for values, whole in zip(taken, wholes, strict=True))
+        return (part.counted(self._batch(values, whole), whole) for values, whole in zip(taken, wholes, strict=True))
 
     def _views(self, batch_size: int, order: str, skip: int) -> Generator[Batch, None, None]:
         chunks = [None if v is None else v.split(batch_size) for v in self._values]
@@ -125,13 +125,12 @@ class ArrayData:
             for i in batch_numbers(self.size, batch_size, order)[skip:]
         )
 
-    def _batch(self, values: list[Any], size: int, whole: int | None = None) -> Batch:
+    def _batch(self, values: list[Any], size: int) -> Batch:
         return Batch(
             values[: self._first_target],
             values[self._first_target : self._first_weight],
             values[self._first_weight :],
             size,
-            whole=whole,
         )
 
     def split(self, fraction: float) -> tuple["ArrayData", "ArrayData"]:

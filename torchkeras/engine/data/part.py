@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.engine.data.raw_batch import rows_of
-from torchkeras.world.shared_batch import bounds, taken
+from torchkeras.world.parts import bounds, taken
 
 if TYPE_CHECKING:
     from torchkeras.engine.data.batch import Batch
@@ -59,7 +59,8 @@ class Part:
 
     def counted(self, batch: Batch, whole: int) -> Batch:
         """A batch that has the rows of this process alone, of `whole` samples."""
-        return replace(batch, size=self.size(whole), whole=whole)
+        size = self.size(whole)
+        return replace(batch, size=size, others=whole - size)
 
 
 def checksum(tensors: Iterable[Tensor], before: int = 0) -> int:

@@ -249,7 +249,8 @@ class Compiling(Together, Turning, Extending, abstract=True):
             is_unbuilt=not self._is_connected,
             **self._watching(mixed_layers(self)),
         )
-        compiled.replicas = None if self._processes is None else self._processes.replicas(compiled, by_hand=True)
+        if self._processes is not None:
+            compiled.replicas = self._processes.replicas(compiled, by_hand=True)
 
     def _watching(self, mixed: list[Any]) -> dict[str, Any]:
         """What looks at each step's numbers: the guard of `on_nonfinite`, and the loss scale of float16.
@@ -352,7 +353,8 @@ class Compiling(Together, Turning, Extending, abstract=True):
             score=scorer(given.jit_compile, given.cuda_graph),
             learn=learner(given.jit_compile, given.cuda_graph) if processes is None else learn,
         )
-        compiled.replicas = None if processes is None else processes.replicas(compiled, by_hand=owns_step)
+        if processes is not None:
+            compiled.replicas = processes.replicas(compiled, by_hand=owns_step)
         compiled.look_again = partial(self._look_again, compiled)
         if owns_step:
             self.__dict__["_marks_masks"] = has_masks

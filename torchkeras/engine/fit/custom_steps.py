@@ -25,7 +25,7 @@ from torchkeras.engine.step.targets import Target
 from torchkeras.engine.step.unchanged import checked, unchanged
 from torchkeras.engine.symbolic.tensor import as_list, unpacked
 from torchkeras.engine.weights.weight import penalized
-from torchkeras.world.shared_batch import SHARING
+from torchkeras.world.one_process import CURRENT
 
 
 class Extending(GraphLosses, abstract=True):
@@ -84,14 +84,13 @@ class Extending(GraphLosses, abstract=True):
     def _batch(self, data: Any) -> Batch:
         """What a step is given, for the built-in one: checked, unless it was."""
         x, y, weight = unpack_x_y_sample_weight(data)
-        shared = SHARING.batch
         if not self._data_checked:
-            batch = self._intake().batch(x, y, weight, None if shared is None else shared.whole)
+            batch = self._intake().batch(x, y, weight, CURRENT.batch.whole)
         else:
             inputs, targets = as_list(x), [] if y is None else as_list(y)
             weights: list[Any] = [None] * len(targets) if weight is None else as_list(weight)
             batch = Batch(inputs, targets, weights, len(inputs[0]))
-        return batch if shared is None else replace(batch, size=shared.samples, whole=shared.whole)
+        return CURRENT.batch.counted(batch)
 
     def _counted(self) -> dict[str, torch.Tensor]:
         """What the metrics with a state have counted so far."""
@@ -115,7 +114,7 @@ class Extending(GraphLosses, abstract=True):
         """A step of the user's own is under way on this batch: gradients made by hand reach the optimizer by us."""
         optimizer = self._ready().optimizer
         if optimizer is not None:
-            optimizer.stepping = OwnStep(self, batch.samples)
+            optimizer.stepping = OwnStep(self, batch.whole)
         self.__dict__["_data_checked"] = batch.raw is None
         try:
             yield
@@ -254,8 +253,7 @@ class Extending(GraphLosses, abstract=True):
                 f"{type(self).__name__}.minimize: the model was compiled without an optimizer: give compile one, or "
                 "take the step with an optimizer of your own."
             )
-        shared = SHARING.batch
-        step.minimize(self._ready(), loss, samples if shared is None else shared.whole)
+        step.minimize(self._ready(), loss, CURRENT.batch.in_all(samples))
 
 
 class OwnStep:
@@ -268,11 +266,8 @@ class OwnStep:
         self._model._ready()
 
     def update(self, gradients: Sequence[torch.Tensor | None]) -> None:
-        compiled, shared = self._model._ready(), SHARING.batch
-        if shared is not None:
-            shares = [None if gradient is None else gradient * shared.weight for gradient in gradients]
-            gradients = compiled.replicas.averaged(shares)
-        step.update_by_hand(compiled, gradients, self._samples)
+        compiled = self._model._ready()
+        step.update_by_hand(compiled, CURRENT.batch.averaged(gradients, compiled.replicas), self._samples)
 
 
 def own_step(network: Extending, kind: str) -> Any:

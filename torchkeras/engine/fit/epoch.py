@@ -173,7 +173,7 @@ def run_epoch(
     """
     with nullcontext(step) if sums.processes is None else sums.processes.sharing(step) as run:
         for batch in batches:
-            index, called, samples = sums.batches, False, batch.size if batch.whole is None else batch.whole
+            index, called, samples = sums.batches, False, batch.size + batch.others
             hooks.begin(index, samples)
             values = run(batch)
             if values is not None:

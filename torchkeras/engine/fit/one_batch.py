@@ -67,7 +67,7 @@ class OneBatch(Opening, abstract=True):
         compiled = self._ready()
         if compiled.guard is not None:
             compiled.guard.begin()
-        together = self._together("train_on_batch", once=compiled, samples=batch.samples)
+        together = self._together("train_on_batch", once=compiled, samples=batch.whole)
         counting = self._counting("train_on_batch", reset_metrics)
         with together, self._collected(compiled), self._mode(True), counting:
             numbers = self._numbers("train", batch, return_dict)
@@ -97,7 +97,7 @@ class OneBatch(Opening, abstract=True):
         Source: https://keras.io/api/models/model_training_apis/
         """
         batch = self._one_batch("test_on_batch", x, y, sample_weight)
-        together = self._together("test_on_batch", once=self._ready(), samples=batch.samples)
+        together = self._together("test_on_batch", once=self._ready(), samples=batch.whole)
         with together, self._mode(False), torch.no_grad(), self._counting("test_on_batch", reset_metrics):
             return self._numbers("test", batch, return_dict)
 

@@ -183,15 +183,15 @@ def predict(
     executions = Executions(hooks, "predict", together)
     with nullcontext(step) if processes is None else processes.sharing(step) as run:
         for index, batch in enumerate(source.batches("sequential")):
-            executions.begin(index, batch.samples)
+            executions.begin(index, batch.whole)
             outputs = run(batch)
             gathered = gathered or [
                 Gathered(source.samples) if processes is None else OwnOutput(source) for _ in outputs
             ]
             for each, output in zip(gathered, outputs, strict=True):
                 each.add(output, batch.size)
-            sizes.append(batch.samples)
-            executions.end(index, batch.size, {}, batch.samples)
+            sizes.append(batch.whole)
+            executions.end(index, batch.size, {}, batch.whole)
     executions.finish()
     hooks.on_predict_end({})
     if not gathered:

@@ -13,7 +13,8 @@ from torch import Tensor
 from torchkeras.base.arrays import to_numpy
 from torchkeras.engine.data.sources import Source
 from torchkeras.engine.fit.predictions import Gathered
-from torchkeras.world.shared_batch import bounds, stacked
+from torchkeras.world.parts import bounds
+from torchkeras.world.processes import stacked
 
 MOST_BYTES = 2**26  # that all processes together send at once
 

@@ -23,7 +23,7 @@ from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.users_code import CODE
 from torchkeras.engine.weights.expressions import expression_of, value_now
 from torchkeras.regularizers import L1L2
-from torchkeras.world.shared_batch import SHARING
+from torchkeras.world.one_process import CURRENT
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -205,7 +205,6 @@ def _add_always(layer: Layer, _: Any, outputs: Any) -> None:
 
 def activity_loss(regularizer: Any, output: Tensor) -> Tensor:
     """What an activity regularizer says of the output for a batch; L1 and L2 are sums over the samples."""
-    shared = SHARING.batch
-    if shared is None:
-        return regularizer(output)
-    return regularizer(output) * shared.scale if type(regularizer) is L1L2 else regularizer(shared.joined(output))
+    if type(regularizer) is L1L2:
+        return CURRENT.batch.of_sum(regularizer(output))
+    return regularizer(CURRENT.batch.joined(output))

@@ -21,6 +21,7 @@ from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.targets import Target
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.metrics import Metric
+from torchkeras.world.one_process import ONE_REPLICA, OneReplica
 
 NO_LOSS = "The model has no loss to optimize: give compile a `loss`, or the model one with `add_loss`."
 
@@ -40,7 +41,7 @@ class CompiledModel:
     and metrics take as 32. `scaling`: where layers train in float16.
 
     `learn`, `score`: the built-in step's halves, plain or compiled by torch; None where the class has its own step.
-    `replicas`: by what several processes train it together; None for one.
+    `replicas`: how a step passes forward over the network and gets its gradients, from several processes or from one.
     `is_unbuilt`: whether the first call may build more of what trains. `placed`: the devices and types of the
     parameters when the optimizer last saw them. `predicting`: what predicts compiled by torch, once it is asked for.
     `settled`: how often options had changed that this depends on; `look_again()` follows those that did since.
@@ -66,7 +67,7 @@ class CompiledModel:
     is_unbuilt: bool = False
     placed: list[Any] | None = None
     predicting: Any = None
-    replicas: Any = None
+    replicas: OneReplica = ONE_REPLICA
     settled: int = field(default_factory=lambda: SETTLED.count)
     look_again: Callable[[], None] | None = None
 

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from torchkeras.world.shared_batch import SHARING
+from torchkeras.world.one_process import CURRENT
 
 POLICIES = (None, "stop", "skip", "raise")
 LOOK_EVERY = 0.1  # seconds
@@ -168,8 +168,7 @@ class Guard:
 
 def all_finite(tensors: list[Tensor]) -> Tensor:
     """Whether all numbers are finite, in all processes that share the batch."""
-    found = _finite_here(tensors)
-    return found if SHARING.batch is None else SHARING.batch.all(found)
+    return CURRENT.batch.all(_finite_here(tensors))
 
 
 def _finite_here(tensors: list[Tensor]) -> Tensor:

@@ -35,7 +35,7 @@ from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
 from torchkeras.losses.loss import function_of
 from torchkeras.losses.shared import ELEMENTWISE, check_scores, divide_no_nan, like
-from torchkeras.world.shared_batch import batch_mean
+from torchkeras.world.one_process import CURRENT
 
 Score = Callable[[Tensor, Tensor], Tensor]
 
@@ -259,10 +259,10 @@ def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None, ma
         unmasked, mask = mask, mask.to(scores.dtype)
         scores = scores * mask
         if not mask_weighs:
-            scores = divide_no_nan(scores, batch_mean(mask, of=unmasked))
+            scores = divide_no_nan(scores, CURRENT.batch.mean(mask, of=unmasked))
     if weight is not None:
         if scores.dim() > weight.dim():
             scores = scores.flatten(weight.dim()).mean(-1)
         counted = (weight != 0).to(scores.dtype)
-        scores = divide_no_nan(scores * weight.to(scores.dtype), batch_mean(counted, of=weight))
+        scores = divide_no_nan(scores * weight.to(scores.dtype), CURRENT.batch.mean(counted, of=weight))
     return scores.mean()

@@ -14,18 +14,18 @@ from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.target_kinds import FREE
 from torchkeras.engine.dtypes import widened
-from torchkeras.engine.graph.hook_free_calls import NO_HOOKS, has_any_global_hook, has_hooks
+from torchkeras.engine.graph.hook_free_calls import has_any_global_hook, has_hooks
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
-from torchkeras.engine.step.output_loss import Objective, Score, mean_of, name_of, scores_of, weighted_mean, with_mask
-from torchkeras.engine.step.output_metric import LOGITS, Measure
+from torchkeras.engine.step.output_loss import Score, mean_of, name_of, scores_of, weighted_mean, with_mask
+from torchkeras.engine.step.output_metric import LOGITS
 from torchkeras.engine.step.targets import Target
 from torchkeras.engine.step.unchanged import checked
 from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.losses.shared import carried, exactly
 from torchkeras.metrics import Metric
-from torchkeras.world.shared_batch import SHARING
+from torchkeras.world.one_process import CURRENT, ONE_REPLICA
 
 AS_IT_IS = nullcontext()
 
@@ -77,7 +77,7 @@ def train_step(model: CompiledModel, batch: Batch, learn: Learner = learn) -> Va
 def _train(model: CompiledModel, batch: Batch, learn: Learner) -> Values:
     learned = learn(model, batch)
     with torch.no_grad():
-        _update(model, learned.loss, learned.gradients, batch.size if batch.whole is None else batch.whole)
+        _update(model, learned.loss, learned.gradients, batch.size + batch.others)
     return learned.values
 
 
@@ -90,31 +90,26 @@ def minimize(model: CompiledModel, loss: torch.Tensor, samples: Any) -> None:
 
 def gradients_of(model: CompiledModel, loss: torch.Tensor) -> Any:
     """The gradients of a loss, of its scaled one in float16, by the parameters that train."""
-    if not model.parameters:
+    parameters = training = model.parameters
+    if not parameters:
         return ()
-    share = 1.0 if SHARING.batch is None else SHARING.batch.weight
-    if model.scaling is not None:
-        one = model.scaling.for_loss(loss) if share == 1.0 else model.scaling.for_loss(loss) * share
-    else:
-        one = None if (compiled_somewhere() and is_compiling()) else _one(loss.dtype, loss.device, share)
-    parameters = model.parameters
-    if all([parameter.requires_grad for parameter in parameters]):  # noqa: C419  # what torch.compile follows
-        return _grad(model, loss, parameters, one)
-    # Some were frozen since `compile`, by `requires_grad_(False)`: without a gradient they stay as they are.
-    training = [parameter for parameter in parameters if parameter.requires_grad]
-    if not (training and loss.requires_grad):  # nothing that the loss depends on trains any more
-        return (None,) * len(parameters)
-    found = iter(_grad(model, loss, training, one))
-    return tuple(next(found) if parameter.requires_grad else None for parameter in parameters)
-
-
-def _grad(model: CompiledModel, loss: torch.Tensor, parameters: list[torch.Tensor], one: Any) -> Any:
-    """The gradients of a loss; raises ValueError for one that has none for any parameter."""
+    if not all([parameter.requires_grad for parameter in parameters]):  # noqa: C419  # what torch.compile follows
+        # Some were frozen since `compile`, by `requires_grad_(False)`: without a gradient they stay as they are.
+        training = [parameter for parameter in parameters if parameter.requires_grad]
+        if not (training and loss.requires_grad):  # nothing that the loss depends on trains any more
+            return (None,) * len(parameters)
     if not loss.requires_grad:
         raise _no_gradient(", ".join(name_of(each.objective.function) for each in model.targets))
-    if model.replicas is not None:
-        return model.replicas.gradients(loss, parameters, one)
-    return torch.autograd.grad(loss, parameters, one, allow_unused=True)
+    one = None  # the gradient of the loss by itself, left to autograd
+    if model.scaling is not None:
+        one = model.scaling.for_loss(loss)
+    elif not (compiled_somewhere() and is_compiling()):
+        one = _one(loss.dtype, loss.device)
+    found = model.replicas.gradients(loss, training, one)
+    if training is parameters:
+        return found
+    gradients = iter(found)
+    return tuple(next(gradients) if parameter.requires_grad else None for parameter in parameters)
 
 
 def _no_gradient(names: str) -> ValueError:
@@ -149,7 +144,7 @@ def _apply(model: CompiledModel, loss: torch.Tensor | None, gradients: Any, samp
     for each in (guard, model.scaling):
         if each is not None:
             each.applied(updated)
-    if updated:
+    if updated and model.constrained:
         constrain(model)
     return {}
 
@@ -189,14 +184,10 @@ def forward(model: CompiledModel, batch: Batch) -> Pass:
     """A pass over the inputs. Outputs whose activation is left out are marked as logits."""
     tensors = [*batch.inputs, *(batch.targets[place] for place in model.fed)] if model.fed else batch.inputs
     inputs = tensors[0] if len(tensors) == 1 else tensors
-    replicas = model.replicas if torch.is_grad_enabled() else None
-    known = NO_HOOKS if replicas is None else replicas.hooks
-    observed = not (compiled_somewhere() and is_compiling()) and model.calls.observed(
-        known
-    )  # what is traced was looked at before
-    run = model.network._call_module if observed else model.calls.unobserved
-    if replicas is not None:
-        run = replicas.passing(run)
+    replicas = model.replicas if torch.is_grad_enabled() else ONE_REPLICA
+    # What is traced was looked at before.
+    observed = not (compiled_somewhere() and is_compiling()) and model.calls.observed(replicas.hooks)
+    run = replicas.passing(model.network._call_module if observed else model.calls.unobserved)
     logits = () if model.logits and _activation_observed(model, tensors[0], observed) else model.logits
     by_layers, metrics_of_layers = ADDED.taken = [], {}
     if model.exact:
@@ -249,13 +240,10 @@ def _activation_observed(model: CompiledModel, first: torch.Tensor, observed: bo
 
 
 @lru_cache
-def _one(dtype: torch.dtype, device: torch.device, share: float = 1.0) -> torch.Tensor:
-    """The gradient of a loss by itself, made once: left to autograd it is a kernel every step.
-
-    `share`: what it counts for where several processes average their gradients.
-    """
+def _one(dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """The gradient of a loss by itself, made once: left to autograd it is a kernel every step."""
     with torch.inference_mode(False):
-        return torch.full((), share, dtype=dtype, device=device)
+        return torch.ones((), dtype=dtype, device=device)
 
 
 # --- what outputs are worth ------------------------------------------------------------------------------------------
@@ -277,7 +265,7 @@ def scored(
             )
         given = true, scored_from, weight, masks[target.index]
         compute = checked(objective.given, objective) if objective.is_users else objective
-        loss = compute(*given) if SHARING.batch is None else _on_whole(objective, compute, *given)
+        loss = CURRENT.batch.value(objective, compute, *given)
         if scored_from.requires_grad and not loss.requires_grad and target.weight:
             raise _no_gradient(name_of(objective.function))
         if target.reports_loss:
@@ -329,7 +317,6 @@ def measured(
     """
     left_out = getattr(predicted, "_keras_logits", None) is ITSELF
     predicted = predicted if left_out else carried(predicted, torch.Tensor.detach)
-    shared = SHARING.batch is not None
     linked = None
     for measure in target.measures:
         used = weight if measure.weighted else None
@@ -339,28 +326,17 @@ def measured(
         if measure.keeps_state:
             count = partial(_update_metric, measure.metric)
             count = checked(measure.metric, count) if measure.is_users else count
-            _on_whole(measure, count, true, seen, used, mask) if shared else count(true, seen, used, mask)
+            CURRENT.batch.count(measure, count, true, seen, used, mask)
             continue
         of_logits = left_out and not measure.of_probabilities
         function = LOGITS[target.logits or ""].get(measure.metric, measure.metric) if of_logits else measure.metric
-        mean, given = partial(_mean, function), (true, seen, used, mask)
+        mean = partial(_mean, function)
         mean = checked(function, mean) if measure.is_users else mean
-        values[measure.name] = _on_whole(measure, mean, *given) if shared else mean(*given)
-
-
-def _on_whole(what: Objective | Measure, compute: Callable[..., Any], *given: Any) -> Any:
-    """What is computed of tensors over a shared batch: of all samples, where those of this process do not do."""
-    shared = SHARING.batch
-    if shared is None or what.adds_up:
-        return compute(*given)
-    joined = [None if each is None else carried(each, shared.joined) for each in given]
-    with SHARING.of(None):
-        return compute(*joined)
+        values[measure.name] = CURRENT.batch.value(measure, mean, true, seen, used, mask)
 
 
 def _update_metric(metric: Metric, true: Any, predicted: Any, weight: Any, mask: Any) -> None:
-    if SHARING.batch is None or SHARING.batch.samples:
-        metric.update_state(true, predicted, sample_weight=with_mask(weight, mask))
+    metric.update_state(true, predicted, sample_weight=with_mask(weight, mask))
 
 
 def _mean(function: Score, true: Any, seen: Any, weight: Any, mask: Any) -> torch.Tensor:

@@ -118,12 +118,14 @@ def _dataset(request: Request) -> Source:
             f"{request.method}: {type(request.x).__name__} is a torch Dataset without a length. Give it `__len__`, or "
             "pass a DataLoader of it."
         )
-    if request.workers.count > 1 and not request.workers.processes and not request.validates:
+    if request.workers.count > 1 and not request.workers.multiprocessing and not request.validates:
         raise ValueError(
             f"{request.method}: workers={request.workers.count} with a torch Dataset are processes: give "
             "use_multiprocessing=True as well, or pass a DataLoader."
         )
-    if request.workers.waiting != DEFAULT_WORKERS.waiting and not (request.workers.processes or request.validates):
+    if request.workers.waiting != DEFAULT_WORKERS.waiting and not (
+        request.workers.multiprocessing or request.validates
+    ):
         raise ValueError(
             f"{request.method}: max_queue_size={request.workers.waiting} with a torch Dataset is of its processes: "
             "give use_multiprocessing=True as well."

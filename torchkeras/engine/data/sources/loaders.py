@@ -216,23 +216,23 @@ class DatasetSource(Streamed):
 
     def _items(self, order: str, skip: int) -> Iterator[Any]:
         workers = self._workers
-        processes = workers.count if workers.processes else 0
-        indices = self._indices(order, 0 if processes else skip)
+        num_workers = workers.count if workers.multiprocessing else 0
+        indices = self._indices(order, 0 if num_workers else skip)
         own = None if self.part is None else OwnIndices(indices, self.part)
         loader = DataLoader(
             self._dataset,
             batch_sampler=indices if own is None else own,  # type: ignore[arg-type]
-            num_workers=processes,
-            prefetch_factor=max(1, workers.waiting // processes) if processes else None,
-            multiprocessing_context=start_method() if processes else None,
+            num_workers=num_workers,
+            prefetch_factor=max(1, workers.waiting // num_workers) if num_workers else None,
+            multiprocessing_context=start_method() if num_workers else None,
             worker_init_fn=None if self.part is None else SeededWorker(self.part.rank),
         )
         items = iter(loader) if own is None else own.items(iter(loader))
-        return self._passed(items, skip if processes else 0)
+        return self._passed(items, skip if num_workers else 0)
 
     def contents(self) -> dict[str, Any]:
-        processes = self._workers.count if self._workers.processes else 0
-        return {**super().contents(), "dataset": plain(self._dataset, deep=True), "workers": processes}
+        num_workers = self._workers.count if self._workers.multiprocessing else 0
+        return {**super().contents(), "dataset": plain(self._dataset, deep=True), "workers": num_workers}
 
     def generators(self) -> dict[str, Any]:
         return random_state.found_in(dataset=self._dataset)

@@ -96,7 +96,7 @@ def _refuse_options(request: Request, kind: Kind) -> None:
         "shuffle=True": request.shuffle is True,
         "shuffle='batch'": request.shuffle == "batch",
         "workers": request.workers.count not in (0, 1),
-        "use_multiprocessing": request.workers.processes,
+        "use_multiprocessing": request.workers.multiprocessing,
         "max_queue_size": request.workers.waiting != DEFAULT_WORKERS.waiting,
     }
     for option in kind.refused:

@@ -31,10 +31,13 @@ class _Batches:
 
 @dataclass(frozen=True)
 class Workers:
-    """Who makes the batches: `count` threads, or processes; none for the thread that asks. `waiting`: how far ahead."""
+    """Who makes the batches: `count` threads, or with `multiprocessing` processes; 0: the thread that asks.
+
+    `waiting`: how far ahead.
+    """
 
     count: int = 1
-    processes: bool = False
+    multiprocessing: bool = False
     waiting: int = 10
 
 
@@ -60,7 +63,7 @@ class SequenceSource(Streamed):
         self._ends: list[dict[str, Any]] = []
 
     def contents(self) -> dict[str, Any]:
-        workers = {"count": self._workers.count, "processes": self._workers.processes}
+        workers = {"count": self._workers.count, "processes": self._workers.multiprocessing}
         return {
             **super().contents(),
             "batches": self.steps,
@@ -117,7 +120,7 @@ class SequenceSource(Streamed):
             list(range(self.steps)) if order == "sequential" else torch.randperm(self.steps, device="cpu").tolist()
         )
         workers, made = self._workers, _Batches(self._sequence)
-        if workers.count and workers.processes:
+        if workers.count and workers.multiprocessing:
             # What is passed over is made all the same: processes draw random numbers of their own while they make it.
             return self._passed(in_processes(made, numbers, workers.count, workers.waiting), skip)
         if workers.count:

@@ -5,17 +5,25 @@ Forward, every process gathers the count, mean and variance of all. Backward, tw
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn.modules._functions import SyncBatchNorm
+from torch.nn.modules.batchnorm import _NormBase
 from torch.overrides import TorchFunctionMode
 
-from torchkeras.world.shared_batch import SHARING, SharedBatch
+from torchkeras.engine.facts import is_own
+from torchkeras.engine.layer.layer import Layer
+from torchkeras.world.batch_norm import masked_moments
+from torchkeras.world.one_process import CURRENT
+
+if TYPE_CHECKING:
+    from torchkeras.distribution.shared_batch import SharedBatch
 
 _backward = torch.ops.aten.native_batch_norm_backward
 
@@ -116,21 +124,17 @@ def moments(inputs: Tensor, axes: list[int], shared: SharedBatch) -> tuple[Tenso
     return mean, _Total.apply((own - mean).square().sum(axes, keepdim=True), shared) / count, count
 
 
-def masked_moments(inputs: Tensor, mask: Tensor, axes: list[int], shared: SharedBatch | None) -> tuple[Tensor, Tensor]:
-    """(mean, variance) over axes of the values where `mask` is True; these axes stay, with size 1.
+def shared_masked_moments(inputs: Tensor, mask: Tensor, axes: list[int], shared: SharedBatch) -> tuple[Tensor, Tensor]:
+    """(mean, variance) over axes of the whole batch, of the values where `mask` is True; these axes stay, with size 1.
 
-    Where no value is left, both are 0. `shared`: the batch that processes share, or None for this process's own.
+    Where no value is left, both are 0.
     """
 
     def total(values: Tensor) -> Tensor:
         kept = torch.where(mask, values, 0)
-        if shared is None:
-            return kept.sum(axes, keepdim=True)
         return _Total.apply(kept[: shared.samples].sum(axes, keepdim=True), shared)  # type: ignore[no-any-return]
 
-    count = total(torch.ones_like(inputs)).clamp(min=1)
-    mean = total(inputs) / count
-    return mean, total((inputs - mean).square()) / count
+    return masked_moments(inputs, total)
 
 
 class _Total(torch.autograd.Function):
@@ -146,12 +150,12 @@ class _Total(torch.autograd.Function):
         return _Total.apply(gradient, ctx.shared), None
 
 
-class WholeBatch(TorchFunctionMode):
+class Synchronizing(TorchFunctionMode):
     """Inside the block, torch's own batch normalization, in a user's modules and functions, is by the whole batch."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        chosen, shared = _OF_WHOLE_BATCHES.get(func), SHARING.batch
-        if chosen is None or shared is None or not shared.sync_batch_norm:
+        chosen, shared = _OF_WHOLE_BATCHES.get(func), CURRENT.batch
+        if chosen is None or not getattr(shared, "sync_batch_norm", False):
             return func(*args, **kwargs or {})
         return chosen(shared, *args, **kwargs or {})
 
@@ -210,3 +214,35 @@ _OF_WHOLE_BATCHES: dict[Any, Callable[..., Tensor]] = {
     torch.batch_norm: _torch_batch_norm,
     nn.functional.instance_norm: _instance_norm,
 }
+
+
+# --- models that may call torch's functions ---------------------------------------------------------------------------
+
+
+def normalizing(network: nn.Module) -> AbstractContextManager[object]:
+    """What a step on a shared batch runs in, so that all batch normalization is by the whole batch.
+
+    Layers of this package ask for the whole batch themselves. A user's code may call torch's functions and modules:
+    for a model that has any, these functions are replaced while the block runs.
+    """
+    return Synchronizing() if any(map(_may_normalize, _modules(network))) else nullcontext()
+
+
+def _modules(module: nn.Module) -> Iterator[nn.Module]:
+    """The modules of a model that may be called."""
+    yield module
+    if not (isinstance(module, Layer) and module._facts.knows_whole_batch):
+        for child in module.children():
+            yield from _modules(child)
+
+
+def _may_normalize(module: nn.Module) -> bool:
+    return isinstance(module, _NormBase) or runs_users_code(module)
+
+
+def runs_users_code(module: nn.Module) -> bool:
+    """Whether a module may compute anything, by code that is neither this package's nor torch's."""
+    if isinstance(module, Layer) and module._facts.runs_users_code:
+        return True
+    kind = type(module)
+    return not (is_own(kind) or kind.__module__.startswith("torch."))
