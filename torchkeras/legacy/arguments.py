@@ -159,16 +159,24 @@ def layer_arguments(
     (`Conv2D(64, 3, 3)`, which Keras 2.2.4 accepts, too). Raises TypeError for an option given under both names,
     ValueError for an unknown old value.
     """
-    kind = next((base.__name__ for base in cls.__mro__ if base.__name__ in SIGNATURES), None)
+    kind = _kind_in_keras1(cls)
     if kind is None:
         return args, given
     row = [argument.partition(">") for argument in SIGNATURES[kind].split()]
     renamed = {old: new for old, changed, new in row if changed and old not in known}
-    sizes = sum(new == "kernel_size" for new in renamed.values())
+    sizes = list(renamed.values()).count("kernel_size")
     if renamed.keys().isdisjoint(given) and not _are_one_by_one(sizes, args):
         return _with_pairs(kind, args, given)
     order = list(known) if _are_together(sizes, args) else [old for old, _, _ in row]
     return _with_pairs(kind, (), _today(cls, renamed, order, args, given))
+
+
+def _kind_in_keras1(cls: type) -> str | None:
+    """The name of the nearest class that Keras 1 had."""
+    for base in cls.__mro__:
+        if base.__name__ in SIGNATURES:
+            return base.__name__
+    return None
 
 
 def _are_one_by_one(sizes: int, args: tuple[Any, ...]) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -38,6 +39,7 @@ from torchkeras.legacy.weights import modern
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
 
+_is_on_meta = attrgetter("is_meta")
 HOLDERS = (Tensor, list, tuple, dict)
 NOT_LOOKED_AT = ENGINES_OWN | TORCHS_OWN
 _deferred: ContextVar[bool] = ContextVar("deferred", default=False)
@@ -279,10 +281,10 @@ def materialize(layer: Layer, draw: bool = True) -> None:
     All else stays as it is, also what layers inside have made. A plain torch module draws its own values, by
     `reset_parameters`. Raises RuntimeError for one that has no such method.
     """
-    if not any(tensor.is_meta for tensor in (*layer.parameters(), *layer.buffers())):
+    if not any(map(_is_on_meta, (*layer.parameters(), *layer.buffers()))):
         return
     device, modules = config.device(), dict(plain_modules(layer))
-    fresh = [v for v in own_variables(layer) if any(tensor.is_meta for tensor in v.tensors)]
+    fresh = [variable for variable in own_variables(layer) if any(map(_is_on_meta, variable.tensors))]
     _allocate(layer, modules, device)
     if device.type == "meta":  # as the default device of torch: `to_empty` gives memory later
         return

@@ -214,10 +214,11 @@ class Layer(BaseLayer):
             raise ValueError(f"{kind}: name must be a string, or None; found {name!r}.")
         self.name = name or unique_name(snake_case(kind))
         self.batch_input_shape = None
-        said = (input_shape, batch_input_shape, batch_size, input_dim, input_length)
-        if any(each is not None for each in said):
+        if not (input_shape is batch_input_shape is batch_size is input_dim is input_length is None):  # some are said
             try:
-                self.batch_input_shape = whole_shape(*said, ndim=self._facts.input_ndim)
+                self.batch_input_shape = whole_shape(
+                    input_shape, batch_input_shape, batch_size, input_dim, input_length, self._facts.input_ndim
+                )
             except ValueError as error:
                 raise ValueError(f"{kind} {self.name!r}: {error}") from None
         if "input_dtype" in given:

@@ -62,7 +62,7 @@ def has_unbuilt(layer: Layer) -> bool:
 
 
 def _has_lazy(layer: torch.nn.Module) -> bool:
-    return any(is_lazy(tensor) for tensor in (*layer.parameters(), *layer.buffers()))
+    return any(map(is_lazy, (*layer.parameters(), *layer.buffers())))
 
 
 def _build_inside(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> None:
