@@ -4,6 +4,8 @@ A name in a file or a call is looked up here and nowhere else, so nothing is eve
 passes as `custom_objects`, or puts into a `CustomObjectScope`, come before the registered ones.
 """
 
+from __future__ import annotations
+
 import difflib
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -275,7 +277,7 @@ class Layers(Family[type]):
         return made
 
     @contextmanager
-    def writing(self, owner: Any, copying: bool = False) -> "Iterator[Written]":
+    def writing(self, owner: Any, copying: bool = False) -> Iterator[Written]:
         """While a config is written, of `owner`: all within is one config. `copying`: all its layers are numbered."""
         outer = WRITTEN.get()
         written = Written(copying) if outer is None else outer
@@ -315,7 +317,7 @@ class Written:
         self.owners: list[Any] = []
         self.held: set[tuple[Any, Any]] = set()
 
-    def add(self, layer: "Layer", entry: dict[str, Any]) -> dict[str, Any]:
+    def add(self, layer: Layer, entry: dict[str, Any]) -> dict[str, Any]:
         """Note the entry of a layer, and return it. It changes in place if it gets a number; inputs have none."""
         if layer._class_name == "InputLayer":
             return entry
@@ -325,11 +327,11 @@ class Written:
             _set_number(entry, self.number_of(layer))
         return entry
 
-    def hold(self, layer: "Layer") -> None:
+    def hold(self, layer: Layer) -> None:
         """Note that what is being written has this layer."""
         self.held.add((next((owner for owner in reversed(self.owners) if owner is not None), None), layer))
 
-    def number_of(self, layer: "Layer") -> int:
+    def number_of(self, layer: Layer) -> int:
         """The number of a layer, whether it has an entry yet or not, while all are numbered."""
         return self.numbers.setdefault(layer, len(self.numbers))
 
@@ -362,7 +364,7 @@ SHARED = "shared"
 FACTS = {"name": str, "trainable": bool}
 
 
-def left_out(layer: "Layer", config: Mapping[str, Any]) -> dict[str, Any]:
+def left_out(layer: Layer, config: Mapping[str, Any]) -> dict[str, Any]:
     """The name of a layer of a user's class, and that it is frozen, where its config does not say so."""
     if not layer._is_users:
         return {}

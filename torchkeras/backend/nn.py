@@ -10,8 +10,8 @@ from torch import Tensor
 from torchkeras import activations, losses
 from torchkeras.backend.nodes import node, pointwise, sizes, tensor, whole
 from torchkeras.backend.random_numbers import generator
-from torchkeras.engine.functions.functions import FUNCTIONS
 from torchkeras.losses.crossentropy import elementwise_binary
+from torchkeras.tensor_functions.by_name import FUNCTIONS
 
 
 @pointwise

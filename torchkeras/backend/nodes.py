@@ -14,12 +14,13 @@ from torch import Tensor
 from torchkeras import config
 from torchkeras.backend import assignments
 from torchkeras.base.arrays import as_tensor
+from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.tracing import is_compiling
-from torchkeras.engine.symbolic import torch_functions
-from torchkeras.engine.symbolic.tensor import KerasTensor, dtype_of
+from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.engine.symbolic.unknown_sizes import SymbolicSize
 from torchkeras.engine.weights import expressions
 from torchkeras.engine.weights.weight import Variable
+from torchkeras.tensor_functions import torch_functions
 
 P = ParamSpec("P")
 
@@ -119,8 +120,14 @@ def tensor(value: Any, like: Tensor | None = None) -> Tensor:
     if isinstance(value, Tensor):
         return value.to(config.device())
     found = torch.as_tensor(value)
-    kind = floating() if found.is_floating_point() else torch.int32 if found.dtype is torch.int64 else found.dtype
-    return found.to(config.device(), kind)
+    return found.to(config.device(), _python_type(found.dtype))
+
+
+def _python_type(dtype: torch.dtype) -> torch.dtype:
+    """The type of a tensor of Python's numbers, which torch would give this one."""
+    if dtype.is_floating_point:
+        return floating()
+    return torch.int32 if dtype is torch.int64 else dtype
 
 
 def pair(x: Any, y: Any) -> tuple[Tensor, Tensor]:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.backend.nodes import node, tensor
-from torchkeras.engine.functions.functions import FUNCTIONS
+from torchkeras.tensor_functions.by_name import FUNCTIONS
 
 
 @node

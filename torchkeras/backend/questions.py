@@ -10,10 +10,11 @@ from torch import Tensor, nn
 
 from torchkeras.backend.nodes import as_type, tensor
 from torchkeras.backend.sizes import Shape
+from torchkeras.base.dtype_names import dtype_name
 from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.input import InputLayer
-from torchkeras.engine.symbolic.tensor import KerasTensor, dtype_name
+from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.engine.weights.weight import Variable
 
 PLACEHOLDER = "placeholder"  # an attribute of the layers of placeholders

@@ -82,7 +82,10 @@ def _walk(
     for step, kept in list(zip(steps, valid, strict=True))[:most]:
         output, new_states = step_function(step, [*states, *constants])
         if kept is not None:
-            before = (outputs[-1] if outputs else torch.zeros_like(output)) if unroll else states[0]
+            if not unroll:
+                before = states[0]
+            else:
+                before = outputs[-1] if outputs else torch.zeros_like(output)
             output = _where(kept, output, before)
             new_states = [_where(kept, new, old) for new, old in zip(new_states, states, strict=True)]
         outputs.append(output)

@@ -10,13 +10,15 @@ from torch import Tensor
 
 from torchkeras.backend.nodes import floating, named_node, node, tensor
 from torchkeras.backend.sizes import Shape
-from torchkeras.engine.functions.functions import FUNCTIONS
+from torchkeras.tensor_functions.by_name import FUNCTIONS
 
 EMPTY = {"amax": float("-inf"), "amin": float("inf")}  # of no numbers, as TensorFlow has it
 
 
 def _axes(x: Tensor, axis: Any) -> list[int]:
-    return list(range(x.dim())) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+    if axis is None:
+        return list(range(x.dim()))
+    return [axis] if isinstance(axis, int) else list(axis)
 
 
 def _counted(x: Any) -> Tensor:

@@ -11,9 +11,10 @@ from typing import Any
 
 from torch import Tensor
 
+from torchkeras.base.dtype_names import dtype_name
 from torchkeras.engine.graph.input import Input
 from torchkeras.engine.symbolic import tensor as symbolic
-from torchkeras.engine.symbolic.tensor import KerasTensor, Node, dtype_name
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node
 from torchkeras.layers import Activation
 
 _ORIGIN, _STAND_IN = "origin", "stand_in"  # attributes of the layers of such an Input, and of what it stands for

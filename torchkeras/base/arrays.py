@@ -54,12 +54,17 @@ def as_numbers(value: Any, where: str) -> Any:
         raise ValueError(f"{where} got lists of unequal lengths; pad them to one length ({error}).") from error
     if array.dtype.kind == "O":
         array = _from_objects(array, where)
-    elif array.dtype.kind == "V" and array.dtype.names is None and array.dtype.type is not np.void:
-        array = array.astype(np.float32)  # ml_dtypes' bfloat16 and the like
+    elif _is_extension_type(array.dtype):
+        array = array.astype(np.float32)
     if array.dtype.kind not in KINDS_OF_NUMBERS:
         texts = " np.unique(texts, return_inverse=True)[1] numbers texts." if array.dtype.kind in "US" else ""
         raise ValueError(f"{where} got an array of {array.dtype} elements; pass real numbers.{texts}")
     return array
+
+
+def _is_extension_type(dtype: np.dtype) -> bool:
+    """Whether this is a type of numbers that NumPy itself does not have, such as the bfloat16 of ml_dtypes."""
+    return dtype.kind == "V" and dtype.names is None and dtype.type is not np.void
 
 
 def _check_tensor(tensor: torch.Tensor, where: str) -> None:

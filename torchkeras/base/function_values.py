@@ -1,4 +1,4 @@
-"""What a function uses beside its arguments: what stands around it, its defaults, and globals."""
+"""What a function uses besides its arguments: its closure, its defaults and globals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nested values (lists, dicts, named tuples, output objects) taken apart into tensors, and put together again."""
+"""Nested values (lists, dicts, named tuples, output objects) flattened to their tensors, and made again of them."""
 
 from __future__ import annotations
 
@@ -106,16 +106,20 @@ def mapped(value: Any, change: Callable[[Any], Any], kinds: Any = TENSORS) -> An
     if isinstance(value, Mapping):
         items = {key: mapped(value[key], change, kinds) for key in ordered(value)}
         return _mapping(value, {key: items[key] for key in value})
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(mapped(item, change, kinds) for item in value))
     if isinstance(value, torch.Size):
         return value
-    if isinstance(value, tuple):
-        items = [mapped(item, change, kinds) for item in value]
-        return type(value)(items) if type(value).__module__ == "torch.return_types" else tuple(items)
-    if isinstance(value, list):
-        return [mapped(item, change, kinds) for item in value]
+    if isinstance(value, (list, tuple)):
+        return _like(value, [mapped(item, change, kinds) for item in value])
     return _mapped_object(value, change, kinds)
+
+
+def _like(value: Any, items: list[Any]) -> Any:
+    """The items in the form of a list or tuple; of classes of their own named tuples and torch's results stay."""
+    if isinstance(value, list):
+        return items
+    if hasattr(value, "_fields"):
+        return type(value)(*items)
+    return type(value)(items) if type(value).__module__ == "torch.return_types" else tuple(items)
 
 
 def _mapping(value: Mapping[Any, Any], items: dict[Any, Any]) -> Any:

@@ -49,7 +49,7 @@ class _Islands:
 
 @contextmanager
 def islands() -> Iterator[None]:
-    """Inside, what torch.compile could only write out step by step stays apart from its graphs, as it is."""
+    """Inside, what torch.compile could only write out step by step stays out of its graphs and runs as it is."""
     _Islands.wanted = True
     try:
         yield
@@ -58,5 +58,5 @@ def islands() -> Iterator[None]:
 
 
 def is_island() -> bool:
-    """Whether such a thing is to stay apart now."""
+    """Whether such code is to stay out of graphs now."""
     return _Islands.wanted and is_compiling()

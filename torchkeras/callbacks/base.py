@@ -3,15 +3,20 @@
 A hook of batches costs nothing unless a callback overrides it. A number stays on its device unless somebody reads it.
 """
 
+from __future__ import annotations
+
 import difflib
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from torchkeras.base import docstrings
 from torchkeras.engine.facts import is_own
 from torchkeras.world.processes import is_main
+
+if TYPE_CHECKING:
+    from torchkeras.models.model import Model
 
 
 class Callback:
@@ -93,7 +98,7 @@ class Callback:
         """Called before training with its parameters, see `params`."""
         self.params = params
 
-    def set_model(self, model: Any) -> None:
+    def set_model(self, model: Model) -> None:
         """Called before training with the model."""
         self.model = model
 

@@ -1,11 +1,13 @@
 """`ModelCheckpoint`: the model, or its weights, after an epoch."""
 
+from __future__ import annotations
+
 import math
 import os
 import warnings
 from collections import ChainMap
 from string import Formatter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -17,6 +19,9 @@ from torchkeras.callbacks.places import check_place
 from torchkeras.callbacks.progress import say
 from torchkeras.engine.facts import is_own
 from torchkeras.saving.formats import WEIGHTS, WHOLE, check_name
+
+if TYPE_CHECKING:
+    from torchkeras.models.model import Model
 
 
 class ModelCheckpoint(Monitored):
@@ -156,7 +161,7 @@ def _filled(filepath: str, names: Any) -> str:
         ) from error
 
 
-def not_finite(model: Any) -> list[str]:
+def not_finite(model: Model) -> list[str]:
     """The names of the trainable weights that hold a NaN or an infinity; [] for what is no model.
 
     It takes one transfer from the device.

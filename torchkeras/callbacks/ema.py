@@ -1,9 +1,14 @@
 """`SwapEMAWeights`: evaluates a model with the moving averages of its weights."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from torchkeras.base.rules import FLAG_OR_DIGIT, read
 from torchkeras.callbacks.base import Callback
+
+if TYPE_CHECKING:
+    from torchkeras.models.model import Model
 
 
 class SwapEMAWeights(Callback):
@@ -34,7 +39,7 @@ class SwapEMAWeights(Callback):
         if self.swap_on_epoch:  # otherwise an epoch costs nothing
             self.on_epoch_begin, self.on_epoch_end = self._on_epoch_begin, self._on_epoch_end
 
-    def set_model(self, model: Any) -> None:
+    def set_model(self, model: Model) -> None:
         optimizer = getattr(model, "optimizer", None)
         if not getattr(optimizer, "use_ema", False):
             raise ValueError(

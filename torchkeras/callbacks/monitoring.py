@@ -1,17 +1,22 @@
 """What callbacks that watch one number share: its name, whether it should fall or rise, and what counts as better."""
 
+from __future__ import annotations
+
 import math
 import re
 import warnings
 from collections.abc import Mapping
 from numbers import Real
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchkeras import registry
 from torchkeras.base.rules import STRING, VERBOSE, read, rule
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logs import named
+
+if TYPE_CHECKING:
+    from torchkeras.models.model import Model
 
 MODES = ("auto", "min", "max")
 # Keras goes on, with a warning, when there is another word, or None.
@@ -49,7 +54,7 @@ class Monitored(Callback):
         self.mode = mode
         self.rises = rises(monitor) if mode == "auto" else mode == "max"
 
-    def set_model(self, model: Any) -> None:
+    def set_model(self, model: Model) -> None:
         super().set_model(model)
         if self.mode in ("min", "max"):  # it may have been set since
             self.rises = self.mode == "max"

@@ -229,9 +229,15 @@ def _about(
         "parameters": sum(prod(variable.shape) for variable in weights),
         "bytes": Path(arguments.out).stat().st_size,
         "converted": [row for row in read.report.rows if row.conversions],
-        "optimizer": "none" if not compiled else "kept" if left_out is None else f"left out: {left_out}",
+        "optimizer": _optimizer_kept(compiled, left_out),
         "equal_when_read_back": True,
     }
+
+
+def _optimizer_kept(compiled: Any, left_out: Any) -> str:
+    if not compiled:
+        return "none"
+    return "kept" if left_out is None else f"left out: {left_out}"
 
 
 def _lines(about: Mapping[str, Any]) -> Iterator[str]:

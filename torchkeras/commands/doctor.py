@@ -112,7 +112,9 @@ def _call(
 ) -> Call:
     own = [asked[name] for name in options.get("custom_objects", ())]
     comments = [f"# {variable(each.name)}: {described(each, contents)}" for each in own]
-    how = NOT_TRIED if not loads else WITH_STAND_INS if own else TRIED
+    how = WITH_STAND_INS if own else TRIED
+    if not loads:
+        how = NOT_TRIED
     return Call((*comments, *way.lines(options)), how, _named(options))
 
 

@@ -17,10 +17,10 @@ import tqdm
 
 from torchkeras import __version__, config
 from torchkeras.base.launchers import LAUNCHERS
+from torchkeras.base.malloc import OF_THE_USER
 from torchkeras.commands.exits import WELL
 from torchkeras.commands.output import counted, show
 from torchkeras.config import SETTINGS
-from torchkeras.engine.speed.malloc import OF_THE_USER
 
 NEEDED = (torch, numpy, h5py, tqdm)
 EXTRAS: Mapping[str, tuple[str, ...]] = {
@@ -99,10 +99,17 @@ def _at_home(path: str | Path) -> str:
     return f"~{text[len(home) :]}" if text == home or text.startswith(home + os.sep) else text
 
 
+def _of_graphics(build: Mapping[str, Any]) -> str:
+    """The kind of graphics cards that torch was built for."""
+    if build["cuda"]:
+        return f"CUDA {build['cuda']}"
+    return f"ROCm {build['hip']}" if build["hip"] else "no CUDA"
+
+
 def _lines(about: Mapping[str, Any]) -> Iterator[str]:
     build, packages, threads = about["torch_build"], about["packages"], about["threads"]
-    with_it = [f"CUDA {build['cuda']}" if build["cuda"] else f"ROCm {build['hip']}" if build["hip"] else "no CUDA"]
-    with_it += [build["cpu"], *(title for key, title in (("mkl", "MKL"), ("openmp", "OpenMP")) if build[key])]
+    with_it = [_of_graphics(build), build["cpu"]]
+    with_it += [title for key, title in (("mkl", "MKL"), ("openmp", "OpenMP")) if build[key]]
     rows = {
         "torchkeras": about["torchkeras"],
         "Python": about["python"],

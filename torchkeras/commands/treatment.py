@@ -53,7 +53,9 @@ class Treatment(DryRun):
     @property
     def hindrance(self) -> Exception | None:
         """The error for which the file does not load; None if it loads, with or without options."""
-        return None if self.loads else self.error if self.asked else self.last
+        if self.loads:
+            return None
+        return self.error if self.asked else self.last
 
     @property
     def plain(self) -> bool:

@@ -76,7 +76,9 @@ def by_code(path: str, options: Options) -> list[str]:
 def variable(name: str) -> str:
     """The name of a variable of Python for an object that a file calls `name`."""
     found = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return f"{found}_" if keyword.iskeyword(found) else f"_{found}" if not found.isidentifier() else found
+    if keyword.iskeyword(found):
+        return f"{found}_"
+    return found if found.isidentifier() else f"_{found}"
 
 
 def _of_weights(options: Options) -> dict[str, Any]:

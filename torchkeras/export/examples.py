@@ -10,7 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.engine.symbolic.tensor import Shape, dtype_of
+from torchkeras.base.dtype_names import dtype_of
+from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.export.errors import ExportError, reason
 
 # Limits of integers, tried until they fit the smallest vocabulary of the model; None: floating-point numbers.
@@ -35,7 +36,9 @@ class Signature:
         shape = [known or (size if axis else batch) for axis, known in enumerate(self.shape)]
         if below is None and self.dtype.is_floating_point:
             return torch.randn(shape, generator=generator).to(self.dtype)
-        most = 2 if self.dtype == torch.bool else BYTE if self.dtype.itemsize == 1 else LARGEST
+        most = BYTE if self.dtype.itemsize == 1 else LARGEST
+        if self.dtype == torch.bool:
+            most = 2
         return torch.randint(min(below or most, most), shape, generator=generator).to(self.dtype)
 
 
@@ -78,10 +81,11 @@ def signatures_of(model: Any, given: Any) -> list[Signature]:
     own = [Signature(name, t.shape, t.dtype) for name, t in zip(model.input_names, model.inputs, strict=True)]
     if given is None:
         return own
-    by_name = isinstance(given, Mapping)
-    entries = [given.get(name) for name in model.input_names] if by_name else given
-    entries = entries if isinstance(entries, list) else [entries]
-    unknown = sorted(given.keys() - set(model.input_names)) if by_name else []
+    unknown: list[str] = []
+    if isinstance(given, Mapping):
+        unknown = sorted(given.keys() - set(model.input_names))
+        given = [given.get(name) for name in model.input_names]
+    entries = given if isinstance(given, list) else [given]
     if unknown or len(entries) != len(own):
         raise ValueError(
             f"export: input_signature must have an entry for each input ({', '.join(model.input_names)}); found "

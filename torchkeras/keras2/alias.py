@@ -156,9 +156,10 @@ def _public(module: ModuleType) -> dict[str, Any]:
     """What scripts may import from a module. Of the annex that is all but what Python keeps there itself."""
     ours = module.__name__.startswith("torchkeras.keras2")
     listed = module.__dict__.get("__all__", ())
-    return {
-        name: value
-        for name, value in vars(module).items()
-        if not name.startswith("__") and (ours or name in listed or not name.startswith("_"))
-        if ours or not isinstance(value, ModuleType)
-    }
+
+    def is_public(name: str, value: Any) -> bool:
+        if name.startswith("__"):
+            return False
+        return ours or (not isinstance(value, ModuleType) and (name in listed or not name.startswith("_")))
+
+    return {name: value for name, value in vars(module).items() if is_public(name, value)}

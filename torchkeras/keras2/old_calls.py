@@ -54,7 +54,9 @@ def _of_recurrent(
 
 
 def _listed(values: Any) -> list[Any]:
-    return [] if values is None else list(values) if isinstance(values, (list, tuple)) else [values]
+    if values is None:
+        return []
+    return list(values) if isinstance(values, (list, tuple)) else [values]
 
 
 @wraps(_called)

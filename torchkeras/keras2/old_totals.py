@@ -10,11 +10,12 @@ from typing import Any
 from torch import Tensor
 
 from torchkeras import backend as K
+from torchkeras.base.dtype_names import dtype_name
 from torchkeras.base.naming import unique_name
 from torchkeras.engine.data.target_kinds import CLASSES, SOME_CLASSES
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.step.step import scored
-from torchkeras.engine.symbolic.tensor import KerasTensor, dtype_name
+from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.layers import Lambda
 from torchkeras.models import Model
 from torchkeras.optimizers import Optimizer

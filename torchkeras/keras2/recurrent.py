@@ -143,10 +143,6 @@ def _standardize_args(
 
 
 def _as_list(values: Any) -> list[Any] | None:
-    return (
-        values
-        if values is None or isinstance(values, list)
-        else list(values)
-        if isinstance(values, tuple)
-        else [values]
-    )
+    if values is None or isinstance(values, list):
+        return values
+    return list(values) if isinstance(values, tuple) else [values]

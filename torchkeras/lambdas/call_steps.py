@@ -61,19 +61,27 @@ class CallSteps(ListSteps):
     def _load(self, frame: Frame, value: Any, name: str) -> None:
         if isinstance(value, Module):
             frame.stack.append(of_module(value, name, self.tensorflow))
-        elif calls.is_step(value) and name == "value":  # of a Dimension of TensorFlow 1
-            frame.stack.append(value)
-        elif isinstance(value, Call) and value.operation == "tf.nn.top_k" and name in LARGEST:
-            self._operate(frame, "[]", value, LARGEST.index(name))
         elif name in ("append", "extend") and any(value is each for each in frame.lists):
             frame.stack.append(Method(value, name))
         elif calls.is_step(value):
-            found, is_method = calls.attribute(value, name)
-            frame.stack.append(Method(value, name)) if is_method else self._operate(frame, found, value)
+            self._load_of_step(frame, value, name)
         elif isinstance(value, OwnList) and name in ("append", "extend"):
             frame.stack.append(Method(self._own_list(frame, value), name))
         else:
             raise Refused(f"the attribute {name!r} of {described(value)}")
+
+    def _load_of_step(self, frame: Frame, value: Any, name: str) -> None:
+        if name == "value":  # of a Dimension of TensorFlow 1
+            frame.stack.append(value)
+            return
+        if isinstance(value, Call) and value.operation == "tf.nn.top_k" and name in LARGEST:
+            self._operate(frame, "[]", value, LARGEST.index(name))
+            return
+        found, is_method = calls.attribute(value, name)
+        if is_method:
+            frame.stack.append(Method(value, name))
+        else:
+            self._operate(frame, found, value)
 
     def apply(self, frame: Frame, function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> None:
         """Push what a call gives."""

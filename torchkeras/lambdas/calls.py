@@ -50,14 +50,15 @@ def _is_something(value: Any) -> bool:
 
 
 def _is_of_parts(name: str, given: Sequence[Any], named: Mapping[str, Any]) -> bool:
-    """Whether an operation takes lists apart or puts them together, whatever stands in them."""
+    """Whether an operation cuts or joins lists, whatever stands in them."""
     if named or not given:
         return False
+    are_lists = [isinstance(part, (tuple, list)) for part in given]
     if name == "[]":
-        return isinstance(given[0], (tuple, list)) and is_known(given[1])
+        return are_lists[0] and is_known(given[1])
     if name == "*":
-        return any(isinstance(part, (tuple, list)) for part in given) and any(isinstance(part, int) for part in given)
-    return name in OF_PARTS and all(isinstance(part, (tuple, list)) for part in given)
+        return any(are_lists) and any(isinstance(part, int) for part in given)
+    return name in OF_PARTS and all(are_lists)
 
 
 def attribute(value: Any, name: str) -> Any:
@@ -92,13 +93,19 @@ def frame_variables(function: Function, arguments: Sequence[Any], keywords: Mapp
         if name not in names or name in found:
             raise Refused(f"the argument {name!r} of {code.name}")
         found[name] = value
+    _add_defaults(function, names, found)
+    return {key: frozen_list(value) for key, value in found.items()}
+
+
+def _add_defaults(function: Function, names: Sequence[str], found: dict[str, Any]) -> None:
+    """Add to the arguments of a call those that it leaves out. Raises Refused for one without a default."""
+    count = function.code.arguments
     with_defaults = names[:count][count - len(function.defaults) :]
     defaults = {**function.keyword_defaults, **dict(zip(with_defaults, function.defaults, strict=False))}
     for name in names:
         if name not in found and name not in defaults:
-            raise Refused(f"{code.name} without its argument {name!r}")
+            raise Refused(f"{function.code.name} without its argument {name!r}")
         found.setdefault(name, defaults.get(name))
-    return {key: frozen_list(value) for key, value in found.items()}
 
 
 def frozen_list(value: Any) -> Any:

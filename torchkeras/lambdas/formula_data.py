@@ -181,17 +181,22 @@ def _of_mapping(value: Mapping[Any, Any], steps: list[Step], budget: Budget, dep
 
     entry: tuple[Any, Any] = next(iter(value.items())) if len(value) == 1 else ("", None)
     kind, part = entry
-    if isinstance(part, _HELD.get(kind, ())):
-        if kind == "step" and 0 <= part < len(steps):
-            return steps[part]
-        if kind == "tuple":
-            return tuple(map(inner, part))
-        if kind == "slice" and len(part) == 3:
-            return slice(*map(inner, part))
-        if kind == "mapping":
-            return {str(key): inner(each) for key, each in part.items()}
-        if kind == "ellipsis":
-            return Ellipsis
-        if kind == "float" and part in ("inf", "-inf", "nan"):
-            return float(part)
-    raise Refused(f"a value of a formula; found {', '.join(map(repr, value))[:200]}")
+    if kind not in _HELD or not isinstance(part, _HELD[kind]):
+        raise _no_value(value)
+    if kind == "step" and 0 <= part < len(steps):
+        return steps[part]
+    if kind == "tuple":
+        return tuple(map(inner, part))
+    if kind == "slice" and len(part) == 3:
+        return slice(*map(inner, part))
+    if kind == "mapping":
+        return {str(key): inner(each) for key, each in part.items()}
+    if kind == "ellipsis":
+        return Ellipsis
+    if kind == "float" and part in ("inf", "-inf", "nan"):
+        return float(part)
+    raise _no_value(value)
+
+
+def _no_value(value: Mapping[Any, Any]) -> Refused:
+    return Refused(f"a value of a formula; found {', '.join(map(repr, value))[:200]}")

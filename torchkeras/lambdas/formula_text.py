@@ -98,7 +98,7 @@ class Writer:
         return ", ".join(self.value(part)[0] for part in values)
 
     def held(self, value: Any, by: int) -> str:
-        """The text of an operand, in brackets where the operator would tear it apart."""
+        """The text of an operand, in brackets where the operator binds more tightly."""
         text, holds = self.value(value)
         return text if holds >= by else f"({text})"
 

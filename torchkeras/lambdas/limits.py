@@ -40,11 +40,10 @@ def weigh(value: Any, budget: Budget, depth: int = 0) -> None:
     budget.spend()
     if depth > DEPTH:
         raise Refused(f"values in values, over {DEPTH} deep")
+    if isinstance(value, dict):
+        value = tuple(value.values())
     if isinstance(value, (tuple, list)):
         for part in value:
-            weigh(part, budget, depth + 1)
-    elif isinstance(value, dict):
-        for part in value.values():
             weigh(part, budget, depth + 1)
     elif isinstance(value, slice):
         weigh((value.start, value.stop, value.step), budget, depth + 1)

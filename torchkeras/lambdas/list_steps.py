@@ -1,4 +1,4 @@
-"""Instructions that compute by operators, and that make, change and take apart lists."""
+"""Instructions that compute by operators, and that make, change and unpack lists."""
 
 from __future__ import annotations
 
@@ -212,5 +212,7 @@ class ListSteps(Steps):
 
 def _is_inside(item: Any, value: Any) -> bool:
     """Whether a value is a part of a list or tuple, of any depth."""
-    parts = value.items if isinstance(value, Iterator) else value if isinstance(value, (tuple, list)) else ()
+    parts = value.items if isinstance(value, Iterator) else value
+    if not isinstance(parts, (tuple, list)):
+        return False
     return any(part is item or _is_inside(item, part) for part in parts)

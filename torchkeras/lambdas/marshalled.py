@@ -7,6 +7,7 @@ types, and that ends with the data, is the file's.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,6 +99,17 @@ def parse(data: bytes) -> Code:
         else:
             return found
     raise Refused(f"its data are damaged, or of an unknown Python: {max(reasons)[1]}")
+
+
+def _variables_by_kind(names: Sequence[str], kinds: bytes) -> dict[str, tuple[str, ...]]:
+    """The names of local variables, of cells and of free variables, from their bits since Python 3.11."""
+    if len(kinds) != len(names):
+        raise Refused("variables without their kinds")
+
+    def having(bit: int) -> tuple[str, ...]:
+        return tuple(name for name, kind in zip(names, kinds, strict=True) if kind & bit)
+
+    return {"variables": having(_LOCAL), "cells": having(_CELL), "free": having(_FREE)}
 
 
 class _Reader:
@@ -228,10 +240,7 @@ class _Reader:
         parts = {name: self._part(name, kind, depth) for name, kind in LAYOUTS[self.layout].items()}
         every = parts["variables"]
         if self.layout == "3.11":
-            if len(parts["kinds"]) != len(every):
-                raise Refused("variables without their kinds")
-            for what, bit in (("variables", _LOCAL), ("cells", _CELL), ("free", _FREE)):
-                parts[what] = tuple(name for name, kind in zip(every, parts["kinds"], strict=True) if kind & bit)
+            parts |= _variables_by_kind(every, parts["kinds"])
         elif parts["locals"] != len(parts["variables"]):
             raise Refused("another number of variables than of their names")
         count = parts["arguments"] + parts.get("keyword_only", 0)

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from torchkeras.backend.nodes import sizes, tensor
-from torchkeras.engine.functions.functions import FUNCTIONS as GRAPH
 from torchkeras.lambdas.keras_functions import Function, cast, placed
 from torchkeras.lambdas.signatures import named
 from torchkeras.lambdas.tensorflow_functions import SCOPED as TENSORFLOW
+from torchkeras.tensor_functions.by_name import FUNCTIONS as GRAPH
 
 MOST = 1 << 24  # numbers of an array that is repeated
 

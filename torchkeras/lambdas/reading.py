@@ -54,9 +54,8 @@ def _read(
     names = _parameters(function.code, GIVEN[option])
     if option in CALLED:
         others = function.code.variables[len(names) : function.code.arguments + function.code.keyword_only]
-        for name in (MASK, TRAINING) if newer else (MASK,):
-            if name in others:
-                keywords.setdefault(name, made(Argument, name))
+        passed = (MASK, TRAINING) if newer else (MASK,)
+        keywords |= {name: made(Argument, name) for name in passed if name in {*others} - keywords.keys()}
     interpreter = Interpreter(given, newer, tensorflow_of(version))
     interpreter.taken |= {*names, MASK, TRAINING}
     values: list[Any] = [made(Argument, name) for name in names]
@@ -133,13 +132,17 @@ def _plain(value: Any, depth: int = 0) -> Any:
     """Data of the config as values: an array as a list. Raises Refused for anything else."""
     weigh(value, Budget())
     if isinstance(value, Mapping):
-        if value.get("type") == "ndarray" and "value" in value:
-            return _plain(value["value"])
-        if value.get("class_name") == "__tuple__" and isinstance(value.get("items"), Sequence):
-            return tuple(_plain(part) for part in value["items"])
-        return {str(key): _plain(part) for key, part in value.items()}
+        return _plain_mapping(value)
     if isinstance(value, (list, tuple)):
         return type(value)(_plain(part) for part in value)
     if not is_known(value):
         raise Refused(f"a value of type {type(value).__name__}")
     return value
+
+
+def _plain_mapping(value: Mapping[Any, Any]) -> Any:
+    if value.get("type") == "ndarray" and "value" in value:
+        return _plain(value["value"])
+    if value.get("class_name") == "__tuple__" and isinstance(value.get("items"), Sequence):
+        return tuple(_plain(part) for part in value["items"])
+    return {str(key): _plain(part) for key, part in value.items()}

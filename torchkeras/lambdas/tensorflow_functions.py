@@ -11,12 +11,12 @@ from torch import Tensor
 
 from torchkeras import backend
 from torchkeras.backend.nodes import as_type, pair, sizes, tensor
-from torchkeras.engine.functions.functions import FUNCTIONS as GRAPH
 from torchkeras.lambdas.arithmetic import OPERATORS
 from torchkeras.lambdas.keras_functions import FUNCTIONS as KERAS, SCOPED as KERAS_SCOPED, Function, placed
 from torchkeras.lambdas.signatures import named
 from torchkeras.lambdas.tensorflow_images import IMAGE, blocks, patches
 from torchkeras.lambdas.tensorflow_nn import NN
+from torchkeras.tensor_functions.by_name import FUNCTIONS as GRAPH
 
 
 def _on_numbers(function: Callable[[Tensor], Tensor]) -> Function:

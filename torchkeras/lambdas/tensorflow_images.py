@@ -11,11 +11,11 @@ from torch import Tensor
 
 from torchkeras.backend.images import first, in_format
 from torchkeras.backend.nodes import sizes
-from torchkeras.engine.functions.functions import FUNCTIONS as GRAPH
 from torchkeras.lambdas.keras_functions import Function
 from torchkeras.lambdas.signatures import named
 from torchkeras.layers.resize import interpolated_to
 from torchkeras.layers.spatial import pad
+from torchkeras.tensor_functions.by_name import FUNCTIONS as GRAPH
 
 LAST = "channels_last"
 GREY = (0.2989, 0.587, 0.114)  # red, green and blue in a grey

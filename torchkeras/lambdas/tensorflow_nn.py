@@ -10,9 +10,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import activations
-from torchkeras.engine.functions.functions import FUNCTIONS as GRAPH
 from torchkeras.lambdas.keras_functions import FUNCTIONS as KERAS, Function
 from torchkeras.lambdas.signatures import named
+from torchkeras.tensor_functions.by_name import FUNCTIONS as GRAPH
 
 
 def _images(function: str, mode: str | None = None) -> Function:

@@ -63,8 +63,10 @@ class VariableSteps(Steps):
         name = instruction.argument
         value = self._global(name)
         with_null = frame.code.layout == "3.11" and instruction.number & 1
-        after = since(frame.version, "3.13")  # where the empty place is
-        frame.stack += [value, NULL] if with_null and after else [NULL, value] if with_null else [value]
+        if not with_null:
+            frame.stack.append(value)
+        else:
+            frame.stack += [value, NULL] if since(frame.version, "3.13") else [NULL, value]
 
     def _global(self, name: str) -> Any:
         value = self.given.get(name)

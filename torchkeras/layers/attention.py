@@ -24,6 +24,13 @@ MASKS = ("query_mask", "value_mask", "key_mask", "attention_mask")
 Known = Mapping[str, Tensor]  # the masks of a call by their names, True at positions that count
 
 
+def _named_masks(mask: Any, names: str, given: Sequence[Tensor]) -> dict[str, Tensor]:
+    """The masks of a call: those of its inputs, and those `given` as inputs, whose `names` a space divides."""
+    of_inputs = as_list(mask) if isinstance(mask, Tensor) else mask or ()
+    named = (*zip(MASKS[:3], of_inputs, strict=False), *zip(names.split(), given, strict=True))
+    return {name: tensor.bool() for name, tensor in named if tensor is not None}
+
+
 class Attending(Seeded, abstract=True):
     """What the layers share: how inputs and masks come in, `softmax(scores) @ value`, and the mask of the output.
 
@@ -81,24 +88,22 @@ class Attending(Seeded, abstract=True):
         """`forward`, where `parts_of` makes the parts of query, key and value."""
         query, value, *rest = inputs
         key, *given = rest or [value]
-        of_inputs = as_list(mask) if isinstance(mask, Tensor) else mask or ()
-        named = (*zip(MASKS[:3], of_inputs, strict=False), *zip(masks.split(), given, strict=True))
-        known = {name: tensor.bool() for name, tensor in named if tensor is not None}
-        drops = self.dropout > 0 and (self.training if training is None else training)
+        known = _named_masks(mask, masks, given)
+        in_training = self.training if training is None else training
+        drops = self.dropout > 0 and in_training
 
         hiding = self._hiding(known, use_causal_mask)
         parts = parts_of(query, key, value)
         # What a query that sees nothing gets, as in Keras: zeros in these cases of several heads, else the mean of all
         # values.
         zeros = self._by_heads and (return_attention_scores or self.dropout > 0 or query.dim() > 3)
-        if self.score_mode == "dot" and not (return_attention_scores or (drops and self.seed is not None)):
+        needs_weights = return_attention_scores or (drops and self.seed is not None)
+        if self.score_mode == "dot" and not needs_weights:
             attended = self._by_kernel(parts, hiding, use_causal_mask, drops, zeros)
             return self._output(attended, query, known)
         attended, weights = self._by_weights(parts, hiding, use_causal_mask, drops, zeros)
         output = self._output(attended, query, known)
-        if not return_attention_scores:
-            return output
-        return [output, self._by_axes(weights, query, key)]
+        return [output, self._by_axes(weights, query, key)] if return_attention_scores else output
 
     def _by_axes(self, weights: Tensor, query: Tensor, key: Tensor) -> Tensor:
         """The softmax with the axes that attention runs along: (..., *queries, *keys)."""

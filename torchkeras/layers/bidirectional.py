@@ -90,7 +90,7 @@ class Bidirectional(Wrapper):
         self.return_sequences, self.return_state = layer.return_sequences, layer.return_state
         self.stateful = layer.stateful
 
-    def _check_backward(self, layer: Any, backward: Any) -> None:
+    def _check_backward(self, layer: Layer, backward: Any) -> None:
         same = ("return_sequences", "return_state", "stateful", *(("state_count",) if layer.return_state else ()))
         fits = isinstance(backward, Recurrent) and not backward.built and backward.go_backwards != layer.go_backwards
         if not fits or any(getattr(backward, option) != getattr(layer, option) for option in same):
@@ -169,18 +169,22 @@ class Bidirectional(Wrapper):
             masked (bool, default False): whether the call has a mask.
             training (bool or None, default None): the mode of the call; None is that of the layer.
         """
-        layer, training = self.forward_layer, self.training if training is None else training
+        layer = self.forward_layer
+        training = self.training if training is None else training
         if not isinstance(layer, TorchRecurrent) or layer.path(masked, training) != "torch":
             return "apart"
-        special = (
-            masked
-            or self.own_backward is not None
-            or not all(each._is_plain for each in self.inner_layers)
-            or layer.stateful
-            or layer.go_backwards
-            or (training and layer.dropout)
-        )
-        return "apart" if special or is_compiling() else "together"
+        if masked or (training and layer.dropout) or is_compiling():
+            return "apart"
+        return "together" if self._is_one_kernel(layer) else "apart"
+
+    def _is_one_kernel(self, layer: TorchRecurrent) -> bool:
+        """Whether torch's kernel computes both directions: they have the same options, and modules as torch made them.
+
+        `layer`: the forward one.
+        """
+        if self.own_backward is not None or layer.stateful or layer.go_backwards:
+            return False
+        return all(each._is_plain for each in self.inner_layers)
 
     def forward(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
         mask = self.forward_layer.first_mask(mask)
@@ -198,12 +202,16 @@ class Bidirectional(Wrapper):
         merged = [MERGES[self.merge_mode](forward, backward)] if self.merge_mode else [forward, backward]
         return unpacked([*merged, *first, *second])
 
+    def _first_states(self, forward: list[Tensor], backward: list[Tensor]) -> Any:
+        """The states that both directions begin with, in the form of torch's kernel."""
+        begin = [given[1:] or self.forward_layer.get_initial_state(forward[0]) for given in (forward, backward)]
+        return unpacked([torch.stack(pair) for pair in zip(*begin, strict=True)])
+
     def _together(self, forward: list[Tensor], backward: list[Tensor]) -> list[list[Tensor]]:
         """Output and final states of both directions, by one call of torch's kernel."""
         sequence, layer = forward[0], self.forward_layer
         modules: list[Any] = [getattr(each, layer.submodule) for each in self.inner_layers]
-        begin = [given[1:] or layer.get_initial_state(sequence) for given in (forward, backward)]
-        states = unpacked([torch.stack(pair) for pair in zip(*begin, strict=True)])
+        states = self._first_states(forward, backward)
         weights = [weight for module in modules for weight in module._flat_weights]
         # cuDNN gives gradients in training mode only. The kernel has no dropout here that this mode would turn on.
         train = layer.training or torch.is_grad_enabled()

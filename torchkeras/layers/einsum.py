@@ -130,13 +130,7 @@ class EinsumDense(KernelLayer):
         self._bias_shape = [self._sizes[letter] if letter in bias else 1 for letter in given[begin:]]
 
         summed, new = re.sub(f"[{given}]", "", taken), re.sub(f"[{taken}]", "", given)
-        kept = taken.removesuffix(summed)
-        self._linear = (
-            bool(summed and new)
-            and (taken, given) == (kept + summed, kept + new)
-            and sorted(kernel) == sorted(summed + new)
-            and set(bias or new) == set(new)
-        )
+        self._linear = _is_linear(taken, kernel, given, bias)
         if self._linear:
             self._stored, self._summed, self._outputs = new + summed, len(summed), self._sizes_of(new)
             self.product = nn.Linear(prod(self._sizes_of(summed)), prod(self._outputs), bias=bool(bias))
@@ -194,3 +188,11 @@ class EinsumDense(KernelLayer):
     def _multiply(self, inputs: Tensor) -> Tensor:
         product = torch.einsum(self.equation, inputs, self.product.weight)
         return product if self.product.bias is None else product + self.product.bias
+
+
+def _is_linear(taken: str, kernel: str, given: str, bias: str) -> bool:
+    """Whether `taken,kernel->given` is an `nn.Linear` of the last axes: those summed over give way to the new ones."""
+    summed, new = re.sub(f"[{given}]", "", taken), re.sub(f"[{taken}]", "", given)
+    kept = taken.removesuffix(summed)
+    is_of_last_axes = bool(summed and new) and (taken, given) == (kept + summed, kept + new)
+    return is_of_last_axes and sorted(kernel) == sorted(summed + new) and set(bias or new) == set(new)

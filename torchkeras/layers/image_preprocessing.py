@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import torch
 import torch.nn.functional as F
 
+from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.rules import one_of
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import NEWER, Positive
-from torchkeras.engine.symbolic.tensor import dtype_of
 from torchkeras.layers.activation import Pointwise
 from torchkeras.layers.spatial import Spatial
 

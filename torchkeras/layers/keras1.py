@@ -76,11 +76,11 @@ class Highway(_OldNames):
         return torch.lerp(inputs, self.activation(self.linear(inputs)), torch.sigmoid(self.carry(inputs)))
 
 
-def _maps(layer: Any, tensor: torch.Tensor) -> torch.Tensor:
+def _maps(layer: Layer, tensor: torch.Tensor) -> torch.Tensor:
     return tensor.unflatten(0, (layer.nb_feature, layer.units))
 
 
-def _transposed_maps(layer: Any, tensor: torch.Tensor) -> torch.Tensor:
+def _transposed_maps(layer: Layer, tensor: torch.Tensor) -> torch.Tensor:
     return _maps(layer, tensor).transpose(1, 2)
 
 

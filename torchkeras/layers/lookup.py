@@ -12,11 +12,11 @@ import numpy as np
 import torch
 
 from torchkeras import config
+from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.nested import tensors_in
 from torchkeras.base.rules import STRING, integer, one_of, optional, rule
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import OptionalInt
-from torchkeras.engine.symbolic.tensor import dtype_of
 from torchkeras.layers.preprocessing import NotSparse, array, batches_in, encoded, set_constant
 
 MaxTokens = Annotated[Any, optional(integer(2))]
@@ -96,8 +96,7 @@ class Lookup(Layer, abstract=True):
         tokens, special = self._tokens(vocabulary).tolist(), self._special
         if tokens[: len(special)] != special:
             tokens = special + tokens
-        reserved = {self.mask_token, self.oov_token if self.invert else self.mask_token}
-        wrong = [token for token, n in Counter(tokens[len(special) :]).items() if n > 1 or token in reserved]
+        wrong = self._misplaced(tokens[len(special) :])
         if wrong or len(tokens) > (self.max_tokens or len(tokens)):
             raise ValueError(
                 f"{self._who}: vocabulary must hold each token once, {special} in front or nowhere, and at most "
@@ -107,6 +106,11 @@ class Lookup(Layer, abstract=True):
         self._places = {token: index for index, token in enumerate(tokens) if index >= len(special)}
         if self.mask_token is not None:
             self._places[self.mask_token] = 0 if self.output_mode == "int" else -1
+
+    def _misplaced(self, tokens: list[Any]) -> list[Any]:
+        """Of the tokens after the special ones those that are repeated, or special themselves."""
+        reserved = {self.mask_token, self.oov_token if self.invert else self.mask_token}
+        return [token for token, number in Counter(tokens).items() if number > 1 or token in reserved]
 
     def adapt(self, data: Any, steps: int | None = None) -> None:
         """Take the most frequent tokens of data, the most frequent first, and of equally frequent ones the greater.

@@ -154,15 +154,15 @@ class Heads(Attending, KernelLayer, abstract=True):
         def parts_of(query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
             if not are_same():
                 return self._parts(query, key, value)
-            found = joined(query) if joined is not None and query is key is value else None
-            return self._parts(query, key, value, projections) if found is None else found
+            found = joined(query) if query is key is value else None
+            return found or self._parts(query, key, value, projections)
 
         def attended(inputs: Any, *options: Any, **named: Any) -> Any:
             query, value, *key = inputs
             more = options or named or len(key) > 1 or query.dim() > 3 or (self.dropout and self.training)
             if more or self._modules["attention_output"] is not parts[-1]:
                 return self._attend(parts_of, inputs, *options, **named)
-            q, k, v = parts_of(query, key[0] if key else value, value)
+            q, k, v = parts_of(query, (*key, value)[0], value)
             return last(F.scaled_dot_product_attention(q, k, v, scale=self._factor).transpose(-2, -3))
 
         return attended
@@ -172,14 +172,14 @@ class Heads(Attending, KernelLayer, abstract=True):
         sizes = [product.in_features * product.out_features for product in products if type(product) is nn.Linear]
         return self._groups == 1 and sum(sizes) <= MOST_JOINED
 
-    def _joined(self, projections: Sequence[EinsumDense]) -> Callable[[Tensor], Sequence[Tensor] | None] | None:
-        """The parts of one tensor, which is query, key and value, by one product; None where kernels do not join.
+    def _joined(self, projections: Sequence[EinsumDense]) -> Callable[[Tensor], Sequence[Tensor] | None]:
+        """The parts of one tensor, which is query, key and value, by one product.
 
-        It gives None once a projection is another module or has a parametrized weight.
+        It gives None where kernels do not join, once a projection is another module or has a parametrized weight.
         """
         inside, products = [dense._modules for dense in projections], [dense.product for dense in projections]
         if not self._joins(products):
-            return None
+            return lambda inputs: None
         heads, _, *features = self._sizes()
 
         def joined(inputs: Tensor) -> Sequence[Tensor] | None:
@@ -189,16 +189,10 @@ class Heads(Attending, KernelLayer, abstract=True):
             weights = [product._parameters["weight"] for product in products]
             if any(map(is_wrapper, weights)):
                 return None
-            bias = torch.cat([product._parameters["bias"] for product in products]) if self.use_bias else None
-            found = F.linear(self._positions(inputs), torch.cat(weights), bias)
-            if features[0] != features[1]:
-                sizes = [heads * features[0]] * 2 + [heads * features[1]]
-                views = [part.view(*part.shape[:-1], heads, -1) for part in found.split(sizes, -1)]
-            elif torch.is_grad_enabled():  # the last view comes last: so the gradients of all are joined by one copy
-                views = found.view(*found.shape[:-1], 3, heads, -1).unbind(-3)
-            else:
-                return found.view(*found.shape[:-1], 3, heads, -1).transpose(-4, -2).unbind(-3)
-            return [part.transpose(-2, -3) for part in views]
+            bias = None
+            if self.use_bias:
+                bias = torch.cat([product._parameters["bias"] for product in products])
+            return _by_heads(F.linear(self._positions(inputs), torch.cat(weights), bias), heads, *features)
 
         return joined
 
@@ -295,3 +289,18 @@ class GroupQueryAttention(Heads):
         if heads % pairs:
             raise ValueError(f"num_query_heads must be a multiple of num_key_value_heads; found {heads} and {pairs}.")
         return heads, pairs, self.head_dim, self.head_dim
+
+
+def _by_heads(found: Tensor, heads: int, keys: int, values: int) -> Sequence[Tensor]:
+    """The product of all projections as query, key and value, (..., heads, positions, features) each.
+
+    `keys`, `values`: the features of a head.
+    """
+    if keys != values:
+        sizes = [heads * keys, heads * keys, heads * values]
+        views = [part.view(*part.shape[:-1], heads, -1) for part in found.split(sizes, -1)]
+    elif torch.is_grad_enabled():  # the last view comes last: so the gradients of all are joined by one copy
+        views = found.view(*found.shape[:-1], 3, heads, -1).unbind(-3)
+    else:
+        return found.view(*found.shape[:-1], 3, heads, -1).transpose(-4, -2).unbind(-3)
+    return [part.transpose(-2, -3) for part in views]

@@ -51,14 +51,20 @@ class Pooling(Spatial, abstract=True):
     @property
     def _differs_on_theano(self) -> bool:
         """Whether Theano padded one of the layer's inputs in another place; an unknown size counts as such."""
+        if self.padding != "same":
+            return False
         shapes = [tensor.shape for node in self._call_nodes for tensor in node.input_tensors]
-        shapes = shapes or [self._built_for or (None,) * (self.rank + 2)]
-        windows = list(zip(self.pool_size, self.strides, strict=True))
-        return self.padding == "same" and any(
-            (size is None or same_padding(size, window, stride) != theano_padding(size, window, stride)) and window > 1
-            for shape in shapes
-            for size, (window, stride) in zip([shape[axis] for axis in self._spatial_axes], windows, strict=True)
-        )
+        return any(map(self._is_other_on_theano, shapes or [self._built_for or (None,) * (self.rank + 2)]))
+
+    def _is_other_on_theano(self, shape: Any) -> bool:
+        """Whether Theano padded an input of this shape in another place."""
+        sizes = [shape[axis] for axis in self._spatial_axes]
+        for size, window, stride in zip(sizes, self.pool_size, self.strides, strict=True):
+            if window == 1:
+                continue
+            if size is None or same_padding(size, window, stride) != theano_padding(size, window, stride):
+                return True
+        return False
 
     def _settle_padding(self) -> None:
         # The module pads by itself, in half the time, where both ends get the same; in 3-D torch refuses some of these.

@@ -13,11 +13,11 @@ import torch
 
 from torchkeras import config, initializers
 from torchkeras.base.arrays import to_numpy
+from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.rules import integers, number, one_of, optional, rule
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import OptionalPositive, Positive
-from torchkeras.engine.symbolic.tensor import dtype_of
 from torchkeras.engine.weights.weight import weight
 
 

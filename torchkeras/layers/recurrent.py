@@ -177,7 +177,7 @@ class LSTM(steps.LSTMStep, TorchRecurrent, MaskedOutput):
 # --- always torch's kernel -------------------------------------------------------------------------------------------
 
 
-def _cudnn(layer: Any, *tensors: Tensor) -> list[Tensor]:
+def _cudnn(layer: Layer, *tensors: Tensor) -> list[Tensor]:
     """Each gate's part of each tensor, in Keras's shape but with its elements in torch's order, as cuDNN has them."""
     parts = [tensor.chunk(len(layer.gate_order)) for tensor in tensors]
     return [own[gate].view(own[gate].shape[::-1]) for own in parts for gate in layer.gate_order]

@@ -15,13 +15,18 @@ Pairs = tuple[tuple[int, int], ...]
 
 def _read_pairs(value: Any, rank: int) -> Pairs:
     """(before, after) of each axis, from one number for all, one for each, or pairs; for one axis also a bare pair."""
-    items: Any = (value,) * rank if is_integer(value) or (rank == 1 and _is_pair(value)) else value
-    is_list = isinstance(items, (tuple, list))
-    found = [(item, item) if is_integer(item) else item for item in items] if is_list else []
+    of_all_axes = is_integer(value) or (rank == 1 and _is_pair(value))
+    items: Any = (value,) * rank if of_all_axes else value
+    found = [_pair(item) for item in items] if isinstance(items, (tuple, list)) else []
     if len(found) != rank or not all(map(_is_pair, found)):
         forms = "a pair (before, after)" if rank == 1 else f"{rank} integers, or {rank} pairs (before, after)"
         raise ValueError(f"must be an integer, {forms}, none of them negative; found {value!r}.")
     return tuple((int(before), int(after)) for before, after in found)
+
+
+def _pair(item: Any) -> Any:
+    """(before, after): the same, where one number says both."""
+    return (item, item) if is_integer(item) else item
 
 
 def _is_pair(value: Any) -> bool:

@@ -1,6 +1,8 @@
 """Convolutions of each channel by itself (depthwise), and with a mixture of the channels afterwards (separable)."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -19,8 +21,11 @@ from torchkeras.engine.weights.weight import weight
 from torchkeras.layers.conv import CONVOLUTIONS, Convolving
 from torchkeras.layers.spatial import SamePadding
 
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
 
-def depthwise_pieces(layer: Any, kernel: Tensor) -> Tensor:
+
+def depthwise_pieces(layer: Layer, kernel: Tensor) -> Tensor:
     """Keras's (*kernel_size, channels, multiplier) of torch's (channels * multiplier, 1, *kernel_size)."""
     return kernel.squeeze(1).unflatten(0, (-1, layer.depth_multiplier)).movedim((0, 1), (-2, -1))
 

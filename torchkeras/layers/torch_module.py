@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from torch import nn
 
 from torchkeras import registry
+from torchkeras.base.dtype_names import dtype_name
 from torchkeras.base.dtype_policy import policy_of
 from torchkeras.base.rules import Rule, one_of
 from torchkeras.engine.building.building import on_meta
@@ -19,7 +20,7 @@ from torchkeras.engine.modes import call_in_mode
 from torchkeras.engine.options import NEWER
 from torchkeras.engine.shapes import output_shapes
 from torchkeras.engine.symbolic.axis_order import Layout
-from torchkeras.engine.symbolic.tensor import as_list, dtype_name
+from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.engine.users_code import run
 from torchkeras.errors import ArchitectureError
 

@@ -49,7 +49,7 @@ class TorchRecurrent(Recurrent, abstract=True):
         return [(self.units,)] * self.state_count
 
     def torch_options(self) -> dict[str, Any] | None:
-        """What torch's module takes beside sizes and bias; None where it computes another function."""
+        """What torch's module takes besides sizes and bias; None where it computes another function."""
         return {}
 
     def _make_modules(self, input_shape: Any) -> None:
@@ -83,12 +83,17 @@ class TorchRecurrent(Recurrent, abstract=True):
             training (bool or None, default None): the mode of the call; None is that of the layer.
         """
         training = self.training if training is None else training
-        drops = training and (self.recurrent_dropout or (self.dropout and self.drop_sets > 1))
-        final_states = self.state_count > 1 and (self.return_state or self.stateful)
-        kernel = self._fused and not drops and not (masked and final_states) and not exporting()
-        if kernel and not (self.scans_faster and self._rather_scans(training)):
+        if self._has_kernel(masked, training) and not (self.scans_faster and self._rather_scans(training)):
             return "torch"
         return "scan" if self._scans(training) else "loop"
+
+    def _has_kernel(self, masked: bool, training: bool) -> bool:
+        """Whether torch's kernel can compute a call."""
+        if not self._fused or exporting():
+            return False
+        if training and (self.recurrent_dropout or (self.dropout and self.drop_sets > 1)):
+            return False
+        return not (masked and self.state_count > 1 and (self.return_state or self.stateful))
 
     def _scans(self, training: bool) -> bool:
         """Whether the scan can run."""
@@ -125,8 +130,8 @@ class TorchRecurrent(Recurrent, abstract=True):
             made: Any = inside[layer.submodule]
 
             def run(inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
-                if mask is not None or torch.is_grad_enabled() or type(inputs) is not Tensor or traced():
-                    return layer.forward(inputs, mask, training)  # torch.compile stops where it sees the module
+                if mask is not None or _is_recorded(inputs):  # torch.compile stops where it sees the module
+                    return layer.forward(inputs, mask, training)
                 in_mode = layer.training or training or made.training
                 if in_mode or inside[layer.submodule] is not made or type(made) is not kind:
                     return layer.forward(inputs, mask, training)
@@ -155,18 +160,26 @@ class TorchRecurrent(Recurrent, abstract=True):
         if path == "loop":
             return super().walk(sequence, mask, states, constants, training)
         if path == "scan":
-            project, _ = self.begin((sequence.shape[0], sequence.shape[2]), states, constants, training)
-            outputs, states = self.scan(project(sequence.transpose(0, 1)), states, None if mask is None else mask.t())
-            outputs = outputs.transpose(0, 1) if self.return_sequences else states[0]
-            return self._at_masked(outputs, mask), states
+            return self._scanned(sequence, mask, states, constants, training)
         if training and self.dropout:
             sequence = sequence * F.dropout(torch.ones_like(sequence[:, :1]), self.dropout)
         if mask is not None:
             return self._masked_kernel(sequence, mask, states)
-        outputs, final = self._kernel(sequence, states)
+        return self._whole_kernel(sequence, states)
+
+    def _whole_kernel(self, sequence: Tensor, begin: States) -> Stepped:
+        """`walk` by torch's kernel, without a mask."""
+        outputs, final = self._kernel(sequence, begin)
         kept = self.return_state or self.stateful
         states = tuple(state.squeeze(0) for state in as_list(final)[: None if kept else 1])
         return outputs if self.return_sequences else states[0], states
+
+    def _scanned(self, sequence: Tensor, mask: Mask, states: States, constants: Constants, training: bool) -> Stepped:
+        """`walk` by the scan."""
+        project, _ = self.begin((sequence.shape[0], sequence.shape[2]), states, constants, training)
+        outputs, states = self.scan(project(sequence.transpose(0, 1)), states, None if mask is None else mask.t())
+        outputs = outputs.transpose(0, 1) if self.return_sequences else states[0]
+        return self._at_masked(outputs, mask), states
 
     def _kernel(self, sequence: Tensor, begin: States) -> tuple[Tensor, Any]:
         """What torch's module gives: the outputs, and the final states in its own form. It begins with zeros itself."""
@@ -250,3 +263,8 @@ class _Permuted(Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
         (order,) = ctx.saved_tensors
         return torch.empty_like(gradient).index_copy(0, order, gradient), None
+
+
+def _is_recorded(inputs: Any) -> bool:
+    """Whether something watches what is done to these: autograd, torch.compile, or a tensor of a class of its own."""
+    return torch.is_grad_enabled() or type(inputs) is not Tensor or traced()

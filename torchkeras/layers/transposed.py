@@ -1,5 +1,6 @@
 """Transposed convolutions, also called deconvolutions, of sequences, images and volumes."""
 
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import torch
@@ -21,6 +22,14 @@ def _read_shape(value: Any, rank: int) -> tuple[int | None, ...]:
         raise ValueError(f"must hold {rank + 2} positive integers (or None), the batch axis counted; found {value!r}.")
     return tuple(value)
 
+
+# What is cut from each end of the output by a kernel that covers so many values, where `output_padding` is given.
+CUTS: Mapping[str, Callable[[int], int]] = {
+    "valid": lambda span: 0,
+    "same": lambda span: span // 2,
+    "half": lambda span: span // 2,
+    "full": lambda span: span - 1,
+}
 
 TransposedPadding = Annotated[str, word("valid", "same", "half", "full")]
 
@@ -86,9 +95,11 @@ class ConvTranspose(Convolving, Activated, abstract=True):
 
     def _settle_padding(self) -> None:
         """Let the module cut from the ends, or add to them, what `padding` asks for."""
-        surplus, fixed = self._surplus_of, {"half": lambda k: k // 2, "full": lambda k: k - 1}.get(self.padding)
-        pairs = zip(surplus, self._spans, strict=True)
-        before = tuple(fixed(k) if fixed else max(-more, 0) // 2 for more, k in pairs)
+        surplus = self._surplus_of
+        if self.padding in ("half", "full"):
+            before = tuple(map(CUTS[self.padding], self._spans))
+        else:
+            before = tuple(max(-more, 0) // 2 for more in surplus)
         after = [more + 2 * cut for more, cut in zip(surplus, before, strict=True)]
         self._cut_after = [max(-more, 0) for more in after]  # torch cuts both ends alike; this is what remains
         module: Any = self.conv
@@ -104,12 +115,13 @@ class ConvTranspose(Convolving, Activated, abstract=True):
         """How much longer each axis of the output is than what the kernels cover."""
         if self.target_shape:
             return [self._target_surplus(input_shape, index) for index in range(self.rank)]
-        same, spans = self.padding != "valid", self._spans
+        spans = self._spans
         if self.output_padding or self.padding == "full":
-            cuts = [k - 1 if self.padding == "full" else same * (k // 2) for k in spans]
+            cut = CUTS[self.padding]
             added = self.output_padding or (0,) * self.rank
-            return [more - 2 * cut for more, cut in zip(added, cuts, strict=True)]
-        return [s - span if same else max(s - span, 0) for s, span in zip(self.strides, spans, strict=True)]
+            return [more - 2 * cut(span) for more, span in zip(added, spans, strict=True)]
+        surplus = [stride - span for stride, span in zip(self.strides, spans, strict=True)]
+        return [max(more, 0) for more in surplus] if self.padding == "valid" else surplus
 
     def _target_surplus(self, input_shape: Shape, index: int) -> int:
         axis, span, stride = self._spatial_axes[index], self._spans[index], self.strides[index]

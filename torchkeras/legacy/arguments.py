@@ -159,24 +159,16 @@ def layer_arguments(
     (`Conv2D(64, 3, 3)`, which Keras 2.2.4 accepts, too). Raises TypeError for an option given under both names,
     ValueError for an unknown old value.
     """
-    kind = _kind_in_keras1(cls)
+    kind = next((base.__name__ for base in cls.__mro__ if base.__name__ in SIGNATURES), None)
     if kind is None:
         return args, given
     row = [argument.partition(">") for argument in SIGNATURES[kind].split()]
-    renamed = {old: new for old, changed, new in row if changed and old not in known}
+    renamed = {old: new for old, arrow, new in row if arrow and old not in known}
     sizes = list(renamed.values()).count("kernel_size")
     if renamed.keys().isdisjoint(given) and not _are_one_by_one(sizes, args):
         return _with_pairs(kind, args, given)
     order = list(known) if _are_together(sizes, args) else [old for old, _, _ in row]
     return _with_pairs(kind, (), _today(cls, renamed, order, args, given))
-
-
-def _kind_in_keras1(cls: type) -> str | None:
-    """The name of the nearest class that Keras 1 had."""
-    for base in cls.__mro__:
-        if base.__name__ in SIGNATURES:
-            return base.__name__
-    return None
 
 
 def _are_one_by_one(sizes: int, args: tuple[Any, ...]) -> bool:
@@ -204,24 +196,27 @@ def _today(
     if len(args) > len(order):
         raise TypeError(f"{cls.__name__} took at most {len(order)} positional arguments in Keras 1; found {len(args)}.")
     old = {**dict(zip(order, args, strict=False)), **given}
-    result: dict[str, Any] = {}
-    parts: dict[str, list[Any]] = {}
-    for name, value in old.items():
-        if name in renamed:
-            found = _value(cls, name, value)
-            for new in filter(None, renamed[name].split("+")):
-                parts.setdefault(new, []).append(found)
-        elif name == "weights" and value is not None:
-            result[name] = Keras1Arrays(value)
-        else:
-            result[name] = value
-    for new, values in parts.items():
+    result = {name: value for name, value in old.items() if name not in renamed}
+    if result.get("weights") is not None:
+        result["weights"] = Keras1Arrays(result["weights"])
+    for new, values in _renamed_values(cls, renamed, old).items():
         names = [name for name in renamed if new in renamed[name].split("+")]
         if new in result:
             found = " and ".join(name for name in names if name in old)
             raise TypeError(f"{cls.__name__}: {found} and {new} are one option under two names; give one of them.")
         result[new] = values[0] if len(names) == 1 else tuple(values)
     return result
+
+
+def _renamed_values(cls: type, renamed: Mapping[str, str], old: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The values of today's options, from arguments with other names: several where Keras 1 had one for each value."""
+    values: dict[str, list[Any]] = {}
+    for name, value in old.items():
+        if name in renamed:
+            found = _value(cls, name, value)
+            for new in filter(None, renamed[name].split("+")):
+                values.setdefault(new, []).append(found)
+    return values
 
 
 def _value(cls: type, name: str, value: Any) -> Any:

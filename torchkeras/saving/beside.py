@@ -13,8 +13,7 @@ from torchkeras.saving.frozen import Frozen
 from torchkeras.saving.types import KEY, WRITTEN, types_of
 
 if TYPE_CHECKING:
-    from torchkeras.engine.graph.network import Network
-
+    from torchkeras.models.model import Model
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "BatchNormalization": ("variance", "frozen_is_fixed"),
@@ -22,7 +21,7 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def facts_beside(model: Network) -> dict[str, Any]:
+def facts_beside(model: Model) -> dict[str, Any]:
     """What no config says of a model, by the keys of a file: what is frozen, and weights of another type."""
     types = types_of(model) if WRITTEN.get() else {}
     return {**Frozen.of(model).written(), **({KEY: types} if types else {})}

@@ -5,7 +5,7 @@ No function here is recursive, since the file decides how deep a config is neste
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -107,23 +107,28 @@ def check_functional(config: Any, limits: Limits = LIMITS) -> None:
     names: set[str] = set()
     calls = 0
     for entry in config["layers"]:
-        check_entry(entry)
-        name, nodes = entry.get("name"), entry.get("inbound_nodes")
-        if not isinstance(name, str) or not name:
-            raise ArchitectureError(f"A layer in a model config needs a 'name'; found {short(entry)}.")
-        if name in names:
-            raise ArchitectureError(f"The config has two layers {name!r}; each needs a name of its own.")
-        names.add(name)
-        if not isinstance(nodes, (list, tuple)) or not all(map(_is_call, nodes)):
-            raise ArchitectureError(
-                f"Layer {name!r}: 'inbound_nodes' must be a list of calls, each a list of "
-                f"[layer name, call, output, arguments]; found {short(nodes)}."
-            )
-        calls += sum(map(len, nodes))
+        _check_layer(entry, names)
+        names.add(entry["name"])
+        calls += sum(map(len, entry["inbound_nodes"]))
     if calls > limits.calls:
         raise FileLimitError(f"The architecture has more than {limits.calls} connections.")
     _check_places("input_layers", config["input_layers"])
     _check_places("output_layers", config["output_layers"])
+
+
+def _check_layer(entry: Any, names: Collection[str]) -> None:
+    """Check the entry of a layer of a graph. `names`: of the layers before it. Raises ArchitectureError."""
+    check_entry(entry)
+    name, nodes = entry.get("name"), entry.get("inbound_nodes")
+    if not isinstance(name, str) or not name:
+        raise ArchitectureError(f"A layer in a model config needs a 'name'; found {short(entry)}.")
+    if name in names:
+        raise ArchitectureError(f"The config has two layers {name!r}; each needs a name of its own.")
+    if not isinstance(nodes, (list, tuple)) or not all(map(_is_call, nodes)):
+        raise ArchitectureError(
+            f"Layer {name!r}: 'inbound_nodes' must be a list of calls, each a list of "
+            f"[layer name, call, output, arguments]; found {short(nodes)}."
+        )
 
 
 def _check_places(key: str, value: Any) -> None:

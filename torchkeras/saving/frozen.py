@@ -17,7 +17,6 @@ from torchkeras.errors import UnreadableFileError, WeightMismatchError
 if TYPE_CHECKING:
     from torchkeras.engine.graph.network import Network
 
-
 # The keys of a file, which Keras does not read: of parameters, and of layers.
 KEY, LAYERS = "torchkeras_frozen", "torchkeras_frozen_layers"
 

@@ -62,11 +62,10 @@ SORTED = "sorted_outputs"
 
 def graph_config(name: str, graph: Graph, forms: tuple[Any, Any] = (None, None)) -> dict[str, Any]:
     """The config of a functional model; `forms`: of inputs and outputs other than one tensor or a plain list."""
-    places = {
-        node: (layer.name, index + isinstance(layer, Network))
-        for layer in graph.layers
-        for index, node in enumerate(graph.nodes_of(layer))
-    }
+    places: dict[Node, tuple[str, int]] = {}
+    for layer in graph.layers:
+        first = int(isinstance(layer, Network))  # the node of an inner model itself has the number 0
+        places |= {node: (layer.name, index) for index, node in enumerate(graph.nodes_of(layer), first)}
 
     def place(tensor: KerasTensor) -> list[Any]:
         return [*places[node_of(tensor)], tensor._keras_history.tensor_index]
@@ -74,10 +73,12 @@ def graph_config(name: str, graph: Graph, forms: tuple[Any, Any] = (None, None))
     def call(node: Node) -> list[Any]:
         return [[*place(tensor), encoded(node.arguments)] for tensor in node.input_tensors]
 
+    def calls(layer: Layer) -> list[Any]:
+        return [call(node) for node in graph.nodes_of(layer) if node.input_tensors]
+
     layers = [layer_config(layer) for layer in graph.layers]
     for layer, entry in zip(graph.layers, layers, strict=True):  # in place: an entry may get a number
-        entry["name"] = layer.name
-        entry["inbound_nodes"] = [call(node) for node in graph.nodes_of(layer) if node.input_tensors]
+        entry.update(name=layer.name, inbound_nodes=calls(layer))
     config: dict[str, Any] = {
         "name": name,
         "layers": layers,
@@ -133,16 +134,18 @@ def connect(
     forms: dict[str, tuple[Any, Any]] = {}
     made: dict[tuple[str, int], list[KerasTensor]] = {}
     calls: list[Call] = []
+    given, copies = given or {}, copies or {}
     for entry in config["layers"]:
         name = entry["name"]
-        if given and name in given:
+        if name in given:
             made[name, 0] = [given[name]]
             continue
-        original, layer = (copies or {}).get(name) or (None, make_layer(entry, custom_objects))
+        if name in copies:
+            original, layer = copies[name]
+        else:
+            original = layer = _named_layer(entry, custom_objects)
         layers[name] = layer
-        if original is None and "name" not in entry["config"]:
-            layer.name = name
-        if isinstance(layer if original is None else original, Network):
+        if isinstance(original, Network):
             forms[name] = _forms_of(entry["config"])
         first = int(name in forms)
         if not entry["inbound_nodes"]:
@@ -175,6 +178,14 @@ def make_layer(entry: Mapping[str, Any], custom_objects: Mapping[str, Any] | Non
     return layer
 
 
+def _named_layer(entry: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> Layer:
+    """The layer of an entry, which gives it its name where its config does not."""
+    layer = make_layer(entry, custom_objects)
+    if "name" not in entry["config"]:
+        layer.name = entry["name"]
+    return layer
+
+
 def _output_of(layer: Layer) -> list[KerasTensor]:
     """The outputs of a layer that is not called: an input, or an inner model."""
     if not layer._call_nodes:
@@ -202,13 +213,10 @@ def _make_calls(
     `forms`: of inputs and outputs of the models inside. `by_keys`: whether other outputs in dicts are numbered by the
     sorted keys.
     """
-    missing: list[set[tuple[str, int]]] = []
+    missing = _missing_inputs(calls, made)
     takers: dict[tuple[str, int], list[int]] = {}
-    listed = {(name, index) for name, index, _ in calls}
-    for position, (name, index, call) in enumerate(calls):
-        needs = {(source, k) for source, k, *_ in call} | ({(name, index - 1)} & listed)
-        missing.append(needs - made.keys())
-        for need in missing[-1]:
+    for position, needs in enumerate(missing):
+        for need in needs:
             takers.setdefault(need, []).append(position)
     ready = [(0, position) for position, needs in enumerate(missing) if not needs]
     while ready:
@@ -226,6 +234,16 @@ def _make_calls(
             raise ArchitectureError(
                 f"Call {index} of layer {name!r} takes {short(call)}, which the config does not make."
             )
+
+
+def _missing_inputs(calls: list[Call], made: Mapping[tuple[str, int], Any]) -> list[set[tuple[str, int]]]:
+    """For each call the calls that must come before it: those that make its inputs, and the layer's call before."""
+    listed = {(name, index) for name, index, _ in calls}
+    missing = []
+    for name, index, call in calls:
+        needs = {(source, k) for source, k, *_ in call} | ({(name, index - 1)} & listed)
+        missing.append(needs - made.keys())
+    return missing
 
 
 def _outputs_by_number(outputs: Any, form: Any, by_keys: bool) -> list[KerasTensor]:

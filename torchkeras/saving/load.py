@@ -8,15 +8,17 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from torch.nn import Module
 
 from torchkeras import registry
 from torchkeras.base import bytecode
+from torchkeras.base.malloc import large_pages
 from torchkeras.config import DATA_FORMATS
 from torchkeras.engine.building.building import materialize, on_meta
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.speed.malloc import large_pages
 from torchkeras.engine.step.optimizer_reach import bind
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.engine.weights.weight_lists import WRITTEN, FrozenModels, Order, distinct, weights_in
@@ -54,6 +56,9 @@ from torchkeras.saving.weights import (
 )
 from torchkeras.saving.weights.matching import Match, Named, Report, match_one, take
 from torchkeras.saving.weights.origin import BACKENDS, Origin
+
+if TYPE_CHECKING:
+    from torchkeras.models.model import Model
 
 PathLike = str | os.PathLike[str]
 
@@ -266,7 +271,7 @@ def _built(source: ModelFile, config: Any, custom_objects: Mapping[str, Any] | N
     return model
 
 
-def _compile(source: ModelFile, model: Network, custom_objects: Mapping[str, Any] | None) -> bool:
+def _compile(source: ModelFile, model: Model, custom_objects: Mapping[str, Any] | None) -> bool:
     """Compile a model as its file says, and return whether it is. Without a loss it is not: it can only predict."""
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
     dialect = modern.dialect_of(source)
@@ -411,6 +416,7 @@ def _moved(source: ModelFile, model: Network, data_format: str, origin: Origin) 
     return {key: Step(str(reordering), reordering) for key, reordering in found.items() if reordering.steps}
 
 
-def _flattens_images(layer: Layer) -> bool:
-    tensors = [tensor for node in getattr(layer, "_call_nodes", ()) for tensor in node.input_tensors]
-    return isinstance(layer, Flatten) and any(tensor.ndim > 3 for tensor in tensors)
+def _flattens_images(module: Module) -> bool:
+    if not isinstance(module, Flatten):
+        return False
+    return any(tensor.ndim > 3 for node in module._call_nodes for tensor in node.input_tensors)

@@ -184,11 +184,13 @@ def _hdf5(file: h5py.Group) -> ModelFile:
         return _whole_model(file, name, version)
     if has_old_layout(file):
         return ModelFile(name, file, NUMBERS, version=version)
-    if any(has_attribute(file, key) for key in ("layer_names", "layer_names0")):
+    if has_attribute(file, "layer_names") or has_attribute(file, "layer_names0"):
         return ModelFile(name, file, GROUPS, version=version, backend=str(attribute(file, "backend", "")))
     paths = with_folders(file)
-    if {"layers", "_layer_checkpoint_dependencies", "vars"} & set(members(paths)) or not (inside or attributes(file)):
-        # Keras 3 makes a group when it has a weight for it: an empty file is that of a model without weights.
+    has_paths = not {"layers", "_layer_checkpoint_dependencies", "vars"}.isdisjoint(members(paths))
+    # Keras 3 makes a group when it has a weight for it: an empty file is that of a model without weights.
+    is_empty = not inside and not attributes(file)
+    if has_paths or is_empty:
         as_written = has_attribute(file, OWN) and not has_attribute(file, SORTED)
         version = version or version_by_names(paths)
         return ModelFile(name, paths, PATHS, version=version, as_written=as_written, unsure=version.startswith("3."))
@@ -249,6 +251,11 @@ def read_config(file: h5py.Group, name: str) -> Any:
     return json_text.parse(found, where)
 
 
+def _scale(group: h5py.Group) -> list[Named]:
+    """The loss scale among the variables of Keras 3's `LossScaleOptimizer`."""
+    return [Named(f"{BESIDE}{name}", dataset_in(group, str(number))) for number, name in enumerate(SCALE, 2)]
+
+
 def _numbered_state(file: h5py.Group, version: str) -> list[Named]:
     """The state in `optimizer/vars`: the step, in Keras 3 the learning rate, then the slots weight by weight.
 
@@ -257,16 +264,15 @@ def _numbered_state(file: h5py.Group, version: str) -> list[Named]:
     inside = members(file).get("optimizer")
     if not isinstance(inside, h5py.Group) or "vars" not in members(inside):
         return []
+    is_keras3 = version.startswith("3.")
     scale: list[Named] = []
     if "inner_optimizer" in members(inside):
-        if version.startswith("3."):
-            around = group_in(inside, "vars")
-            scale = [Named(f"{BESIDE}{name}", dataset_in(around, str(2 + k))) for k, name in enumerate(SCALE)]
+        scale = _scale(group_in(inside, "vars")) if is_keras3 else []
         inside = group_in(inside, "inner_optimizer")
     group = group_in(inside, "vars")
     names = numbered(list(members(group)))
     found = [dataset_in(group, name) for name in names]
     # A rate that follows a schedule is not stored.
-    has_rate = version.startswith("3.") and len(found) > 1 and found[1].shape == ()
+    has_rate = is_keras3 and len(found) > 1 and found[1].shape == ()
     first = ["iteration", "learning_rate"] if has_rate else ["iteration"]
     return scale + [Named(label, data) for label, data in zip([*first, *names[len(first) :]], found, strict=False)]

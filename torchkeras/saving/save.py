@@ -31,13 +31,12 @@ from torchkeras.saving.write.keras2_training import training_for_keras2
 from torchkeras.world.processes import is_main
 
 if TYPE_CHECKING:
-    from torchkeras.engine.graph.network import Network
-
+    from torchkeras.models.model import Model
 
 PathLike = str | os.PathLike[str]
 
 
-def write_weights(model: Network, path: PathLike, overwrite: bool) -> None:
+def write_weights(model: Model, path: PathLike, overwrite: bool) -> None:
     """Write a model's weights. Raises FileExistsError for an existing file, unless `overwrite` is True."""
     read_path("save_weights", "filepath", path)
     check("save_weights", FLAG_OR_DIGIT, overwrite=overwrite)
@@ -55,7 +54,7 @@ def write_weights(model: Network, path: PathLike, overwrite: bool) -> None:
             named(kind.weights)(model, path)
 
 
-def write_model(model: Network, path: PathLike, overwrite: bool, include_optimizer: bool) -> None:
+def write_model(model: Model, path: PathLike, overwrite: bool, include_optimizer: bool) -> None:
     """Write a whole model. Raises FileExistsError for an existing file, unless `overwrite` is True."""
     read_path("save", "filepath", path)
     check("save", FLAG_OR_DIGIT, overwrite=overwrite, include_optimizer=include_optimizer)
@@ -79,7 +78,7 @@ def write_model(model: Network, path: PathLike, overwrite: bool, include_optimiz
             named(kind.model)(model, path, include_optimizer)
 
 
-def check_saving(model: Network, path: PathLike, weights_only: bool, who: str) -> None:
+def check_saving(model: Model, path: PathLike, weights_only: bool, who: str) -> None:
     """Raise ValueError, in the name of `who`, if `save` or `save_weights` would refuse the model; writes nothing.
 
     The error says what can be saved in its place. A model without weights yet is not looked at.
@@ -97,7 +96,7 @@ def check_saving(model: Network, path: PathLike, weights_only: bool, who: str) -
     raise ValueError(f"{text} {instead}".rstrip()) from problem
 
 
-def _instead_of(kind: Format, model: Network, path: PathLike, weights_only: bool) -> str:
+def _instead_of(kind: Format, model: Model, path: PathLike, weights_only: bool) -> str:
     """What can be saved of a model that a format cannot hold, as a sentence; "" for nothing."""
     for other in FORMATS:
         is_able = other.weights or other.tensors if weights_only else other.whole
@@ -110,7 +109,7 @@ def _instead_of(kind: Format, model: Network, path: PathLike, weights_only: bool
     return ""
 
 
-def _problem(model: Network, path: PathLike, kind: Format, weights_only: bool) -> Exception | None:
+def _problem(model: Model, path: PathLike, kind: Format, weights_only: bool) -> Exception | None:
     """What writing a model in a format would raise."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they come when the file is written
@@ -124,20 +123,20 @@ def _problem(model: Network, path: PathLike, kind: Format, weights_only: bool) -
     return None
 
 
-def _is_anothers(model: Network) -> bool:
+def _is_anothers(model: Model) -> bool:
     """Whether another process writes the model: the main one, where several train replicas of it together."""
     together = getattr(model, "_processes", None) is not None and not shared_in(model.parameters())
     return together and not is_main()
 
 
-def _shared(model: Network, include_optimizer: bool = False) -> list[tuple[Any, Any]]:
+def _shared(model: Model, include_optimizer: bool = False) -> list[tuple[Any, Any]]:
     """The tensors that processes share: the main one writes all, and needs them whole."""
     weights = shared_in(model.state_dict(keep_vars=True).values())
     state = getattr(model.optimizer, "shared_tensors", list) if include_optimizer and weights else list
     return [*weights, *state()]
 
 
-def _told(model: Network, path: PathLike) -> bool:
+def _told(model: Model, path: PathLike) -> bool:
     """Whether the file can hold how the model was compiled. Warns of what it cannot hold."""
     reason = unwritten(model)
     if reason is not None:
@@ -147,7 +146,7 @@ def _told(model: Network, path: PathLike) -> bool:
     return reason is None
 
 
-def _write_tensors(write: Callable[..., None], model: Network, path: PathLike, include_optimizer: bool) -> None:
+def _write_tensors(write: Callable[..., None], model: Model, path: PathLike, include_optimizer: bool) -> None:
     about: dict[str, Any] = {"keras_version": KERAS_VERSION, SORTED: True, "model_config": layer_config(model)}
     about |= facts_beside(model)
     tensors: Mapping[str, Tensor] = {}
@@ -164,7 +163,7 @@ def _may_write(path: PathLike, overwrite: bool) -> None:
         raise FileExistsError(f"{path}: the file exists already, and overwrite is False.")
 
 
-def _has_a_form(model: Network, path: PathLike, kind: Format) -> None:
+def _has_a_form(model: Model, path: PathLike, kind: Format) -> None:
     """Raise ValueError for what no file holds, TypeError for a weight, such as a quantized one, that has no form.
 
     Warns of tensors that are no weights though they look it.

@@ -18,8 +18,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.errors import ArchitectureError
 
 if TYPE_CHECKING:
-    from torchkeras.engine.graph.network import Network
-
+    from torchkeras.engine.layer.layer import Layer
 
 KEY = "ties"
 
@@ -27,7 +26,7 @@ Edges = set[tuple[Any, Any]]
 Places = dict[Any, str]  # what makes a module or tensor again, with the path to it
 
 
-def ties_of(model: Network, held: Edges) -> list[list[str]]:
+def ties_of(model: Layer, held: Edges) -> list[list[str]]:
     """Paths of what a model has once and its config makes several times.
 
     `held`: pairs of a layer and one in its config. A group begins with the path of a layer that has an entry, if any.
@@ -43,7 +42,7 @@ def ties_of(model: Network, held: Edges) -> list[list[str]]:
     return [paths for paths in tied if not all(_is_below(path, inside) for path in paths[1:])]
 
 
-def _makers_of(model: Network, held: Edges) -> tuple[dict[nn.Module, Places], dict[int, Places]]:
+def _makers_of(model: Layer, held: Edges) -> tuple[dict[nn.Module, Places], dict[int, Places]]:
     """What makes each module of a model, and each parameter by its id; with the first path to it from each."""
     modules: dict[nn.Module, Places] = {}
     tensors: dict[int, Places] = {}
@@ -55,7 +54,7 @@ def _makers_of(model: Network, held: Edges) -> tuple[dict[nn.Module, Places], di
     return modules, tensors
 
 
-def _walked(model: Network, held: Edges) -> Iterator[tuple[nn.Module, Any, str]]:
+def _walked(model: Layer, held: Edges) -> Iterator[tuple[nn.Module, Any, str]]:
     """Each module with what makes it, itself if a config has it, else the layer that does; and the path to it."""
     met: set[tuple[Any, Any]] = set()
     waiting: list[tuple[nn.Module, Any, Any, str]] = [(model, model, model, "")]
@@ -82,7 +81,7 @@ def _is_below(path: str, others: set[str]) -> bool:
     return any(".".join(names[:count]) in others for count in range(1, len(names)))
 
 
-def warn_of_ties(model: Network, held: Edges) -> None:
+def warn_of_ties(model: Layer, held: Edges) -> None:
     """Say which ties the config of a model, by itself, does not hold."""
     for paths in ties_of(model, held):
         warnings.warn(
@@ -92,7 +91,7 @@ def warn_of_ties(model: Network, held: Edges) -> None:
         )
 
 
-def tie(model: Network, groups: Any) -> None:
+def tie(model: Layer, groups: Any) -> None:
     """Make one of what each group of paths names. Raises ArchitectureError for paths that do not fit the model."""
     if not isinstance(groups, Sequence) or not all(_is_group(group) for group in groups):
         raise ArchitectureError(f"{KEY!r} must be a list of lists of paths; found {groups!r:.200}.")
@@ -114,7 +113,7 @@ def _is_group(group: Any) -> bool:
     return isinstance(group, list) and len(group) > 1 and all(isinstance(path, str) for path in group)
 
 
-def _place(model: Network, path: str) -> tuple[Any, dict[str, Any], str]:
+def _place(model: Layer, path: str) -> tuple[Any, dict[str, Any], str]:
     """Where a path leads: a module, its modules or parameters, and the name there. Raises ArchitectureError."""
     owner: Any = model
     *around, name = path.split(".")

@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchkeras.base.dtype_names import dtype_name
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import dtype_name
 from torchkeras.errors import UnreadableFileError, WeightMismatchError
 
 KEY = "torchkeras_types"  # of a file, which Keras does not read
@@ -34,13 +34,19 @@ def types_of(model: nn.Module) -> dict[str, str]:
     for name, module in model.named_modules():
         around = policies.get(name.rpartition(".")[0], torch.float32)
         policies[name] = module._policy.variable_type if isinstance(module, Layer) else around
-        for own, tensor in chain(module._parameters.items(), module._buffers.items()):
-            if tensor is not None and tensor.dtype in NAMES:
-                kinds.add(tensor.dtype)
-                if tensor.dtype is not policies[name]:
-                    found[f"{name}.{own}" if name else own] = tensor.dtype
-    whole = {"": kinds.pop()} if found and len(kinds) == 1 else found
-    return {name: NAMES[kind] for name, kind in whole.items()}
+        for own, kind in _own_types(module).items():
+            kinds.add(kind)
+            if kind is not policies[name]:
+                found[f"{name}.{own}" if name else own] = kind
+    if found and len(kinds) == 1:
+        found = {"": kinds.pop()}
+    return {name: NAMES[kind] for name, kind in found.items()}
+
+
+def _own_types(module: nn.Module) -> dict[str, torch.dtype]:
+    """The types of floating-point numbers that a module's own parameters and buffers have, by name."""
+    tensors = chain(module._parameters.items(), module._buffers.items())
+    return {name: tensor.dtype for name, tensor in tensors if tensor is not None and tensor.dtype in NAMES}
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchkeras import registry
 from torchkeras.engine.facts import is_own
@@ -18,11 +18,14 @@ from torchkeras.optimizers import TorchOptimizer
 from torchkeras.saving.containers.limits import LIMITS
 from torchkeras.saving.weights.layer_groups import BESIDE_LAYERS
 
+if TYPE_CHECKING:
+    from torchkeras.models.model import Model
+
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 OPTIONS = {"loss": registry.losses, "metrics": registry.metrics, "weighted_metrics": registry.metrics}
 
 
-def check_size(model: Network, path: Any) -> None:
+def check_size(model: Model, path: Any) -> None:
     """Raise ValueError for more layers, calls of them or models in one another than are read."""
     graphs = [each._graph for each in model.modules() if isinstance(each, Network) and each._graph is not None]
     for found, most, what in (
@@ -34,12 +37,14 @@ def check_size(model: Network, path: Any) -> None:
             raise ValueError(f"{path}: {found} {what}; files are read up to {most}.")
 
 
-def check_names(model: Network, path: Any) -> None:
+def check_names(model: Model, path: Any) -> None:
     """Raise ValueError for the name of a layer or weight that could not be read again.
 
     In HDF5 names are paths. A model that can be saved in one format can be saved in all, so the rule is one for all.
     """
-    for layer in filter(lambda module: isinstance(module, Layer), model.modules()):
+    for layer in model.modules():
+        if not isinstance(layer, Layer):
+            continue
         for name in (layer.name, *(variable.full_name for variable in own_variables(layer))):
             problem = _problem(name)
             if problem is not None:
@@ -82,19 +87,23 @@ def _unmakeable(layer: Layer) -> str | None:
         return None
     config, parameters = layer.get_config(), inspect.signature(kind).parameters
     for name, parameter in parameters.items():
-        if parameter.kind in NAMED and parameter.default is parameter.empty and name not in config:
+        if name not in config and _is_needed(parameter):
             return f"has no {name!r} in its config, which its __init__ takes: let its get_config return it."
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-    if not takes_any and not all(key in parameters for key in config):
+    if not takes_any and config.keys() - parameters.keys():
         return "does not take its config: let its __init__ take **options and pass them to super().__init__."
     return None
+
+
+def _is_needed(parameter: inspect.Parameter) -> bool:
+    return parameter.kind in NAMED and parameter.default is parameter.empty
 
 
 def _inherits(model: Network, method: str) -> bool:
     return is_own(next(cls for cls in type(model).__mro__ if method in cls.__dict__))
 
 
-def changed_by_hand(model: Network) -> Iterator[str]:
+def changed_by_hand(model: Model) -> Iterator[str]:
     """What layers compute otherwise than a file will say, since their modules were changed past their options."""
     for layer in model.modules():
         if isinstance(layer, Layer) and not isinstance(layer, Network):
@@ -102,7 +111,7 @@ def changed_by_hand(model: Network) -> Iterator[str]:
                 yield f"{type(layer).__name__} {layer.name!r}: {what}"
 
 
-def unwritten(model: Network) -> str | None:
+def unwritten(model: Model) -> str | None:
     """Why a file cannot hold how a model was compiled; None if it can."""
     if isinstance(model.optimizer, TorchOptimizer):
         return "an optimizer of torch.optim has no form in a file of Keras"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.visualization.graphviz import drawn
 from torchkeras.visualization.labels import Shown, graph_of, inner_graph, label
+
+if TYPE_CHECKING:
+    from torchkeras.models.model import Model
 
 RANKDIRS = ("TB", "BT", "LR", "RL")
 
@@ -36,7 +39,7 @@ class Dot(str):
 
 
 def model_to_dot(
-    model: Any,
+    model: Model,
     show_shapes: bool = False,
     show_layer_names: bool = True,
     rankdir: str = "TB",
@@ -54,7 +57,7 @@ def model_to_dot(
     Arguments:
         model (model): the model, built.
         show_shapes (bool, default False): whether a box has the shapes of inputs and outputs.
-        show_layer_names (bool, default True): whether a box has the name of the layer beside its class.
+        show_layer_names (bool, default True): whether a box has the name of the layer next to its class.
         rankdir (text, default "TB"): the direction: "TB" from top to bottom, "BT", "LR" or "RL".
         expand_nested (bool, default False): whether a model inside is drawn as a frame with its own layers.
         dpi (positive number, default 96): dots per inch.

@@ -20,8 +20,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor
 
 if TYPE_CHECKING:
-    from torchkeras.engine.graph.network import Network
-
+    from torchkeras.models.model import Model
 
 aten = torch.ops.aten
 Sizes = Sequence[int]
@@ -75,7 +74,17 @@ class Flops:
         return f"{self.total:,} ({samples}{assumed}; products and convolutions, 2 a multiply-add)"
 
 
-def count(model: Network, wanted: bool | int) -> Flops:
+def _size_for_unknown(wanted: bool | int) -> int | None:
+    if isinstance(wanted, bool):
+        return None
+    if not (is_integer(wanted) and wanted > 0):
+        raise ValueError(
+            f"summary: flops must be True, False or the size to take for unknown axes, 1 or more; found {wanted!r}."
+        )
+    return int(wanted)
+
+
+def count(model: Model, wanted: bool | int) -> Flops:
     """The operations of `model(x)` in evaluation, as torch's `FlopCounterMode` counts them.
 
     Matrix products, convolutions and attention are counted, a multiply-add as 2; what is done to each element alone is
@@ -83,11 +92,7 @@ def count(model: Network, wanted: bool | int) -> Flops:
     are unknown. Raises ValueError when there are such axes and no size for them, or for another `wanted`; RuntimeError
     when the model cannot run on zeros.
     """
-    if not isinstance(wanted, bool) and not (is_integer(wanted) and wanted > 0):
-        raise ValueError(
-            f"summary: flops must be True, False or the size to take for unknown axes, 1 or more; found {wanted!r}."
-        )
-    size = None if isinstance(wanted, bool) else int(wanted)
+    size = _size_for_unknown(wanted)
     unknown = [tensor for tensor in model.inputs if None in tensor.shape[1:]]
     if unknown and size is None:
         raise ValueError(
@@ -104,7 +109,7 @@ def _known_shape(tensor: KerasTensor, size: int | None) -> list[int]:
     return [1 if batch is None else batch, *(size if axis is None else axis for axis in axes)]  # type: ignore[list-item]
 
 
-def _count_anywhere(model: Network, shapes: list[list[int]]) -> tuple[int, Mapping[Layer, int]]:
+def _count_anywhere(model: Model, shapes: list[list[int]]) -> tuple[int, Mapping[Layer, int]]:
     try:
         return _counted(model, shapes, "meta")
     except (RuntimeError, TypeError, ValueError):
@@ -119,7 +124,7 @@ def _count_anywhere(model: Network, shapes: list[list[int]]) -> tuple[int, Mappi
 
 
 @torch.no_grad()
-def _counted(model: Network, shapes: list[list[int]], device: str) -> tuple[int, Mapping[Layer, int]]:
+def _counted(model: Model, shapes: list[list[int]], device: str) -> tuple[int, Mapping[Layer, int]]:
     """Run the generated code on a copy of the layers: states, modes and hooks of the model itself stay as they are."""
     copied = nn.Module()
     copied._modules = copy.deepcopy(model._modules, _placed(model, device))

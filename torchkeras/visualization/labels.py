@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from torchkeras.base.dtype_names import dtype_name
 from torchkeras.base.rules import FLAG_OR_DIGIT, check
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import KerasTensor, Node, dtype_name, node_of, unpacked
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of, unpacked
 from torchkeras.visualization.summary import nested_model, trained
+
+if TYPE_CHECKING:
+    from torchkeras.models.model import Model
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Shown:
         check(self.function, FLAG_OR_DIGIT, **{name: value for name, value in vars(self).items() if name != "function"})
 
 
-def graph_of(function: str, model: Network) -> Graph:
+def graph_of(function: str, model: Model) -> Graph:
     """The model's graph. Raises TypeError for what is no model, RuntimeError for one that is not built yet."""
     if not isinstance(model, Network):
         raise TypeError(f"{function}: model must be a model of torchkeras; found {type(model).__name__}.")

@@ -10,15 +10,14 @@ from torchkeras.visualization import summary
 from torchkeras.visualization.svg import model_to_svg
 
 if TYPE_CHECKING:
-    from torchkeras.engine.graph.network import Network
     from torchkeras.engine.layer.layer import Layer
-
+    from torchkeras.models.model import Model
 
 FOLDED = 30  # layers above which the table is shown when one asks for it
 MOST = 200  # calls of layers; larger graphs are drawn when one asks for them
 
 
-def graph_html(model: Network) -> str:
+def graph_html(model: Model) -> str:
     """The graph with its shapes, as HTML; nothing if there is none yet, or a large one.
 
     The picture is an image of its own, so that its colours and those of the page do not touch each other.
@@ -34,7 +33,7 @@ def graph_html(model: Network) -> str:
     )
 
 
-def model_html(model: Network) -> str:
+def model_html(model: Model) -> str:
     """Name and type, output shape, parameters and (in a graph) connections of every layer, then the totals.
 
     A model that is not built yet shows its layers alone. Names are escaped.
@@ -42,7 +41,8 @@ def model_html(model: Network) -> str:
     graph = model._graph
     head = f"<b>{escape(model.name)}</b> ({escape(type(model).__name__)})"
     if graph is None:
-        layers = "".join(f"<li>{_title(layer)}</li>" for layer in model._sublayers() or model.children())
+        inside: Any = model._sublayers() or model.children()
+        layers = "".join(f"<li>{_title(layer)}</li>" for layer in inside)
         return f"<div>{head}, not built yet<ol>{layers}</ol></div>"
     titles = summary.CHAIN if summary.is_chain(graph) else summary.GRAPH
     rows = "".join(_row(layer, graph, len(titles)) for layer in model.layers)

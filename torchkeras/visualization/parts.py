@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from torchkeras.base.dtype_names import dtype_name
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import KerasTensor, Node, dtype_name, node_of
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of
 from torchkeras.visualization.colours import kind_of
 from torchkeras.visualization.labels import (
     Shown,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchkeras.base.atomic_file import replacing
 from torchkeras.base.rules import read_path
@@ -14,6 +14,9 @@ from torchkeras.visualization.dot import check_options, model_to_dot
 from torchkeras.visualization.labels import Shown, graph_of
 from torchkeras.visualization.svg import model_to_svg
 from torchkeras.visualization.text import text_graph
+
+if TYPE_CHECKING:
+    from torchkeras.models.model import Model
 
 # What `dot` is asked for, by the suffix of the file. Keras writes a PNG to a name without a suffix.
 PICTURES = {"": "png", **{f".{kind}": kind for kind in ("png", "pdf", "jpg", "jpeg", "gif", "eps", "ps")}}
@@ -37,7 +40,7 @@ class Picture:
 
 
 def plot_model(
-    model: Any,
+    model: Model,
     to_file: str | os.PathLike[str] = "model.png",
     show_shapes: bool = False,
     show_layer_names: bool = True,
@@ -60,7 +63,7 @@ def plot_model(
         to_file (path, default "model.png"): the file.
         show_shapes (bool, default False): whether a box has the shapes of inputs and outputs; in SVG, a line that of
             its tensor.
-        show_layer_names (bool, default True): whether a box has the name of the layer beside its class.
+        show_layer_names (bool, default True): whether a box has the name of the layer next to its class.
         rankdir (text, default "TB"): the direction: "TB" from top to bottom, "BT", "LR" or "RL".
         expand_nested (bool, default False): whether a model inside is drawn as a frame with its own layers.
         dpi (positive number, default 96): dots per inch.
@@ -111,7 +114,7 @@ def plot_model(
     return Picture(path)
 
 
-def _content(model: Any, suffix: str, shown: Mapping[str, Any], form: Mapping[str, Any]) -> bytes:
+def _content(model: Model, suffix: str, shown: Mapping[str, Any], form: Mapping[str, Any]) -> bytes:
     """What a file of that suffix holds."""
     if suffix in TEXTS:
         return text_graph(model, **shown).encode()

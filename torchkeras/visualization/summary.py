@@ -16,8 +16,7 @@ from torchkeras.engine.weights.weight import own_variables
 from torchkeras.world.processes import is_main
 
 if TYPE_CHECKING:
-    from torchkeras.engine.graph.network import Network
-
+    from torchkeras.models.model import Model
 
 Row = list[str]
 CHAIN = ("Layer (type)", "Output Shape", "Param #")
@@ -42,7 +41,7 @@ class Entry:
 
 
 def print_summary(
-    model: Network,
+    model: Model,
     graph: Graph,
     line_length: int | None = None,
     positions: Any = None,
@@ -71,26 +70,30 @@ def print_summary(
     extra = _extra_columns(show_trainable, counted)
     ends, width = _columns(titles, list(extra), line_length, positions)
     others = _rows_of_others(model) if layer_range is None else []
-    say("_" * width)
-    say(_line([*titles, *extra], ends))
-    say("=" * width)
-    blocks = _blocks(entries, others, chain, counts, list(extra.values()))
+    blocks = list(_blocks(entries, others, chain, counts, list(extra.values())))
+    below = totals(model)
+    if counted is not None:
+        below.append(f"FLOPs: {counted}")
+    for line in (*_table([*titles, *extra], blocks, ends, width), *below, "_" * width):
+        say(line)
+
+
+def _table(titles: list[str], blocks: list[list[Row]], ends: list[int], width: int) -> Iterator[str]:
+    """The lines of the table: its titles, and the rows of each block with a line below."""
+    yield "_" * width
+    yield _line(titles, ends)
+    yield "=" * width
     for number, rows in enumerate(blocks, 1):
         for row in rows:
-            say(_line(row, ends))
-        say(("=" if number == len(entries) + len(others) else "_") * width)
-    for line in totals(model):
-        say(line)
-    if counted is not None:
-        say(f"FLOPs: {counted}")
-    say("_" * width)
+            yield _line(row, ends)
+        yield ("=" if number == len(blocks) else "_") * width
 
 
 def _print_nothing(line: str) -> None:
     pass
 
 
-def _count_flops(model: Network, flops: Any) -> Any:
+def _count_flops(model: Model, flops: Any) -> Any:
     """The operations of each layer. Imported when it is asked for: of `import torchkeras` it would be a hundredth."""
     return importlib.import_module("torchkeras.visualization.flops").count(model, flops)
 
@@ -121,7 +124,7 @@ def _blocks(
         yield [row]
 
 
-def _rows_of_others(model: Network) -> list[Row]:
+def _rows_of_others(model: Model) -> list[Row]:
     """A row for each torch module and parameter that is an attribute of the model itself, and no layer."""
     sizes: dict[str, int] = {}
     for variable in own_variables(model):

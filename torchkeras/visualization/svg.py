@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from torchkeras.visualization.colours import COLOURS
 from torchkeras.visualization.diagram import Box, Diagram, Text, Wire, diagram
@@ -12,6 +12,9 @@ from torchkeras.visualization.dot import check_options
 from torchkeras.visualization.labels import Shown, graph_of, printable
 from torchkeras.visualization.layered.layout import Point, Stroke
 from torchkeras.visualization.plan import BESIDE, HEADER, NAME, NAME_ROW, PAD, SMALL, SMALL_ROW, header, short
+
+if TYPE_CHECKING:
+    from torchkeras.models.model import Model
 
 
 class Scheme(NamedTuple):
@@ -42,7 +45,7 @@ class Svg(str):
 
 
 def model_to_svg(
-    model: Any,
+    model: Model,
     show_shapes: bool = False,
     show_layer_names: bool = True,
     rankdir: str = "TB",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING
 
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.symbolic.tensor import Node, node_of
 from torchkeras.visualization.labels import Shown, graph_of, inner_graph, label, tensor_name
+
+if TYPE_CHECKING:
+    from torchkeras.models.model import Model
 
 # A corner or crossing, by whether lines leave it up, down, to the left, to the right.
 LINES = {
@@ -27,7 +30,7 @@ LINES = {
 
 
 def text_graph(
-    model: Any,
+    model: Model,
     show_shapes: bool = True,
     show_layer_names: bool = True,
     expand_nested: bool = False,
@@ -43,7 +46,7 @@ def text_graph(
     Arguments:
         model (model): the model, built.
         show_shapes (bool, default True): whether a line has the shapes of inputs and outputs.
-        show_layer_names (bool, default True): whether a line has the name of the layer beside its class.
+        show_layer_names (bool, default True): whether a line has the name of the layer next to its class.
         expand_nested (bool, default False): whether the layers of a model inside are drawn too.
         show_dtype (bool, default False): whether a line has the types of the outputs.
         show_layer_activations (bool, default False): whether a line has the activation.

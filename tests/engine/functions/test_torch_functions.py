@@ -18,11 +18,11 @@ from torch import nn
 
 import torchkeras
 from torchkeras.engine.functions.operators import Operation
-from torchkeras.engine.symbolic import torch_functions
 from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.errors import ArchitectureError
 from torchkeras.layers import Conv2D, Dense, Embedding, Input
 from torchkeras.models import Model, clone_model, load_model, model_from_json
+from torchkeras.tensor_functions import torch_functions
 
 torch.manual_seed(0)
 VALUES = {

@@ -120,7 +120,9 @@ class TrackedTuple(Tracked, Sequence[Any]):
         return len(self.__dict__["_items"])
 
     def __getitem__(self, index: Any) -> Any:
-        return tuple(self)[index] if isinstance(index, slice) else self.__dict__["_items"][index]
+        if isinstance(index, slice):
+            return tuple(self)[index]
+        return self.__dict__["_items"][index]
 
     def __add__(self, other: Any) -> tuple[Any, ...]:
         return (*self, *other)

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
+from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.function_values import installed
 from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.rules import read
@@ -27,7 +28,7 @@ from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.dtypes import agree_on_policy
 from torchkeras.engine.options import CONSTRAINT, INITIALIZER, REGULARIZER
 from torchkeras.engine.shapes.input_spec import InputSpec
-from torchkeras.engine.symbolic.tensor import Shape, as_list, dtype_of
+from torchkeras.engine.symbolic.tensor import Shape, as_list
 from torchkeras.engine.users_code import CODE, Made
 from torchkeras.engine.weights.expressions import refuse_frozen
 from torchkeras.engine.weights.freezing import follow_trainable

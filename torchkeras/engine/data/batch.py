@@ -1,7 +1,7 @@
 """Arrays and tensors to batches on the model's device; a batch in order is a view, a shuffled one is gathered there."""
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -37,6 +37,11 @@ class Batch:
         """How many samples the batch has, wherever they are."""
         return self.size + self.others
 
+    def mapped(self, change: Callable[[Tensor], Tensor]) -> "Batch":
+        """The batch with each of its tensors changed; `raw` stays."""
+        inputs, targets = list(map(change, self.inputs)), list(map(change, self.targets))
+        return replace(self, inputs=inputs, targets=targets, weights=_each(self.weights, change))
+
 
 class ArrayData:
     """Samples in memory, on `device` (the default one unless given).
@@ -55,15 +60,15 @@ class ArrayData:
     ):
         self.device = torch.device(device or config.device())
         targets, weights = targets or (), weights or ()
-        given = [None if v is None else as_tensor(v) for v in (*inputs, *targets, *weights)]
+        given = _each((*inputs, *targets, *weights), as_tensor)
         if not given or given[0] is None:
             raise ValueError("ArrayData needs at least one input.")
         self.resident = _fits_memory(given, self.device)
-        where = self.device if self.resident else torch.device("cpu")  # all in one place: one index gathers them
-        placed = [None if v is None else v.to(where) for v in given]
+        # All in one place: one index gathers them.
+        where = self.device if self.resident else torch.device("cpu")
+        self._values = _each(given, lambda value: value.to(where))
         self._first_target = len(inputs)
         self._first_weight = len(inputs) + len(targets)
-        self._values = placed
         self.size = len(given[0])
 
     def __len__(self) -> int:
@@ -110,14 +115,14 @@ class ArrayData:
         where = self.device if self.resident else torch.device("cpu")
         indices = torch.randperm(self.size, device=where).split(batch_size)[skip:]
         own = indices if part is None else (index[part.rows(len(index))] for index in indices)
-        taken = ([None if v is None else v.index_select(0, index) for v in self._values] for index in own)
+        rows = ([None if v is None else v.index_select(0, index) for v in self._values] for index in own)
         if part is None:
-            return (self._batch(values, len(index)) for values, index in zip(taken, indices, strict=True))
+            return (self._batch(values, len(index)) for values, index in zip(rows, indices, strict=True))
         wholes = map(len, indices)
-        return (part.counted(self._batch(values, whole), whole) for values, whole in zip(taken, wholes, strict=True))
+        return (part.counted(self._batch(values, whole), whole) for values, whole in zip(rows, wholes, strict=True))
 
     def _views(self, batch_size: int, order: str, skip: int) -> Generator[Batch, None, None]:
-        chunks = [None if v is None else v.split(batch_size) for v in self._values]
+        chunks = _each(self._values, lambda value: value.split(batch_size))
         return (
             self._batch(
                 [None if chunk is None else chunk[i] for chunk in chunks], min(batch_size, self.size - i * batch_size)
@@ -144,9 +149,14 @@ class ArrayData:
     def _span(self, start: int, size: int) -> "ArrayData":
         span = object.__new__(ArrayData)
         span.__dict__.update(self.__dict__)
-        span._values = [None if v is None else v.narrow(0, start, size) for v in self._values]
+        span._values = _each(self._values, lambda value: value.narrow(0, start, size))
         span.size = size
         return span
+
+
+def _each(values: Sequence[Any], change: Callable[[Any], Any]) -> list[Any]:
+    """Each value changed; None, which stands for weights of one, stays."""
+    return [None if value is None else change(value) for value in values]
 
 
 def check_order(order: str) -> None:

@@ -3,9 +3,11 @@
 Shapes are Keras's, with the batch axis: (None, 28, 28, 1). Each error says where the data was meant to go.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -26,6 +28,9 @@ from torchkeras.engine.data.target_kinds import (
     SOME_CLASSES,
 )
 from torchkeras.engine.symbolic.tensor import KerasTensor
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
 
 Shape = Sequence[int | None]
 ROUNDING = 1e-3  # by which targets from 0 to 1 may miss these bounds
@@ -53,24 +58,25 @@ def standardize(
     that do not fit, and TypeError for what holds no numbers.
     """
     items = _items_by_name(values, names, what)
-    shapes = shapes or [None] * len(names)
-    dtypes = dtypes or [None] * len(names)
-    as_given = as_given or [False] * len(names)
-    kinds = kinds or [LIKE] * len(names)
-    indices = indices or [()] * len(names)
+    columns = (
+        *(items, names, _column(shapes, None, names), _column(dtypes, None, names)),
+        *(_column(as_given, False, names), _column(kinds, LIKE, names), _column(indices, (), names)),
+    )
     checked = []
-    for item, name, shape, dtype, keep, kind, layers in zip(
-        items, names, shapes, dtypes, as_given, kinds, indices, strict=True
-    ):
+    for item, name, shape, dtype, keep, kind, layers in zip(*columns, strict=True):
         tensor = as_tensor(_with_axes(item, name, shape, None if what == "input" else kind, keep))
         if dtype == torch.int64 and what == "target":
             _check_whole(tensor, name)
         if layers:  # before the type changes, which would wrap large numbers around
             _check_for_layers(tensor, name, layers, streamed)
-        if dtype is not None and not (keep and not tensor.is_floating_point()):
-            tensor = tensor.to(dtype)
-        checked.append(tensor)
+        keeps_type = dtype is None or (keep and not tensor.is_floating_point())
+        checked.append(tensor if keeps_type else tensor.to(dtype))
     return checked
+
+
+def _column(given: Sequence[Any] | None, default: Any, names: Sequence[str]) -> Sequence[Any]:
+    """A value for each name: those given, or the default for all."""
+    return given or [default] * len(names)
 
 
 def standardize_targets(
@@ -91,22 +97,26 @@ def standardize_targets(
     for target, name, shape, kind, output in zip(targets, names, expected, kinds, output_shapes, strict=True):
         if kind == FREE and target.dim() != len(output) and _sizes(target.shape) == _sizes(output):
             _check_shape(target, name, output, kind)  # numbers that would be spread over those of other samples
-        if kind != ONE_HOT:
-            continue
-        if target.shape[-1] == 1 == output[-1]:
-            raise ValueError(
-                f"Error when checking target: categorical_crossentropy compares classes, and {name} has one unit, "
-                "which is no choice. Use binary_crossentropy with activation='sigmoid', or a unit for each class."
-            )
-        if target.shape[-1] == 1:
-            raise ValueError(
-                f"Error when checking target: expected {name} to have shape {tuple(shape or ())[1:]} but got array "
-                f"with shape {tuple(target.shape[1:])}. categorical_crossentropy takes one-hot rows, of shape "
-                "(samples, classes): make them with torchkeras.utils.to_categorical, or use the loss "
-                "sparse_categorical_crossentropy, which takes the class numbers themselves."
-            )
-        _check_shape(target, name, shape, kind)
+        if kind == ONE_HOT:
+            _check_one_hot(target, name, shape, output)
     return targets
+
+
+def _check_one_hot(target: Tensor, name: str, shape: Shape | None, output: Shape) -> None:
+    """A target has rows of one class each, as many as the output has. Raises ValueError."""
+    if target.shape[-1] == 1 == output[-1]:
+        raise ValueError(
+            f"Error when checking target: categorical_crossentropy compares classes, and {name} has one unit, "
+            "which is no choice. Use binary_crossentropy with activation='sigmoid', or a unit for each class."
+        )
+    if target.shape[-1] == 1:
+        raise ValueError(
+            f"Error when checking target: expected {name} to have shape {tuple(shape or ())[1:]} but got array "
+            f"with shape {tuple(target.shape[1:])}. categorical_crossentropy takes one-hot rows, of shape "
+            "(samples, classes): make them with torchkeras.utils.to_categorical, or use the loss "
+            "sparse_categorical_crossentropy, which takes the class numbers themselves."
+        )
+    _check_shape(target, name, shape, ONE_HOT)
 
 
 def _check_for_layers(values: Tensor, name: str, layers: Sequence[Any], streamed: bool) -> None:
@@ -117,33 +127,44 @@ def _check_for_layers(values: Tensor, name: str, layers: Sequence[Any], streamed
         check_indices(values, name, layer)
 
 
-def check_indices(values: Tensor, name: str, layer: Any) -> None:
+def check_indices(values: Tensor, name: str, layer: Layer) -> None:
     """The numbers of an input are indices that a layer has: whole, and from 0 on. Waits for their device.
 
     Raises ValueError with one that is none.
     """
     size = layer._facts.indices
-    if values.numel() == 0:
+    if size is None or values.numel() == 0:
         return
     if values.dtype not in (torch.int32, torch.int64) and not values.is_floating_point():
         values = values.long()
-    low, high = (value.item() for value in torch.aminmax(values))
-    if low >= 0 and high < size:
-        broken = values[values != values.trunc()] if values.is_floating_point() else values[:0]
+    low, high = _bounds(values)
+    if not (low >= 0 and high < size):  # also where one is not a number
+        found = high if low >= 0 else low
+        advice = "Look for it in the data."
+        if size <= high < math.inf:
+            advice = f"Give input_dim {high + 1:.0f}, or more."
+    else:
+        broken = _broken(values)
         if not broken.numel():
             return
         found, advice = broken[0].item(), "Round it, or use another layer for such numbers."
-    else:  # also where one is not a number
-        found = low if not low >= 0 else high
-        advice = (
-            f"Give input_dim {high + 1:.0f}, or more."
-            if high >= size and high < math.inf
-            else "Look for it in the data."
-        )
     raise ValueError(
         f"Error when checking input: {name} goes into {type(layer).__name__} {layer.name!r}, which takes whole numbers "
         f"from 0 to {size - 1}; found {found}. {advice}"
     )
+
+
+def _broken(values: Tensor) -> Tensor:
+    """Those that are no whole numbers."""
+    if values.is_floating_point():
+        return values[values != values.trunc()]
+    return values[:0]
+
+
+def _bounds(values: Tensor) -> tuple[Any, Any]:
+    """The least and the largest of these numbers, as Python's. Waits for their device."""
+    low, high = torch.aminmax(values)
+    return low.item(), high.item()
 
 
 def check_labels(
@@ -167,7 +188,7 @@ def check_labels(
 
 
 def _check_binary(target: Tensor, name: str) -> None:
-    low, high = (value.item() for value in torch.aminmax(target))
+    low, high = _bounds(target)
     if not (low >= -ROUNDING and high <= 1 + ROUNDING):
         raise ValueError(
             f"Output {name!r}: binary_crossentropy takes targets from 0 to 1; found {low:g} to {high:g}. Give labels "
@@ -179,7 +200,7 @@ def _check_binary(target: Tensor, name: str) -> None:
 def _check_classes(target: Tensor, name: str, classes: int, loss: str) -> None:
     if target.numel() == 0:
         return
-    low, high = (value.item() for value in torch.aminmax(target))
+    low, high = _bounds(target)
     if not (low >= 0 and high < classes):
         raise ValueError(
             f"Output {name!r}: {loss} takes class numbers from 0 to {classes - 1}; found "
@@ -189,17 +210,9 @@ def _check_classes(target: Tensor, name: str, classes: int, loss: str) -> None:
 
 def check_lengths(inputs: Sequence[Tensor], targets: Sequence[Tensor], weights: Sequence[Tensor | None] = ()) -> None:
     """All have one number of samples, and there is one at least. Raises ValueError with the numbers found."""
-    lengths = []
-    for values, what in (
-        (inputs, "input arrays (x)"),
-        (targets, "target arrays (y)"),
-        (weights, "sample_weight arrays"),
-    ):
-        shapes = [tuple(value.shape) for value in values if value is not None]
-        lengths.append({shape[0] for shape in shapes})
-        if len(lengths[-1]) > 1:
-            raise ValueError(f"All {what} should have the same number of samples. Got array shapes: {shapes}")
-    (of_inputs, of_targets, of_weights) = (next(iter(found), None) for found in lengths)
+    of_inputs = _common_length(inputs, "input arrays (x)")
+    of_targets = _common_length(targets, "target arrays (y)")
+    of_weights = _common_length(weights, "sample_weight arrays")
     if None not in (of_inputs, of_targets) and of_inputs != of_targets:
         raise ValueError(
             "Input arrays should have the same number of samples as target arrays. "
@@ -212,6 +225,15 @@ def check_lengths(inputs: Sequence[Tensor], targets: Sequence[Tensor], weights: 
         )
     if of_inputs == 0:
         raise ValueError("The data has no samples.")
+
+
+def _common_length(values: Sequence[Tensor | None], what: str) -> int | None:
+    """The number of samples that all of these have; None where there are none. Raises ValueError where it differs."""
+    shapes = [tuple(value.shape) for value in values if value is not None]
+    lengths = {shape[0] for shape in shapes}
+    if len(lengths) > 1:
+        raise ValueError(f"All {what} should have the same number of samples. Got array shapes: {shapes}")
+    return next(iter(lengths), None)
 
 
 def check_count(method: str, option: str, value: Any, least: int) -> None:
@@ -247,30 +269,37 @@ def check_batches(model: str, fixed: int | None, stateful: bool, samples: int, b
 
 
 def _items_by_name(values: Any, names: Sequence[str], what: str) -> list[Any]:
-    if values is None and names:
-        raise ValueError(
-            f"Error when checking model {what}: expected data for {_joined_names(names)}, but got None. "
-            f"Give {'x' if what == 'input' else 'the targets as y'}."
-        )
     if values is None:
+        if names:
+            raise _missing(names, what)
         return []
     if len(names) > 1 and _is_frame(values):
         values = {name: values[name] for name in values.columns}
     if isinstance(values, Mapping):
         return _by_name(values, names, what)
-    items = _items_of_list(values, names) if isinstance(values, (list, tuple)) else [values]
-    if not names and items:
+    items = _items_of_list(values, names)
+    if items and not names:
         raise ValueError(f"Error when checking model {what}: expected no data, but got {_type_name(values)}.")
     if len(items) != len(names):
         raise _other_number(items, names, what)
     return items
 
 
-def _items_of_list(values: Sequence[Any], names: Sequence[str]) -> list[Any]:
-    """The items of a list; numbers, where there is a single name, are one array."""
+def _items_of_list(values: Any, names: Sequence[str]) -> list[Any]:
+    """The items of a list, or an array alone; numbers, where there is a single name, are one array."""
+    if not isinstance(values, (list, tuple)):
+        return [values]
     if len(names) == 1 and values and all(map(_is_number, values)):
         return [np.asarray(values)]
     return list(values)
+
+
+def _missing(names: Sequence[str], what: str) -> ValueError:
+    """The error for None in place of data."""
+    return ValueError(
+        f"Error when checking model {what}: expected data for {_joined_names(names)}, but got None. "
+        f"Give {'x' if what == 'input' else 'the targets as y'}."
+    )
 
 
 def _other_number(items: list[Any], names: Sequence[str], what: str) -> ValueError:
@@ -303,7 +332,8 @@ def _with_axes(item: Any, name: str, shape: Shape | None, kind: str | None, keep
     """
     array = _checked_array(item, name, "input" if kind is None else "target")
     given = tuple(array.shape)
-    if array.ndim == 1 and not keep and not (shape is not None and len(shape) == 1):
+    takes_one_axis = keep or (shape is not None and len(shape) == 1)
+    if array.ndim == 1 and not takes_one_axis:
         array = array.reshape(len(array), 1)
     _check_shape(array, name, shape, kind, given, not hasattr(item, "shape"))
     return array
@@ -379,7 +409,9 @@ def _is_frame(value: Any) -> bool:
 
 def _type_name(value: Any) -> str:
     kind = type(value)
-    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}'s {kind.__name__}"
+    if kind.__module__ == "builtins":
+        return kind.__name__
+    return f"{kind.__module__.partition('.')[0]}'s {kind.__name__}"
 
 
 def _joined_names(names: Sequence[Any]) -> str:

@@ -28,7 +28,9 @@ def to_device(batches: Batches, device: torch.device) -> Batches:
     """
     if device.type == "cpu":
         return batches
-    return _sent_ahead(batches, device) if device.type == "cuda" else _moved(batches, device)
+    if device.type == "cuda":
+        return _sent_ahead(batches, device)
+    return _moved(batches, device)
 
 
 def _moved(batches: Batches, device: torch.device) -> Batches:
@@ -54,7 +56,9 @@ def _send(batch: Batch, device: torch.device, stream: torch.cuda.Stream) -> tupl
 
     def sent(value: Tensor) -> Tensor:
         # The host allocator keeps a pinned block until the copies queued from it are done: no reference is needed.
-        return value.pin_memory().to(device, non_blocking=True) if value.device.type == "cpu" else value
+        if value.device.type == "cpu":
+            return value.pin_memory().to(device, non_blocking=True)
+        return value
 
     with torch.cuda.stream(stream):
         batch = _each(batch, sent, None)  # an object that moves itself does so when it is received
@@ -80,9 +84,4 @@ def _receive(batch: Batch, event: torch.cuda.Event, device: torch.device) -> Bat
 def _each(batch: Batch, change: Callable[[Tensor], Tensor], device: torch.device | None) -> Batch:
     if batch.raw is not None:
         return replace(batch, raw=mapped(batch.raw, change, device))
-    return replace(
-        batch,
-        inputs=[change(value) for value in batch.inputs],
-        targets=[change(value) for value in batch.targets],
-        weights=[None if value is None else change(value) for value in batch.weights],
-    )
+    return batch.mapped(change)

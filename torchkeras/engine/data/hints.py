@@ -31,20 +31,32 @@ def of_input(found: Shape, wanted: Shape, given: Shape, of_list: bool = False) -
 
 def of_target(found: Shape, wanted: Shape, kind: str) -> str:
     """For the target of an output whose loss takes targets of this kind."""
-    if kind in (CLASSES, SOME_CLASSES):
-        if len(found) == len(wanted) and found[-1] != 1:
-            return "The loss takes class numbers: give y.argmax(-1), or use categorical_crossentropy for one-hot rows."
-        if len(wanted) > 2 and fits_shape(found[1:], wanted[1:-1]):
-            return "Give the class numbers a last axis of their own: y[..., None]."
-    elif len(found) == len(wanted) and found[:-1][1:] == tuple(wanted[:-1][1:]):
-        if kind == ONE_HOT:
-            return f"Give the last layer a unit for each class, which are {found[-1]}."
-        if found[-1] == 1:
-            return "Give the last layer 1 unit, or use sparse_categorical_crossentropy if y holds class numbers."
-        return f"Give the last layer {found[-1]} units, or y the shape {_shape_text(wanted)}."
+    hint = _of_class_numbers(found, wanted) if kind in (CLASSES, SOME_CLASSES) else _of_units(found, wanted, kind)
+    if hint is not None:
+        return hint
     if len(wanted) > 2 and len(found) < len(wanted):
         return "The model gives more than one row for a sample: put a Flatten or a global pooling into it."
     return f"Give y the shape {_shape_text(wanted)}."
+
+
+def _of_class_numbers(found: Shape, wanted: Shape) -> str | None:
+    """For a target of class numbers, where it holds one-hot rows or has no last axis; else None."""
+    if len(found) == len(wanted) and found[-1] != 1:
+        return "The loss takes class numbers: give y.argmax(-1), or use categorical_crossentropy for one-hot rows."
+    if len(wanted) > 2 and fits_shape(found[1:], wanted[1:-1]):
+        return "Give the class numbers a last axis of their own: y[..., None]."
+    return None
+
+
+def _of_units(found: Shape, wanted: Shape, kind: str) -> str | None:
+    """For a target that only the number of units keeps from fitting; else None."""
+    if len(found) != len(wanted) or found[1:-1] != tuple(wanted[1:-1]):
+        return None
+    if kind == ONE_HOT:
+        return f"Give the last layer a unit for each class, which are {found[-1]}."
+    if found[-1] == 1:
+        return "Give the last layer 1 unit, or use sparse_categorical_crossentropy if y holds class numbers."
+    return f"Give the last layer {found[-1]} units, or y the shape {_shape_text(wanted)}."
 
 
 def of_classes(classes: int) -> str:

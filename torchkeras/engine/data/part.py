@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import torch
@@ -49,13 +50,7 @@ class Part:
         rows, whole = self.rows(batch.size), batch.size
         if batch.raw is not None:
             return self.counted(replace(batch, raw=rows_of(batch.raw, rows, whole)), whole)
-        own = replace(
-            batch,
-            inputs=[value[rows] for value in batch.inputs],
-            targets=[value[rows] for value in batch.targets],
-            weights=[None if value is None else value[rows] for value in batch.weights],
-        )
-        return self.counted(own, whole)
+        return self.counted(batch.mapped(itemgetter(rows)), whole)
 
     def counted(self, batch: Batch, whole: int) -> Batch:
         """A batch that has the rows of this process alone, of `whole` samples."""

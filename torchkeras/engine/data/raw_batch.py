@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections import UserDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,34 +25,44 @@ def mapped(data: Any, change: Callable[[Tensor], Tensor], device: torch.device |
     what is no tensor, and holds none, stays as it is. Keys, order, and the classes of dicts and named tuples stay.
     """
 
-    def each(value: Any) -> Any:
-        if isinstance(value, np.ndarray) and value.dtype.kind in KINDS:
-            return change(as_tensor(np.array(value, value.dtype.newbyteorder("="), order="C")))
-        if isinstance(value, Tensor):
-            return change(value)
-        move = getattr(value, "to", None)
-        if callable(move):
-            return value if device is None else move(device)
-        if isinstance(value, Mapping):
-            return _with_items(value, {key: each(item) for key, item in value.items()})
-        if isinstance(value, tuple):
-            items = [each(item) for item in value]
-            return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-        return [each(item) for item in value] if isinstance(value, list) else value
-
-    return each(data)
+    if isinstance(data, ARRAYS):
+        return _mapped_array(data, change)
+    move = getattr(data, "to", None)
+    if callable(move):
+        return data if device is None else move(device)
+    if isinstance(data, Mapping):
+        return _with_items(data, {key: mapped(item, change, device) for key, item in data.items()})
+    if isinstance(data, list):
+        return [mapped(item, change, device) for item in data]
+    if isinstance(data, tuple):
+        return _like(data, [mapped(item, change, device) for item in data])
+    return data
 
 
-def apart(data: Any) -> Any:
+def _mapped_array(array: Any, change: Callable[[Tensor], Tensor]) -> Any:
+    if isinstance(array, np.ndarray) and array.dtype.kind not in KINDS:
+        return array  # of strings or objects
+    if isinstance(array, np.ndarray):
+        array = as_tensor(np.array(array, array.dtype.newbyteorder("="), order="C"))
+    return change(array)
+
+
+def copied(data: Any) -> Any:
     """The same structure with a copy of each array and tensor, whose memory nobody else writes to."""
     if isinstance(data, ARRAYS):
         return data.clone() if isinstance(data, Tensor) else data.copy()
     if isinstance(data, (dict, UserDict)):
-        return _with_items(data, {key: apart(item) for key, item in data.items()})
+        return _with_items(data, {key: copied(item) for key, item in data.items()})
     if type(data) in (list, tuple) or hasattr(data, "_fields"):
-        items = map(apart, data)
-        return type(data)(*items) if hasattr(data, "_fields") else type(data)(items)
+        return _like(data, map(copied, data))
     return data
+
+
+def _like(values: Any, items: Iterable[Any]) -> Any:
+    """These items in a list or tuple of the class of `values`; a named tuple takes them one by one."""
+    if hasattr(values, "_fields"):
+        return type(values)(*items)
+    return type(values)(items)
 
 
 def _with_items(mapping: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
@@ -85,12 +96,18 @@ def samples_in(data: Any) -> int:
     if isinstance(data, Mapping):
         return samples_in(next(iter(data.values()))) if data else 1
     if isinstance(data, (list, tuple)) and data:
-        lists = [part for part in data if isinstance(part, (list, tuple))]
-        inside = [item for part in lists for item in part]
-        if inside and not _are_whole(inside):
-            return len(lists[0])
-        return len(data) if all(isinstance(part, Mapping) for part in data) else samples_in(data[0])
+        return _samples_in_list(data)
     return 1
+
+
+def _samples_in_list(data: Sequence[Any]) -> int:
+    lists = [part for part in data if isinstance(part, (list, tuple))]
+    inside = list(chain.from_iterable(lists))
+    if inside and not _are_whole(inside):
+        return len(lists[0])
+    if all(isinstance(part, Mapping) for part in data):
+        return len(data)
+    return samples_in(data[0])
 
 
 def _are_whole(items: Iterable[Any]) -> bool:
@@ -131,8 +148,7 @@ def _rows_of_list(value: Any, rows: slice, samples: int, inner: bool) -> Any:
         return value[rows]
     if inner and len(value) == samples > 1 and _are_alike(value):
         raise _no_rows(f"it has a list of {samples} arrays that are {samples} long", samples)  # samples, or inputs?
-    items = [_rows_of_item(item, rows, samples, True) for item in value]
-    return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    return _like(value, [_rows_of_item(item, rows, samples, True) for item in value])
 
 
 def _has_rows(value: Any, samples: int) -> bool:

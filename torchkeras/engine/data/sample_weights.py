@@ -51,13 +51,12 @@ def standardize_weights(
 
 
 def _by_output(given: Any, names: Sequence[str], option: str) -> list[Any]:
-    if given is None or (isinstance(given, (list, tuple, Mapping)) and not given):
+    if given is None or _is_empty(given):
         return [None] * len(names)
-    if isinstance(given, Mapping) and (len(names) > 1 or any(key in names for key in given)):
+    if isinstance(given, Mapping) and (len(names) > 1 or not given.keys().isdisjoint(names)):
         return _by_name(given, names, option)
     if len(names) == 1:
-        alone = isinstance(given, (list, tuple)) and len(given) == 1 and not np.isscalar(given[0])
-        return [given[0]] if alone else [given]
+        return list(given) if _has_one_array(given) else [given]
     if not isinstance(given, (list, tuple)):
         raise TypeError(
             f"{option}: a model with {len(names)} outputs takes a list or a dict; found {type(given).__name__}."
@@ -65,6 +64,15 @@ def _by_output(given: Any, names: Sequence[str], option: str) -> list[Any]:
     if len(given) != len(names):
         raise ValueError(f"{option}: the model has {len(names)} outputs; found a list of {len(given)}.")
     return list(given)
+
+
+def _is_empty(given: Any) -> bool:
+    return isinstance(given, (list, tuple, Mapping)) and not given
+
+
+def _has_one_array(given: Any) -> bool:
+    """Whether this is a list with the weights of the only output, rather than these weights themselves."""
+    return isinstance(given, (list, tuple)) and len(given) == 1 and not np.isscalar(given[0])
 
 
 def _by_name(given: Mapping[str, Any], names: Sequence[str], option: str) -> list[Any]:
@@ -121,14 +129,17 @@ def _of_classes(target: Tensor, name: str, given: Any) -> Tensor:
             f"Output {name!r}: class_weight has no weight for the classes {missing[:MOST]}{more} of the targets. Give "
             "each one."
         )
-    weights = [given[label.item()] for label in classes]
-    for label, weight in zip(classes, weights, strict=True):
-        if not (isinstance(weight, Real) and isfinite(weight)):
-            raise ValueError(
-                f"Output {name!r}: class_weight must have a finite number for each class; found {weight!r} for "
-                f"{label.item()}."
-            )
+    weights = [_class_weight(given, label.item(), name) for label in classes]
     return torch.tensor(weights, dtype=torch.float64, device="cpu")[number.reshape(-1)]
+
+
+def _class_weight(given: Mapping[Any, Any], label: Any, name: str) -> Any:
+    weight = given[label]
+    if not (isinstance(weight, Real) and isfinite(weight)):
+        raise ValueError(
+            f"Output {name!r}: class_weight must have a finite number for each class; found {weight!r} for {label}."
+        )
+    return weight
 
 
 def _one_class(target: Tensor, name: str) -> Tensor:

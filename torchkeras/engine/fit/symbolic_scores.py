@@ -16,6 +16,7 @@ from typing import Any
 
 from torch import Tensor
 
+from torchkeras.base.dtype_names import dtype_name
 from torchkeras.base.function_values import installed, loads, used_by
 from torchkeras.base.naming import unique_name
 from torchkeras.engine.data.target_kinds import FREE, LIKE
@@ -24,7 +25,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.step.output_loss import FunctionObjective, name_of
 from torchkeras.engine.step.output_metric import Measure
 from torchkeras.engine.step.targets import Target
-from torchkeras.engine.symbolic.tensor import KerasTensor, dtype_name
+from torchkeras.engine.symbolic.tensor import KerasTensor
 
 HISTORY = "_keras_history"
 OF_LAYERS = ("input", "output", "inputs", "outputs")

@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 import torch
 
+from torchkeras.base.forks import remake_thread_pool
+from torchkeras.base.malloc import keep_freed
 from torchkeras.engine.modes import in_mode, kept
-from torchkeras.engine.speed.forks import remake_thread_pool
-from torchkeras.engine.speed.malloc import keep_freed
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

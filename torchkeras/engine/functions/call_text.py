@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
 from torchkeras.engine.functions.function_arguments import inputs_in
-from torchkeras.engine.symbolic.torch_functions import BACKEND, PROPERTIES
+from torchkeras.tensor_functions.torch_functions import BACKEND, PROPERTIES
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@"}
 INFIX |= {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "and": "&", "or": "|", "xor": "^"}
 INFIX |= {"lshift": "<<", "rshift": ">>"}
 PREFIX = {"neg": "-", "invert": "~"}
+# The operators, with the number of their operands.
+OPERATIONS = {*((name, 2) for name in (*INFIX, "getitem")), *((name, 1) for name in PREFIX)}
 PLAIN = (bool, int, float, str, type(None))
 
 
@@ -22,23 +24,28 @@ def line(function: str, arguments: Any, keywords: Mapping[str, Any]) -> str:
     What the layer holds stands as `{constant_0}`, `{parameter_1}`.
     """
     texts = [_text(argument) for argument in arguments]
-    if function in INFIX and len(texts) == 2:
+    if (function, len(texts)) in OPERATIONS:
+        return _operation(function, arguments, texts)
+    texts += [f"{key}={_text(value)}" for key, value in keywords.items()]
+    place, _, name = function.rpartition(".")
+    if place != "torch.Tensor":
+        shown = {"": name, "torch.nn.functional": f"F.{name}", BACKEND: f"K.{name}"}.get(place, function)
+        return f"{shown}({', '.join(texts)})"
+    tensor, *others = texts
+    called = "" if name in PROPERTIES else f"({', '.join(others)})"
+    return f"{_operand(tensor)}.{name}{called}"
+
+
+def _operation(function: str, arguments: Sequence[Any], texts: list[str]) -> str:
+    """A call that Python has a sign for: `a + b`, `-a`, `a[0, :]`."""
+    if function in PREFIX:
+        return f"{PREFIX[function]}{texts[0]}"
+    if function in INFIX:
         left, right = map(_side, texts, arguments)
         return f"{left} {INFIX[function]} {right}"
-    if function in PREFIX and len(texts) == 1:
-        return f"{PREFIX[function]}{texts[0]}"
-    if function == "getitem" and len(texts) == 2:
-        index = arguments[1]
-        if isinstance(index, (list, tuple)):
-            return f"{texts[0]}[{', '.join(map(_text, index))}]"
-        return f"{texts[0]}[{texts[1]}]"
-    named = [f"{key}={_text(value)}" for key, value in keywords.items()]
-    place, _, name = function.rpartition(".")
-    if place == "torch.Tensor":
-        called = "" if name in PROPERTIES else f"({', '.join([*texts[1:], *named])})"
-        return f"{_operand(texts[0])}.{name}{called}"
-    shown = {"": name, "torch.nn.functional": f"F.{name}", BACKEND: f"K.{name}"}.get(place, function)
-    return f"{shown}({', '.join([*texts, *named])})"
+    index = arguments[1]
+    inside = ", ".join(map(_text, index)) if isinstance(index, (list, tuple)) else texts[1]
+    return f"{texts[0]}[{inside}]"
 
 
 def literal(value: Any) -> str:
@@ -63,30 +70,27 @@ def _operand(text: str) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         inside = ", ".join(map(_text, value))
-        return f"[{inside}]" if inputs_in(value) else f"({inside}{',' * (len(value) == 1)})"
+        if inputs_in(value):
+            return f"[{inside}]"
+        return f"({inside}{',' * (len(value) == 1)})"
     if not isinstance(value, Mapping):
         return literal(value).replace("{", "{{").replace("}", "}}")
     (kind, what), *_ = value.items()
-    if kind == "input":
-        return f"{{{what}}}"
-    if kind == "slice":
-        return _slice_text(*what)
-    if kind in ("constant", "parameter", "expression"):
-        return f"{{{kind}_{what}}}"
-    if kind in ("dtype", "memory_format"):
-        return f"torch.{what}"
-    if kind == "size":
-        return _size_text(*what)
-    return {"ellipsis": "...", "array": "array"}.get(kind) or repr(complex(*what))
+    return ENTRIES[kind](what)
 
 
-def _slice_text(*parts: Any) -> str:
+def _complex_text(parts: Any) -> str:
+    return repr(complex(*parts))
+
+
+def _slice_text(parts: Any) -> str:
     start, stop, step = ("" if part is None else _text(part) for part in parts)
     return f"{start}:{stop}" + (f":{step}" if step else "")
 
 
-def _size_text(first: Any, *others: Any) -> str:
+def _size_text(form: Any) -> str:
     """The size of an axis of an input, `{0}.shape[1]`, or an operation on two sizes."""
+    first, *others = form
     if not isinstance(first, str):
         return f"{{{first}}}.shape[{others[0]}]"
     return f" {first} ".join(f"({_text(part)})" if _is_compound(part) else _text(part) for part in others)
@@ -94,3 +98,19 @@ def _size_text(first: Any, *others: Any) -> str:
 
 def _is_compound(size: Any) -> bool:
     return isinstance(size, Mapping) and "size" in size and isinstance(size["size"][0], str)
+
+
+# The text of an entry, by its key (see `function_arguments`).
+ENTRIES: Mapping[str, Callable[[Any], str]] = {
+    "input": "{{{}}}".format,
+    "constant": "{{constant_{}}}".format,
+    "parameter": "{{parameter_{}}}".format,
+    "expression": "{{expression_{}}}".format,
+    "dtype": "torch.{}".format,
+    "memory_format": "torch.{}".format,
+    "slice": _slice_text,
+    "size": _size_text,
+    "ellipsis": lambda what: "...",
+    "array": lambda what: "array",
+    "complex": _complex_text,
+}

@@ -11,16 +11,17 @@ numbers and such sizes, and `{"array": nested lists}`, a constant of the type of
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import prod
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from torchkeras import config
-from torchkeras.engine.symbolic.tensor import KerasTensor, dtype_name, dtype_of, index_of
+from torchkeras.base.dtype_names import dtype_name, dtype_of
+from torchkeras.engine.symbolic.tensor import KerasTensor, index_of
 from torchkeras.engine.symbolic.unknown_sizes import ARITHMETIC, SymbolicSize
 from torchkeras.engine.weights.expressions import frozen, is_frozen, value_now
 from torchkeras.engine.weights.weight import Variable
@@ -40,39 +41,45 @@ def encoded(value: Any, inputs: list[KerasTensor], floating: torch.dtype) -> Any
 
     `floating`: the type that arrays of floating-point numbers get. Raises TypeError for what no graph can have.
     """
+
+    def parts(values: Iterable[Any]) -> list[Any]:
+        return [encoded(part, inputs, floating) for part in values]
+
     if isinstance(value, KerasTensor):
         inputs.append(value)
         return {"input": len(inputs) - 1}
     if isinstance(value, SymbolicSize):
         first, *others = value.form
-        place = _input_number(first, inputs) if isinstance(first, KerasTensor) else first
-        return {"size": [place, *(encoded(part, inputs, floating) for part in others)]}
+        if isinstance(first, KerasTensor):
+            first = _input_number(first, inputs)
+        return {"size": [first, *parts(others)]}
     if isinstance(value, Variable):
-        value = value.value
+        return value.value
     if isinstance(value, Tensor):
         return value
     if isinstance(value, np.ndarray):
         found = torch.tensor(value)
         return found.to(floating) if found.is_floating_point() else found
     if isinstance(value, slice):
-        return {"slice": [encoded(part, inputs, floating) for part in (value.start, value.stop, value.step)]}
+        return {"slice": parts((value.start, value.stop, value.step))}
     if isinstance(value, (list, tuple)):
-        return [encoded(part, inputs, floating) for part in value]
-    if value is Ellipsis:
-        return {"ellipsis": True}
+        return parts(value)
     return _as_config(value)
 
 
 def _input_number(tensor: KerasTensor, inputs: list[KerasTensor]) -> int:
     """The number of a tensor among the inputs, where it is put if it is not there."""
     found = index_of(tensor, inputs)
-    if found is None:
-        inputs.append(tensor)
-    return len(inputs) - 1 if found is None else found
+    if found is not None:
+        return found
+    inputs.append(tensor)
+    return len(inputs) - 1
 
 
 def _as_config(value: Any) -> Any:
     value = value.item() if isinstance(value, np.generic) else value
+    if value is Ellipsis:
+        return {"ellipsis": True}
     if isinstance(value, torch.dtype):
         return {"dtype": dtype_name(value)}
     if isinstance(value, torch.memory_format):
@@ -127,7 +134,9 @@ def read(entry: Mapping[str, Any]) -> Tensor:
         raise ValueError("a constant has its bytes as base64.") from error
     if len(data) != prod(shape) * dtype.itemsize:
         raise ValueError(f"a constant of shape {shape} and type {dtype_name(dtype)} has another number of bytes.")
-    return torch.frombuffer(data, dtype=dtype).reshape(shape) if data else torch.empty(shape, dtype=dtype)
+    if data:
+        return torch.frombuffer(data, dtype=dtype).reshape(shape)
+    return torch.empty(shape, dtype=dtype)
 
 
 def shape_of(entry: Mapping[str, Any]) -> tuple[int, ...]:
@@ -150,7 +159,9 @@ def held(value: Any, hold: Callable[[Any], dict[str, Any]]) -> Any:
         return hold(value)
     if isinstance(value, Mapping) and "slice" in value:
         return {"slice": [held(part, hold) for part in value["slice"]]}
-    return [held(part, hold) for part in value] if isinstance(value, (list, tuple)) else value
+    if isinstance(value, (list, tuple)):
+        return [held(part, hold) for part in value]
+    return value
 
 
 def check(value: Any) -> None:
@@ -214,8 +225,12 @@ FORMS: Mapping[str, Callable[[Any], bool]] = {
 def is_fixed(value: Any) -> bool:
     """Whether an argument has nothing of the inputs or the layer in it."""
     if isinstance(value, Mapping):
-        return is_fixed(value["slice"]) if "slice" in value else not {"input", "size", "array", *HELD} & set(value)
-    return all(map(is_fixed, value)) if isinstance(value, (list, tuple)) else True
+        if "slice" in value:
+            return is_fixed(value["slice"])
+        return not {"input", "size", "array", *HELD} & set(value)
+    if isinstance(value, (list, tuple)):
+        return all(map(is_fixed, value))
+    return True
 
 
 def has_size(value: Any) -> bool:
@@ -231,8 +246,12 @@ def inputs_in(value: Any) -> list[int]:
         first, *others = value["size"]
         return inputs_in(others) if isinstance(first, str) else [first]
     if isinstance(value, Mapping):
-        return [value["input"]] if "input" in value else inputs_in(value.get("slice"))
-    return [k for part in value for k in inputs_in(part)] if isinstance(value, (list, tuple)) else []
+        if "input" in value:
+            return [value["input"]]
+        return inputs_in(value.get("slice"))
+    if isinstance(value, (list, tuple)):
+        return [k for part in value for k in inputs_in(part)]
+    return []
 
 
 # --- for a call ------------------------------------------------------------------------------------------------------
@@ -246,23 +265,30 @@ def reader(value: Any) -> Reader:
     if not isinstance(value, Mapping):
         return lambda layer, tensors: value
     (kind, what), *_ = value.items()
-    if kind == "input":
-        return lambda layer, tensors: tensors[what]
-    if kind == "expression":
-        name = f"expression_{what}"
-        return lambda layer, tensors: value_now(getattr(layer, name))
-    if kind in HELD:
-        name = f"{kind}_{what}"
+    if kind in FIXED:
+        fixed = FIXED[kind](what)
+        return lambda layer, tensors: fixed
+    return READERS[kind](what)
+
+
+def _held_reader(kind: str) -> Callable[[int], Reader]:
+    """The reader of what a layer holds as an attribute: `constant_0`, `parameter_1`."""
+
+    def make(number: int) -> Reader:
+        name = f"{kind}_{number}"
         return lambda layer, tensors: getattr(layer, name)
-    if kind == "slice":
-        start, stop, step = map(reader, what)
-        return lambda layer, tensors: slice(start(layer, tensors), stop(layer, tensors), step(layer, tensors))
-    if kind == "array":
-        return lambda layer, tensors: _as_tensor(what, tensors[0])
-    if kind == "size":
-        return _size_reader(what)
-    fixed = Ellipsis if kind == "ellipsis" else complex(*what) if kind == "complex" else getattr(torch, what)
-    return lambda layer, tensors: fixed
+
+    return make
+
+
+def _expression_reader(number: int) -> Reader:
+    name = f"expression_{number}"
+    return lambda layer, tensors: value_now(getattr(layer, name))
+
+
+def _slice_reader(parts: Any) -> Reader:
+    start, stop, step = map(reader, parts)
+    return lambda layer, tensors: slice(start(layer, tensors), stop(layer, tensors), step(layer, tensors))
 
 
 def _size_reader(form: Any) -> Reader:
@@ -277,6 +303,29 @@ def _as_tensor(values: Any, like: Tensor) -> Tensor:
     return torch.tensor(values, dtype=like.dtype if like.is_floating_point() else None, device=like.device)
 
 
+def _torch_attribute(name: str) -> Any:
+    return getattr(torch, name)
+
+
+# The value of an entry that is the same in all calls.
+FIXED: Mapping[str, Callable[[Any], Any]] = {
+    "ellipsis": lambda what: Ellipsis,
+    "complex": lambda what: complex(*what),
+    "dtype": _torch_attribute,
+    "memory_format": _torch_attribute,
+}
+# The readers of the other entries.
+READERS: Mapping[str, Callable[[Any], Reader]] = {
+    "input": lambda number: lambda layer, tensors: tensors[number],
+    "constant": _held_reader("constant"),
+    "parameter": _held_reader("parameter"),
+    "expression": _expression_reader,
+    "slice": _slice_reader,
+    "size": _size_reader,
+    "array": lambda values: lambda layer, tensors: _as_tensor(values, tensors[0]),
+}
+
+
 def with_device(tensor: Tensor) -> Tensor:
     """A constant where new weights are made. Raises ValueError for one that could train but would not."""
     if is_frozen(tensor):
@@ -289,8 +338,3 @@ def with_device(tensor: Tensor) -> Tensor:
     if tensor.is_meta:
         raise ValueError(f"a constant of shape {tuple(tensor.shape)} lies on 'meta' and has no values.")
     return tensor.to(config.device())
-
-
-def is_parameter(value: Any) -> bool:
-    """Whether a tensor is to be trained, or kept as a weight at least."""
-    return isinstance(value, nn.Parameter)

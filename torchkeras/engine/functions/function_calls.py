@@ -16,8 +16,8 @@ from torchkeras.base.nested import tensors_in
 from torchkeras.engine.functions import function_arguments
 from torchkeras.engine.functions.operators import KNOWN, Operation, problem
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic import torch_functions
 from torchkeras.engine.symbolic.tensor import OPERATORS, KerasTensor
+from torchkeras.tensor_functions import torch_functions
 
 _NAMES: dict[Any, str] = {torch.div: "truediv", torch.true_divide: "truediv", torch.remainder: "mod"}
 _NAMES |= {torch.Tensor.div: "truediv", torch.Tensor.true_divide: "truediv", torch.Tensor.remainder: "mod"}
@@ -28,7 +28,7 @@ for _name, _operator in OPERATORS.items():
             if hasattr(_owner, _spelling):
                 _NAMES[getattr(_owner, _spelling)] = _name
 # A view is a reshape whose memory others see: in a graph, where nothing is changed in place, they are one.
-_SAME = {"torch.Tensor.view": "torch.Tensor.reshape", "torch.Tensor.view_as": "torch.Tensor.reshape_as"}
+_VIEWS = {"torch.Tensor.view": "torch.Tensor.reshape", "torch.Tensor.view_as": "torch.Tensor.reshape_as"}
 
 
 def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -42,13 +42,10 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
         return getattr(args[0], short)(*args[1:], **kwargs)
     _check_outside(args)
     kwargs = _not_default(function, kwargs)
-    name: Any = _NAMES.get(function) if not kwargs else None
-    name = name or torch_functions.name_of(function) or function
+    name = _config_name(function, args, kwargs)
     reason = problem(name, args, kwargs)
     if reason is not None:
         raise TypeError(f"{called} cannot be applied to a symbolic tensor: {reason}")
-    if name in _SAME and not any(isinstance(arg, torch.dtype) for arg in (*args, *kwargs.values())):
-        name = _SAME[name]
     if name == "getitem":
         args = (args[0], function_arguments.index(args[1]))
     inputs, arguments, keywords = _encoded(called, args, kwargs)
@@ -56,6 +53,17 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     layer = Operation(name, arguments, keywords, name=unique_name(f"operation_{label}"))
     outputs = layer(inputs if len(inputs) > 1 else inputs[0])
     return tuple(outputs) if type(outputs) is list else outputs  # which a layer gives for a tuple, as Keras
+
+
+def _config_name(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """The name that a config has for a function called like this; the function itself where it has none."""
+    if not kwargs and function in _NAMES:
+        return _NAMES[function]
+    name = torch_functions.name_of(function)
+    changes_type = any(isinstance(arg, torch.dtype) for arg in (*args, *kwargs.values()))
+    if name in _VIEWS and not changes_type:
+        return _VIEWS[name]
+    return name or function
 
 
 def _encoded(

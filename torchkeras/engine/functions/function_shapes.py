@@ -47,7 +47,9 @@ def infer(layer: Operation, inputs: Any, masks: list[Any]) -> tuple[Any, list[An
 
 
 def _carried(tensor: KerasTensor, run: int) -> Sizes:
-    return _filled(tensor, PROBES[run]) if tensor._probed is None else tensor._probed[run]
+    if tensor._probed is None:
+        return _filled(tensor, PROBES[run])
+    return tensor._probed[run]
 
 
 def _filled(tensor: KerasTensor, size: int) -> Sizes:
@@ -104,21 +106,32 @@ def _explained(layer: Operation, tensors: list[KerasTensor], error: Exception) -
 def _reason(layer: Operation, tensors: list[KerasTensor], error: Exception) -> str | None:
     """What an unknown axis, or unknown values, have to do with an error; None: nothing."""
     text = str(error)
-    unknown = [(k, axis) for k, t in enumerate(tensors) for axis, size in enumerate(t.shape) if size is None]
-    named = " and ".join(dict.fromkeys(f"axis {axis} of {tensors[k]!r}" for k, axis in unknown))
     if "meta" in text.lower():
         return "the shape of its result depends on values, which a graph has not; compute it in a Lambda."
+    unknown = _unknown_axes(tensors)
+    named = " and ".join(dict.fromkeys(f"axis {axis} of {tensors[k]!r}" for k, axis in unknown))
     if unknown and text.startswith("zip()"):
         return f"how many outputs it has depends on {named}, whose size is unknown; give the Input that size."
-    if isinstance(error, TypeError) and "out" in layer.keywords:
+    if not isinstance(error, TypeError):
+        return _reason_of_size(layer, tensors, unknown)
+    if "out" in layer.keywords:
         return BY_NUMPY
-    if isinstance(error, TypeError):
-        if not unknown or not _has_none([layer.arguments, *layer.keywords.values()]):
-            return None
+    if unknown and _has_none([layer.arguments, *layer.keywords.values()]):
         return (
             f"None stands for a size that is unknown before data comes ({named}). Write x.size(axis) in place of "
             f"x.shape[axis], or -1. ({text.splitlines()[0]})"
         )
+    return None
+
+
+def _unknown_axes(tensors: list[KerasTensor]) -> list[tuple[int, int]]:
+    """(number of the tensor, axis) of each size that is unknown."""
+    axes = [(k, axis) for k, tensor in enumerate(tensors) for axis in range(tensor.ndim)]
+    return [(k, axis) for k, axis in axes if tensors[k].shape[axis] is None]
+
+
+def _reason_of_size(layer: Operation, tensors: list[KerasTensor], unknown: list[tuple[int, int]]) -> str | None:
+    """The unknown axis that must have a certain size, where there is one."""
     found = _culprit(layer, tensors, unknown)
     if found is None:
         return None

@@ -10,19 +10,20 @@ from typing import Annotated, Any
 
 from torch import Tensor, nn
 
+from torchkeras.base.dtype_names import dtype_name
 from torchkeras.base.rules import Rule
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.functions import call_text, function_arguments, function_shapes
-from torchkeras.engine.functions.functions import BY_AXES, FUNCTIONS
-from torchkeras.engine.functions.keras3_functions import KERAS3
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import NEWER
-from torchkeras.engine.symbolic import torch_functions
 from torchkeras.engine.symbolic.axis_order import Layout
-from torchkeras.engine.symbolic.tensor import OPERATORS, dtype_name
+from torchkeras.engine.symbolic.tensor import OPERATORS
 from torchkeras.engine.weights.expressions import Expression, expression_of
+from torchkeras.tensor_functions import torch_functions
+from torchkeras.tensor_functions.by_name import BY_AXES, FUNCTIONS
+from torchkeras.tensor_functions.keras3 import KERAS3
 
-BY_POSITION = ("getitem", "matmul", *BY_AXES)  # these tell the axes apart; the others take each element alone
+BY_POSITION = ("getitem", "matmul", *BY_AXES)  # these treat axes differently; the others take each element alone
 KNOWN = ("dim", "ndimension", "size", "numel", "nelement")  # of a symbolic tensor, what needs no node
 KNOWN = (*KNOWN, "is_floating_point", "is_complex", "is_signed", "element_size")
 
@@ -60,7 +61,7 @@ class Operation(Layer):
     """`function(*arguments, **keywords)`, the symbolic tensors among them being the layer's inputs.
 
     `function`: the name of an operator (`"add"`), of a function that Keras has as a layer
-    (`engine/functions/functions.py`, `engine/functions/keras3_functions.py`), of one of torch's own (`"torch.cat"`) or
+    (`tensor_functions/by_name.py`, `tensor_functions/keras3.py`), of one of torch's own (`"torch.cat"`) or
     of the backend (`"torchkeras.backend.dot"`). `arguments`, `keywords`: as `engine/functions/function_arguments.py`
     says; constants become buffers, an `nn.Parameter` a weight. `keeps_mask`: whether the mask of the inputs goes on.
     Raises ValueError for an unknown function or an argument of another form.
@@ -108,21 +109,33 @@ class Operation(Layer):
         """Hold a tensor, or what a config says of one, under the next number; returns what stands for it."""
         number, self._count = self._count, self._count + 1
         try:
-            if function_arguments.is_parameter(given):
-                return self._hold_parameter(number, given)
-            if isinstance(given, Tensor) and (expression := expression_of(given)) is not None:
-                self.__dict__[f"expression_{number}"] = expression
-                return {"expression": number}
-            if isinstance(given, Mapping) and "parameter" in given:
-                shape = list(function_arguments.shape_of(given))
-                return {"parameter": number, "shape": shape, **{key: given.get(key) for key in ("dtype", "trainable")}}
-            if isinstance(given, Mapping) and "expression" in given:
-                raise ValueError("no config can hold what is computed from the weights of another layer.")
-            constant = given if isinstance(given, Tensor) else function_arguments.read(given)
-            self.register_buffer(f"constant_{number}", function_arguments.with_device(constant), persistent=False)
-            return {"constant": number}
+            if isinstance(given, Tensor):
+                return self._hold_tensor(number, given)
+            return self._hold_entry(number, given)
         except ValueError as error:
             raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
+
+    def _hold_tensor(self, number: int, given: Tensor) -> dict[str, Any]:
+        if isinstance(given, nn.Parameter):
+            return self._hold_parameter(number, given)
+        expression = expression_of(given)
+        if expression is None:
+            return self._hold_constant(number, given)
+        self.__dict__[f"expression_{number}"] = expression
+        return {"expression": number}
+
+    def _hold_entry(self, number: int, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Hold what a config says of a tensor; `build` makes the parameters."""
+        if "parameter" in given:
+            shape = list(function_arguments.shape_of(given))
+            return {"parameter": number, "shape": shape, **{key: given.get(key) for key in ("dtype", "trainable")}}
+        if "expression" in given:
+            raise ValueError("no config can hold what is computed from the weights of another layer.")
+        return self._hold_constant(number, function_arguments.read(given))
+
+    def _hold_constant(self, number: int, constant: Tensor) -> dict[str, Any]:
+        self.register_buffer(f"constant_{number}", function_arguments.with_device(constant), persistent=False)
+        return {"constant": number}
 
     def _hold_parameter(self, number: int, given: nn.Parameter) -> dict[str, Any]:
         name = f"parameter_{number}"
@@ -228,11 +241,9 @@ class Operation(Layer):
 
         def declared(entry: Any) -> Any:
             number = entry.get("constant")
-            return (
-                entry
-                if number is None
-                else {**entry, **function_arguments.written(getattr(self, f"constant_{number}"))}
-            )
+            if number is None:
+                return entry
+            return {**entry, **function_arguments.written(getattr(self, f"constant_{number}"))}
 
         found = super().get_config()
         found["arguments"] = function_arguments.held(found["arguments"], declared)

@@ -8,12 +8,13 @@ from typing import Any
 import torch
 
 from torchkeras import config
+from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.naming import unique_name
 from torchkeras.base.rules import is_integer
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.functions.function_calls import apply
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import History, KerasTensor, Node, Shape, dtype_of
+from torchkeras.engine.symbolic.tensor import History, KerasTensor, Node, Shape
 from torchkeras.legacy.arguments import old_names
 
 KerasTensor.apply_function = staticmethod(apply)

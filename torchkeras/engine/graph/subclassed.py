@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from torchkeras import config
+from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.fixed_lists import Layers, OutputNames
 from torchkeras.base.nested import TENSORS, TensorSlot, leaves, put_together, taken_apart
 from torchkeras.base.tracing import is_compiling
@@ -23,7 +24,7 @@ from torchkeras.engine.graph.input import Input
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import Shape, dtype_of
+from torchkeras.engine.symbolic.tensor import Shape
 
 ARRAYS = (*TENSORS, np.ndarray)
 

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from torchkeras.base.dtype_names import dtype_name, dtype_of
 from torchkeras.base.nested import POSITIONAL, leaves, mapped, taken_apart
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.building import in_first_run
@@ -22,8 +23,6 @@ from torchkeras.engine.symbolic.tensor import (
     Node,
     Shape,
     as_list,
-    dtype_name,
-    dtype_of,
     unpacked,
 )
 

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from torchkeras import config, registry
 from torchkeras.base import docstrings
+from torchkeras.base.dtype_names import dtype_name, dtype_of
 from torchkeras.base.dtype_policy import DTypePolicy, policy_of
 from torchkeras.base.fixed_lists import Weights
 from torchkeras.base.naming import name_methods, snake_case, unique_name
@@ -38,7 +39,7 @@ from torchkeras.engine.layer.changed_options import change_option, keep_option
 from torchkeras.engine.modes import MODE, by_mode, call_in_mode, in_mode
 from torchkeras.engine.shapes import output_shapes
 from torchkeras.engine.shapes.input_spec import whole_shape
-from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape, as_list, dtype_name, dtype_of
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape, as_list
 from torchkeras.engine.weights.freezing import Freezing, follow_trainable, hold_statistics, with_freezing
 from torchkeras.engine.weights.weight import Variable, Weight, initializer_of
 from torchkeras.engine.weights.weight_lists import (

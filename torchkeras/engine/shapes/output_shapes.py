@@ -17,6 +17,7 @@ import torch
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
+from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.interrupts import whole_imports
 from torchkeras.base.nested import bound, leaves, of_first, put_together, taken_apart
 from torchkeras.engine.base_layer import AnyLayer
@@ -24,7 +25,7 @@ from torchkeras.engine.building.building import deferred, first_run, in_first_ru
 from torchkeras.engine.building.meta_run import run_on_meta
 from torchkeras.engine.dtypes import is_mixed, taken
 from torchkeras.engine.facts import is_own
-from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, dtype_of, unpacked
+from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, unpacked
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -62,7 +63,7 @@ def has_unbuilt(layer: Layer) -> bool:
 
 
 def _has_lazy(layer: torch.nn.Module) -> bool:
-    return any(map(is_lazy, (*layer.parameters(), *layer.buffers())))
+    return any(is_lazy(tensor) for tensor in (*layer.parameters(), *layer.buffers()))
 
 
 def _build_inside(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> None:
@@ -122,17 +123,17 @@ def by_running(layer: Layer) -> Iterator[None]:
 def _stated(layer: Layer, inputs: Any) -> Any:
     """Outputs whose shape needs no run: the input's, or what the layer's own `compute_output_shape` says; else None."""
     several = isinstance(inputs, (list, tuple))
-    first = inputs[0] if several else inputs
-    facts = layer._facts
-    if facts.keeps_shape and not layer._by_call and first.dtype.is_floating_point:
+    first: KerasTensor = inputs[0] if several else inputs
+    facts, is_floating = layer._facts, first.dtype.is_floating_point
+    if facts.keeps_shape and is_floating and not layer._by_call:
         return KerasTensor(first.shape, first.dtype)
-    dtype = first.dtype if first.dtype.is_floating_point else layer._policy.compute_type
+    dtype = first.dtype if is_floating else layer._policy.compute_type
     try:
         if not several and facts.says("shape_from"):
             return KerasTensor(facts.shape_from(first.shape), dtype)
         if not _computes_shapes(layer):
             return None
-        found = layer.compute_output_shape([tensor.shape for tensor in inputs] if several else first.shape)
+        found: Any = layer.compute_output_shape([tensor.shape for tensor in inputs] if several else first.shape)
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
     if not _is_all_ours(layer):
@@ -151,17 +152,17 @@ def _run_on_meta(
     """Outputs (if asked to compute them) and output mask for unknown sizes of `size`, on `meta`."""
     tensors = [_meta(tensor.shape, tensor.dtype, size) for tensor in as_list(inputs)]
     args, kwargs = bound(tensors if isinstance(inputs, (list, tuple)) else tensors[0], arguments)
-    first, mask = args[0] if args else tensors[0], None
+    first, mask = (*args, tensors[0])[0], None
     if any(m is not None for m in masks):
         mask = of_first(inputs, arguments, [_meta_mask(m, size) for m in masks])
         if "mask" in layer._call_parameters:
             kwargs["mask"] = mask
 
     def outputs_and_mask(called: Callable[..., Any]) -> tuple[Any, Any]:
-        return called(*args, **kwargs) if compute else None, layer.compute_mask(first, mask)
+        outputs = called(*args, **kwargs) if compute else None
+        return outputs, layer.compute_mask(first, mask)
 
-    in_use = layer._call_nodes or layer._taken_plainly  # maybe by another thread, which must not meet other tensors
-    run = _run_ours if not in_use and _is_all_ours(layer) else _run_theirs
+    run = _way_to_run(layer)
     try:
         with whole_imports():  # of torch's compiler, by what torch does on `meta`
             found = run(layer, outputs_and_mask)
@@ -172,6 +173,14 @@ def _run_on_meta(
         raise problem from error
     _note_changed_inputs(layer, tensors)
     return found
+
+
+def _way_to_run(layer: Layer) -> Callable[[Layer, Callable[[Callable[..., Any]], Any]], Any]:
+    """`_run_ours` for a layer of this package's code that no other thread can be using; else `_run_theirs`."""
+    in_use = layer._call_nodes or layer._taken_plainly  # another thread must not meet tensors on `meta`
+    if not in_use and _is_all_ours(layer):
+        return _run_ours
+    return _run_theirs
 
 
 def _cannot_compute(layer: Layer, inputs: Any, error: Exception) -> Exception | None:
@@ -211,7 +220,7 @@ def _is_ours(module: torch.nn.Module) -> bool:
 
 
 def _run_ours(layer: Layer, compute: Callable[[Callable[..., Any]], Any]) -> Any:
-    """A run of modules whose tensors are those that they have registered; these stand aside for its time."""
+    """A run of modules that use the tensors they have registered and no others; `meta` ones take their place."""
     state = {name: _in_compute_type(layer, t) for name, t in (*layer.named_parameters(), *layer.named_buffers())}
 
     def call(*args: Any, **kwargs: Any) -> Any:

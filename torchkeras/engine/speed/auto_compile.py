@@ -45,8 +45,8 @@ class Auto:
     def begin(self, steps: int | None, allowed: bool, say: Callable[[str], Any] | None) -> None:
         """A run of `steps` begins; None where that is not known.
 
-        `allowed`: whether it may change its way in the middle, and with it the last digits of its numbers. `say` is
-        told, once, what was chosen.
+        `allowed`: whether it may change its way in the middle, and with it the last digits of its numbers. `say`
+        receives, once, a text that says what was chosen.
         """
         self._left, self._done, self._allowed, self._say = steps, 0, allowed, say
         self._started = time.perf_counter()

@@ -41,7 +41,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
 
 
 def _check_captured(setting: Any) -> None:
-    """Raise ValueError for a `jit_compile` beside which `cuda_graph=True` cannot be had."""
+    """Raise ValueError for a `jit_compile` that `cuda_graph=True` cannot be combined with."""
     if setting is False:
         raise ValueError(
             "compile: a CUDA graph is captured by torch.compile: cuda_graph=True and jit_compile=False exclude each "
@@ -66,13 +66,17 @@ def learner(setting: Any, cuda_graph: Any) -> Learner:
     if setting == "auto" and cuda_graph is not True:
         return Auto(captures=cuda_graph == "auto")
     options = compile_options(setting, cuda_graph)
-    return learn if options is None else Learning(options, on_cuda=cuda_graph is True)
+    if options is None:
+        return learn
+    return Learning(options, on_cuda=cuda_graph is True)
 
 
 def scorer(setting: Any, cuda_graph: Any) -> Scorer:
     """`step.losses`, or what does the same; "auto" compiles no evaluations."""
     options = compile_options(setting, cuda_graph)
-    return losses if options is None else Scoring(options, on_cuda=cuda_graph is True)
+    if options is None:
+        return losses
+    return Scoring(options, on_cuda=cuda_graph is True)
 
 
 def compile_options(setting: Any, cuda_graph: Any) -> Options | None:

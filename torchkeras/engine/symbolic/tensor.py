@@ -16,10 +16,11 @@ import numpy as np
 import torch
 
 from torchkeras import config
+from torchkeras.base.dtype_names import dtype_name
 from torchkeras.base.nested import Symbolic, leaves
 from torchkeras.engine.adapters import einops_backend
-from torchkeras.engine.symbolic import torch_functions
 from torchkeras.engine.symbolic.unknown_sizes import SymbolicSize
+from torchkeras.tensor_functions import torch_functions
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -99,7 +100,9 @@ class KerasTensor(Symbolic):
         if dim is None:
             return tuple(self.size(axis) for axis in range(self.ndim))
         known = self.shape[dim]
-        return SymbolicSize(self, dim % self.ndim) if known is None else known
+        if known is None:
+            return SymbolicSize(self, dim % self.ndim)
+        return known
 
     def numel(self) -> Any:
         """The number of elements, of such sizes."""
@@ -197,7 +200,9 @@ def _comparison(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def apply(self: KerasTensor, other: Any) -> Any:
         known = isinstance(other, COMPARED)
-        return KerasTensor.apply_function(function, (self, other), {}) if known else NotImplemented
+        if known:
+            return KerasTensor.apply_function(function, (self, other), {})
+        return NotImplemented
 
     return apply
 
@@ -226,7 +231,7 @@ for _name, _function in _SWAPPED.items():
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """One call of a layer: what went in, what came out, and the arguments beside the tensors."""
+    """One call of a layer: what went in, what came out, and the other arguments."""
 
     layer: Layer
     inputs: Any  # a symbolic tensor or a list of them
@@ -295,16 +300,3 @@ def as_list(value: Any) -> list[Any]:
 def unpacked(values: list[Any]) -> Any:
     """The inverse: the only item of a list of one, else the list."""
     return values[0] if len(values) == 1 else values
-
-
-def dtype_name(dtype: torch.dtype) -> str:
-    """`"float32"` for `torch.float32`."""
-    return str(dtype).removeprefix("torch.")
-
-
-def dtype_of(name: str | torch.dtype) -> torch.dtype:
-    """`torch.float32` for `"float32"`. Raises ValueError for a name that torch does not have."""
-    found = name if isinstance(name, torch.dtype) else getattr(torch, str(name), None)
-    if not isinstance(found, torch.dtype):
-        raise ValueError(f"dtype must be the name of a torch dtype, such as 'float32' or 'int64'; found {name!r}.")
-    return found

@@ -56,7 +56,9 @@ def _operation(name: str, swapped: bool) -> Callable[[SymbolicSize, Any], Any]:
             return NotImplemented
         if name == "*" and type(other) is int and other == 1:
             return self
-        return SymbolicSize(name, other, self) if swapped else SymbolicSize(name, self, other)
+        if swapped:
+            return SymbolicSize(name, other, self)
+        return SymbolicSize(name, self, other)
 
     return apply
 

@@ -88,7 +88,9 @@ class Book:
 def identifier(name: str) -> str:
     """The valid Python name that is nearest to a name of Keras."""
     cleaned = re.sub(r"[^0-9A-Za-z_]+", "_", name).strip("_") or "layer"
-    return f"{cleaned}_" if keyword.iskeyword(cleaned) else cleaned if cleaned.isidentifier() else f"layer_{cleaned}"
+    if keyword.iskeyword(cleaned):
+        return f"{cleaned}_"
+    return cleaned if cleaned.isidentifier() else f"layer_{cleaned}"
 
 
 def unused(wanted: str, used: Any) -> str:

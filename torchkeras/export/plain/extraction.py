@@ -65,9 +65,11 @@ def _used_by(helper: Any) -> list[Any]:
     """What a helper uses from its own module, or by imports from other modules of formulas."""
     module: ModuleType = inspect.getmodule(helper)  # type: ignore[assignment]
     used = names_in(source(helper))
-    return [
-        found
-        for name, found in vars(module).items()
-        if name in used and (inspect.isfunction(found) or inspect.isclass(found))
-        if found.__module__.startswith(__name__.partition(".")[0])
-    ]
+    named = [found for name, found in vars(module).items() if name in used]
+    return [found for found in named if _is_ours(found)]
+
+
+def _is_ours(found: Any) -> bool:
+    """Whether this is a function or class of the package."""
+    is_code = inspect.isfunction(found) or inspect.isclass(found)
+    return is_code and found.__module__.startswith(__name__.partition(".")[0])

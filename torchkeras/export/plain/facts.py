@@ -1,4 +1,4 @@
-"""What eject asks of layers and graphs, apart from options and modules."""
+"""What eject asks of layers and graphs, besides options and modules."""
 
 from __future__ import annotations
 

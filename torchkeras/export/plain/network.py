@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from torchkeras.engine.symbolic.axis_order import Layout, to_channels_first, to_keras
-from torchkeras.engine.symbolic.tensor import Shape
+from torchkeras.engine.symbolic.tensor import Node, Shape
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain import facts
 from torchkeras.export.plain.book import TAKEN, Book, identifier, unused
@@ -191,25 +192,28 @@ class NetworkWriter:
 
     def _keep_mode(self, layer: Any, call: LayerCall) -> None:
         """Keep the submodules of a call with `training=` in that mode, whatever the mode of the whole."""
+        who = f"{type(layer).__name__} {layer.name!r}"
         unread = call.arguments.keys() - call.read
         if unread:
-            raise EjectError(
-                f"{type(layer).__name__} {layer.name!r}: eject knows no call of it with the argument {min(unread)!r}."
-            )
+            raise EjectError(f"{who}: eject knows no call of it with the argument {min(unread)!r}.")
         if self.modes.setdefault(layer, call.training) != call.training:
             raise EjectError(
-                f"{type(layer).__name__} {layer.name!r}: it is called with training={call.training!r} and with "
-                f"training={self.modes[layer]!r}; eject writes one of them."
+                f"{who}: it is called with training={call.training!r} and with training={self.modes[layer]!r}; eject "
+                "writes one of them."
             )
         if call.training is None:
             return
         if any("self.training" in each.text for each in self.statements[call.begin :]):
-            raise EjectError(
-                f"{type(layer).__name__} {layer.name!r}: eject knows no call of it with training={call.training!r}."
-            )
+            raise EjectError(f"{who}: eject knows no call of it with training={call.training!r}.")
+        mode = "train" if call.training else "eval"
+        self.fixed.update({f"{path}.{mode}()": None for path in self._modules_of(layer)})
+
+    def _modules_of(self, layer: Any) -> Iterator[str]:
+        """The attributes that hold the modules of a layer."""
         for key, path in self.known.items():
-            if key is layer or (isinstance(key, tuple) and key[0] is layer):
-                self.fixed[f"{path}.{'train' if call.training else 'eval'}()"] = None
+            owner = key[0] if isinstance(key, tuple) else key
+            if owner is layer:
+                yield path
 
     def method(self, masked: tuple[bool, ...], gives_masks: bool) -> Method:
         """The method for inputs with these masks; with `gives_masks` it also returns masks."""
@@ -224,21 +228,24 @@ class NetworkWriter:
         tensors: dict[Any, Value] = {}
         parameters = self._take_inputs(tensors)
         inputs = [made for made, _ in parameters]
-        for tensor, has in zip(self.graph.inputs, masked, strict=True):
-            if has:
-                tensors[tensor].mask = mask = self.new("mask")
-                parameters.append((mask, "mask"))
+        for tensor in compress(self.graph.inputs, masked):
+            tensors[tensor].mask = mask = self.new("mask")
+            parameters.append((mask, "mask"))
         for node in self.graph.nodes:
             if node.input_tensors:
-                several = isinstance(node.inputs, (list, tuple))
-                given = [tensors[tensor] for tensor in node.input_tensors]
-                outputs = self.call(node.layer, given, several, node.arguments, node.output_tensors)
-                tensors.update(zip(node.output_tensors, outputs, strict=True))
+                self._compute(node, tensors)
         found = [tensors[tensor] for tensor in self.graph.outputs]
         results = [self.use(value, Layout.KERAS) for value in found]
         masks = [value.mask for value in found]
         lines = self._printed(name, parameters, inputs, results, masks if gives_masks else None)
         return Method(name, lines, tuple(mask is not None for mask in masks))
+
+    def _compute(self, node: Node, tensors: dict[Any, Value]) -> None:
+        """Write the call of a node, and add its outputs to `tensors`."""
+        several = isinstance(node.inputs, (list, tuple))
+        given = [tensors[tensor] for tensor in node.input_tensors]
+        outputs = self.call(node.layer, given, several, node.arguments, node.output_tensors)
+        tensors.update(zip(node.output_tensors, outputs, strict=True))
 
     def _take_inputs(self, tensors: dict[Any, Value]) -> list[tuple[int, str]]:
         """Add a value for each input of the model; returns their variables and the names that these shall have."""
@@ -312,19 +319,29 @@ def _nested(layer: Any, call: LayerCall) -> list[int]:
     masked = tuple(mask is not None for mask in call.masks)
     asks = any(masked) or _gives_masks(layer)
     method = inner.method(masked, asks)
+    path = _own_module(outer, inner, layer)
+    uses = [*call.inputs, *(mask for mask in call.masks if mask is not None)]
+    values, masks = [call.new() for _ in call.outputs], [call.new("mask") for _ in call.outputs]
+    text = f"{path if method.name == 'forward' else f'{path}.{method.name}'}({slots(len(uses))})"
+    stays = bool(inner.resets)
+    if not asks:
+        call.assign(_targets(values), text, *uses, stays=stays)
+        call.set_masks(*(None for _ in masks))
+    else:
+        call.assign((_targets(values), _targets(masks)), text, *uses, stays=stays)
+        call.set_masks(*(mask if has else None for mask, has in zip(masks, method.masked, strict=True)))
+    return values
+
+
+def _own_module(outer: NetworkWriter, inner: NetworkWriter, layer: Any) -> str:
+    """The attribute of the outer model that holds an inner one, with the functions and states that this needs."""
     for name in inner.functions:
         outer.function(name, outer.book.functions[name])
     path = outer.module(layer, layer.name, f"{inner.name}({', '.join(inner.functions)})", inner.state)
-    uses = [*call.inputs, *(mask for mask in call.masks if mask is not None)]
-    if inner.resets and f"{path}.reset_states()" not in outer.resets:
-        outer.resets.append(f"{path}.reset_states()")
-    values, masks = [call.new() for _ in call.outputs], [call.new("mask") for _ in call.outputs]
-    called = path if method.name == "forward" else f"{path}.{method.name}"
-    targets: Any = (_targets(values), _targets(masks)) if asks else _targets(values)
-    call.assign(targets, f"{called}({slots(len(uses))})", *uses, stays=bool(inner.resets))
-    given = method.masked if asks else [False] * len(masks)
-    call.set_masks(*(mask if has else None for mask, has in zip(masks, given, strict=True)))
-    return values
+    reset = f"{path}.reset_states()"
+    if inner.resets and reset not in outer.resets:
+        outer.resets.append(reset)
+    return path
 
 
 def _targets(values: list[int]) -> Any:

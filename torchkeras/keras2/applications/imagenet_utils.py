@@ -8,7 +8,8 @@ from typing import Any
 import torch
 
 from torchkeras import config
-from torchkeras.engine.symbolic.tensor import KerasTensor, dtype_of
+from torchkeras.base.dtype_names import dtype_of
+from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.keras2.applications.frozen import frozen
 from torchkeras.keras2.extras import extra
 from torchkeras.keras2.renamed import renamed

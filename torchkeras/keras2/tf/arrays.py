@@ -78,7 +78,8 @@ def range_of(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -
         return K.arange(start, limit, delta, dtype or "int32")
     numbers = [each.item() if isinstance(each, Tensor) else each for each in (start, limit, delta)]
     found = torch.arange(*numbers, device=config.device())
-    return found.to(as_type(dtype) if dtype else found.dtype if found.is_floating_point() else torch.int32)
+    kind = found.dtype if found.is_floating_point() else torch.int32
+    return found.to(as_type(dtype) if dtype else kind)
 
 
 def fill(dims: Any, value: Any) -> Any:

@@ -140,7 +140,9 @@ def _unpack_zip(path: str | os.PathLike[str], folder: str | os.PathLike[str]) ->
 
 def _algorithm(file_hash: Any, algorithm: str) -> str:
     """The algorithm of a hash: SHA-256 has 64 digits."""
-    return ("sha256" if len(str(file_hash)) == 64 else "md5") if algorithm == "auto" else algorithm
+    if algorithm != "auto":
+        return algorithm
+    return "sha256" if len(str(file_hash)) == 64 else "md5"
 
 
 def _hash_file(fpath: str | os.PathLike[str], algorithm: str = "sha256", chunk_size: int = CHUNK) -> str:

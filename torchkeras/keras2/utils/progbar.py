@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+UNITS = ((1, "s", 1.0), (1e-3, "ms", 1e3))  # of a step of at least so many seconds; shorter ones in microseconds
+
 
 class Progbar:
     """A progress bar on stdout.
@@ -91,7 +93,7 @@ class Progbar:
             if left > 3600:
                 return f" - ETA: {hours}:{minutes:02d}:{rest:02d}"
             return f" - ETA: {minutes}:{rest:02d}" if left > 60 else f" - ETA: {int(left)}s"
-        unit, scale = ("s", 1.0) if each >= 1 else ("ms", 1e3) if each >= 1e-3 else ("us", 1e6)
+        unit, scale = next(((unit, scale) for least, unit, scale in UNITS if each >= least), ("us", 1e6))
         return f" - {seconds:.0f}s {each * scale:.0f}{unit}/step"
 
     def _numbers(self, signed: bool) -> str:

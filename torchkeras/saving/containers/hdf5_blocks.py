@@ -60,18 +60,17 @@ class Blocks:
             return
         size = size or PREFIX + START.unpack(content)[0]
         yield Block(at, at + size)
-        pending = [(self._read(at, size) if len(content) < size else content)[PREFIX:]]
+        if len(content) < size:
+            content = self._read(at, size)
+        pending = [content[PREFIX:]]
         while pending:
-            content, place = pending.pop(), 0
-            while place + MESSAGE.size <= len(content):
-                kind, length, flags = MESSAGE.unpack_from(content, place)
-                place += MESSAGE.size + length
+            for kind, flags, message in _messages(pending.pop()):
                 if kind == MORE:
-                    begin, size = PAIR.unpack_from(content, place - length)
+                    begin, size = PAIR.unpack_from(message)
                     yield Block(begin, begin + size)
                     pending.append(self._once(begin, size))
                 elif kind in FOLLOWED and not flags & SHARED:
-                    yield from FOLLOWED[kind](self, content[place - length : place])
+                    yield from FOLLOWED[kind](self, message)
 
     def _of_names(self, message: bytes) -> Iterator[Block]:
         tree, heap = PAIR.unpack_from(message)
@@ -144,6 +143,15 @@ class Blocks:
         _require(at not in self._seen, "a block of its own", at)
         self._seen.add(at)
         return self._read(at, size)
+
+
+def _messages(content: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """(kind, flags, content) of the messages in a piece of an object's header."""
+    place = 0
+    while place + MESSAGE.size <= len(content):
+        kind, length, flags = MESSAGE.unpack_from(content, place)
+        place += MESSAGE.size + length
+        yield kind, flags, content[place - length : place]
 
 
 FOLLOWED = {TABLE: Blocks._of_names, LAYOUT: Blocks._of_pieces, ATTRIBUTE: Blocks._of_attribute}

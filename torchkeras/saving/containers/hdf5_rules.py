@@ -331,9 +331,14 @@ def _check_chunks(dataset: Dataset, size: int, end: int, limits: Limits) -> None
     stored = sum(piece.size for piece in pieces)
     if size > limits.ratio_from and size > limits.ratio * stored:
         raise FileLimitError(f"{where}: {stored} bytes would become {size}, more than {limits.ratio} times as many.")
-    filters = [plist.get_filter(index)[0] for index in range(plist.get_nfilters())]
+    filters = _filters(plist)
     for piece in pieces:
         _check_piece(dataset, piece, filters, chunk_size, where)
+
+
+def _filters(plist: Any) -> list[int]:
+    """The numbers of the filters that pack the pieces of a dataset."""
+    return [plist.get_filter(index)[0] for index in range(plist.get_nfilters())]
 
 
 def _check_places(pieces: list[Any], shape: tuple[int, ...], chunk: tuple[int, ...], end: int, where: Place) -> None:

@@ -61,15 +61,20 @@ def supervise(task: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _passed_limit(pid: int, left: float, memory: int) -> str | None:
+    """The limit that a child has passed, which has so many seconds left; None while it keeps to both."""
+    if left <= 0:
+        return "time"
+    return "memory" if _resident(pid) > memory else None
+
+
 def _watched(pid: int, reading_end: int, task: Mapping[str, Any]) -> tuple[bytes, str | None, int]:
     """What a child reports until it ends, the limit that it passed, for which it is killed, and its status."""
     report, ended = b"", False
     deadline = time.monotonic() + task["seconds"]
     while True:
         left = deadline - time.monotonic()
-        passed = "time" if left <= 0 else None
-        if passed is None and _resident(pid) > task["memory"]:
-            passed = "memory"
+        passed = _passed_limit(pid, left, task["memory"])
         if passed is not None:
             os.kill(pid, signal.SIGKILL)
             return report, passed, os.waitpid(pid, 0)[1]

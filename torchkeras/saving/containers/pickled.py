@@ -164,7 +164,7 @@ class Machine:
         name = of.name if isinstance(of, Name) else ""
         if kind != "storage" or name not in SIZES or not isinstance(key, str) or any(view):
             raise ForbiddenContentError(f"{self.where}: {MORE}.")
-        if type(count) is not int or count < 0:
+        if not _is_count(count):
             raise UnreadableFileError(f"{self.where}: the storage {key[:100]!r} has the size {count!r}.")
         found = Storage(key, count, SIZES[name])
         if self.storages.setdefault(key, found) != found:
@@ -173,8 +173,7 @@ class Machine:
 
     def _check_tensor(self, by: str, storage: Storage, offset: int, shape: Any, strides: Any, *more: Any) -> None:
         item = _bytes_of_type(more[2].name) if by == TENSORS[2] else storage.size
-        numbers = (offset, *shape, *strides)
-        if len(shape) != len(strides) or any(type(number) is not int or number < 0 for number in numbers):
+        if len(shape) != len(strides) or not all(map(_is_count, (offset, *shape, *strides))):
             raise UnreadableFileError(f"{self.where}: a tensor has the shape {shape} and the strides {strides}.")
         size, held = prod(shape) * item, storage.count * storage.size
         last = offset + sum((length - 1) * step for length, step in zip(shape, strides, strict=True)) + 1
@@ -182,6 +181,10 @@ class Machine:
             raise UnreadableFileError(f"{self.where}: a tensor goes beyond its storage of {held} bytes.")
         if size > self.limits.array or (size > self.limits.ratio_from and size > self.limits.ratio * held):
             raise FileLimitError(f"{self.where}: {held} bytes would become a tensor of {size}.")
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
 
 
 def _bytes_of_type(name: str) -> int:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import struct
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from torchkeras.base.extras import extra
@@ -96,9 +97,8 @@ def _check_aliases(node: Any, where: str, limits: Limits) -> None:
             return 1, 0
         if id(node) not in known:
             known[id(node)] = None
-            inner = node.value if node.id == "sequence" else [part for pair in node.value for part in pair]
-            found = [measure(item) for item in inner]
-            known[id(node)] = (1 + sum(size for size, _ in found), 1 + max((depth for _, depth in found), default=0))
+            sizes, depths = zip((0, 0), *map(measure, _items(node)), strict=True)
+            known[id(node)] = (1 + sum(sizes), 1 + max(depths))
         measured = known[id(node)]
         if measured is None:
             raise ForbiddenContentError(f"{where} holds a list or mapping that contains itself.")
@@ -109,6 +109,11 @@ def _check_aliases(node: Any, where: str, limits: Limits) -> None:
         raise FileLimitError(f"{where} stands for more than {VALUES} values.")
     if depth > limits.json_depth:
         raise FileLimitError(f"{where} is nested deeper than {limits.json_depth} levels.")
+
+
+def _items(node: Any) -> Iterable[Any]:
+    """The nodes directly inside: the items of a list, the keys and values of a mapping."""
+    return node.value if node.id == "sequence" else chain.from_iterable(node.value)
 
 
 class _Reader:

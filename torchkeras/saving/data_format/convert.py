@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchkeras import config as settings
 from torchkeras.engine.building.building import on_meta
@@ -30,6 +30,9 @@ from torchkeras.layers.wrappers import SpectralNormalization, TimeDistributed
 from torchkeras.saving.data_format.orders import find_orders, is_ours, over_images
 from torchkeras.saving.data_format.relation import Order, Reordering, arranged, lowered, unmoved
 from torchkeras.saving.data_format.tracker import Key, Tracker, pairs_of
+
+if TYPE_CHECKING:
+    from torchkeras.models.model import Model
 
 Config = dict[str, Any]
 Follow = Callable[[Config, Order, Order, str], Config]
@@ -83,7 +86,7 @@ def transfer_weights(source: Network, target: Network) -> list[Transferred]:
     return [Transferred(v.layer.name, v.name, v.shape, str(reordering)) for v, _, reordering in found]
 
 
-def convert_data_format(model: Any, data_format: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def convert_data_format(model: Model, data_format: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
     """A new model with the weights of `model`, whose layers of images and volumes have this data format.
 
     Inputs and outputs that are images lie as `data_format` says. Layers of sequences become channels last: Keras's data
@@ -129,7 +132,7 @@ def reorderings(
 
 
 def counterpart(
-    model: Network, data_format: str, custom_objects: Mapping[str, Any] | None = None, allocated: bool = False
+    model: Model, data_format: str, custom_objects: Mapping[str, Any] | None = None, allocated: bool = False
 ) -> Any:
     """The same architecture in this data format; its weights are on `meta` unless `allocated`. Raises ValueError."""
     if data_format not in settings.DATA_FORMATS:
@@ -242,13 +245,12 @@ class _Rewriting:
         config = layer.get_config()
         if len(config.get("batch_input_shape") or ()) == len(calls[0][0]):
             config["batch_input_shape"] = arranged(config["batch_input_shape"], calls[0][0])
-        bases = type(layer).__mro__ if is_ours(layer) else ()
         if over_images(layer) is layer and "data_format" in config:
             config["data_format"] = _becomes(layer, self.data_format)
-        for option in (INSIDE[cls] for cls in bases if cls in INSIDE):
+        for option in _of_classes(layer, INSIDE):
             inside = self.layer(getattr(layer, option), _inner_calls(layer, calls))
             config[option] = {**config[option], "config": inside}
-        for follow in (FOLLOWING[cls] for cls in bases if cls in FOLLOWING):
+        for follow in _of_classes(layer, FOLLOWING):
             config = self._followed(layer, follow, config, calls)
         return config
 
@@ -264,6 +266,11 @@ class _Rewriting:
                 "format."
             )
         return first
+
+
+def _of_classes(layer: Layer, table: Mapping[Any, Any]) -> list[Any]:
+    """What a table by classes has for the class of a layer and its bases; nothing for a user's class."""
+    return [table[cls] for cls in type(layer).__mro__ if cls in table] if is_ours(layer) else []
 
 
 def _inner_calls(layer: Layer, calls: list[tuple[Order, Order]]) -> list[tuple[Order, Order]]:

@@ -93,20 +93,23 @@ class _Search:
         """Note the orders that a call of a layer needs."""
         images, handles = over_images(layer), [*inputs, *outputs]
         if isinstance(layer, TimeDistributed):
-            self.ask(layer.layer, *([(tensor, lift + 1) for tensor, lift in side] for side in (inputs, outputs)))
+            self.ask(layer.layer, _below_time(inputs), _below_time(outputs))
         elif isinstance(layer, SpectralNormalization):
             self.ask(layer.layer, inputs, outputs)
         elif isinstance(layer, Network):
             self.groups += [[h, (inner, 0)] for h, inner in zip(handles, (*layer.inputs, *layer.outputs), strict=True)]
         elif images is not None:
-            for tensor, lift in handles:
-                order = image_order(images, tensor.ndim - lift, self.becomes(images))
-                self.orders.setdefault(tensor, lifted(order, lift))
+            self._ask_for_images(images, handles)
         elif is_alike(layer, [tensor.ndim for tensor, _ in handles]):
             self.groups.append(handles)
         elif not isinstance(layer, FREE):
             for tensor, _ in handles:
                 self.orders.setdefault(tensor, unmoved(tensor.ndim))
+
+    def _ask_for_images(self, layer: Layer, handles: list[Handle]) -> None:
+        for tensor, lift in handles:
+            order = image_order(layer, tensor.ndim - lift, self.becomes(layer))
+            self.orders.setdefault(tensor, lifted(order, lift))
 
     def spread(self) -> None:
         """Pass known orders on to all tensors that must have the same order, until nothing changes."""
@@ -156,3 +159,8 @@ def _networks(layer: Layer) -> list[Network]:
     if isinstance(layer, Network):
         return [layer]
     return _networks(layer.layer) if isinstance(layer, (TimeDistributed, SpectralNormalization)) else []
+
+
+def _below_time(handles: list[Handle]) -> list[Handle]:
+    """The same tensors without the axis of time, as the layer inside a TimeDistributed has them."""
+    return [(tensor, lift + 1) for tensor, lift in handles]

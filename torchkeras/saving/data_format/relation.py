@@ -83,12 +83,17 @@ def find(source: np.ndarray, target: np.ndarray, orders: list[Order]) -> Relatio
             return Relation(order)
     if source.shape != target.shape or source.ndim < 2:
         return None
+    places = _places(source, target)
+    if -1 in places or not np.array_equal(source[..., places], target):
+        return None
+    return Relation(unmoved(source.ndim), tuple(places))
+
+
+def _places(source: np.ndarray, target: np.ndarray) -> list[int]:
+    """Where along the last axis of the source the target's numbers stand, by the first row; -1 for nowhere."""
     first, second = (array.reshape(-1, array.shape[-1])[0] for array in (source, target))
     index = {int(number): place for place, number in enumerate(first)}
-    places = tuple(index.get(int(number), -1) for number in second)
-    if -1 in places or not np.array_equal(source[..., list(places)], target):
-        return None
-    return Relation(unmoved(source.ndim), places)
+    return [index.get(int(number), -1) for number in second]
 
 
 # --- what is done to a weight ----------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ that are the same in both models.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, Protocol
 
@@ -265,13 +265,12 @@ def _rearranged(call: TrackedCall) -> list[Relation]:
     wanted = [order for order in call.wanted if order is not None]
     found = []
     for probes in PROBES[: 1 + (None in shape[1:])]:
-        sizes = itertools.cycle(probes)
-        known = (1, *(next(sizes) if size is None else size for size in shape[1:]))
-        ids = np.arange(np.prod(known)).reshape(known)
+        ids = _numbered(shape, probes)
         source, target = _outputs_for(call.source, ids), _outputs_for(call.target, given.applied(ids))
         found.append(find(source, target, [*wanted, *orders_of(source.ndim)]))
-    if found[0] is not None and found[0] == found[-1] and (len(found) == 1 or found[0].places is None):
-        return [found[0]]
+    first, last = found[0], found[-1]
+    if first is not None and first == last and (len(found) == 1 or first.places is None):
+        return [first]
     if not wanted or len(shape) > 2 or call.tensor is None:
         call.refuse(
             f"it would mix other values in the other data format: its input {shape} has {given}. "
@@ -280,6 +279,13 @@ def _rearranged(call: TrackedCall) -> list[Relation]:
     # The incoming features can be given in the order that the result needs.
     call.tracker.choose(call, tuple(source.transpose(wanted[0]).ravel().tolist()))
     return [Relation(wanted[0])]
+
+
+def _numbered(shape: Any, probes: Sequence[int]) -> np.ndarray:
+    """One sample of this shape in which each value has a number of its own; unknown axes have the sizes `probes`."""
+    sizes = itertools.cycle(probes)
+    known = (1, *(next(sizes) if size is None else size for size in shape[1:]))
+    return np.arange(np.prod(known)).reshape(known)
 
 
 def _outputs_for(layer: Layer, ids: np.ndarray) -> np.ndarray:

@@ -126,15 +126,18 @@ def _pairs_of_nodes(source: Network, target: Network) -> list[tuple[Layer, Layer
             f"{source.name!r} and {target.name!r} must have the same layers; found {len(graphs[0].nodes)} calls in the "
             f"one and {len(graphs[1].nodes)} in the other."
         )
+
+    def are_at_same_places(tensors: list[KerasTensor], others: list[KerasTensor]) -> bool:
+        return [places[0][tensor] for tensor in tensors] == [places[1][tensor] for tensor in others]
+
     nodes = list(zip(graphs[0].nodes, graphs[1].nodes, strict=True))
     for node, other in nodes:
-        ends = [[at[tensor] for tensor in n.input_tensors] for at, n in zip(places, (node, other), strict=True)]
-        if ends[0] != ends[1] or len(node.output_tensors) != len(other.output_tensors):
+        alike = are_at_same_places(node.input_tensors, other.input_tensors)
+        if not alike or len(node.output_tensors) != len(other.output_tensors):
             _refuse_pair(node.layer, other.layer)
     pairs = list(dict.fromkeys((node.layer, other.layer) for node, other in nodes))
     _check_one_to_one(pairs)
-    sides = [[at[tensor] for tensor in (*g.inputs, *g.outputs)] for at, g in zip(places, graphs, strict=True)]
-    if sides[0] != sides[1]:
+    if not are_at_same_places([*graphs[0].inputs, *graphs[0].outputs], [*graphs[1].inputs, *graphs[1].outputs]):
         _refuse_pair(source, target)
     return pairs
 

@@ -7,16 +7,16 @@ inside.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 import torch
 
+from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.nested import POSITIONAL, TENSOR, TensorSlot, encoded, ordered
 from torchkeras.engine.functions import function_arguments
-from torchkeras.engine.symbolic.tensor import dtype_of
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects.translation import Config, is_object, plain
 from torchkeras.saving.layer_facts import facts
@@ -76,7 +76,8 @@ def _of_tf(node: Any, names: Container[str]) -> NodeCall | None:
 
     def tensor(item: Any) -> Any:
         if _is_input(item):
-            found.update(item[3] if len(item) > 3 and item[3] else {})
+            if len(item) > 3 and item[3]:
+                found.update(item[3])
             return item[2] if item[0] == CONSTANT else _call_place(item[:3])
         if isinstance(item, Mapping):
             return {key: tensor(part) for key, part in item.items()}
@@ -87,9 +88,14 @@ def _of_tf(node: Any, names: Container[str]) -> NodeCall | None:
     first = tensor(node)
     if first == []:
         return None
-    # A list of one input means the input itself.
-    alone = isinstance(first, list) and len(first) == 1 and not isinstance(first[0], (list, dict))
-    return NodeCall((first[0] if alone else first,), {key: _kept(value, names) for key, value in found.items()})
+    kwargs = {key: _kept(value, names) for key, value in found.items()}
+    return NodeCall((_unpacked(first),), kwargs)
+
+
+def _unpacked(inputs: Any) -> Any:
+    """The inputs of a call of tf.keras, in which a list of one input means the input itself."""
+    is_one = isinstance(inputs, list) and len(inputs) == 1 and not isinstance(inputs[0], (list, dict))
+    return inputs[0] if is_one else inputs
 
 
 def _is_input(item: Any) -> bool:
@@ -127,6 +133,10 @@ def places_in(value: Any) -> Iterator[CallPlace]:
     return (found for found in leaves_in(value) if isinstance(found, CallPlace))
 
 
+def _has_places(value: Any) -> bool:
+    return next(places_in(value), None) is not None
+
+
 def read_places(value: Any) -> list[CallPlace]:
     """`input_layers` or `output_layers`: one place, or a list or dictionary of them, at any depth."""
     if isinstance(value, Mapping):
@@ -144,8 +154,7 @@ def read_form(value: Any) -> Any:
 
     def form(item: Any) -> Any:
         if isinstance(item, Mapping):
-            inside = {key: form(item[key]) for key in ordered(item)}
-            return {key: inside[key] for key in item}
+            return _by_sorted_keys(item, form)
         if item and isinstance(item[0], str):
             return encoded(TensorSlot(next(numbers)))
         return [form(inner) for inner in item]
@@ -153,6 +162,12 @@ def read_form(value: Any) -> Any:
     found = form(value)
     flat = isinstance(found, list) and all(isinstance(item, dict) and TENSOR in item for item in found)
     return None if flat or TENSOR in found else found
+
+
+def _by_sorted_keys(items: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+    """Each item changed, in the order of the sorted keys, as Keras goes through dicts; the dict keeps its own order."""
+    changed = {key: change(items[key]) for key in ordered(items)}
+    return {key: changed[key] for key in items}
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -177,15 +192,17 @@ def written(call: NodeCall, class_name: str, where: str, training: bool) -> tupl
     """
     given = {name: value for name, value in named(call, class_name, where).items() if name not in MASKS}
     tensors = {name: list(places_in(given.pop(name, None))) for name in TENSORS}
-    options: Config = {"num_constants": len(tensors["constants"])} if tensors["constants"] else {}
+    options: Config = {}
+    if tensors["constants"]:
+        options["num_constants"] = len(tensors["constants"])
     if tensors["attention_mask"]:
         tensors["key"] = tensors["key"] or tensors["value"]
         given["masks"] = "attention_mask"
     if not training:
         given.pop("training", None)
-    inputs = [*places_in(call.args[0]), *(place for name in TENSORS for place in tensors[name])]
+    inputs = [*places_in(call.args[0]), *chain.from_iterable(tensors.values())]
     arguments = _said(given)
-    if any(True for _ in places_in(arguments)):
+    if _has_places(arguments):
         raise ArchitectureError(f"{where}: tensors as arguments {', '.join(sorted(arguments))} are not read.")
     return [[*place, arguments] for place in inputs], options
 
@@ -202,29 +219,28 @@ def is_plain(call: NodeCall) -> bool:
     flat = isinstance(first, CallPlace) or (
         isinstance(first, list) and all(isinstance(item, CallPlace) for item in first)
     )
-    return flat and not any(True for _ in places_in(call.kwargs))
+    return flat and not _has_places(call.kwargs)
 
 
 def as_given(call: NodeCall) -> list[list[Any]]:
     """A call of a user's layer as today's list of inputs, with all arguments as they were given but for empty masks."""
     places: list[CallPlace] = []
-    kwargs = {
-        name: value
-        for name, value in call.kwargs.items()
-        if name not in MASKS or any(mask is not None for mask in leaves_in(value))
-    }
+    kwargs = {name: value for name, value in call.kwargs.items() if not _is_empty_mask(name, value)}
 
     def slots(value: Any) -> Any:
         if isinstance(value, CallPlace):
             places.append(value)
             return TensorSlot(len(places) - 1)
         if isinstance(value, Mapping):
-            inside = {key: slots(value[key]) for key in ordered(value)}
-            return {key: inside[key] for key in value}
+            return _by_sorted_keys(value, slots)
         return [slots(item) for item in value] if isinstance(value, (list, tuple)) else value
 
     arguments = encoded({POSITIONAL: slots(call.args), **slots(kwargs)})
     return [[*place, arguments] for place in places]
+
+
+def _is_empty_mask(name: str, value: Any) -> bool:
+    return name in MASKS and all(mask is None for mask in leaves_in(value))
 
 
 # --- functions of tensors --------------------------------------------------------------------------------------------
@@ -232,31 +248,37 @@ def as_given(call: NodeCall) -> list[list[Any]]:
 
 def constant(value: Any, numbers: bool = False) -> Any:
     """An argument; an array that was written as nested lists becomes an array again, and with `numbers` a number."""
-    is_array = isinstance(value, list) and not any(True for _ in places_in(value))
+    is_array = isinstance(value, list) and not _has_places(value)
     is_array = is_array or (numbers and isinstance(value, (int, float)))
     return {"class_name": "__numpy__", "config": {"value": value}} if is_array else value
+
+
+SLICE = ("start", "stop", "step")
 
 
 def as_arguments(values: list[Any]) -> tuple[list[Any], list[CallPlace]]:
     """Arguments in the form of an `Operation`, and the tensors among them."""
     inputs: list[CallPlace] = []
+    return [_as_argument(value, inputs) for value in values], inputs
 
-    def encoded(value: Any) -> Any:
-        if isinstance(value, CallPlace):
-            inputs.append(value)
-            return {"input": len(inputs) - 1}
-        kind = value["class_name"] if is_object(value) else None
-        if kind == "__ellipsis__":
-            return {"ellipsis": True}
-        if kind in ARRAYS:
-            return _constant(value["config"])
-        if kind == "__slice__":
-            return encoded(value["config"])
-        if isinstance(value, Mapping) and set(value) <= {"start", "stop", "step"}:
-            return {"slice": [encoded(value.get(part)) for part in ("start", "stop", "step")]}
-        return [encoded(item) for item in value] if isinstance(value, (list, tuple)) else value
 
-    return [encoded(value) for value in values], inputs
+def _as_argument(value: Any, inputs: list[CallPlace]) -> Any:
+    """An argument in the form of an `Operation`; its tensors are added to `inputs`."""
+    if isinstance(value, CallPlace):
+        inputs.append(value)
+        return {"input": len(inputs) - 1}
+    if isinstance(value, (list, tuple)):
+        return [_as_argument(item, inputs) for item in value]
+    kind = value["class_name"] if is_object(value) else None
+    if kind == "__ellipsis__":
+        return {"ellipsis": True}
+    if kind in ARRAYS:
+        return _constant(value["config"])
+    if kind == "__slice__":
+        return _as_argument(value["config"], inputs)
+    if isinstance(value, Mapping) and value.keys() <= {*SLICE}:
+        return {"slice": [_as_argument(value.get(part), inputs) for part in SLICE]}
+    return value
 
 
 def _constant(config: Any) -> Any:
@@ -277,11 +299,9 @@ def as_indices(value: Any) -> Any:
     """What stands in `x[...]`, with arrays of small whole numbers as indices: torch reads uint8 as a mask."""
     if is_object(value) and value["class_name"] in ARRAYS and "int" in str(value["config"].get("dtype")):
         return {**value, "config": {**value["config"], "dtype": "int64"}}
-    return (
-        [as_indices(item) for item in value]
-        if isinstance(value, (list, tuple)) and not isinstance(value, CallPlace)
-        else value
-    )
+    if isinstance(value, (list, tuple)) and not isinstance(value, CallPlace):
+        return [as_indices(item) for item in value]
+    return value
 
 
 def bound(
@@ -300,17 +320,18 @@ def bound(
     given.update(zip(order, call.args, strict=False))
     values = []
     for parameter in parameters:
-        key, has_default, default = parameter.lstrip("~").partition("=")
-        if key not in given and not has_default:
-            raise ArchitectureError(f"{where}: its call lacks the argument {key!r}.")
+        key, has_default, text = parameter.lstrip("~").partition("=")
         is_given = key in given
+        if not is_given and not has_default:
+            raise ArchitectureError(f"{where}: its call lacks the argument {key!r}.")
+        default = LITERALS.get(text, text) if has_default else None
         value = given.pop(key, None)
         if value is None and not (none_counts and is_given):
-            value = LITERALS.get(default, default) if has_default else None
+            value = default
         if not parameter.startswith("~"):
             values.append(value)
-        elif value not in (None, LITERALS.get(default, default)):
-            raise ArchitectureError(f"{where}: {key} must be {default}; found {value!r}.")
+        elif value not in (None, default):
+            raise ArchitectureError(f"{where}: {key} must be {text}; found {value!r}.")
     if given or len(call.args) > len(order):
         raise ArchitectureError(f"{where}: arguments of its call that are not read: {', '.join(sorted(given))}.")
     return name, values

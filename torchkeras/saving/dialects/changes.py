@@ -33,15 +33,24 @@ def _bidirectional(zeros: Callable[[Config], bool | None], made: Config, where: 
     A backward layer that is just the forward one reversed is left out, as in today's config.
     """
     config = dict(made["config"])
-    layers = {key: config.pop(key, None) for key in ("layer", "backward_layer")}
-    forward, backward = (found and with_options(found, zero_output_for_mask=zeros(found)) for found in layers.values())
-    own = [dict(found["config"], name=None, go_backwards=None) for found in (forward, backward) if found]
-    _check_penalties([found.get("activity_regularizer") for found in own], config.get("merge_mode", "concat"), where)
-    turned = backward and forward["config"].get("go_backwards", False) != backward["config"].get("go_backwards", False)
+    layers = [config.pop(key, None) for key in ("layer", "backward_layer")]
+    forward, backward = (found and with_options(found, zero_output_for_mask=zeros(found)) for found in layers)
+    penalties = [found["config"].get("activity_regularizer") for found in (forward, backward) if found]
+    _check_penalties(penalties, config.get("merge_mode", "concat"), where)
+    is_reversed = backward and _is_reversed(forward, backward)
     forward = with_options(forward, name=forward["config"]["name"].removeprefix("forward_"))
-    if backward and not (turned and forward["class_name"] == backward["class_name"] and own[0] == own[1]):
+    if backward and not is_reversed:
         config["backward_layer"] = with_options(backward, name=backward["config"]["name"].removeprefix("backward_"))
     return {**made, "config": {**config, "layer": forward}}
+
+
+def _is_reversed(forward: Config, backward: Config) -> bool:
+    """Whether two layers are one but for the name and the direction."""
+    directions = [found["config"].get("go_backwards", False) for found in (forward, backward)]
+    if directions[0] == directions[1] or forward["class_name"] != backward["class_name"]:
+        return False
+    own = [dict(found["config"], name=None, go_backwards=None) for found in (forward, backward)]
+    return own[0] == own[1]
 
 
 def _check_penalties(penalties: list[Any], merge_mode: Any, where: str) -> None:

@@ -51,24 +51,25 @@ def as_meant(config: Any, kind: str, custom_objects: Mapping[str, Any]) -> Any:
 
     Raises ArchitectureError for the name of a layer that the file's Keras did not have.
     """
+
+    def inner(part: Any) -> Any:
+        return as_meant(part, kind, custom_objects)
+
     if isinstance(config, SCALARS):
         return config
     if isinstance(config, (list, tuple)):
-        return [as_meant(part, kind, custom_objects) for part in config]
+        return [inner(part) for part in config]
     if not isinstance(config, Mapping):
         return config
     name, options = config.get("class_name"), config.get("config")
     if not isinstance(name, str) or not isinstance(options, Mapping):
-        return {key: as_meant(part, kind, custom_objects) for key, part in config.items()}
+        return {key: inner(part) for key, part in config.items()}
     if name in custom_objects:
         return dict(config)
     if name in LATER.get(kind, ()):
         _check_own(name, kind, options, config)
-    found = {
-        key: _whole(part) if key in WHOLE else as_meant(part, kind, custom_objects) for key, part in options.items()
-    }
-    others = {key: as_meant(part, kind, custom_objects) for key, part in config.items() if key != "config"}
-    return {**others, "config": found}
+    others = {key: inner(part) for key, part in config.items() if key != "config"}
+    return {**others, "config": {key: (_whole if key in WHOLE else inner)(part) for key, part in options.items()}}
 
 
 def _check_own(name: str, kind: str, options: Mapping[str, Any], config: Mapping[str, Any]) -> None:

@@ -17,8 +17,7 @@ from torchkeras.saving.model_file import OWN
 from torchkeras.saving.optimizer.options import from_keras3
 
 if TYPE_CHECKING:
-    from torchkeras.engine.graph.network import Network
-
+    from torchkeras.models.model import Model
 
 LATER_COMPILE = (
     "run_eagerly",
@@ -51,7 +50,7 @@ def modern_training(
     training: Any,
     file: str,
     dialect: Dialect,
-    model: Network,
+    model: Model,
     custom_objects: Mapping[str, Any],
     backend: str = "",
     rules: LossRules = NO_RULES,
@@ -86,9 +85,7 @@ def modern_training(
         if unknown:
             raise ValueError(f"the option {min(unknown)!r} of compile is not known")
         if dialect.name == "keras1":
-            own_objects = {**registry.get_custom_objects(), **custom_objects}
-            for option, others in KERAS1_ALONE.items():
-                mapped(found[option], partial(_check_keras1, others, own_objects))
+            _check_keras1(found, {**registry.get_custom_objects(), **custom_objects})
         if as_written:
             order = slots_as_written(model._output_form)
             found |= {option: _by_keys(found[option], order, "metrics" in option) for option in BY_NAME}
@@ -115,13 +112,18 @@ def _by_keys(value: Any, order: list[int], of_lists: bool) -> Any:
     return [item for _, item in sorted(zip(order, value, strict=True), key=lambda pair: pair[0])]
 
 
-def _check_keras1(others: Mapping[str, str], custom_objects: Mapping[str, Any], item: Any) -> None:
+def _check_keras1(training: Mapping[str, Any], custom_objects: Mapping[str, Any]) -> None:
     """Raise ValueError for a loss or metric of Keras 1 that is not in `custom_objects` and computes otherwise today."""
+    for option, others in KERAS1_ALONE.items():
+        mapped(training[option], partial(_check_meaning, others, custom_objects))
+
+
+def _check_meaning(others: Mapping[str, str], custom_objects: Mapping[str, Any], item: Any) -> None:
     if isinstance(item, str) and item in others and item not in custom_objects:
         raise ValueError(f"{item!r} of Keras 1 {others[item]}")
 
 
-def _of_single_outputs(value: Any, model: Network) -> Any:
+def _of_single_outputs(value: Any, model: Model) -> Any:
     """An option by names with an entry for each output: in tf.keras a layer's name means the first of its outputs."""
     if not isinstance(value, Mapping) or "class_name" in value:
         return value
@@ -140,11 +142,16 @@ def check_size(item: Any, limits: Limits = LIMITS) -> None:
     if not isinstance(item, Mapping) or not isinstance(item.get("config"), Mapping):
         return
     name, options = item.get("class_name"), item["config"]
-    if not any(isinstance(name, str) and name in family for family in (registry.losses, registry.metrics)):
+    if not isinstance(name, str) or (name not in registry.losses and name not in registry.metrics):
         return
     for option, value in options.items():
         if isinstance(value, int) and abs(value) > LARGEST:
             raise ValueError(f"{name} has {option}={value!r}, which is over {LARGEST}")
+    _check_counts(name, options, limits)
+
+
+def _check_counts(name: str, options: Mapping[str, Any], limits: Limits) -> None:
+    """Raise ValueError for a metric that would count too many numbers."""
     size = 1
     for option, power in (("num_thresholds", 1), ("num_labels", 1), ("num_classes", 2)):
         value = options.get(option)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from torchkeras.engine.functions.keras3_functions import PAIRS_OF_FLOATS
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects import calls
 from torchkeras.saving.dialects.calls import CallPlace, NodeCall
@@ -15,6 +14,7 @@ from torchkeras.saving.dialects.dialect import Dialect, LossRules
 from torchkeras.saving.dialects.graphs import Forms, modern
 from torchkeras.saving.dialects.translation import Config, Words, is_object
 from torchkeras.saving.layer_facts import facts
+from torchkeras.tensor_functions.keras3 import PAIRS_OF_FLOATS
 
 _UNARY = {
     "Absolute": "abs",
@@ -319,8 +319,8 @@ def _computes_on_floats(value: Any) -> bool:
     """Whether all tensors of a call are of floating-point numbers."""
     if is_object(value) and value["class_name"] == "__keras_tensor__":
         return "float" in str(value["config"].get("dtype", "float"))
-    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
-    return all(map(_computes_on_floats, parts))
+    parts = list(value.values()) if isinstance(value, Mapping) else value
+    return not isinstance(parts, (list, tuple)) or all(map(_computes_on_floats, parts))
 
 
 # --- masks -----------------------------------------------------------------------------------------------------------
@@ -339,10 +339,10 @@ def _masks(class_name: str, call: NodeCall, graph: Mapping[str, Any]) -> list[bo
         masks = [given.get(f"{name}_mask") for name in ("query", "value", "key")]
     else:
         masks = list(calls.leaves_in(given.pop("mask", None)))
-    for mask in masks:
-        for place in calls.places_in(mask):
-            _check_mask(place, graph)
-    if facts(class_name).takes_mask and not any(masks) and any(True for _ in calls.places_in(given)):
+    for place in calls.places_in(masks):
+        _check_mask(place, graph)
+    has_more_tensors = next(calls.places_in(given), None) is not None
+    if facts(class_name).takes_mask and has_more_tensors and not any(masks):
         return [False]
     return [None if mask is None else not _everywhere(mask, graph) for mask in masks]
 
@@ -371,12 +371,14 @@ def _sources(place: CallPlace, graph: Mapping[str, Any]) -> set[Any]:
     entry, read = graph["entries"].get(place.layer, {}), graph["calls"].get(place.layer, ())
     if not is_object(entry) or not _is_function(entry) or place.call >= len(read):
         return {(place, None)}
-    args = read[place.call].args
-    if entry["class_name"] == "NotEqual" and len(args) == 2 and isinstance(args[1], (int, float)):
+    name, args = entry["class_name"], read[place.call].args
+    if name == "NotEqual" and len(args) == 2 and isinstance(args[1], (int, float)):
         return {(args[0], float(args[1]))}
-    if entry["class_name"] not in _JOINING:
+    if name in ("OnesLike", "ZerosLike"):
+        return set()
+    if name not in _JOINING:
         return {(place, None)}
-    inputs = () if entry["class_name"] in ("OnesLike", "ZerosLike") else calls.places_in(args)
+    inputs = calls.places_in(args)
     return {source for item in inputs for source in _sources(item, graph)}
 
 

@@ -18,8 +18,7 @@ from torchkeras.metrics.reduction import FunctionMetric
 from torchkeras.saving.dialects.dialect import NO_RULES, Dialect, LossRules
 
 if TYPE_CHECKING:
-    from torchkeras.engine.graph.network import Network
-
+    from torchkeras.models.model import Model
 
 Plain = dict[str, Any]
 
@@ -43,9 +42,7 @@ METRICS: Mapping[Any, str] = {
 class Later:
     """The translation for one model. `own`: the user's objects, which come first."""
 
-    def __init__(
-        self, dialect: Dialect, model: Network, custom_objects: Mapping[str, Any], rules: LossRules = NO_RULES
-    ):
+    def __init__(self, dialect: Dialect, model: Model, custom_objects: Mapping[str, Any], rules: LossRules = NO_RULES):
         self.dialect, self.own, self.rules = dialect, custom_objects, rules
         self.names: list[str] = model.output_names
         self.owners: list[str] = model._output_owners
@@ -104,26 +101,28 @@ class Later:
         """Lists of metrics, one for each output."""
         if not given:
             return None
-        given = by_output(given, self.names, self.owners)
-        if isinstance(given, Mapping):
-            unknown = [name for name in given if name not in self.names]
-            if unknown:
-                raise ValueError(f"{option} names the output {unknown[0]!r}; the outputs are {', '.join(self.names)}")
-            each = [given.get(name) for name in self.names]
-        elif not isinstance(given, list):
-            raise ValueError(f"{option} must be a list or a dictionary; found {given!r:.200}")
-        elif all(isinstance(item, list) for item in given):
-            each = given
-        elif self.dialect.metrics_by_output and len(self.names) > 1:
-            each = given  # here one for each output; in Keras 2 all apply to each output
-        else:
-            each = [given] * len(self.names)
+        each = self._metrics_by_output(by_output(given, self.names, self.owners), option)
         if len(each) != len(self.names):
             raise ValueError(f"{option} has {len(each)} entries, for {len(self.names)} outputs")
         return [
             [self._metric(metric, k, losses_of[k], option) for metric in _without_none(items)]
             for k, items in enumerate(each)
         ]
+
+    def _metrics_by_output(self, given: Any, option: str) -> list[Any]:
+        """What an option has for each output."""
+        if isinstance(given, Mapping):
+            unknown = [name for name in given if name not in self.names]
+            if unknown:
+                raise ValueError(f"{option} names the output {unknown[0]!r}; the outputs are {', '.join(self.names)}")
+            return [given.get(name) for name in self.names]
+        if not isinstance(given, list):
+            raise ValueError(f"{option} must be a list or a dictionary; found {given!r:.200}")
+        if all(isinstance(item, list) for item in given):
+            return given
+        if self.dialect.metrics_by_output and len(self.names) > 1:
+            return given  # here one for each output; in Keras 2 all apply to each output
+        return [given] * len(self.names)
 
     def _metric(self, value: Any, output: int, loss: Any, option: str) -> Any:
         value = _without_module(value)
@@ -195,17 +194,25 @@ def plain(value: Any) -> Any:
     name, options = value.get("class_name"), value.get("config")
     if not isinstance(name, str) or not isinstance(options, Mapping):
         raise ValueError(f"{name!r:.200} has no options")
-    options = {key: _without_module(given) if key == "fn" else given for key, given in options.items()}
+    options = dict(options)
+    if "fn" in options:
+        options["fn"] = _without_module(options["fn"])
     if name in LOSS_CLASSES or name in METRIC_CLASSES:
         options.pop("fn", None)
     if options.get("name", "") is None:  # of a loss that the user gave no name, in tf.keras 1.13 and 1.14
         del options["name"]
     if options.get("reduction") == "auto":
         options["reduction"] = "sum_over_batch_size"
-    policy = options.get("dtype")
-    if isinstance(policy, Mapping) and isinstance(policy.get("config"), Mapping):
-        options["dtype"] = policy["config"].get("name")
+    if "dtype" in options:
+        options["dtype"] = _type_name(options["dtype"])
     return {"class_name": name, "config": options}
+
+
+def _type_name(policy: Any) -> Any:
+    """A type by its name, which Keras 3 writes as the config of a policy."""
+    if isinstance(policy, Mapping) and isinstance(policy.get("config"), Mapping):
+        return policy["config"].get("name")
+    return policy
 
 
 def _without_module(value: Any) -> Any:

@@ -201,12 +201,10 @@ def _option(key: str, value: Any, where: str, words: Words, inner: Inner) -> Any
     if key in LAYERS and value is not None:
         return inner(value)
     if key == "cells":
-        return [inner(cell) for cell in value or ()]
+        return list(map(inner, value or ()))
     if key == "dtype":
         return dtype(value, where)
-    if key == "seed":
-        return seed(value, where)
-    return plain(value)
+    return seed(value, where) if key == "seed" else plain(value)
 
 
 def _per_sample(regularizer: Any) -> Any:

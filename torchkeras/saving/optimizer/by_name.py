@@ -21,8 +21,7 @@ from torchkeras.saving.weights.matching import Named
 from torchkeras.saving.weights.state import tensors_of
 
 if TYPE_CHECKING:
-    from torchkeras.engine.graph.network import Network
-
+    from torchkeras.models.model import Model
 
 AVERAGE, ACCUMULATED = "average", "accumulated"
 SCALE = "scale"  # the key of the loss scale among the numbers
@@ -30,7 +29,7 @@ NOTHING = {"count": 0, "samples": 0.0, "present": []}  # what has accumulated af
 Numbers = dict[str, Any]
 
 
-def state_by_name(model: Network, optimizer: Optimizer) -> tuple[dict[str, Tensor], Numbers]:
+def state_by_name(model: Model, optimizer: Optimizer) -> tuple[dict[str, Tensor], Numbers]:
     """The state of a compiled model's optimizer: tensors by name, and numbers that JSON can hold."""
     names, accumulated = _parameter_names(model, optimizer), optimizer.state_dict()["accumulated"]
     tensors = {
@@ -52,7 +51,7 @@ def state_by_name(model: Network, optimizer: Optimizer) -> tuple[dict[str, Tenso
 
 
 def restore_by_name(
-    model: Network, stored: Mapping[str, tuple[tuple[int, ...], Callable[[], Tensor]]], numbers: Any, file: str
+    model: Model, stored: Mapping[str, tuple[tuple[int, ...], Callable[[], Tensor]]], numbers: Any, file: str
 ) -> None:
     """Give a compiled model's optimizer the state of a file: shapes and values by name, and numbers.
 
@@ -110,7 +109,7 @@ def _differences(
     return sorted(name for name in as_parameters if stored[name][0] != shapes.get(name.partition("/")[2]))
 
 
-def _parameter_names(model: Network, optimizer: Any) -> list[str]:
+def _parameter_names(model: Model, optimizer: Any) -> list[str]:
     """The name of each parameter that the optimizer is bound to, in its order."""
     names = {id(tensor): names[0] for names, tensor in tensors_of(model).items()}
     return [names[id(parameter)] for parameter in optimizer._given or ()]

@@ -6,7 +6,7 @@ weights and accumulated gradients. Then, for most optimizers, the moments weight
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,7 @@ from torchkeras.optimizers.factored import FACTORED
 from torchkeras.optimizers.schedules import LearningRateSchedule
 
 if TYPE_CHECKING:
-    from torchkeras.engine.graph.network import Network
-
+    from torchkeras.models.model import Model
 
 AVERAGE, ACCUMULATED, PRODUCT, NOTHING = "average", "accumulated", "product", "nothing"
 VARIANCE = "variance"  # of a full weight, which Adafactor stores besides its rows and columns
@@ -48,18 +47,31 @@ def orders(optimizer: Any, count: int) -> list[list[SlotPlace]]:
 
     tf_keras stores SGD's velocity even if the momentum is 0, no product for Nadam, no zeros for Adafactor's vectors.
     """
-    before = [SlotPlace(AVERAGE, k) for k in range(count)] if optimizer.use_ema else []
+    before: list[SlotPlace] = []
+    if optimizer.use_ema:
+        before += [SlotPlace(AVERAGE, k) for k in range(count)]
     if (optimizer.gradient_accumulation_steps or 1) > 1:
         before += [SlotPlace(ACCUMULATED, k) for k in range(count)]
-    kind = type(optimizer).__name__
-    names = optimizer.moment_names if optimizer.keeps_moments else ()
-    own = {
-        "Muon": lambda: [_muon(optimizer, count)],
-        "Adafactor": lambda: [_adafactor(optimizer, count, zeros) for zeros in (True, False)],
-        "SGD": lambda: [_moments(kind, found, count) for found in (names, optimizer.moment_names)],
-        "Nadam": lambda: [[*_moments(kind, names, count), *more] for more in ([SlotPlace(PRODUCT)], [])],
-    }.get(kind, lambda: [_moments(kind, names, count)])
-    return [before + order for order in own()]
+    own = ORDERS.get(type(optimizer).__name__, _plain)
+    return [before + order for order in own(optimizer, count)]
+
+
+def _names(optimizer: Any) -> Sequence[str]:
+    """The moments that the optimizer keeps, by their names."""
+    return optimizer.moment_names if optimizer.keeps_moments else ()
+
+
+def _plain(optimizer: Any, count: int) -> list[list[SlotPlace]]:
+    return [_moments(type(optimizer).__name__, _names(optimizer), count)]
+
+
+def _sgd(optimizer: Any, count: int) -> list[list[SlotPlace]]:
+    return [_moments("SGD", _names(optimizer), count), _moments("SGD", optimizer.moment_names, count)]
+
+
+def _nadam(optimizer: Any, count: int) -> list[list[SlotPlace]]:
+    moments = _moments("Nadam", _names(optimizer), count)
+    return [[*moments, SlotPlace(PRODUCT)], moments]
 
 
 def _moments(kind: str, names: Sequence[str], count: int) -> list[SlotPlace]:
@@ -69,12 +81,16 @@ def _moments(kind: str, names: Sequence[str], count: int) -> list[SlotPlace]:
     return found + [SlotPlace(name, k) for name in apart for k in range(count)]
 
 
-def _muon(optimizer: Any, count: int) -> list[SlotPlace]:
+def _muon(optimizer: Any, count: int) -> list[list[SlotPlace]]:
     known = {(slot.moment, slot.array) for slot in optimizer.slots()}
-    return [SlotPlace(name, k) for k in range(count) for name in optimizer.moment_names if (name, k) in known]
+    return [[SlotPlace(name, k) for k in range(count) for name in optimizer.moment_names if (name, k) in known]]
 
 
-def _adafactor(optimizer: Any, count: int, zeros: bool) -> list[SlotPlace]:
+def _adafactor(optimizer: Any, count: int) -> list[list[SlotPlace]]:
+    return [_factors(optimizer, count, zeros) for zeros in (True, False)]
+
+
+def _factors(optimizer: Any, count: int, zeros: bool) -> list[SlotPlace]:
     found = []
     for k in range(count):
         if optimizer._kinds[k] == FACTORED:
@@ -84,10 +100,14 @@ def _adafactor(optimizer: Any, count: int, zeros: bool) -> list[SlotPlace]:
     return found
 
 
+# The possible orders of an optimizer's state, by its class.
+ORDERS = {"Muon": _muon, "Adafactor": _adafactor, "SGD": _sgd, "Nadam": _nadam}
+
+
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def write_optimizer(group: h5py.Group, model: Network, optimizer: Any) -> None:
+def write_optimizer(group: h5py.Group, model: Model, optimizer: Any) -> None:
     """Write the state of a compiled model's optimizer, bound to the weights that train now, as Keras 3.15 does."""
     count = len(model.trainable_weights)
     values = _values(optimizer)
@@ -124,16 +144,21 @@ def _values(optimizer: Any) -> dict[SlotPlace, np.ndarray]:
     weights = optimizer._as_arrays(optimizer._parameters)
     if optimizer.use_ema:
         # Before the first step there are none: averages begin as the weights.
-        found |= {SlotPlace(AVERAGE, k): array for k, array in enumerate(optimizer.get_averages() or weights)}
+        found |= _by_weight(AVERAGE, optimizer.get_averages() or weights)
     # Keras 3 stores the sum over batches.
-    sums = optimizer.get_accumulated() or [np.zeros_like(weight) for weight in weights]
-    found |= {SlotPlace(ACCUMULATED, k): array * optimizer.accumulated_batches for k, array in enumerate(sums)}
+    sums = optimizer.get_accumulated() or map(np.zeros_like, weights)
+    found |= _by_weight(ACCUMULATED, (array * optimizer.accumulated_batches for array in sums))
     if type(optimizer).__name__ == "Nadam":
         found[SlotPlace(PRODUCT)] = np.array(optimizer.momentum_product, np.float32)
     for weight in [place.weight for place in found if place.what == "rows"]:
         rows, columns = found[SlotPlace("rows", weight)], found[SlotPlace("columns", weight)]
         found[SlotPlace(VARIANCE, weight)] = _variance(rows, columns)
     return found
+
+
+def _by_weight(what: str, arrays: Iterable[np.ndarray]) -> dict[SlotPlace, np.ndarray]:
+    """An array for each weight, by its place in the state."""
+    return {SlotPlace(what, k): array for k, array in enumerate(arrays)}
 
 
 def _variance(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -29,8 +29,7 @@ from torchkeras.saving.weights.matching import Match, Named
 from torchkeras.saving.weights.origin import Origin
 
 if TYPE_CHECKING:
-    from torchkeras.engine.graph.network import Network
-
+    from torchkeras.models.model import Model
 
 STEP, RATE = ("iteration", "iter", "iterations"), "learning_rate"
 PRODUCT = (
@@ -42,7 +41,7 @@ OURS = "training/weight_{}:0"  # the names of the arrays in our files
 Values = dict[SlotPlace, np.ndarray]
 
 
-def bound_for_file(model: Network, path: Any) -> Any:
+def bound_for_file(model: Model, path: Any) -> Any:
     """The optimizer of a compiled model, bound to the weights that train now, in the order that a file has them.
 
     A parametrization or a mask that was removed since `compile` leaves the same parameters in another order. The next
@@ -262,14 +261,14 @@ def _set_beside(optimizer: Any, batches: int, values: Values, found: Sequence[Ma
 # --- the loss scale --------------------------------------------------------------------------------------------------
 
 
-def scale_arrays(model: Network) -> list[tuple[str, np.ndarray]]:
+def scale_arrays(model: Model) -> list[tuple[str, np.ndarray]]:
     """The loss scale of a compiled model, and the steps since it changed; an empty list without a scale."""
     scaling = model._ready().scaling
     found = {} if scaling is None else scaling.state_dict()
     return [(name, to_numpy(value)) for name, value in found.items()]
 
 
-def restore_scale(model: Network, arrays: Sequence[Named], file: str) -> None:
+def restore_scale(model: Model, arrays: Sequence[Named], file: str) -> None:
     """Give a compiled model the loss scale of a file, if both have one. Raises WeightMismatchError for a bad scale."""
     scaling, found = model._ready().scaling, {named.name.removeprefix(BESIDE): named for named in arrays}
     if scaling is None or not scaling.state_dict().keys() <= found.keys():

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.weights.weight_lists import TORCH
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import attribute
 from torchkeras.saving.weights.matching import Match
+
+if TYPE_CHECKING:
+    pass
 
 
 def depends(model: Network) -> bool:

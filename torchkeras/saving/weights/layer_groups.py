@@ -139,17 +139,18 @@ def match_in_order(
     beside = stored.pop(BESIDE_LAYERS, [])
     layers = model._layers_in(order.layers) if order.layers else model.layers
     weighted = [(layer, variables) for layer in layers if (variables := weights_in(layer, order))]
+    names = [layer.name for layer, _ in weighted]
     file = filename(group)
     if len(stored) != len(weighted):
         raise WeightMismatchError(
             f"{file}: cannot load the weights of {len(stored)} layers into a model with {len(weighted)} layers that "
             f"have weights: the file has {', '.join(stored)}; the model "
-            f"{', '.join(layer.name for layer, _ in weighted)}. {ADVICE}{BY_NAME if skip_mismatch else ''}"
+            f"{', '.join(names)}. {ADVICE}{BY_NAME * skip_mismatch}"
         )
     where = f"{file}: {BESIDE_LAYERS}, the weights of {type(model).__name__} {model.name!r} beside its layers"
     matched: list[Match] = []
-    if named and {layer.name for layer, _ in weighted} == set(stored):
-        stored = {layer.name: stored[layer.name] for layer, _ in weighted}
+    if named and set(names) == set(stored):
+        stored = {name: stored[name] for name in names}
     for (layer, variables), arrays in zip(weighted, stored.values(), strict=True):
         matched += _of_layer(layer, variables, arrays, origin, file, skip_mismatch, reshape)
     return [*matched, *match(_beside_layers(model, weighted), beside, origin, where, reshape)]

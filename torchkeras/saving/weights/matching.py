@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from torchkeras.engine.symbolic.tensor import dtype_name
+from torchkeras.base.dtype_names import dtype_name
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.errors import WeightMismatchError
 from torchkeras.legacy.weights import Recipe, Step, Stored, channels_first, recipes, recipes_of_keras1, stored_count
@@ -29,7 +29,6 @@ from torchkeras.saving.weights.placing import put
 
 if TYPE_CHECKING:
     from torchkeras.engine.graph.network import Network
-
 
 ADVICE = "Build the model as it was when its weights were saved."
 
@@ -143,19 +142,23 @@ def match(
             raise WeightMismatchError(f"{where}: {source.name} in the file holds {source.dtype}, not numbers.")
     matches: list[Match] = []
     left = list(arrays)
-    for group in _by_owner(variables):
-        count = _stored_count(group, left, origin)
-        try:
+    try:
+        for group in _by_owner(variables):
+            count = _stored_count(group, left, origin)
             matches += _match_owner(group, left[:count], origin)
-        except ValueError as error:
-            raise WeightMismatchError(f"{where}: {error}") from error
-        left = left[count:]
-    if left or any(len(found.sources) != len(found.recipe.sources) for found in matches):
+            left = left[count:]
+    except ValueError as error:
+        raise WeightMismatchError(f"{where}: {error}") from error
+    if left or any(map(_lacks_arrays, matches)):
         raise WeightMismatchError(
             f"{where} expects {len(variables)} weights ({', '.join(v.full_name for v in variables)}), "
             f"but the saved layer has {len(arrays)} ({', '.join(source.name for source in arrays)}). {ADVICE}"
         )
     return [_fitted(found, where, reshape).ready() for found in _by_names(matches)]
+
+
+def _lacks_arrays(found: Match) -> bool:
+    return len(found.sources) != len(found.recipe.sources)
 
 
 def match_one(variable: Variable, data: Dataset, origin: Origin) -> Match:
@@ -166,11 +169,12 @@ def match_one(variable: Variable, data: Dataset, origin: Origin) -> Match:
 def _stored_count(group: list[Variable], left: list[Named], origin: Origin) -> int:
     if origin.generation > 1 or not left:
         return len(group)
-    return stored_count(group[0].layer, len(group), left[0].name)
+    layer: Any = group[0].layer
+    return stored_count(layer, len(group), left[0].name)
 
 
 def _match_owner(group: list[Variable], taken: list[Named], origin: Origin) -> list[Match]:
-    layer = group[0].layer
+    layer: Any = group[0].layer
     first = channels_first(layer) if origin.data_format is None else origin.data_format == "channels_first"
     stored = Stored(tuple(source.name for source in taken), tuple(source.shape for source in taken), first)
     made = (recipes if origin.generation > 1 else recipes_of_keras1)(layer, group, stored)

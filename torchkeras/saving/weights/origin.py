@@ -64,7 +64,11 @@ class Origin:
     @property
     def layer_order(self) -> str | None:
         """The order of layers, if it is not today's."""
-        return KERAS1 if self.generation == 1 else WRITTEN if self.as_written else TORCH if self.on_torch else None
+        if self.generation == 1:
+            return KERAS1
+        if self.as_written:
+            return WRITTEN
+        return TORCH if self.on_torch else None
 
     @property
     def order(self) -> Order:

@@ -167,16 +167,22 @@ class _Pairing:
         else:
             chosen = self._by_any_way(layers, counts, inside, stored)
         if chosen is None:
-            names = [name for layer, name in _by_class(layers, self.seen, counts[0]).items() if self.weighted[layer]]
-            raise WeightMismatchError(
-                f"{filename(group)}: {inside.name} has {len(stored)} layers with weights "
-                f"({', '.join(sorted(stored))}); {type(owner).__name__} {owner.name!r} of the model has "
-                f"{len(names)} ({', '.join(names)})."
-            )
+            raise self._other_layers(owner, layers, inside, stored, counts[0])
         for layer in layers:
             if layer in chosen:
                 self.take(layer, group_in(inside, chosen[layer]))
             self.seen.add(layer)
+
+    def _other_layers(
+        self, owner: Layer, layers: list[Layer], inside: h5py.Group, stored: set[str], count: Count
+    ) -> WeightMismatchError:
+        """The error for layers of a model that are not those of a group."""
+        names = [name for layer, name in _by_class(layers, self.seen, count).items() if self.weighted[layer]]
+        return WeightMismatchError(
+            f"{filename(inside)}: {inside.name} has {len(stored)} layers with weights "
+            f"({', '.join(sorted(stored))}); {type(owner).__name__} {owner.name!r} of the model has "
+            f"{len(names)} ({', '.join(names)})."
+        )
 
     def _by_any_way(
         self, layers: list[Layer], counts: tuple[Count, ...], inside: h5py.Group, stored: set[str]
@@ -286,7 +292,7 @@ def _children(layer: Layer, order: str | None = None) -> Iterator[tuple[tuple[st
     if isinstance(layer, Network) and layer._graph is not None:
         layers = layer._layers_in(order) if order else layer.layers
         graphed = set(layers)
-        yield tuple(COUNTS), [found for found in layers if not isinstance(found, Operation) or found._parameters]
+        yield tuple(COUNTS), [found for found in layers if not _is_without_group(found)]
     names = inherited(type(layer), "inner")
     for attribute, module in layer._modules.items():
         found = names.get(attribute, (attribute,))
@@ -294,6 +300,11 @@ def _children(layer: Layer, order: str | None = None) -> Iterator[tuple[tuple[st
             yield found, module
         elif module is not None and (inside := layers_inside(module)):
             yield found, inside
+
+
+def _is_without_group(layer: Any) -> bool:
+    """Whether Keras 3 writes no group for a layer of ours: a function that holds no parameters."""
+    return isinstance(layer, Operation) and not layer._parameters
 
 
 def layers_inside(module: nn.Module) -> list[Layer]:

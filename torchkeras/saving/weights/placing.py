@@ -5,6 +5,7 @@ Each byte is read once: by pieces that fit a cache, through the descriptor of th
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -43,18 +44,15 @@ def put(jobs: Sequence[tuple[Tensor, Stretch]]) -> None:
         if target.is_meta:
             raise ValueError(f"{stretch.name}: the weight that it is for {NO_MEMORY}")
     pieces = [piece for target, stretch in jobs for piece in _pieces(target.detach(), stretch, stretch.begin)]
-    alone = [piece for piece in pieces if not _by_numpy(piece)]
     shared = [piece for piece in pieces if _by_numpy(piece)]
     size = sum(piece.target.numel() * piece.stretch.dtype.itemsize for piece in shared)
     threads = min(THREADS, torch.get_num_threads(), size // SLAB)
     placer = _Placer()
-    if threads < 2:
-        alone = pieces
-    else:
+    if threads >= 2:
         with ThreadPoolExecutor(threads, "torchkeras-files") as pool:
-            for _ in pool.map(placer.place, shared):
-                pass
-    for piece in alone:
+            deque(pool.map(placer.place, shared), maxlen=0)  # which raises what a thread did
+        pieces = [piece for piece in pieces if not _by_numpy(piece)]
+    for piece in pieces:
         placer.place(piece)
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -105,9 +106,8 @@ def fill(
     left: tuple[list[str], list[str]] = [], []
     if by_name or skip_mismatch:
         every, expected = expected, _fitting(model, expected, stored, where, by_name, skip_mismatch)
-        left = [name for names in every.keys() - expected.keys() for name in names], []
-        names = {name for group in expected for name in group}
-        left[1].extend(sorted(stored.keys() - names))
+        names = set(chain.from_iterable(expected))
+        left = list(chain.from_iterable(every.keys() - expected.keys())), sorted(stored.keys() - names)
         stored = {name: each for name, each in stored.items() if name in names}
     _check_names(expected, stored, where)
     _check_tensors(expected, stored, lambda name: found.value_of(old_names[name]), where)
@@ -145,7 +145,7 @@ def _fitting(
     layers = {name: each for name, each in model.named_modules() if isinstance(each, Layer)}
     found: Tensors = {}
     for owner, tensors in _by_layer(expected, layers).items():
-        own = {name: stored[name] for names in tensors for name in names if name in stored}
+        own = {name: stored[name] for name in chain.from_iterable(tensors) if name in stored}
         if by_name and not own:
             continue
         try:
@@ -156,7 +156,7 @@ def _fitting(
             warn_of_skipped(layers[owner].name, error)
             continue
         found |= tensors
-    if by_name and not found and not skip:
+    if not (found or skip) and by_name:
         raise WeightMismatchError(f"{where}: by_name finds no layer: none of the names in it is one of the model.")
     return found
 

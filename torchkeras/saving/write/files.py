@@ -22,26 +22,25 @@ from torchkeras.saving.write.keras2_training import training_for_keras2
 from torchkeras.saving.write.keras3_writing import KERAS3_VERSION, keras3_form
 
 if TYPE_CHECKING:
-    from torchkeras.engine.graph.network import Network
-
+    from torchkeras.models.model import Model
 
 PathLike = str | os.PathLike[str]
 
 
-def write_groups(model: Network, path: PathLike) -> None:
+def write_groups(model: Model, path: PathLike) -> None:
     """Weights as HDF5, a group for each layer, as Keras 2 writes them."""
     with writing(path) as file:
         layer_groups.write_weights(file, model)
 
 
-def write_paths(model: Network, path: PathLike) -> None:
+def write_paths(model: Model, path: PathLike) -> None:
     """Weights as HDF5 by paths, as Keras 3 writes them."""
     with writing(path) as file:
         file.attrs[OWN] = file.attrs[SORTED] = True  # who wrote it, and how; Keras does not read it
         paths.write(file, model)
 
 
-def write_hdf5(model: Network, path: PathLike, include_optimizer: bool) -> None:
+def write_hdf5(model: Model, path: PathLike, include_optimizer: bool) -> None:
     """A model as HDF5, as Keras 2.2.4 writes it. Warns of what Keras 2.2.4 could not read."""
     training = _training_for_keras2(model, path) if include_optimizer else None
     with writing(path) as file:
@@ -53,7 +52,7 @@ def write_hdf5(model: Network, path: PathLike, include_optimizer: bool) -> None:
             keras2.write_optimizer(file, state_arrays(optimizer), [*own_arrays(optimizer), *scale_arrays(model)])
 
 
-def _training_for_keras2(model: Network, path: PathLike) -> Any:
+def _training_for_keras2(model: Model, path: PathLike) -> Any:
     training, unknown = training_for_keras2(training_config(model, True), own_training_config(model, True))
     if unknown:
         warnings.warn(
@@ -64,18 +63,18 @@ def _training_for_keras2(model: Network, path: PathLike) -> Any:
     return training
 
 
-def form_of_keras2(model: Network, include_optimizer: bool) -> dict[str, Any]:
+def form_of_keras2(model: Model, include_optimizer: bool) -> dict[str, Any]:
     """What a file in Keras 2.2.4's form says of a model. Raises ValueError for what has no form there."""
     training = training_for_keras2(training_config(model), own_training_config(model)) if include_optimizer else None
     return {"model_config": layer_config(model), "training_config": training}
 
 
-def form_of_keras3(model: Network, include_optimizer: bool) -> dict[str, Any]:
+def form_of_keras3(model: Model, include_optimizer: bool) -> dict[str, Any]:
     """The same of a `.keras` archive."""
     return keras3_form(model, include_optimizer)[0]
 
 
-def write_archive(model: Network, path: PathLike, include_optimizer: bool) -> None:
+def write_archive(model: Model, path: PathLike, include_optimizer: bool) -> None:
     """A model as the `.keras` archive of Keras 3. Warns of what Keras 3 does not have, and refuses to read."""
     metadata: dict[str, Any] = {"keras_version": KERAS3_VERSION, "date_saved": f"{_now():%Y-%m-%d@%H:%M:%S}"}
     if include_optimizer:

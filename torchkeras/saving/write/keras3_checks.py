@@ -69,12 +69,8 @@ def _source(node: Node, found: list[Any]) -> Any:
 def _problem(layer: Layer, node: Node, found: list[Any]) -> str | None:
     """What Keras 3 does differently with masked inputs of a layer, the call's or an inner one; None for nothing."""
     of_call = layer is node.layer
-    if isinstance(layer, Bidirectional) and layer.return_sequences:
-        return "gives zeros at masked steps"
-    if isinstance(layer, Bidirectional) and layer.forward_layer.zero_output_for_mask:
-        return "gives the last output, not zeros, where the last step is masked"
-    if isinstance(layer, (Recurrent, Bidirectional)) and of_call and len(found) > 1:
-        return "does not use it together with initial states"
+    if isinstance(layer, (Recurrent, Bidirectional)):
+        return _problem_of_steps(layer, of_call and len(found) > 1)
     if isinstance(layer, Softmax):
         return "applies it"
     if isinstance(layer, Operation) and layer._pointwise:
@@ -82,6 +78,15 @@ def _problem(layer: Layer, node: Node, found: list[Any]) -> str | None:
     if isinstance(layer, (Elementwise, Concatenate)) and not layer.any_mask:
         return None if of_call and _joins_alike(layer, node, found) else "joins masks in another way"
     return None
+
+
+def _problem_of_steps(layer: Recurrent | Bidirectional, has_states: bool) -> str | None:
+    """The same of a recurrent layer; `has_states`: it is called with initial states."""
+    if isinstance(layer, Bidirectional) and layer.return_sequences:
+        return "gives zeros at masked steps"
+    if isinstance(layer, Bidirectional) and layer.forward_layer.zero_output_for_mask:
+        return "gives the last output, not zeros, where the last step is masked"
+    return "does not use it together with initial states" if has_states else None
 
 
 def _joins_alike(layer: Layer, node: Node, found: list[Any]) -> bool:

@@ -16,10 +16,11 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from torchkeras.engine.functions.functions import FUNCTIONS as SHARED
+from torchkeras.base.dtype_names import dtype_name
 from torchkeras.engine.functions.operators import Operation
-from torchkeras.engine.symbolic.tensor import Node, dtype_name
+from torchkeras.engine.symbolic.tensor import Node
 from torchkeras.saving.dialects.keras3 import FUNCTIONS, IN_FULL
+from torchkeras.tensor_functions.by_name import FUNCTIONS as SHARED
 
 Plain = dict[str, Any]
 

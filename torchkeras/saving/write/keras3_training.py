@@ -13,8 +13,7 @@ from torchkeras.saving.layer_facts import FOREIGN
 from torchkeras.saving.optimizer.options import to_keras3
 
 if TYPE_CHECKING:
-    from torchkeras.engine.graph.network import Network
-
+    from torchkeras.models.model import Model
 
 Plain = dict[str, Any]
 
@@ -48,7 +47,7 @@ CHOSEN: Mapping[Any, str] = {
 }
 
 
-def compile_config(training: Mapping[str, Any], model: Network, unread: list[str]) -> Plain:
+def compile_config(training: Mapping[str, Any], model: Model, unread: list[str]) -> Plain:
     """How a model was compiled. What Keras 3 lacks or computes differently goes to `unread`, and into a form of ours.
 
     Of losses and metrics that is a name that Keras 3 refuses: this package reads its own list from the metadata.
@@ -108,7 +107,7 @@ def _loss(item: Any) -> Any:
     return _named(item, "loss", LOSSES, UNNAMED_LOSSES, registry.losses)
 
 
-def _metrics(given: Any, loss: Any, model: Network) -> Any:
+def _metrics(given: Any, loss: Any, model: Model) -> Any:
     """Lists of metrics: one, or one for each of several outputs, since a flat list has another meaning in Keras 3."""
     if not given:
         return None

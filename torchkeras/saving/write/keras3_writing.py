@@ -6,9 +6,10 @@ What Keras 3 does not have, or computes differently under the same name, is writ
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchkeras import registry
+from torchkeras.base.dtype_names import dtype_name
 from torchkeras.base.nested import POSITIONAL, bound, put_together
 from torchkeras.engine.facts import is_own
 from torchkeras.engine.fit.compile_options import training_config
@@ -16,8 +17,7 @@ from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import KerasTensor, Node, dtype_name, node_of
-from torchkeras.engine.symbolic.torch_functions import BACKEND
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of
 from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.functions import Lambda
@@ -29,6 +29,10 @@ from torchkeras.saving.model_file import OWN
 from torchkeras.saving.write.keras3_checks import check_masks, check_modes, check_outputs
 from torchkeras.saving.write.keras3_operations import MODULES, operation_form
 from torchkeras.saving.write.keras3_training import compile_config, function_entry
+from torchkeras.tensor_functions.torch_functions import BACKEND
+
+if TYPE_CHECKING:
+    from torchkeras.models.model import Model
 
 KERAS3_VERSION = "3.15.0"  # whose form we write
 
@@ -63,7 +67,7 @@ TRAINS: Mapping[str, Plain] = {
 }
 
 
-def keras3_form(model: Network, compiled: bool = True) -> tuple[Plain, list[str]]:
+def keras3_form(model: Model, compiled: bool = True) -> tuple[Plain, list[str]]:
     """`config.json` of a built model, and what Keras 3 lacks or computes differently, for which it refuses the file.
 
     `compiled`: whether it says how the model was compiled. What Keras 3 lacks stands there in this package's own form,
@@ -133,8 +137,9 @@ class _Writing:
         for option, value in given.items():
             name = renamed.get(option, option)
             omitted = ANY if option in renamed else left_out.get(option)
+            is_written = omitted is None or option in renamed
             if _has_form(value, omitted, refused.get(option, ())):
-                if omitted is None or option in renamed:
+                if is_written:
                     config[name] = self.value(layer, option, value)
                 continue
             problem = f"{type(layer).__name__} {layer.name!r}: {option} {value!r} has no form in Keras 3."
@@ -157,8 +162,7 @@ class _Writing:
         if _is_activation(option) and value is not None:
             return self.activation(getattr(layer, option), value)
         if isinstance(layer, Lambda) and callable(function := getattr(layer, LAMBDA.get(option, ""), None)):
-            written = layer._written(option, function)
-            return function_entry(written) if isinstance(written, str) else written
+            return _own_function(layer, option, function)
         if option == "activity_regularizer":
             value = _of_each_sample(layer, value)
         family = FAMILIES.get(option.rpartition("_")[2])
@@ -393,3 +397,9 @@ def _call_arguments(layer: Layer, node: Node, tensors: list[Plain]) -> Plain:
         return {"args": [_by_keys(put_together(layer._input_form, tensors))], "kwargs": given}
     several = isinstance(node.inputs, (list, tuple))
     return {"args": [tensors if several else tensors[0]], "kwargs": given}
+
+
+def _own_function(layer: Lambda, option: str, function: Any) -> Any:
+    """The function that an option of a Lambda holds."""
+    written = layer._written(option, function)
+    return function_entry(written) if isinstance(written, str) else written

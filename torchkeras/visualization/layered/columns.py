@@ -66,13 +66,14 @@ def _bent_at_boxes(ranked: Ranked) -> set[tuple[int, int]]:
     aside: set[int] = set()  # nets whose first lane begins beside a box
     for link in ranked.links:  # from above, net by net
         from_lane, to_lane = ranked.is_lane(link.upper), ranked.is_lane(link.lower)
-        if to_lane and not from_lane and not _to_lanes(ranked, link.upper):
-            aside.add(link.net)
+        if to_lane:
+            gives_way = not from_lane and not _to_lanes(ranked, link.upper)
+            aside.update([link.net] * gives_way)
+        else:
+            ends = not ranked.below[link.lower] and _goes_on(ranked, link.upper)
+            gives_way = ends or (from_lane and link.net in aside and not _from_lanes(ranked, link.lower))
+        if gives_way:
             bent.add(_ends(link))
-        elif not to_lane:
-            passed = from_lane and link.net in aside and not _from_lanes(ranked, link.lower)
-            if passed or (not ranked.below[link.lower] and _goes_on(ranked, link.upper)):
-                bent.add(_ends(link))
     return bent
 
 

@@ -116,16 +116,15 @@ def rank_numbers(count: int, nets: Sequence[Net], first: Collection[int], last: 
     """
     takes, gives = _neighbours(count, nets)
     numbers, alone = [0] * count, [False] * count
-    for box in range(count):
-        numbers[box] = max((numbers[source] + 1 for source in takes[box]), default=0)
-        alone[box] = box not in first and all(alone[source] and len(gives[source]) == 1 for source in takes[box])
+    for box, sources in enumerate(takes):
+        numbers[box] = 1 + max((numbers[source] for source in sources), default=-1)
+        given_here_alone = all(alone[source] and len(gives[source]) == 1 for source in sources)
+        alone[box] = given_here_alone and box not in first
     for box in reversed(range(count)):
         if alone[box] and gives[box]:
             numbers[box] = min(numbers[target] for target in gives[box]) - 1
     bottom = max(numbers, default=0)
-    for box in last:
-        numbers[box] = bottom
-    return numbers
+    return [bottom if box in last else number for box, number in enumerate(numbers)]
 
 
 def _neighbours(count: int, nets: Sequence[Net]) -> tuple[list[set[int]], list[list[int]]]:

@@ -67,7 +67,9 @@ class Request:
     @property
     def size(self) -> Any:
         """The batch size, that of the method where none was given."""
-        return self.default_batch_size if self.batch_size is None else self.batch_size
+        if self.batch_size is None:
+            return self.default_batch_size
+        return self.batch_size
 
 
 @dataclass(frozen=True)

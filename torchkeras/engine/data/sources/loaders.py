@@ -14,7 +14,6 @@ from torchkeras.engine.data.contents import plain
 from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.raw_batch import mapped, samples_in
 from torchkeras.engine.data.sources.own_samples import OwnIndices, SeededWorker, own_loader
-from torchkeras.engine.data.sources.processes import start_method
 from torchkeras.engine.data.sources.sequences import Workers
 from torchkeras.engine.data.sources.source import OwnSamples, Prepare, Streamed, passed_over
 
@@ -69,12 +68,12 @@ class LoaderSource(Streamed):
         own = self._indices
         if own is not None:
             own.begin()
-        if skip and _is_plain(self._loader):
-            items = _behind(self._loader, skip)
-            return items if own is None else own.items(items, skip)
         # Workers draw random numbers of their own while they load: to go on as they were, they load it all again.
-        items = iter(self._loader)
-        return self._passed(items if own is None else own.items(items), skip)
+        skipped = skip if _is_plain(self._loader) else 0
+        items = _after(self._loader, skipped) if skipped else iter(self._loader)
+        if own is not None:
+            items = own.items(items, skipped)
+        return self._passed(items, skip - skipped)
 
     @property
     def _generator(self) -> torch.Generator | None:
@@ -83,7 +82,7 @@ class LoaderSource(Streamed):
     def _own_batch(self, item: Any, part: Part) -> Batch:
         if self._sampler is None:
             return super()._own_batch(item, part)
-        return super()._own_batch(OwnSamples(item, part.processes * samples_in(mapped(item, _same, None))), part)
+        return super()._own_batch(OwnSamples(item, part.processes * samples_in(mapped(item, _unchanged, None))), part)
 
     def contents(self) -> dict[str, Any]:
         found = {**super().contents(), "batches": self.steps}
@@ -157,7 +156,7 @@ def _has_indices(loader: Any) -> bool:
     return type(loader) is DataLoader and not isinstance(loader.dataset, IterableDataset)
 
 
-def _same(tensor: torch.Tensor) -> torch.Tensor:
+def _unchanged(tensor: torch.Tensor) -> torch.Tensor:
     return tensor
 
 
@@ -173,11 +172,15 @@ class _Held:
         return self.iterator
 
 
-def _behind(loader: Any, skip: int) -> Iterator[Any]:
+def _after(loader: Any, skip: int) -> Iterator[Any]:
     """What `loader` gives after its first `skip` batches, which are not loaded. Draws what the loader would draw."""
-    in_batches = loader.batch_sampler is not None
-    held = _Held(loader.batch_sampler if in_batches else loader.sampler)
-    indices: dict[str, Any] = {"batch_sampler": held} if in_batches else {"batch_size": None, "sampler": held}
+    indices: dict[str, Any]
+    if loader.batch_sampler is not None:
+        held = _Held(loader.batch_sampler)
+        indices = {"batch_sampler": held}
+    else:
+        held = _Held(loader.sampler)
+        indices = {"batch_size": None, "sampler": held}
     items = iter(
         DataLoader(
             loader.dataset,
@@ -215,24 +218,23 @@ class DatasetSource(Streamed):
         return -(-(self.samples or 0) // (self.batch_size or 1))
 
     def _items(self, order: str, skip: int) -> Iterator[Any]:
-        workers = self._workers
-        num_workers = workers.count if workers.multiprocessing else 0
-        indices = self._indices(order, 0 if num_workers else skip)
-        own = None if self.part is None else OwnIndices(indices, self.part)
-        loader = DataLoader(
-            self._dataset,
-            batch_sampler=indices if own is None else own,  # type: ignore[arg-type]
-            num_workers=num_workers,
-            prefetch_factor=max(1, workers.waiting // num_workers) if num_workers else None,
-            multiprocessing_context=start_method() if num_workers else None,
-            worker_init_fn=None if self.part is None else SeededWorker(self.part.rank),
-        )
-        items = iter(loader) if own is None else own.items(iter(loader))
-        return self._passed(items, skip if num_workers else 0)
+        options = self._workers.loader_options()
+        if not options:
+            return self._loaded(self._indices(order, skip))
+        # Workers draw random numbers of their own while they load: to go on as they were, they load it all again.
+        return self._passed(self._loaded(self._indices(order, 0), **options), skip)
+
+    def _loaded(self, indices: Any, **options: Any) -> Iterator[Any]:
+        """What torch's DataLoader makes of the samples with these indices, or of those of this process."""
+        if self.part is None:
+            return iter(DataLoader(self._dataset, batch_sampler=indices, **options))
+        own: Any = OwnIndices(indices, self.part)
+        seeded = SeededWorker(self.part.rank)
+        return own.items(iter(DataLoader(self._dataset, batch_sampler=own, worker_init_fn=seeded, **options)))
 
     def contents(self) -> dict[str, Any]:
-        num_workers = self._workers.count if self._workers.multiprocessing else 0
-        return {**super().contents(), "dataset": plain(self._dataset, deep=True), "workers": num_workers}
+        dataset = plain(self._dataset, deep=True)
+        return {**super().contents(), "dataset": dataset, "workers": self._workers.num_workers}
 
     def generators(self) -> dict[str, Any]:
         return random_state.found_in(dataset=self._dataset)

@@ -62,8 +62,8 @@ def open_source(
     order. shuffles: whether samples are shuffled where the user said nothing. steps: the number of batches an epoch,
     None for all that the source has. prepare: (x, y, sample_weight) of one batch to a Batch in host memory;
     check_arrays: of whole arrays, to lists of tensors. method: "fit", "validation", "evaluate" or "predict", for
-    messages, and since a list made for `predict` is several inputs. raw: the batches of a loader or Dataset are not to
-    be taken apart, see `Source.give_raw`. part: the rows of every batch that this process has, where several share
+    messages, and since a list made for `predict` is several inputs. raw: the batches of a loader or Dataset stay as
+    they are, see `Source.give_raw`. part: the rows of every batch that this process has, where several share
     them.
     Raises TypeError for what is no data, ValueError for an option that x has no use for.
     """
@@ -85,7 +85,9 @@ def open_source(
         source.lists_are_inputs = method == "predict"
     if source.steps == 0:
         raise ValueError(f"{method}: {kind.name} has no batches.")
-    return source if steps is None else Limited(source, int(steps), request.steps_option)
+    if steps is None:
+        return source
+    return Limited(source, int(steps), request.steps_option)
 
 
 def _refuse_options(request: Request, kind: Kind) -> None:

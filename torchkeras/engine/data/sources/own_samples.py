@@ -35,7 +35,7 @@ class OwnIndices:
 
     def begin(self) -> None:
         """An epoch begins: to be called before its sampler or loader draws anything."""
-        self._random = _Apart(self._part, self._generator)
+        self._random = _RandomOfProcess(self._part, self._generator)
 
     def __len__(self) -> int:
         return len(self._lists)  # type: ignore[arg-type]
@@ -66,12 +66,12 @@ class OwnIndices:
             close(loaded)
 
     def _load(self, loaded: Iterator[Any], number: int) -> Any:
-        with self._random.apart(number):
+        with self._random.of_its_own(number):
             return next(loaded, END)
 
 
-class _Apart:
-    """torch's random numbers of one process beside those that all processes have alike.
+class _RandomOfProcess:
+    """torch's random numbers of one process, next to those that all processes have alike.
 
     Those of a batch depend on the state of the others at the epoch's start, on the number of the batch and on the
     process, so that a run that goes on after a stop draws them again. `generator`: the one that a DataLoader draws from
@@ -85,7 +85,7 @@ class _Apart:
         self._alike: torch.Tensor | None = None  # their state, while those of this process are in use
 
     @contextmanager
-    def apart(self, number: int) -> Iterator[None]:
+    def of_its_own(self, number: int) -> Iterator[None]:
         """Inside the block torch draws the numbers of this process, for the batch of this number."""
         self._alike = torch.get_rng_state()
         torch.default_generator.manual_seed(self._seed + number * self._part.processes + self._part.rank)

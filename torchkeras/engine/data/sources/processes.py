@@ -43,7 +43,9 @@ def start_method() -> str:
     methods = multiprocessing.get_all_start_methods()
     if "fork" not in methods or sys.platform == "darwin":
         return methods[0]
-    return "forkserver" if any(map(_may_hold_locks, threading.enumerate())) else "fork"
+    if any(map(_may_hold_locks, threading.enumerate())):
+        return "forkserver"
+    return "fork"
 
 
 def _may_hold_locks(thread: threading.Thread) -> bool:
@@ -60,4 +62,6 @@ def _shareable(item: Any) -> Any:
         return {key: _shareable(value) for key, value in item.items()}
     if isinstance(item, (list, tuple)) and not hasattr(item, "_fields"):
         return type(item)([_shareable(value) for value in item])
-    return as_tensor(item) if isinstance(item, np.ndarray) and item.dtype.kind in "biuf" else item
+    if isinstance(item, np.ndarray) and item.dtype.kind in "biuf":
+        return as_tensor(item)
+    return item

@@ -11,7 +11,7 @@ import torch
 from torchkeras.engine.data import random_state
 from torchkeras.engine.data.contents import plain
 from torchkeras.engine.data.part import Part
-from torchkeras.engine.data.sources.processes import in_processes
+from torchkeras.engine.data.sources.processes import in_processes, start_method
 from torchkeras.engine.data.sources.source import Prepare, Streamed
 
 
@@ -39,6 +39,22 @@ class Workers:
     count: int = 1
     multiprocessing: bool = False
     waiting: int = 10
+
+    @property
+    def num_workers(self) -> int:
+        """How many processes make the batches."""
+        return self.count if self.multiprocessing else 0
+
+    def loader_options(self) -> dict[str, Any]:
+        """The options of a DataLoader whose batches these processes make; none where there are no processes."""
+        if not self.num_workers:
+            return {}
+        ahead = max(1, self.waiting // self.num_workers)
+        return {
+            "num_workers": self.num_workers,
+            "prefetch_factor": ahead,
+            "multiprocessing_context": start_method(),
+        }
 
 
 class SequenceSource(Streamed):
@@ -97,7 +113,9 @@ class SequenceSource(Streamed):
 
     def state_dict(self) -> dict[str, Any]:
         """The Sequence's own state, if it has one; else the random numbers that each `on_epoch_end` drew from."""
-        return {"own": self._sequence.state_dict()} if self._has_state else {"ends": list(self._ends)}
+        if self._has_state:
+            return {"own": self._sequence.state_dict()}
+        return {"ends": list(self._ends)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Without a state of the Sequence's own, call its `on_epoch_end` as often, on the same random numbers."""
@@ -116,9 +134,9 @@ class SequenceSource(Streamed):
         return random_state.found_in(sequence=self._sequence)
 
     def _items(self, order: str, skip: int) -> Iterator[Any]:
-        numbers = (
-            list(range(self.steps)) if order == "sequential" else torch.randperm(self.steps, device="cpu").tolist()
-        )
+        numbers = list(range(self.steps))
+        if order != "sequential":
+            numbers = torch.randperm(self.steps, device="cpu").tolist()
         workers, made = self._workers, _Batches(self._sequence)
         if workers.count and workers.multiprocessing:
             # What is passed over is made all the same: processes draw random numbers of their own while they make it.

@@ -149,4 +149,6 @@ def _is_row(values: Any) -> bool:
 
 
 def _as_array(leaf: Any) -> Any:
-    return leaf if is_sliced(leaf) or isinstance(leaf, Tensor) else np.asarray(leaf)
+    if is_sliced(leaf) or isinstance(leaf, Tensor):
+        return leaf
+    return np.asarray(leaf)

@@ -15,7 +15,7 @@ from torchkeras.engine.data.batch import Batch, check_order
 from torchkeras.engine.data.contents import plain
 from torchkeras.engine.data.device_transfer import to_device
 from torchkeras.engine.data.part import SMALL, Part, checksum
-from torchkeras.engine.data.raw_batch import apart, tensors_in
+from torchkeras.engine.data.raw_batch import copied, tensors_in
 from torchkeras.engine.data.sources.ordered import in_threads
 
 Prepare = Callable[..., Batch]  # (x, y, sample_weight, whole=None), as `Intake.batch`
@@ -92,7 +92,7 @@ class Source:
         """End the epoch under way, and its threads and processes. The next `batches` begins a new one."""
 
     def split(self, fraction: float) -> tuple[Source, Source]:
-        """The first samples and the last `fraction` of them. Raises ValueError where samples cannot be taken apart."""
+        """The first samples and the last `fraction` of them. Raises ValueError where the data cannot be divided."""
         raise ValueError(
             f"validation_split {fraction!r} takes the last samples of arrays; {self.kind} cannot be divided. Give the "
             "data to validate on as validation_data."
@@ -176,10 +176,14 @@ class Streamed(Source):
             close(items)
 
     def _made(self, item: Any) -> Batch:
-        return self._batch(item) if self.part is None else self._own_batch(item, self.part)
+        if self.part is None:
+            return self._batch(item)
+        return self._own_batch(item, self.part)
 
     def _batch(self, item: Any, *whole: int) -> Batch:
-        return self._prepare(*self._parts(item), *whole) if self._prepare_raw is None else self._prepare_raw(item)
+        if self._prepare_raw is None:
+            return self._prepare(*self._parts(item), *whole)
+        return self._prepare_raw(item)
 
     def _own_batch(self, item: Any, part: Part) -> Batch:
         """The rows of this process: all of an item that has no others, or those of a batch that each process makes."""
@@ -230,7 +234,7 @@ class Streamed(Source):
         """
 
         def kept(argument: Any) -> Any:
-            return apart(make(argument))
+            return copied(make(argument))
 
         if not self.keeps or workers > 1:
             return in_threads(kept, arguments, workers, ahead)
@@ -254,7 +258,7 @@ class Streamed(Source):
 
 
 def _noting(make: Callable[[Any], Any], own: dict[str, Any]) -> Callable[[Any], tuple[Any, dict[str, Any]]]:
-    """`make`, which gives with each item the random numbers behind it: of those parts that items have drawn from."""
+    """`make`, which gives with each item the state of the random numbers after it, of the parts that it draws from."""
     parts: set[str] = set()
 
     def made(argument: Any) -> tuple[Any, dict[str, Any]]:
@@ -269,7 +273,9 @@ def _noting(make: Callable[[Any], Any], own: dict[str, Any]) -> Callable[[Any], 
 
 def _sum(item: Any) -> int | None:
     """A checksum of an item; of one that has a part of a batch there is none, since it changes with the processes."""
-    return None if isinstance(item, OwnSamples) else zlib.crc32(repr(plain(item, deep=True)).encode())
+    if isinstance(item, OwnSamples):
+        return None
+    return zlib.crc32(repr(plain(item, deep=True)).encode())
 
 
 def close(iterator: Any) -> None:

@@ -54,10 +54,15 @@ def activated(call: LayerCall, function: Any, text: str) -> str:
         return ALONG[function].format(x=text, axis=1 if call.first else -1)
     if function is activations.leaky_relu:
         return f"F.leaky_relu({text}, 0.2)"
-    if function is activations.sparsemax:
-        return f"{call.helper(function)}({text}{', 1' if call.first else ''})"
+    if function is activations.sparsemax and call.first:
+        return f"{call.helper(function)}({text}, 1)"
     if function in HELPERS:
         return f"{call.helper(function)}({text})"
+    return _by_own_function(call, function, text)
+
+
+def _by_own_function(call: LayerCall, function: Any, text: str) -> str:
+    """The same with a module of torch or a function of the user's, which takes the channels where Keras has them."""
     called = plain_module(function)
     if called is None:
         called = call.writer.function(f"{call.layer.name}_activation", function)

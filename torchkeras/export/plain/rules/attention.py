@@ -93,6 +93,14 @@ class Parts:
         return output, weights
 
 
+def _dot(layer: Any, call: LayerCall, query: int, key: int) -> int:
+    """The scores of queries and keys by their products, scaled or not."""
+    if layer.scale_of_sum is None:
+        return call.line("{0} @ {1}.mT", query, key)
+    scale = parameter(call, f"{layer.name}_scale", layer.scale_of_sum)
+    return call.line(f"({scale} * {{0}}) @ {{1}}.mT", query, key)
+
+
 @rule(layers.Attention, layers.AdditiveAttention)
 def attention(layer: Any, call: LayerCall) -> list[int]:
     parts = Parts(layer, call)
@@ -100,15 +108,10 @@ def attention(layer: Any, call: LayerCall) -> list[int]:
     plain = layer.score_mode == "dot" and layer.scale_of_sum is None
     if plain and not parts.known and not parts.scores:
         return [parts.by_torch(query, key, parts.value, 1.0)]
-    if layer.score_mode == "dot":
-        scale = "" if layer.scale_of_sum is None else f"{parameter(call, f'{layer.name}_scale', layer.scale_of_sum)} * "
-        text = f"{scale}{{0}} @ {{1}}.mT" if not scale else f"({scale}{{0}}) @ {{1}}.mT"
-        scores = call.line(text, query, key)
-    else:
-        scores = _additive(layer, call, query, key)
-    hiding = (
-        [call.line("{0}.unsqueeze(-2)", parts.known["value_mask"], base="mask")] if "value_mask" in parts.known else []
-    )
+    scores = (_dot if layer.score_mode == "dot" else _additive)(layer, call, query, key)
+    hiding = []
+    if "value_mask" in parts.known:
+        hiding.append(call.line("{0}.unsqueeze(-2)", parts.known["value_mask"], base="mask"))
     output, weights = parts.attended(scores, parts.value, parts.visible(hiding, query, key), False)
     mask = parts.known.get("query_mask")
     if mask is not None:

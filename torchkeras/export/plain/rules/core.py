@@ -104,6 +104,12 @@ def unchanged(layer: Any, call: LayerCall) -> list[int]:
     return call.inputs
 
 
+def _mask_slots(call: LayerCall) -> str:
+    """The mask of a call, or the list of them, whose slots follow those of the inputs."""
+    masks = ["None" if mask is None else f"{{{len(call.inputs) + k}}}" for k, mask in enumerate(call.masks)]
+    return f"[{', '.join(masks)}]" if call.several else masks[0]
+
+
 @rule(layers.Lambda)
 def own_function(layer: Any, call: LayerCall) -> list[int]:
     if isinstance(layer.function, Formula):
@@ -113,8 +119,7 @@ def own_function(layer: Any, call: LayerCall) -> list[int]:
     text += _plain_arguments(layer)
     uses = call.inputs
     if layer._takes_mask:
-        masks = ["None" if mask is None else f"{{{len(uses) + k}}}" for k, mask in enumerate(call.masks)]
-        text += f", mask={'[' + ', '.join(masks) + ']' if call.several else masks[0]}"
+        text += f", mask={_mask_slots(call)}"
         uses = [*uses, *(uses[0] if mask is None else mask for mask in call.masks)]
     if len(call.outputs) == 1:
         return [call.line(f"{path}({text})", *uses)]

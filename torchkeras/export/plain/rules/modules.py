@@ -59,12 +59,17 @@ def text_of(module: nn.Module) -> str | None:
     text = f"nn.{module!r}"
     if not type(module).__module__.startswith("torch.nn.modules.") or "\n" in text:
         return None
+    return text if _makes(text, module) else None
+
+
+def _makes(text: str, module: nn.Module) -> bool:
+    """Whether a text makes such a module as this one."""
     try:
         with MadeOnMeta():
             made = eval(text, {"nn": nn})
     except (SyntaxError, TypeError, NameError, ValueError):
-        return None
-    return text if type(made) is type(module) and _like(made) == _like(module) else None
+        return False
+    return type(made) is type(module) and _like(made) == _like(module)
 
 
 def _like(module: nn.Module) -> tuple[Any, ...]:

@@ -11,10 +11,10 @@ from torch import nn
 
 from torchkeras import activations, layers
 from torchkeras.engine.functions.function_arguments import has_size
-from torchkeras.engine.symbolic.torch_functions import BACKEND
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain.call import LayerCall, mask_rule, rule
 from torchkeras.export.plain.rules.activation import CALLED, activated
+from torchkeras.tensor_functions.torch_functions import BACKEND
 
 EQUATION = re.compile(r"[A-Za-z.,> -]*", re.ASCII)
 TYPED = ("cast", "argmax", "argmin")  # they take a type by its name
@@ -27,6 +27,7 @@ METHODS = (
 )
 REDUCTIONS = {"all": "all", "amax": "amax", "amin": "amin", "any": "any", "mean": "mean", "sum": "sum"}
 PASSED = ("identity", "without_mask")
+ACTIVATIONS = {function.__name__: function for function in activations.POINTWISE}
 
 
 @rule(layers.Operation)
@@ -35,8 +36,7 @@ def operation(layer: Any, call: LayerCall) -> Any:
     if isinstance(name, str) and name.startswith(f"{BACKEND}."):
         raise EjectError(f"{layer.name!r}: eject knows no plain PyTorch for {name}; write it with torch's functions.")
     if not isinstance(name, str):
-        path = call.writer.function(layer.name, name)
-        text = f"{path}({', '.join(_text(call, each) for each in arguments)})"
+        text = f"{call.writer.function(layer.name, name)}({_listed(call, arguments)})"
     elif name.startswith("torch.") or layer._count or layer.keywords or has_size(arguments):
         text = layer._line(lambda held: _held(layer, call, held))
     else:
@@ -69,9 +69,9 @@ def _by_keras(layer: Any, call: LayerCall, name: str, arguments: list[Any]) -> s
         return PREFIX[name]
     if name == "getitem":
         return f"{_text(call, arguments[0])}[{_index(call, arguments[1])}]"
-    known = {function.__name__: function for function in activations.POINTWISE}
-    if name in known and (known[name] in CALLED or len(arguments) == 1):
-        return _activation(call, known[name], arguments)
+    function = ACTIVATIONS.get(name)
+    if function is not None and (function in CALLED or len(arguments) == 1):
+        return _activation(call, function, arguments)
     if name in METHODS:
         return f"{{0}}.{name}()"
     if name not in FUNCTIONS:
@@ -109,22 +109,26 @@ def _operand(call: LayerCall, argument: Any) -> str:
 
 def _text(call: LayerCall, argument: Any) -> str:
     """An argument as Python: an input as `{k}`."""
-    if isinstance(argument, Mapping) and "input" in argument:
+    if isinstance(argument, (list, tuple)):
+        return f"[{_listed(call, argument)}]"
+    if not isinstance(argument, Mapping):
+        return repr(argument)
+    if "input" in argument:
         return f"{{{argument['input']}}}"
-    if isinstance(argument, Mapping) and "array" in argument:
+    if "array" in argument:
         dtype = call.values[0].dtype
         tensor = torch.tensor(argument["array"], dtype=dtype if dtype.is_floating_point else None)
         return call.writer.buffer((call.layer, str(argument)), f"{call.layer.name}_constant", tensor)
-    if isinstance(argument, Mapping):
-        kind, what = next(iter(argument.items()))
-        if kind in ("constant", "parameter"):
-            return _held(call.layer, call, f"{kind}_{what}")
-        if kind == "dtype":
-            return f"torch.{what}"
-        raise EjectError(f"{call.layer.name!r}: eject knows no argument {dict(argument)!r} of {call.layer.function!r}.")
-    if isinstance(argument, (list, tuple)):
-        return f"[{', '.join(_text(call, part) for part in argument)}]"
-    return repr(argument)
+    kind, what = next(iter(argument.items()))
+    if kind in ("constant", "parameter"):
+        return _held(call.layer, call, f"{kind}_{what}")
+    if kind == "dtype":
+        return f"torch.{what}"
+    raise EjectError(f"{call.layer.name!r}: eject knows no argument {dict(argument)!r} of {call.layer.function!r}.")
+
+
+def _listed(call: LayerCall, arguments: Any) -> str:
+    return ", ".join(_text(call, argument) for argument in arguments)
 
 
 def _index(call: LayerCall, argument: Any) -> str:
@@ -132,9 +136,11 @@ def _index(call: LayerCall, argument: Any) -> str:
     if isinstance(argument, (list, tuple)):
         return ", ".join(_index(call, part) for part in argument) + "," * (len(argument) == 1)
     if isinstance(argument, Mapping) and "slice" in argument:
-        start, stop, *step = ["" if part is None else _text(call, part) for part in argument["slice"]]
-        return f"{start}:{stop}" + (f":{step[0]}" if step and step[0] else "")
-    return "..." if isinstance(argument, Mapping) and "ellipsis" in argument else _text(call, argument)
+        start, stop, step = ("" if part is None else _text(call, part) for part in argument["slice"])
+        return f"{start}:{stop}:{step}" if step else f"{start}:{stop}"
+    if isinstance(argument, Mapping) and "ellipsis" in argument:
+        return "..."
+    return _text(call, argument)
 
 
 def _axes(axis: Any) -> str:
@@ -164,10 +170,16 @@ def _spread(method: str) -> Callable[..., str]:
     return text
 
 
+def _all_axes(axis: Any, ndim: int) -> Any:
+    """The axes that an option of Keras names: one, several, or None for all."""
+    if axis is None:
+        return range_of(ndim)
+    return (axis,) if isinstance(axis, int) else axis
+
+
 def _prod(call: LayerCall, x: Any, axis: Any = None, keepdims: Any = False) -> str:
     ndim = len(call.values[0].shape)
-    axes = range_of(ndim) if axis is None else [axis] if isinstance(axis, int) else axis
-    ordered = sorted((each % ndim for each in axes), reverse=True)
+    ordered = sorted((each % ndim for each in _all_axes(axis, ndim)), reverse=True)
     return "{0}" + "".join(f".prod({each}{', keepdim=True' * bool(keepdims)})" for each in ordered)
 
 
@@ -245,8 +257,7 @@ def _squeeze(call: LayerCall, x: Any, axis: Any = None) -> str:
 
 
 def _flip(call: LayerCall, x: Any, axis: Any = None) -> str:
-    axes = range_of(len(call.values[0].shape)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
-    return f"{{0}}.flip({', '.join(map(str, axes))})"
+    return f"{{0}}.flip({', '.join(map(str, _all_axes(axis, len(call.values[0].shape))))})"
 
 
 def _joined(name: str, default: int) -> Callable[..., str]:

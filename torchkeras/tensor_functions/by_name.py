@@ -14,13 +14,15 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import activations
-from torchkeras.engine.symbolic.tensor import dtype_of
+from torchkeras.base.dtype_names import dtype_of
 
 Axis = Any  # None, an integer or several
 
 
 def _axes(x: Tensor, axis: Axis) -> list[int]:
-    return list(range(x.dim())) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+    if axis is None:
+        return list(range(x.dim()))
+    return [axis] if isinstance(axis, int) else list(axis)
 
 
 def _reduction(function: Callable[..., Tensor]) -> Callable[..., Tensor]:

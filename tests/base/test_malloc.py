@@ -7,12 +7,12 @@ import sys
 import pytest
 import torch
 
-from torchkeras.engine.speed import malloc
+from torchkeras.base import malloc
 
 FIT = """
 import resource
 import torch, torchkeras
-from torchkeras.engine.speed.malloc import keep_freed
+from torchkeras.base.malloc import keep_freed
 from torchkeras.layers import Conv2D, Flatten, Dense, Input
 from torchkeras.models import Model
 inputs = Input((32, 32, 8))

@@ -163,16 +163,22 @@ def is_pointwise(name: str) -> bool:
 def problem(function: Function, arguments: Sequence[Any], options: Mapping[str, Any]) -> str | None:
     """Why a graph cannot have a call of a function with these arguments, and what to write; None when it can."""
     called = place_of(function)
-    name = called.rpartition(".")[2]
+    name = short(called)
     changes = _problem_of_change(name)
     if changes is not None:
         return changes
     if name in VALUES:
         return "a graph has no values before it runs; put the code into a Lambda, or the forward of a Layer."
-    if name in MOVES or options.get("device") is not None or (name == "to" and any(map(_is_device, arguments))):
+    if name in MOVES or _names_device(name, arguments, options):
         return "where a model computes is settled by model.to(device)."
     if name in INSTEAD:
         return f"write {INSTEAD[name]}."
+    return _problem_of_options(called, arguments, options)
+
+
+def _problem_of_options(called: str, arguments: Sequence[Any], options: Mapping[str, Any]) -> str | None:
+    """Why a graph cannot have a function with these options; None when it can."""
+    name = short(called)
     for option in ("out", "inplace"):
         if options.get(option):
             return f"{option}={options[option]!r} writes over a tensor that others may need; leave it out."
@@ -195,5 +201,8 @@ def _problem_of_change(name: str) -> str | None:
     return None
 
 
-def _is_device(value: Any) -> bool:
-    return isinstance(value, (str, torch.device))
+def _names_device(name: str, arguments: Sequence[Any], options: Mapping[str, Any]) -> bool:
+    """Whether a call says where to compute: `torch.ones_like(x, device="cuda")`, `x.to("cuda")`."""
+    if options.get("device") is not None:
+        return True
+    return name == "to" and any(isinstance(argument, (str, torch.device)) for argument in arguments)

@@ -1,4 +1,4 @@
-"""Functions of `keras.ops` whose arguments or types differ from those of `functions.py`: `keras3.mean`, `keras3.split`.
+"""Functions of `keras.ops` whose arguments or types differ from those of `by_name.py`: `keras3.mean`, `keras3.split`.
 
 Arguments are by position, in the order and with the meaning that Keras 3 documents. Where its backends differ (`pad`
 with "symmetric", `dot` of more than two axes, `count_nonzero`, reductions over all axes with `keepdims`), these follow
@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from torchkeras import activations, config
-from torchkeras.engine.functions import functions
-from torchkeras.engine.symbolic.tensor import dtype_of
+from torchkeras.base.dtype_names import dtype_of
+from torchkeras.tensor_functions import by_name as functions
 
 Axis = Any  # None, an integer or several
 
@@ -68,8 +68,10 @@ def _take_along_axis(x: Tensor, indices: Any, axis: int | None = -1) -> Tensor:
 def _extremum(name: str) -> Callable[..., Tensor]:
     def find(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
         found = x.to(torch.uint8) if x.dtype is torch.bool else x
-        flat = getattr(found.reshape(-1) if axis is None else found, name)(0 if axis is None else axis, bool(keepdims))
-        return flat.reshape((1,) * x.dim()) if axis is None and keepdims else flat.reshape(()) if axis is None else flat
+        if axis is not None:
+            return getattr(found, name)(axis, bool(keepdims))
+        flat = getattr(found.reshape(-1), name)(0, bool(keepdims))
+        return flat.reshape((1,) * x.dim() if keepdims else ())
 
     return find
 
@@ -142,7 +144,9 @@ def _unstack(x: Tensor, num: int | None = None, axis: int = 0) -> list[Tensor]:
 
 
 def _pad(x: Tensor, widths: Any, mode: str = "constant", value: Any = None) -> Tensor:
-    pairs = [[widths, widths]] if isinstance(widths, int) else [widths] if isinstance(widths[0], int) else list(widths)
+    if isinstance(widths, int):
+        widths = [widths, widths]
+    pairs = [widths] if isinstance(widths[0], int) else list(widths)
     pairs = [[pair[0], pair[-1]] for pair in pairs]
     return functions._pad(x, pairs * x.dim() if len(pairs) == 1 else pairs, mode, 0.0 if value is None else value)
 
