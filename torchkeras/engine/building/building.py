@@ -26,6 +26,7 @@ from torchkeras.base.rules import read
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.dtypes import agree_on_policy
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.options import CONSTRAINT, INITIALIZER, REGULARIZER
 from torchkeras.engine.shapes.input_spec import InputSpec
 from torchkeras.engine.symbolic.tensor import Shape, as_list
@@ -160,7 +161,7 @@ def check_inputs(layer: Layer, input_shapes: list[Shape]) -> None:
     """Raise ValueError for inputs whose shapes do not fit what the layer asks for, or was built for."""
     if not all(isinstance(shape, tuple) for shape in input_shapes):  # a dict of them
         return
-    facts = layer._facts
+    facts = facts_of(layer)
     ndim = layer._expected_ndim or facts.input_ndim
     own = InputSpec(ndim=ndim, min_ndim=facts.min_input_ndim, axes=layer._expected_axes)
     asked = [(shape, own) for shape in (input_shapes[:1] if ndim else input_shapes)]

@@ -15,6 +15,7 @@ from torchkeras.base.nested import POSITIONAL, leaves, mapped, taken_apart
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.building import in_first_run
 from torchkeras.engine.dtypes import by_policy, follows_policy
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.shapes import output_shapes
 from torchkeras.engine.symbolic.axis_order import Layout, convert, to_channels_first, to_keras
 from torchkeras.engine.symbolic.tensor import (
@@ -50,7 +51,7 @@ def training_of(layer: Layer, arguments: dict[str, Any]) -> bool | None:
 def compute(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a layer gives for real tensors, in Keras's order of axes and by its policy; built where it is not yet."""
     tensors = _checked_tensors(layer, args, kwargs)
-    run = partial(in_keras_order, layer._facts.layout, layer._call_module)
+    run = partial(in_keras_order, facts_of(layer).layout, layer._call_module)
     policed = layer._tells_policy and tensors and follows_policy(layer) and not in_first_run()
     if policed:
         run = partial(by_policy, layer, run)
@@ -96,7 +97,7 @@ def _refuse_type(layer: Layer, tensors: list[Any], error: RuntimeError) -> None:
 def _remember(layer: Layer, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     """Take a single tensor of this shape and type from now on without a further look, where none is needed."""
     plain = len(args) == 1 and not kwargs and type(args[0]) is torch.Tensor and not args[0].is_meta
-    if plain and layer.input_spec is None and layer._facts.layout is not Layout.CHANNELS_FIRST:
+    if plain and layer.input_spec is None and facts_of(layer).layout is not Layout.CHANNELS_FIRST:
         known = layer._taken_plainly
         if len(known) >= MOST_TAKEN:
             known.clear()

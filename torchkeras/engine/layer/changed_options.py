@@ -19,7 +19,7 @@ from torchkeras.base.nested import leaves
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import on_meta
 from torchkeras.engine.building.meta_run import MadeOnMeta
-from torchkeras.engine.facts import is_own
+from torchkeras.engine.facts import facts_of, is_own
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.weights.weight import plain_modules
 from torchkeras.engine.weights.weight_lists import TORCHS_OWN
@@ -190,7 +190,7 @@ def _is_plain(value: Any) -> bool:
 
 def _written_by(layer: Layer) -> Mapping[str, Any]:
     """What generated functions, and what `compile` settles, are written by."""
-    facts = layer._facts
+    facts = facts_of(layer)
     names = [name for name in vars(layer) if name.endswith(("_regularizer", "_constraint"))]
     return {
         **{name: getattr(facts, name) for name in ("layout", "overwritable", "commutes_with_relu", "ends_in")},

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from torch import Tensor, nn
 
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.step.output_loss import Objective, objective
 from torchkeras.engine.step.output_metric import (
@@ -215,7 +216,7 @@ def check_units(graph: Graph, targets: Iterable[Target]) -> None:
     """Raise ValueError for an output that ends in a softmax over one unit: it is 1 whatever the weights are."""
     for target in targets:
         output = graph.outputs[target.index]
-        if output.shape[-1] == 1 and output._keras_history.layer._facts.ends_in == "softmax":
+        if output.shape[-1] == 1 and facts_of(output._keras_history.layer).ends_in == "softmax":
             raise ValueError(
                 f"fit: the output {target.name!r} is a softmax over one unit, which is always 1: nothing can be "
                 "learned. Use activation='sigmoid', or a unit for each class."
@@ -227,7 +228,7 @@ def _logits(
 ) -> str | None:
     """The activation at the output's end, when a step can do without it; if `exact`, it is applied for measures."""
     layer = output._keras_history.layer
-    activation = layer._facts.ends_in if graph.taken[output] == 1 and not node_of(output).has_own_mode else None
+    activation = facts_of(layer).ends_in if graph.taken[output] == 1 and not node_of(output).has_own_mode else None
     if activation is None or activation not in LOGITS or getattr(layer, "activity_regularizer", None) is not None:
         return None
     if exact:
