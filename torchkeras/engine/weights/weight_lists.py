@@ -74,9 +74,9 @@ def layers_directly_in(layer: Layer) -> list[Layer]:
     return found
 
 
-def sublayers(layer: Layer, order: str | None = None) -> list[Layer]:
-    """What a layer says is directly inside it, in the order of its weights. `order`: another one, of those above."""
-    return layer._sublayers() if order is None else layer._sublayers_in(order)
+def sublayers(layer: Layer) -> list[Layer]:
+    """The layers that a layer says are directly inside it, in the order in which their weights are listed."""
+    return layer._sublayers()
 
 
 def list_by_kind(
@@ -92,7 +92,7 @@ def list_by_kind(
     own = own_variables(layer)
     own_training = [variable for variable in own if variable.trainable]
     own_others = [variable for variable in own if not variable.trainable]
-    layers = sublayers(layer, order.layers)
+    layers = layer._sublayers_in(order.layers) if order.layers else layer._sublayers()
     if trains:
         training += own_training
         others += own_others
