@@ -95,7 +95,7 @@ def add_loss(layer: Layer, losses: Any) -> None:
         if is_function and not computing:
             _add_to_every_step(layer, given)
             continue
-        loss: Any = given() if is_function else given
+        loss: Any = given() if is_function else given  # type: ignore[reportCallIssue]
         _check_scalar(layer, loss)
         if computing:
             _add(layer, widened(loss), None)
