@@ -102,14 +102,17 @@ class CompiledModel:
     @lazy_property
     def by_sample(self) -> bool:
         """Whether loss and metrics are means over samples, and nothing is added to them."""
-        scores = [
-            score for each in self.targets for score in (each.objective.given, *(m.metric for m in each.measures))
-        ]
-        plain = not (self.details or self.added_losses or self.added_metrics or self.own_loss)
-        # A penalty on weights that processes share gathers them, in all processes at once.
+        if self.details or self.added_losses or self.added_metrics or self.own_loss or self._gathers_penalized():
+            return False
+        scores = [target.objective.given for target in self.targets]
+        for target in self.targets:
+            scores += [measure.metric for measure in target.measures]
+        return bool(scores) and all(map(is_by_sample, scores))
+
+    def _gathers_penalized(self) -> bool:
+        """Whether a penalty is on weights that processes share: it gathers them, in all processes at once."""
         with in_mode(False):  # to look changes nothing, also where a weight is computed
-            plain = plain and not any(is_sharded(tensor) for each in self.regularized for tensor in each.tensors)
-        return plain and bool(scores) and all(map(is_by_sample, scores))
+            return any(is_sharded(tensor) for variable in self.regularized for tensor in variable.tensors)
 
     @lazy_property
     def calls(self) -> HookFreeCalls:
