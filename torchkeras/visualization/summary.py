@@ -13,6 +13,7 @@ from torchkeras.base.rules import FLAG_OR_DIGIT, FUNCTION, check, integer, is_nu
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import own_variables
+from torchkeras.engine.weights.weight_lists import sublayers
 from torchkeras.world.processes import is_main
 
 if TYPE_CHECKING:
@@ -256,7 +257,7 @@ def _count_weights(layer: Layer, counts: dict[Layer, int]) -> tuple[dict[Any, in
     """
     held = {variable.identity: prod(variable.shape) for variable in own_variables(layer)}
     total = sum(held.values())
-    for inside in layer._sublayers():
+    for inside in sublayers(layer):
         others, sum_of_others = _count_weights(inside, counts)
         if len(others) > len(held):
             held, others, total = others, held, sum_of_others

@@ -27,6 +27,7 @@ from torchkeras.engine.data.target_kinds import (
     ONE_HOT,
     SOME_CLASSES,
 )
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.symbolic.tensor import KerasTensor
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def check_indices(values: Tensor, name: str, layer: Layer) -> None:
 
     Raises ValueError with one that is none.
     """
-    size = layer._facts.indices
+    size = facts_of(layer).indices
     if size is None or values.numel() == 0:
         return
     if values.dtype not in (torch.int32, torch.int64) and not values.is_floating_point():

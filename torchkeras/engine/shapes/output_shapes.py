@@ -24,7 +24,7 @@ from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import deferred, first_run, in_first_run, materialize
 from torchkeras.engine.building.meta_run import run_on_meta
 from torchkeras.engine.dtypes import is_mixed, taken
-from torchkeras.engine.facts import is_own
+from torchkeras.engine.facts import facts_of, is_own
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, unpacked
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _stated(layer: Layer, inputs: Any) -> Any:
     """Outputs whose shape needs no run: the input's, or what the layer's own `compute_output_shape` says; else None."""
     several = isinstance(inputs, (list, tuple))
     first: KerasTensor = inputs[0] if several else inputs
-    facts, is_floating = layer._facts, first.dtype.is_floating_point
+    facts, is_floating = facts_of(layer), first.dtype.is_floating_point
     if facts.keeps_shape and is_floating and not layer._by_call:
         return KerasTensor(first.shape, first.dtype)
     dtype = first.dtype if is_floating else layer._policy.compute_type
@@ -216,7 +216,7 @@ def _is_all_ours(layer: Layer) -> bool:
 
 
 def _is_ours(module: torch.nn.Module) -> bool:
-    if isinstance(module, AnyLayer) and module._facts.runs_users_code:
+    if isinstance(module, AnyLayer) and facts_of(module).runs_users_code:
         return False
     return is_own(type(module)) or type(module).__module__.startswith("torch.nn.")
 

@@ -11,6 +11,7 @@ import torch
 from torchkeras.base.lazy import lazy_property
 from torchkeras.base.shards import is_sharded
 from torchkeras.engine.data.batch import Batch
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.changed_options import SETTLED
@@ -75,7 +76,7 @@ class CompiledModel:
         """Take penalties, constraints and last activations as options of layers have them now."""
         self.regularized, self.constrained, self.details = penalized, constrained, self.details or details
         self.targets = [
-            each if layer._facts.ends_in == each.logits else each.with_activation()  # type: ignore[union-attr]
+            each if facts_of(layer).ends_in == each.logits else each.with_activation()  # type: ignore[union-attr]
             for each, layer in zip(self.targets, self.ends[2:], strict=True)
         ]
         self.__dict__.pop("logits", None)

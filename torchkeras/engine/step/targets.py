@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from torch import Tensor, nn
 
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.step.output_loss import Objective, objective
 from torchkeras.engine.step.output_metric import (
@@ -234,7 +235,7 @@ def check_units(graph: Graph, targets: Iterable[Target]) -> None:
     """Raise ValueError for an output that ends in a softmax over one unit: it is 1 whatever the weights are."""
     for target in targets:
         output = graph.outputs[target.index]
-        if output.shape[-1] == 1 and output._keras_history.layer._facts.ends_in == "softmax":
+        if output.shape[-1] == 1 and facts_of(output._keras_history.layer).ends_in == "softmax":
             raise ValueError(
                 f"fit: the output {target.name!r} is a softmax over one unit, which is always 1: nothing can be "
                 "learned. Use activation='sigmoid', or a unit for each class."
@@ -248,7 +249,7 @@ def _logits(
     layer = output._keras_history.layer
     if graph.taken[output] != 1 or node_of(output).has_own_mode:
         return None
-    activation = layer._facts.ends_in
+    activation = facts_of(layer).ends_in
     if activation is None or activation not in LOGITS or getattr(layer, "activity_regularizer", None) is not None:
         return None
     if exact:
