@@ -49,7 +49,7 @@ class Together:
         if not (self._is_compiled and is_distributed(self._given.distribute)):
             return None
         if self._joined is None:
-            processes.initialize()
+            processes.join()
             if not processes.has_group():
                 raise RuntimeError(
                     f"compile: distribute={self._given.distribute!r} needs a group of processes, and there is none. "

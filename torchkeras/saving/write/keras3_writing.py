@@ -23,6 +23,7 @@ from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.functions import Lambda
 from torchkeras.layers.recurrence import Recurrent
 from torchkeras.layers.wrappers import TimeDistributed
+from torchkeras.registry import class_name
 from torchkeras.saving import keras3_entry
 from torchkeras.saving.graph_config import with_ties
 from torchkeras.saving.layer_facts import ANY, FOREIGN, facts, inherited
@@ -193,7 +194,7 @@ class _Writing:
     def model(self, model: Network) -> Plain:
         """The entry of a model."""
         if model._graph is None and model._has_own_code:
-            return keras3_entry.entry(None, model._class_name, model.get_config())
+            return keras3_entry.entry(None, class_name(model), model.get_config())
         twice = [layer for layer in model.layers if layer in self.of_models]
         if twice:
             raise _CallsDifferError(
@@ -201,7 +202,7 @@ class _Writing:
                 "form in Keras 3."
             )
         self.of_models.update(model.layers)
-        if model._class_name != "Model" and any(kind.__name__ == "Sequential" for kind in type(model).__mro__):
+        if class_name(model) != "Model" and any(kind.__name__ == "Sequential" for kind in type(model).__mro__):
             return self.sequential(model)
         return self.functional(model)
 
@@ -210,7 +211,7 @@ class _Writing:
         first = [layer for layer in (model.inputs[0]._keras_history.layer,) if layer not in model.layers]
         layers = [self.layer(layer) for layer in (*first, *model.layers)]
         config = {**_model_options(model), "layers": layers, "build_input_shape": model.input_shape}
-        return keras3_entry.entry("keras" if model._class_name == "Sequential" else None, model._class_name, config)
+        return keras3_entry.entry("keras" if class_name(model) == "Sequential" else None, class_name(model), config)
 
     def functional(self, model: Network) -> Plain:
         """The entry of a model of a graph."""
@@ -228,8 +229,8 @@ class _Writing:
             "input_layers": _in_form(model._input_form, inputs),
             "output_layers": _in_form(model._output_form, outputs),
         }
-        if model._class_name not in ("Model", "Sequential"):
-            return keras3_entry.entry(None, model._class_name, config)
+        if class_name(model) not in ("Model", "Sequential"):
+            return keras3_entry.entry(None, class_name(model), config)
         return {
             **keras3_entry.entry("keras.src.models.functional", "Functional", config),
             "registered_name": "Functional",
@@ -270,7 +271,7 @@ class _Writing:
 
 def _foreign(layer: Layer) -> Plain:
     """The entry of a layer or model in this package's own form."""
-    return keras3_entry.entry(None, f"{FOREIGN}{layer._class_name}", layer.get_config())
+    return keras3_entry.entry(None, f"{FOREIGN}{class_name(layer)}", layer.get_config())
 
 
 def _given_options(layer: Layer) -> Plain:
