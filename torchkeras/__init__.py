@@ -17,6 +17,7 @@ _declare(
         "functions as formulas": "torchkeras.lambdas.formula_data",
         "functions in bytecode": "torchkeras.lambdas.reading",
         "optimizer shards": "torchkeras.distribution.optimizer_shards",
+        "process group": "torchkeras.distribution.group",
         "processes": "torchkeras.distribution.training",
     }
 )

@@ -253,7 +253,7 @@ class Layers(Family[type]):
             made = super().serialize(value)
             if not isinstance(made, dict):
                 return made
-            made["class_name"] = value._class_name
+            made["class_name"] = class_name(value)
             if left := left_out(value, made["config"]):
                 made[OWN] = left
         return written.add(value, made)
@@ -303,6 +303,11 @@ class Layers(Family[type]):
             READ.reset(token)
 
 
+def class_name(layer: Any) -> str:
+    """The name of the class of a layer, as configs and files have it."""
+    return layer._class_name  # type: ignore[no-any-return]
+
+
 class Written:
     """The layers in a config that is being written.
 
@@ -319,7 +324,7 @@ class Written:
 
     def add(self, layer: Layer, entry: dict[str, Any]) -> dict[str, Any]:
         """Note the entry of a layer, and return it. It changes in place if it gets a number; inputs have none."""
-        if layer._class_name == "InputLayer":
+        if class_name(layer) == "InputLayer":
             return entry
         self.hold(layer)
         self.entries.setdefault(layer, []).append(entry)
@@ -352,7 +357,7 @@ def _set_number(entry: dict[str, Any], number: int) -> None:
 
 def _layer_of_number(found: Any, config: Mapping[str, Any]) -> Any:
     """The layer that has a number already. Raises ValueError if a config is not that of such a layer."""
-    if found is None or found._class_name != config.get("class_name"):
+    if found is None or class_name(found) != config.get("class_name"):
         what = "a layer around it" if found is None else f"{type(found).__name__} {found.name!r}"
         raise ValueError(f"A layer config of {config.get('class_name')!r} has the number of {what}.")
     return found

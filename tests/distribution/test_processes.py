@@ -14,10 +14,9 @@ from torch.distributed import TCPStore  # pyright: ignore[reportPrivateImportUsa
 
 from torchkeras import config
 from torchkeras.base import launchers
-from torchkeras.distribution import barrier, initialize, is_main, local_rank, rank, world_size
+from torchkeras.distribution import barrier, group, initialize, is_main, local_rank, rank, world_size
 from torchkeras.layers import Dense
 from torchkeras.models import Sequential
-from torchkeras.world import processes
 
 # Prints what the names say before and after joining, and the sum of all ranks; then leaves the group and joins again.
 JOINS = """
@@ -40,7 +39,7 @@ initialize(timeout=30)
 dist.all_reduce(found)
 print(json.dumps([before, told(), once, int(found)]))
 """
-VARIABLES = [name for names in processes.LAUNCHERS for name in names] + ["MASTER_ADDR", "MASTER_PORT"]
+VARIABLES = [name for names in group.LAUNCHERS for name in names] + ["MASTER_ADDR", "MASTER_PORT"]
 VARIABLES += ["PMIX_NAMESPACE", "PMI_FD"]
 
 
@@ -96,7 +95,7 @@ def test_a_worker_waits_for_process_0():
     store.add("torchkeras/starts", 1)
     store.set("torchkeras/start1/all", "those of an earlier start")
     with pytest.raises(RuntimeError, match=r"^initialize: process 1 waited for process 0 for 0\.5 s\.$"):
-        processes._attempt(store, 1, 2)
+        group._attempt(store, 1, 2)
 
 
 def test_without_a_launcher_there_is_one_process():
@@ -150,16 +149,16 @@ def test_a_launcher_is_known_within_another(monkeypatch, told):
 def test_srun_with_mpi_says_where_the_first_process_is(monkeypatch):
     for name, value in {"PMI_RANK": "1", "PMI_SIZE": "4", **SRUN, "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "2"}.items():
         monkeypatch.setenv(name, value)
-    processes._complete_environment(processes.launcher())
+    group._complete_environment(group.launcher())
     assert (os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"]) == ("n1", "20114")
 
 
 def port_of(monkeypatch, told):
-    for name in (*processes.LAUNCHERS[0], "MASTER_PORT"):  # which an earlier call has set
+    for name in (*group.LAUNCHERS[0], "MASTER_PORT"):  # which an earlier call has set
         monkeypatch.delenv(name, raising=False)
     for name, value in told.items():
         monkeypatch.setenv(name, value)
-    processes._complete_environment(processes.launcher())
+    group._complete_environment(group.launcher())
     return int(os.environ["MASTER_PORT"])
 
 
@@ -221,7 +220,7 @@ def test_a_port_that_is_taken_is_said(monkeypatch):
     ],
 )
 def test_the_first_machine_of_slurm(nodes, first):
-    assert processes._first_node(nodes) == first
+    assert group._first_node(nodes) == first
 
 
 def test_a_launcher_that_does_not_say_where_the_first_process_is(monkeypatch):
@@ -249,7 +248,7 @@ def test_the_cuda_device_is_that_of_the_number_on_the_machine(monkeypatch, place
     monkeypatch.setenv("WORLD_SIZE", "16")
     monkeypatch.setenv("LOCAL_RANK", place)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
-    assert processes._cuda_device() == device
+    assert group._cuda_device() == device
 
 
 def test_more_processes_than_cuda_devices(monkeypatch):
@@ -270,10 +269,10 @@ def test_the_group_ends_with_the_process_but_not_after_an_error(monkeypatch, tmp
     dist.init_process_group("gloo", init_method=f"file://{tmp_path / 'store'}", rank=0, world_size=1)
     try:
         if error:
-            monkeypatch.setattr(processes.sys, "last_value", ValueError("ended"), raising=False)
+            monkeypatch.setattr(group.sys, "last_value", ValueError("ended"), raising=False)
         else:
-            monkeypatch.delattr(processes.sys, "last_value", raising=False)
-        processes._leave()
+            monkeypatch.delattr(group.sys, "last_value", raising=False)
+        group._leave()
         assert dist.is_initialized() is error
     finally:
         if dist.is_initialized():

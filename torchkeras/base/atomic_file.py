@@ -44,7 +44,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _led_to(path: Path) -> Path:
-    """The file that a path stands for: that its symbolic links lead to. Raises OSError for a pipe, a device, a loop."""
+    """The file that a path leads to through its symbolic links. Raises OSError for a pipe, a device, a loop."""
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
     if target.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))

@@ -1,4 +1,4 @@
-"""Lists and dicts that a layer or model makes when it is asked for them: a change of such would change nothing."""
+"""Read-only lists and dicts: a layer or model makes them when it is asked, so a change of one would have no effect."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class lazy_property(cached_property[T]):  # noqa: N801  # used as a decorator
-    """As `functools.cached_property`, without a lock; all threads get the value that was kept first.
+    """As `functools.cached_property`, without a lock; all threads get the value that was stored first.
 
     Until Python 3.11 that one holds a lock while it computes, one for all objects. A thread that holds it, and waits
     for another lock such as HDF5's, waits for ever if the thread that has the other asks for the property too.

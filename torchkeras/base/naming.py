@@ -45,7 +45,7 @@ def name_methods(cls: type, known: type = object) -> None:
 
 
 class Unused:
-    """Names that are not `used` yet: the wanted one, or that with the next number after it, and a mark between."""
+    """Names that are not `used` yet: the wanted one, or the same with a mark and the next number after it."""
 
     def __init__(self, used: Iterable[str] = (), mark: str = ""):
         self._used, self._mark = set(used), mark

@@ -17,10 +17,10 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from torchkeras.distribution.batch_statistics import runs_users_code
+from torchkeras.distribution.group import BUCKET
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.world.one_process import CURRENT, OneReplica
-from torchkeras.world.processes import BUCKET
 
 # A gradient in another order of axes than its weight, as of kernels with channels last, is copied: that is no error.
 warnings.filterwarnings("ignore", "Grad strides do not match bucket view strides")

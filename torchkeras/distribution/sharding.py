@@ -27,6 +27,7 @@ from torch.nn.parameter import is_lazy
 from torchkeras import config
 from torchkeras.base.shards import is_sharded, keep, members, part, parts, sharded_as, whole
 from torchkeras.distribution.gathering import Kept, gather_by_calls, own_hooks
+from torchkeras.distribution.group import take_first
 from torchkeras.distribution.replicas import averaged
 from torchkeras.distribution.units import LEAST, units_of
 from torchkeras.engine.adapters.tracked import with_replaced
@@ -35,7 +36,6 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import own_variables, plain_modules
 from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN
 from torchkeras.world.one_process import CURRENT, OneReplica
-from torchkeras.world.processes import take_first
 
 __all__ = ["shard"]
 

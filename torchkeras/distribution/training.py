@@ -16,6 +16,7 @@ from torch import Tensor
 
 from torchkeras.distribution.agreement import ProcessesDifferError, agree
 from torchkeras.distribution.batch_statistics import normalizing
+from torchkeras.distribution.group import take_first
 from torchkeras.distribution.lost import Whereabouts
 from torchkeras.distribution.replicas import Averaged, Replicas
 from torchkeras.distribution.sharding import Sharded, group_of_mesh, mesh_of, shard, shared_mesh
@@ -27,7 +28,6 @@ from torchkeras.engine.fit.compile_options import CompileOptions
 from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.metrics import Metric
 from torchkeras.world.one_process import CURRENT
-from torchkeras.world.processes import take_first
 
 EVERY = 0.5  # seconds between two exchanges of numbers within an epoch, unless a callback wants each batch's
 LONGEST = 10_000  # batches between two

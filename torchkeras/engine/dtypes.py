@@ -42,12 +42,17 @@ def agree_on_policy(layer: Layer) -> None:
     """
     if not layer._joined_facts.casts:
         return
-    inside_it = [module for module in layer.modules() if isinstance(module, AnyLayer)]
-    layers = [inside for inside in inside_it if inside._joined_facts.casts]
-    for inside in layers:
+    given_policies: dict[DTypePolicy, Layer] = {}
+    followers: list[Layer] = []
+    for inside in layer.modules():
+        if not isinstance(inside, AnyLayer) or not inside._joined_facts.casts:
+            continue
         if inside is not layer:
             inside._is_part = True
-    given_policies = {inside._policy: inside for inside in layers if inside._tells_policy}
+        if inside._tells_policy:
+            given_policies[inside._policy] = inside
+        else:
+            followers.append(inside)
     if not any(policy.is_mixed for policy in given_policies):
         return
     if len(given_policies) > 1:
@@ -56,9 +61,8 @@ def agree_on_policy(layer: Layer) -> None:
             f"{type(first).__name__} {first.name!r} has the dtype policy {one.name!r} and {type(second).__name__} "
             f"{second.name!r} {other.name!r}; a layer and those inside it have one, unless none is mixed."
         )
-    for inside in layers:
-        if not inside._tells_policy:
-            take_policy(inside, *given_policies)
+    for inside in followers:
+        take_policy(inside, *given_policies)
 
 
 def typed(value: Tensor, dtype: torch.dtype) -> Tensor:

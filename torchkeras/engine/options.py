@@ -93,18 +93,12 @@ def collect(cls: Any, root: type) -> dict[str, Option]:
     found: dict[str, Option | None] = {}
     bases = cls.__mro__[: cls.__mro__.index(root)]
     by_hand = [place for place, base in enumerate(bases) if issubclass(base, root) and not declares(base)]
-    for base in bases[by_hand[-1] + 1 if by_hand else 0 :]:
-        if not declares(base):
-            continue
+    first = by_hand[-1] + 1 if by_hand else 0
+    for base in filter(declares, bases[first:]):
         for field, annotation in _annotations(base).items():
-            marks = get_args(annotation)
-            name = next((mark.name for mark in marks if isinstance(mark, Called)), field)
-            if name in found or name.startswith("_"):
-                continue
-            found[name] = None
-            if (found_rule := rule_of(annotation)) is not None:
-                plain = marks[0] if marks else annotation
-                found[name] = Option(cls, name, _default(cls, field), found_rule, NEWER in marks, field, plain)
+            name = next((mark.name for mark in get_args(annotation) if isinstance(mark, Called)), field)
+            if not (name in found or name.startswith("_")):
+                found[name] = _declared(cls, name, field, annotation)
     places = {name: place for place, name in enumerate(cls._option_order)}
 
     def order(option: Option) -> tuple[Any, ...]:
@@ -112,6 +106,15 @@ def collect(cls: Any, root: type) -> dict[str, Option]:
         return option.default is not REQUIRED, option.newer and not named, places.get(option.name, -1)
 
     return {option.name: option for option in sorted(filter(None, found.values()), key=order)}
+
+
+def _declared(cls: Any, name: str, field: str, annotation: Any) -> Option | None:
+    """The option that a field declares; None where its annotation declares none."""
+    rule, marks = rule_of(annotation), get_args(annotation)
+    if rule is None:
+        return None
+    plain = marks[0] if marks else annotation
+    return Option(cls, name, _default(cls, field), rule, NEWER in marks, field, plain)
 
 
 def declares(cls: type) -> bool:

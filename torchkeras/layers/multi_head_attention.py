@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras.base.rules import integers, one_of, optional
-from torchkeras.engine.facts import Facts
+from torchkeras.engine.facts import Facts, facts_of
 from torchkeras.engine.graph.hook_free_calls import in_its_mode
 from torchkeras.engine.options import Called, Fraction, OptionalPositive, Positive
 from torchkeras.engine.shapes.input_spec import InputSpec
@@ -145,7 +145,7 @@ class Heads(Attending, KernelLayer, abstract=True):
 
     def _at_once(self, *parts: EinsumDense) -> Callable[..., Any]:
         """`forward` without module calls, over these parts: query, key, value, output."""
-        *projections, last = [in_its_mode(part, part._facts.hook_free())[0] for part in parts]
+        *projections, last = [in_its_mode(part, facts_of(part).hook_free())[0] for part in parts]
         joined = self._joined(parts[:3])
 
         def are_same() -> bool:  # no other module is in the place of one

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from torchkeras import initializers, registry
 from torchkeras.base.rules import Rule, integer
-from torchkeras.engine.facts import Facts
+from torchkeras.engine.facts import Facts, facts_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import NEWER
 from torchkeras.engine.symbolic.axis_order import Layout
@@ -205,7 +205,7 @@ class SpectralNormalization(Wrapper):
     class _Facts(Facts):
         @property
         def native_layout(self) -> Layout:  # type: ignore[override]
-            return self.layer.layer._facts.layout
+            return facts_of(self.layer.layer).layout
 
     def build(self, input_shape: Any) -> None:
         super().build(input_shape)

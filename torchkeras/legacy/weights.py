@@ -75,7 +75,7 @@ def recipes(layer: Layer, variables: Sequence[Any], stored: Stored) -> list[Reci
     return _rule(CUDNN, layer)(layer, variables, stored)
 
 
-def modern(layer: Any, variables: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
+def modern(layer: Layer, variables: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
     """Today's arrays for Keras 1's arrays of a layer; arrays of unexpected shapes are left as they are."""
     given = [torch.as_tensor(np.asarray(array)) for array in arrays]
     stored = Stored(("",) * len(given), tuple(tuple(array.shape) for array in given), channels_first(layer))

@@ -89,9 +89,7 @@ class Loss(Declared):
         check_scores(self, values, None if isinstance(self, FunctionLoss) or not y_pred.dim() else y_pred)
         if not values.is_floating_point():
             values = values.to(dtype)
-        own = self.own_mask(y_true, y_pred, values)
-        if own is not None:
-            mask = own if mask is None else torch.logical_and(*same_rank(mask, own))
+        mask = _both(mask, self.own_mask(y_true, y_pred, values))
         try:
             return reduce_weighted(values, sample_weight, mask, self.reduction)
         except ValueError as error:
@@ -101,6 +99,13 @@ class Loss(Declared):
         if self.dtype is not None:
             return getattr(torch, self.dtype)
         return torch.promote_types(y_pred.dtype, getattr(torch, config.floatx()))
+
+
+def _both(mask: Tensor | None, own: Tensor | None) -> Tensor | None:
+    """One mask for two."""
+    if mask is None or own is None:
+        return own if mask is None else mask
+    return torch.logical_and(*same_rank(mask, own))
 
 
 class FunctionLoss(Loss, abstract=True):

@@ -1054,6 +1054,9 @@ class Model(Network):
 
         Returns:
             The text; `model_from_json` reads it.
+
+        Errors:
+            TypeError: an option that `json.dumps` does not have.
         """
         return to_json(self, **options)
 

@@ -12,6 +12,7 @@ from torchkeras.base.dtype_policy import DTypePolicy, policy_of
 from torchkeras.base.fixed_lists import Layers
 from torchkeras.engine.building.building import building_alone
 from torchkeras.engine.dtypes import take_policy
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.fit.graph_losses import warn_of_added
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.input import Input, InputLayer
@@ -162,7 +163,7 @@ class Sequential(Model):
             return
         if isinstance(layer, Network):
             layer._give_policy(self._layers_policy, override=False)
-        elif layer._facts.casts and not layer._tells_policy:
+        elif facts_of(layer).casts and not layer._tells_policy:
             take_policy(layer, self._layers_policy)
 
     def _connect_branches(self, layer: Layer) -> None:

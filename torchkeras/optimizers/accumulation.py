@@ -36,34 +36,37 @@ class Accumulator:
         """Add the gradients of a batch to the mean; None counts as zeros. `samples`: a number, or a tensor."""
         if len(self.buffers) != len(parameters):
             self.buffers = _zeros_like(parameters)
-        found, given, buffers = [], [], []
-        for i, gradient in enumerate(gradients):
-            if gradient is not None:
-                found.append(i)
-                given.append(gradient)
-                buffers.append(self.buffers[i])
-        self.samples = self.samples_with(samples)
-        if isinstance(self.samples, Tensor):
-            weight: Any = samples / self.samples.clamp(min=1)
-        else:
-            weight = samples / self.samples if self.samples else 0.0
-        on_device = isinstance(weight, Tensor)
+        found = {i: gradient for i, gradient in enumerate(gradients) if gradient is not None}
+        given, buffers = list(found.values()), [self.buffers[i] for i in found]
+        weight = self._weight(samples)
         if self.count == 0:
             torch._foreach_zero_(self.buffers)
-            if found and (on_device or weight):
+            if found and (isinstance(weight, Tensor) or weight):
                 torch._foreach_copy_(buffers, given)
-        elif not found:
-            torch._foreach_mul_(self.buffers, 1.0 - weight)
-        elif len(found) == len(self.buffers) and not on_device:
-            torch._foreach_lerp_(self.buffers, given, weight)
         else:
-            torch._foreach_mul_(self.buffers, 1.0 - weight)
-            if on_device:
-                torch._foreach_add_(buffers, torch._foreach_mul(given, weight))
-            else:
-                torch._foreach_add_(buffers, given, alpha=weight)
+            self._mix(buffers, given, weight)
         self.present.update(found)
         self.count += 1
+
+    def _weight(self, samples: Any) -> Any:
+        """The share of a batch in the mean of all so far, itself included."""
+        self.samples = self.samples_with(samples)
+        if isinstance(self.samples, Tensor):
+            return samples / self.samples.clamp(min=1)
+        return samples / self.samples if self.samples else 0.0
+
+    def _mix(self, buffers: list[Tensor], given: list[Tensor], weight: Any) -> None:
+        """Move the mean by `weight` towards the gradients given, in `buffers`, and elsewhere towards 0."""
+        if given and len(given) == len(self.buffers) and not isinstance(weight, Tensor):
+            torch._foreach_lerp_(self.buffers, given, weight)
+            return
+        torch._foreach_mul_(self.buffers, 1.0 - weight)
+        if not given:
+            return
+        if isinstance(weight, Tensor):
+            torch._foreach_add_(buffers, torch._foreach_mul(given, weight))
+        else:
+            torch._foreach_add_(buffers, given, alpha=weight)
 
     def take(self) -> list[Tensor | None]:
         """The mean, None where no batch had a gradient; it is valid until the next `add`."""

@@ -150,10 +150,7 @@ def _parts(variable: Any, gradient: Tensor | None, method: str) -> list[tuple[Te
         raise ValueError(
             f"{method}: the gradient of {_named(variable)} has the shape {tuple(gradient.shape)}; it must be {wanted}."
         )
-    if arrangement is None:
-        return [(variable, gradient)]
-    view = variable.view
-    if view is not None and view.stride() == tensors[0].stride() and view.shape == tensors[0].shape:
+    if arrangement is None or _lies_as(variable.view, tensors[0]):
         return [(tensors[0], gradient)]
     if len(tensors) == 1 and tuple(tensors[0].shape) == wanted and not getattr(gradient, "_keras_axes", False):
         raise ValueError(
@@ -165,6 +162,11 @@ def _parts(variable: Any, gradient: Tensor | None, method: str) -> list[tuple[Te
     with torch.no_grad():
         arrangement.assign(parts, gradient)
     return list(zip(tensors, parts, strict=True))
+
+
+def _lies_as(view: Tensor | None, tensor: Tensor) -> bool:
+    """Whether a view of Keras's array has the axes of torch's tensor."""
+    return view is not None and view.stride() == tensor.stride() and view.shape == tensor.shape
 
 
 def _named(variable: Any) -> str:

@@ -184,15 +184,20 @@ def clipped(
             present.append((group, kept))
             lists.append(_clipped_each(found, group, kept, each) if each else found)
     if norm and lists:
-        norms = [torch.stack(group.norms(found, kept)) for found, (group, kept) in zip(lists, present, strict=True)]
-        scale = (norm / torch.linalg.vector_norm(torch.cat([n.to(norms[0]) for n in norms]))).clamp(max=1.0)
-        lists = [torch._foreach_mul(found, scale.to(found[0])) for found in lists]
+        lists = _clipped_together(lists, present, norm)
     if value:
         lists = [torch._foreach_clamp_min(torch._foreach_clamp_max(found, value), -value) for found in lists]
     for found, (group, kept) in zip(lists, present, strict=True):
         for k, gradient in zip(kept, found, strict=True):
             result[group.index[k]] = gradient
     return result
+
+
+def _clipped_together(lists: list[Any], present: list[tuple[Group, list[int]]], norm: float) -> list[Any]:
+    """The gradients of groups, scaled down to one norm together."""
+    norms = [torch.stack(group.norms(found, kept)) for found, (group, kept) in zip(lists, present, strict=True)]
+    scale = (norm / torch.linalg.vector_norm(torch.cat([n.to(norms[0]) for n in norms]))).clamp(max=1.0)
+    return [torch._foreach_mul(found, scale.to(found[0])) for found in lists]
 
 
 def _clipped_each(gradients: list[Tensor], group: Group, places: Sequence[int], norm: float) -> list[Tensor]:

@@ -194,10 +194,7 @@ class State:
             for group in self._groups:
                 group.moments = self._zeros(group)
                 for place, i in enumerate(group.index):
-                    # A weight that now trains by another rule has moments of other shapes.
-                    for made, old in zip(group.moments, kept[i][0], strict=False):
-                        if made[place].shape == old.shape:
-                            made[place].copy_(old)
+                    _take_moments(group.moments, place, kept[i][0])
         averages = [p if average is None else average for p, (_, average) in zip(self._parameters, kept, strict=True)]
         known = any(average is not None for _, average in kept)
         self._averages.values = fitted_to(self._parameters, averages) if known else []
@@ -305,6 +302,13 @@ class State:
 
     def _load_more(self, numbers: Mapping[str, float]) -> None:
         """Set those numbers."""
+
+
+def _take_moments(moments: list[list[Tensor]], place: int, kept: list[Tensor]) -> None:
+    """Set the moments of one parameter; where a weight now trains by another rule, they have other shapes."""
+    for made, old in zip(moments, kept, strict=False):
+        if made[place].shape == old.shape:
+            made[place].copy_(old)
 
 
 def plain(value: Any) -> Any:

@@ -291,6 +291,11 @@ class TorchOptimizer(ByHand):
             groups = grouped(self._parameters, [Treatment(array) for array in self._arrays])
             gradients = clipped(groups, gradients, self.each_clipnorm, self.clipnorm, self.clipvalue)
         before = [parameter.grad for parameter in self._parameters]
+        self._step(gradients, before)
+        self.iterations += 1
+
+    def _step(self, gradients: Gradients, before: list[Tensor | None]) -> None:
+        """A step of torch's. The parameters have the gradients `before` again when it ends."""
         try:
             for parameter, gradient in zip(self._parameters, gradients, strict=True):
                 # Fused kernels do not look at strides.
@@ -302,7 +307,6 @@ class TorchOptimizer(ByHand):
         finally:
             for parameter, gradient in zip(self._parameters, before, strict=True):
                 parameter.grad = gradient
-        self.iterations += 1
 
     def flush(self) -> bool:
         """Make a step of the gradients accumulated so far. Returns whether there were any."""

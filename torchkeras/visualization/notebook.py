@@ -6,6 +6,7 @@ from base64 import b64encode
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from torchkeras.engine.weights.weight_lists import sublayers
 from torchkeras.visualization import summary
 from torchkeras.visualization.svg import model_to_svg
 
@@ -41,7 +42,7 @@ def model_html(model: Model) -> str:
     graph = model._graph
     head = f"<b>{escape(model.name)}</b> ({escape(type(model).__name__)})"
     if graph is None:
-        inside: Any = model._sublayers() or model.children()
+        inside: Any = sublayers(model) or model.children()
         layers = "".join(f"<li>{_title(layer)}</li>" for layer in inside)
         return f"<div>{head}, not built yet<ol>{layers}</ol></div>"
     titles = summary.CHAIN if summary.is_chain(graph) else summary.GRAPH

@@ -23,7 +23,7 @@ from torchkeras.visualization.labels import (
 
 @dataclass(eq=False)
 class Part:
-    """A box: its lines of text, and its `title`, which one reads who rests the mouse on it.
+    """A box: its lines of text, and its `title`, shown while the mouse rests on it.
 
     `inside`: the parts of a model that is drawn in its place. `takes`: for each input the number of the part that gives
     it, and which output. `ports`: for each output that is taken, what stands beside the line that leaves there.

@@ -13,6 +13,7 @@ from torchkeras.base.rules import FLAG_OR_DIGIT, FUNCTION, check, integer, is_nu
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import own_variables
+from torchkeras.engine.weights.weight_lists import sublayers
 from torchkeras.world.processes import is_main
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _print_nothing(line: str) -> None:
 
 
 def _count_flops(model: Model, flops: Any) -> Any:
-    """The operations of each layer. Imported when it is asked for: of `import torchkeras` it would be a hundredth."""
+    """The operations of each layer. Imported on demand: it would add a hundredth to `import torchkeras`."""
     return importlib.import_module("torchkeras.visualization.flops").count(model, flops)
 
 
@@ -163,9 +164,9 @@ def nested_model(layer: Layer) -> Any:
 
 
 def in_range(layers: list[Layer], layer_range: Any) -> list[Layer]:
-    """The layers from the first that `layer_range[0]` tells to the last that `layer_range[1]` does, both included.
+    """The layers from the first that `layer_range[0]` names to the last that `layer_range[1]` names, both included.
 
-    Each tells the layer of that name; without one, all whose names it matches from their beginning, as a regular
+    Each names the layer of that name; without one, all whose names it matches from their beginning, as a regular
     expression. Raises ValueError for another form, or when no layer fits.
     """
     if layer_range is None:
@@ -256,7 +257,7 @@ def _count_weights(layer: Layer, counts: dict[Layer, int]) -> tuple[dict[Any, in
     """
     held = {variable.identity: prod(variable.shape) for variable in own_variables(layer)}
     total = sum(held.values())
-    for inside in layer._sublayers():
+    for inside in sublayers(layer):
         others, sum_of_others = _count_weights(inside, counts)
         if len(others) > len(held):
             held, others, total = others, held, sum_of_others

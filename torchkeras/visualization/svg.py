@@ -120,7 +120,7 @@ def _document(drawn: Diagram, name: str, scale: float) -> str:
 
 
 def _style(kinds: set[str]) -> str:
-    """The dark colours. The light ones are attributes, which are obeyed where no style is."""
+    """The dark colours. The light ones are attributes, which apply where there is no style."""
     rules = [
         f".tk-paper{{fill:{DARK.paper}}}",
         f".tk-graph text{{fill:{DARK.ink}}}",

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -25,6 +26,7 @@ from torchkeras.base.rules import read
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.dtypes import agree_on_policy
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.options import CONSTRAINT, INITIALIZER, REGULARIZER
 from torchkeras.engine.shapes.input_spec import InputSpec
 from torchkeras.engine.symbolic.tensor import Shape, as_list
@@ -39,6 +41,7 @@ from torchkeras.legacy.weights import modern
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
 
+_is_on_meta = attrgetter("is_meta")
 HOLDERS = (Tensor, list, tuple, dict)
 NOT_LOOKED_AT = ENGINES_OWN | TORCHS_OWN
 _deferred: ContextVar[bool] = ContextVar("deferred", default=False)
@@ -114,17 +117,7 @@ def build_once(layer: Layer, input_shapes: list[Shape], *further: Any) -> None:
     with _making:
         if layer.built:
             return
-        first = input_shapes[0] if len(input_shapes) == 1 else input_shapes
-        before, CODE.owner = CODE.owner, None
-        try:
-            with for_training(), off_meta() if in_first_run() else nullcontext():
-                layer.build(first, *further[: _further_shapes(type(layer).build)])
-        except ValueError as error:
-            raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
-        finally:
-            CODE.owner = before
-        if not layer.built:
-            layer.built = True
+        _run_build(layer, input_shapes, further)
         _refuse_computed(layer)
         if CODE.owner is not None and not in_first_run() and own_variables(layer):
             Made.note(layer)
@@ -134,6 +127,21 @@ def build_once(layer: Layer, input_shapes: list[Shape], *further: Any) -> None:
             _fill(layer)
         elif (waiting := _waiting.get()) is not None:
             waiting.append(layer)
+
+
+def _run_build(layer: Layer, input_shapes: list[Shape], further: tuple[Any, ...]) -> None:
+    """Call the `build` of a layer, which is no code that runs at each call. Its errors name the layer."""
+    first = input_shapes[0] if len(input_shapes) == 1 else input_shapes
+    before, CODE.owner = CODE.owner, None
+    try:
+        with for_training(), off_meta() if in_first_run() else nullcontext():
+            layer.build(first, *further[: _further_shapes(type(layer).build)])
+    except ValueError as error:
+        raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
+    finally:
+        CODE.owner = before
+    if not layer.built:
+        layer.built = True
 
 
 def _fill(layer: Layer) -> None:
@@ -153,7 +161,7 @@ def check_inputs(layer: Layer, input_shapes: list[Shape]) -> None:
     """Raise ValueError for inputs whose shapes do not fit what the layer asks for, or was built for."""
     if not all(isinstance(shape, tuple) for shape in input_shapes):  # a dict of them
         return
-    facts = layer._facts
+    facts = facts_of(layer)
     ndim = layer._expected_ndim or facts.input_ndim
     own = InputSpec(ndim=ndim, min_ndim=facts.min_input_ndim, axes=layer._expected_axes)
     asked = [(shape, own) for shape in (input_shapes[:1] if ndim else input_shapes)]
@@ -183,9 +191,7 @@ def add_weight(
     _refuse_in_call(layer, name)
     kind = type(layer).__name__
     name = name or f"weight_{len(layer._added)}"
-    shape = (shape,) if isinstance(shape, int) else tuple(shape or ())
-    if not all(hasattr(size, "__index__") for size in shape):
-        raise ValueError(f"add_weight: the shape of {name!r} must be integers; found {shape}.")
+    shape = _sizes(name, shape)
     initial = read(kind, "initializer", INITIALIZER, initializer or "glorot_uniform")
     regular = read(kind, "regularizer", REGULARIZER, regularizer)
     constrain = read(kind, "constraint", CONSTRAINT, constraint)
@@ -204,6 +210,14 @@ def add_weight(
     return variable.tensors[0]
 
 
+def _sizes(name: str, shape: Any) -> tuple[Any, ...]:
+    """The shape of a weight as a tuple. Raises ValueError for sizes that are no integers."""
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape or ())
+    if not all(hasattr(size, "__index__") for size in sizes):
+        raise ValueError(f"add_weight: the shape of {name!r} must be integers; found {sizes}.")
+    return sizes
+
+
 def _refuse_in_call(layer: Layer, name: str | None) -> None:
     """Raise ValueError for a weight that the layer's code makes in a call after its first."""
     if CODE.owner is layer and (layer._call_nodes or layer._taken_plainly):
@@ -215,22 +229,29 @@ def _refuse_in_call(layer: Layer, name: str | None) -> None:
 
 def _refuse_computed(layer: Layer) -> None:
     """Raise ValueError for an attribute, or a function's, that was computed from weights and would never change."""
-    theirs = {
-        name: value
-        for name, value in vars(layer).items()
-        if name not in NOT_LOOKED_AT
-        and (isinstance(value, HOLDERS) or not installed(getattr(value, "__module__", None) or "torch"))
-    }
+    theirs: dict[str, Any] = {}
+    for name, value in vars(layer).items():
+        if name in NOT_LOOKED_AT:
+            continue
+        if isinstance(value, HOLDERS) or not installed(getattr(value, "__module__", None) or "torch"):
+            theirs[name] = value
     if theirs:
         refuse_frozen(f"{type(layer).__name__} {layer.name!r}", theirs)
 
 
 def free_path(layer: Layer, name: str) -> str:
     """Where a weight of that name is registered: without the layer's own name, which the next model has not."""
-    own = next((layer.name + mark for mark in "_/." if name.startswith(layer.name + mark)), "")
-    path = name.removeprefix(own).replace(".", "_").replace("/", "_") or "weight"
-    taken = (*layer._parameters, *layer._buffers, *layer._modules)
-    return next(p for p in (path, *(f"{path}_{count}" for count in range(1, len(taken) + 2))) if p not in taken)
+    for mark in "_/.":
+        if name.startswith(layer.name + mark):
+            name = name.removeprefix(layer.name + mark)
+            break
+    path = found = name.replace(".", "_").replace("/", "_") or "weight"
+    taken = {*layer._parameters, *layer._buffers, *layer._modules}
+    count = 0
+    while found in taken:
+        count += 1
+        found = f"{path}_{count}"
+    return found
 
 
 def named_shape(first: Any, name: str | None, shape: Any, initializer: Any) -> tuple[str | None, Any, Any]:
@@ -262,17 +283,14 @@ def materialize(layer: Layer, draw: bool = True) -> None:
     All else stays as it is, also what layers inside have made. A plain torch module draws its own values, by
     `reset_parameters`. Raises RuntimeError for one that has no such method.
     """
-    if not any(tensor.is_meta for tensor in (*layer.parameters(), *layer.buffers())):
+    if not any(map(_is_on_meta, (*layer.parameters(), *layer.buffers()))):
         return
     device, modules = config.device(), dict(plain_modules(layer))
-    fresh = [v for v in own_variables(layer) if any(tensor.is_meta for tensor in v.tensors)]
+    fresh = [variable for variable in own_variables(layer) if any(map(_is_on_meta, variable.tensors))]
     _allocate(layer, modules, device)
     if device.type == "meta":  # as the default device of torch: `to_empty` gives memory later
         return
-    with torch.no_grad():
-        for variable in fresh:
-            for tensor in variable.further:
-                tensor.zero_().requires_grad_(False)
+    _zero_further(fresh)
     if not draw:
         return
     drawn = [(variable, variable.initializer) for variable in fresh]
@@ -282,6 +300,14 @@ def materialize(layer: Layer, draw: bool = True) -> None:
     for variable, initializer in drawn:
         if initializer is not None:
             variable.draw(initializer)
+
+
+def _zero_further(variables: list[Variable]) -> None:
+    """Keep at zero what torch adds to weights, or keeps beside them."""
+    with torch.no_grad():
+        for variable in variables:
+            for tensor in variable.further:
+                tensor.zero_().requires_grad_(False)
 
 
 def _reset_modules(layer: Layer, modules: dict[str, nn.Module], variables: list[Variable]) -> None:

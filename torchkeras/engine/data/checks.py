@@ -1,4 +1,4 @@
-"""What a user passes as data, to one tensor a name; what cannot be meant is refused here, before any training.
+"""Turns what a user passes as data into a tensor for each name, and refuses what cannot be meant before any training.
 
 Shapes are Keras's, with the batch axis: (None, 28, 28, 1). Each error says where the data was meant to go.
 """
@@ -27,6 +27,7 @@ from torchkeras.engine.data.target_kinds import (
     ONE_HOT,
     SOME_CLASSES,
 )
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.symbolic.tensor import KerasTensor
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def standardize(
 
     An array with one axis gets a second one of length 1, as in Keras, unless one axis is expected. A None among
     `shapes` leaves the shape free, one among `dtypes` the type. `what`: "input" or "target". `as_given`: which keep
-    their one axis, and integers their type. `kinds`: of targets, see `target_kinds`, for what errors advise. `indices`:
+    a single axis, and integers their type. `kinds`: of targets, see `target_kinds`, for what errors advise. `indices`:
     the layers that take the numbers of each as indices; those of a `streamed` batch on a device are not looked at,
     since that would wait for it. Raises ValueError for a number of arrays, a name, a shape, an element type or indices
     that do not fit, and TypeError for what holds no numbers.
@@ -132,7 +133,7 @@ def check_indices(values: Tensor, name: str, layer: Layer) -> None:
 
     Raises ValueError with one that is none.
     """
-    size = layer._facts.indices
+    size = facts_of(layer).indices
     if size is None or values.numel() == 0:
         return
     if values.dtype not in (torch.int32, torch.int64) and not values.is_floating_point():

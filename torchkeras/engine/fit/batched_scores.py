@@ -87,10 +87,11 @@ class BatchedScores:
         targets, outputs, known, sizes = zip(*self._waiting, strict=True)
         joined, none = _joined_batches(outputs), [None] * len(outputs[0])
         batch = Batch([], _joined_batches(targets), [None] * len(targets[0]), sum(sizes))
+        passed = Pass(joined, none, [], {})
         if known[0] is None:
-            self._sums.add(score(self._model, batch, Pass(joined, none, [], {}))[1], batch.size)
+            self._sums.add(score(self._model, batch, passed)[1], batch.size)
         else:
-            found = metrics(self._model, batch, joined, none)
+            found = metrics(self._model, batch, passed, {})
             for losses, size in zip(known, sizes, strict=True):  # added up as without waiting, to the last digit
                 self._sums.add({**losses, **found}, size)
         self._waiting, self._bytes = [], 0

@@ -40,7 +40,7 @@ def is_distributed(setting: Any) -> bool:
 
 def joined_by(training: Training) -> Any:
     """The processes of the group, for a model that they train together. Raises RuntimeError where there is no group."""
-    processes.initialize()
+    processes.join()
     setting = training.options.distribute
     if not processes.has_group():
         raise RuntimeError(

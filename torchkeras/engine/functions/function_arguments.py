@@ -11,7 +11,7 @@ numbers and such sizes, and `{"array": nested lists}`, a constant of the type of
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import prod
 from typing import Any
 
@@ -222,36 +222,37 @@ FORMS: Mapping[str, Callable[[Any], bool]] = {
 }
 
 
+def _entries(value: Any) -> Iterator[tuple[str, Any]]:
+    """(kind, what) of each entry among arguments, also of those in slices and in operations on sizes."""
+    if isinstance(value, Mapping):
+        kind, what = next(iter(value.items()))
+        yield kind, what
+        if kind in ("slice", "size"):
+            yield from _entries(what)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _entries(part)
+
+
 def is_fixed(value: Any) -> bool:
     """Whether an argument has nothing of the inputs or the layer in it."""
-    if isinstance(value, Mapping):
-        if "slice" in value:
-            return is_fixed(value["slice"])
-        return not {"input", "size", "array", *HELD} & set(value)
-    if isinstance(value, (list, tuple)):
-        return all(map(is_fixed, value))
-    return True
+    return all(kind in FIXED or kind == "slice" for kind, _ in _entries(value))
 
 
 def has_size(value: Any) -> bool:
     """Whether a size of an input is among arguments, which holds in one order of axes alone."""
-    if isinstance(value, Mapping):
-        return "size" in value or has_size(value.get("slice"))
-    return isinstance(value, (list, tuple)) and any(map(has_size, value))
+    return any(kind == "size" for kind, _ in _entries(value))
 
 
 def inputs_in(value: Any) -> list[int]:
     """The numbers of the inputs among arguments."""
-    if isinstance(value, Mapping) and "size" in value:
-        first, *others = value["size"]
-        return inputs_in(others) if isinstance(first, str) else [first]
-    if isinstance(value, Mapping):
-        if "input" in value:
-            return [value["input"]]
-        return inputs_in(value.get("slice"))
-    if isinstance(value, (list, tuple)):
-        return [k for part in value for k in inputs_in(part)]
-    return []
+    found: list[int] = []
+    for kind, what in _entries(value):
+        if kind == "input":
+            found.append(what)
+        elif kind == "size" and not isinstance(what[0], str):
+            found.append(what[0])
+    return found
 
 
 # --- for a call ------------------------------------------------------------------------------------------------------

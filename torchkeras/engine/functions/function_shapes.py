@@ -7,13 +7,14 @@ to no result, each unknown axis is tried with sizes of its own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from torchkeras.base.nested import leaves, put_together, taken_apart
-from torchkeras.engine.shapes.output_shapes import PROBES, with_probes
+from torchkeras.base.nested import leaves
+from torchkeras.engine.shapes.output_shapes import PROBES, filled, merged, with_probes
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
 from torchkeras.engine.weights.expressions import value_now
 
@@ -32,12 +33,10 @@ def infer(layer: Operation, inputs: Any, masks: list[Any]) -> tuple[Any, list[An
     """
     tensors: list[KerasTensor] = as_list(inputs)
     try:
-        outputs = _merged(layer, *(_run_on_meta(layer, tensors, [_carried(t, run) for t in tensors]) for run in (0, 1)))
+        outputs = _outputs(layer, tensors, _kept_sizes)
     except FAILURES:
         try:
-            outputs = _merged(
-                layer, *(_run_on_meta(layer, tensors, [_filled(t, size) for t in tensors]) for size in PROBES)
-            )
+            outputs = _outputs(layer, tensors, _probe_sizes)
         except FAILURES as error:
             raise _explained(layer, tensors, error) from error
     mask = layer.compute_mask(inputs, masks)
@@ -46,14 +45,23 @@ def infer(layer: Operation, inputs: Any, masks: list[Any]) -> tuple[Any, list[An
     return outputs, [symbolic, *[None] * (len(found) - 1)]
 
 
-def _carried(tensor: KerasTensor, run: int) -> Sizes:
-    if tensor._probed is None:
-        return _filled(tensor, PROBES[run])
-    return tensor._probed[run]
+def _probe_sizes(tensor: KerasTensor, run: int) -> Sizes:
+    """The sizes of an input in the first run or the second, one size for all unknown axes."""
+    return filled(tensor.shape, PROBES[run])
 
 
-def _filled(tensor: KerasTensor, size: int) -> Sizes:
-    return tuple(size if known is None else known for known in tensor.shape)
+def _kept_sizes(tensor: KerasTensor, run: int) -> Sizes:
+    """The sizes that a tensor had in that run of the function that made it."""
+    return _probe_sizes(tensor, run) if tensor._probed is None else tensor._probed[run]
+
+
+def _outputs(layer: Operation, tensors: list[KerasTensor], sizes_of: Callable[[KerasTensor, int], Sizes]) -> Any:
+    """Symbolic outputs by two runs, which keep their sizes. `sizes_of`: of an input in a run."""
+    first, second = (_run_on_meta(layer, tensors, [sizes_of(tensor, run) for tensor in tensors]) for run in (0, 1))
+    outputs = merged(first, second, f"{layer.name}: a function in a graph gives tensors")
+    for tensor, one, other in zip(leaves(outputs), leaves(first), leaves(second), strict=True):
+        tensor._probed = (tuple(one.shape), tuple(other.shape))
+    return outputs
 
 
 def _run_on_meta(layer: Operation, tensors: list[KerasTensor], sizes: list[Sizes]) -> Any:
@@ -63,21 +71,6 @@ def _run_on_meta(layer: Operation, tensors: list[KerasTensor], sizes: list[Sizes
     held = {name: tensor.to("meta") for name, tensor in held.items()}
     with torch.no_grad():
         return layer._computed(SimpleNamespace(**held), given)
-
-
-def _merged(layer: Operation, first: Any, second: Any) -> Any:
-    """Symbolic tensors in the form of the results of both runs; a plain tuple of them is a list, as layers give it."""
-    form, tensors = taken_apart(first)
-    if not tensors:
-        raise TypeError(f"{layer.name}: a function in a graph gives tensors; found {type(first).__name__}.")
-    merged = []
-    for one, other in zip(tensors, leaves(second), strict=True):
-        shape = [a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)]
-        tensor = KerasTensor(shape, one.dtype)
-        tensor._probed = (tuple(one.shape), tuple(other.shape))
-        merged.append(tensor)
-    outputs = put_together(form, merged)
-    return list(outputs) if type(outputs) is tuple else outputs
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------
@@ -146,7 +139,7 @@ def _culprit(layer: Operation, tensors: list[KerasTensor], unknown: list[tuple[i
     sizes = sorted({size for t in tensors for size in t.shape if size is not None} | set(held))
     for k, axis in unknown:
         for size in sizes:
-            tried = [list(_filled(tensor, PROBES[0])) for tensor in tensors]
+            tried = [list(_probe_sizes(tensor, 0)) for tensor in tensors]
             tried[k][axis] = size
             try:
                 _run_on_meta(layer, tensors, [tuple(shape) for shape in tried])

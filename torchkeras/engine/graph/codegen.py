@@ -19,6 +19,7 @@ import torch
 from torchkeras.base.naming import Unused
 from torchkeras.base.nested import POSITIONAL, TensorSlot, is_flat, leaves, of_first
 from torchkeras.engine.dtypes import is_mixed, taken_type, typed
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.functions.call_text import PLAIN, literal
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.added_losses import activity_loss
@@ -218,14 +219,14 @@ class _Writer:
 
     def _layouts(self, layer: Layer, inputs: list[KerasTensor]) -> tuple[Layout, Layout, str]:
         """The order that the inputs must have, the order the outputs come in, and an argument that tells the axis."""
-        kind = layer._facts.layout
+        kind = facts_of(layer).layout
         if kind not in (Layout.ANY, Layout.AXIS):
             return kind, kind, ""
         alike = len({tensor.ndim for tensor in inputs}) == 1
         first = any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in inputs)
         if not (alike and first):
             return Layout.KERAS, Layout.KERAS, ""
-        axis = axis_channels_first(layer._facts.axis, inputs[0].ndim) if kind is Layout.AXIS else None
+        axis = axis_channels_first(facts_of(layer).axis, inputs[0].ndim) if kind is Layout.AXIS else None
         return Layout.CHANNELS_FIRST, Layout.CHANNELS_FIRST, "" if axis is None else f", axis={axis}"
 
     def _input_values(self, layer: Layer, inputs: list[KerasTensor], layout: Layout) -> list[int]:
@@ -300,7 +301,7 @@ class _Writer:
 
     def _overwrites(self, node: Node, taken: Layout) -> bool:
         """Whether a node may put its output where its first input is: nothing else needs that."""
-        if node.layer._facts.in_place() is None:
+        if facts_of(node.layer).in_place() is None:
             return False
         first, *others = node.input_tensors
         return (
@@ -312,13 +313,13 @@ class _Writer:
 
     def _rectifies(self, node: Node) -> bool:
         """Whether a node may do the relu that its input ends in: for less, since it has fewer values."""
-        if not node.layer._facts.commutes_with_relu:
+        if not facts_of(node.layer).commutes_with_relu:
             return False
         (tensor,) = node.input_tensors
         maker = tensor._keras_history.layer
         if node.has_own_mode or node_of(tensor).has_own_mode:
             return False
-        return maker._facts.before_relu() is not None and self._for_one_alone(tensor) and tensor not in self.raw
+        return facts_of(maker).before_relu() is not None and self._for_one_alone(tensor) and tensor not in self.raw
 
     def _needs_copy(self, layer: Layer, index: int, tensor: KerasTensor) -> bool:
         """Whether a layer's code changes an input in place, or may do so, that others look at or the caller has."""
@@ -328,7 +329,7 @@ class _Writer:
 
     def _is_spare(self, tensor: KerasTensor) -> bool:
         """Whether the one node that looks at a tensor may change it in place."""
-        return tensor._keras_history.layer._facts.overwritable and self._for_one_alone(tensor)
+        return facts_of(tensor._keras_history.layer).overwritable and self._for_one_alone(tensor)
 
     def _for_one_alone(self, tensor: KerasTensor) -> bool:
         """Whether nothing but one node looks at a tensor."""

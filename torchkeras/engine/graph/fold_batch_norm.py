@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from torchkeras.activations import linear
 from torchkeras.engine.dtypes import is_mixed
-from torchkeras.engine.facts import OWN_PACKAGE, is_own
+from torchkeras.engine.facts import OWN_PACKAGE, facts_of, is_own
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls, has_hooks
 from torchkeras.engine.graph.network import Network
@@ -146,7 +146,7 @@ def _can_join(before: Node, node: Node) -> bool:
     return (
         _says(norm, "affine")
         and _says(layer, "product")
-        and type(layer._modules.get(layer._facts.product)) in OUTPUT_AXES
+        and type(layer._modules.get(facts_of(layer).product)) in OUTPUT_AXES
         and layer.activation is linear
         and not (is_mixed(layer) or is_mixed(norm))  # whose kernels are cast to less range
         and layer.activity_regularizer is None
@@ -159,11 +159,11 @@ def _can_join(before: Node, node: Node) -> bool:
 def _fold(before: Node, node: Node, values: float) -> Fold | None:
     """The two calls as one; None for a kernel of more than so many values, and where their tensors do not fit."""
     layer: Any = before.layer
-    product = layer._facts.product
+    product = facts_of(layer).product
     module, (tensor,) = layer._modules[product], node.input_tensors
     if module.weight.numel() > values:  # as the values that are normalized, each is read and written once
         return None
-    affine = node.layer._facts.affine()
+    affine = facts_of(node.layer).affine()
     if affine is None or not _folds_into(affine, module, getattr(layer, "_axis_of_channels", -1), tensor.ndim):
         return None
     scaled = _scaled(module, *affine[1:])
@@ -200,12 +200,12 @@ def _like(module: Kind, **changed: Any) -> Kind:
 
 def _is_its_graph(network: Network) -> bool:
     """Whether a network computes what its graph says, and nothing else."""
-    return network._facts.says("hook_free") and not has_hooks(network)
+    return facts_of(network).says("hook_free") and not has_hooks(network)
 
 
 def _says(layer: Layer, name: str) -> bool:
     """Whether a layer of this package says `name` of its `forward`: a class of the user's may override parts of it."""
-    return is_own(type(layer)) and layer._facts.says(name)
+    return is_own(type(layer)) and facts_of(layer).says(name)
 
 
 def keeps_no_tensor(run: HookFreeCalls) -> bool:

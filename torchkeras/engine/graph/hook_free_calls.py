@@ -20,6 +20,7 @@ from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
 
 from torchkeras.base.lazy import lazy_property
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import all_minding, call_in_mode, in_mode, minding
@@ -143,7 +144,7 @@ class StandIn:
     """What a generated function asks of a layer."""
 
     def __init__(self, layer: Layer):
-        facts = layer._facts
+        facts = facts_of(layer)
         functions = facts.hook_free(), facts.in_place(), facts.before_relu(), facts.logits
         self._call_module, into, early, self._call_logits = in_its_mode(layer, *functions)
         self._call_overwriting = into or self._call_module

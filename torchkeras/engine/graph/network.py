@@ -21,7 +21,7 @@ from torchkeras.base.rules import integer, read
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.building import building_alone
 from torchkeras.engine.dtypes import agree_on_policy, take_policy, taken
-from torchkeras.engine.facts import Facts
+from torchkeras.engine.facts import Facts, facts_of
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.call_forms import (
     as_tensors,
@@ -546,7 +546,7 @@ def names_by_layers(network: Network) -> list[str]:
 
 def _takes_policy(module: torch.nn.Module) -> bool:
     """Whether a module has a policy that a model around it may give: a layer that casts, or a model."""
-    return isinstance(module, Network) or (isinstance(module, Layer) and module._facts.casts)
+    return isinstance(module, Network) or (isinstance(module, Layer) and facts_of(module).casts)
 
 
 def _are_those_of(graph: Graph, tensors: list[KerasTensor], masks: list[Any]) -> bool:

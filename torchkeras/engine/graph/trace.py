@@ -15,6 +15,7 @@ import torch
 
 from torchkeras.base.lazy import lazy_property
 from torchkeras.base.nested import POSITIONAL, put_together, slots_as_written, taken_apart
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.layer.call import attach
 from torchkeras.engine.symbolic.tensor import History, KerasTensor, Node, Shape, node_of
 
@@ -62,7 +63,7 @@ class Graph:
                 if inside is not None and len(inside.inputs) == len(taken):
                     pairs = zip(inside.inputs, taken, strict=True)
                     pending.append((inside, {tensor: number for tensor, number in pairs if number is not None}))
-                elif taken and taken[0] is not None and node.layer._facts.indices is not None:
+                elif taken and taken[0] is not None and facts_of(node.layer).indices is not None:
                     found[taken[0]].append(node.layer)
         return found
 

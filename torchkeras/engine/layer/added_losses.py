@@ -92,17 +92,25 @@ def add_loss(layer: Layer, losses: Any) -> None:
     computing = CODE.owner is not None or ADDED.taken is not None or ADDED.inside or traced()
     for given in losses if isinstance(losses, (list, tuple)) else [losses]:
         is_function = callable(given) and not isinstance(given, Tensor)
-        loss: Any = given() if computing and is_function else given  # type: ignore[reportCallIssue]
-        if not isinstance(loss, Tensor) and (computing or not is_function):
-            raise TypeError(f"{layer.name}: add_loss takes tensors or functions; found {type(loss).__name__}.")
-        if isinstance(loss, Tensor) and loss.dim():
-            raise ValueError(
-                f"{layer.name}: add_loss takes scalars; found the shape {tuple(loss.shape)}. Take its mean or sum."
-            )
+        if is_function and not computing:
+            _add_to_every_step(layer, given)
+            continue
+        loss: Any = given() if is_function else given  # type: ignore[reportCallIssue]
+        _check_scalar(layer, loss)
         if computing:
             _add(layer, widened(loss), None)
         else:
             _add_to_every_step(layer, loss)
+
+
+def _check_scalar(layer: Layer, loss: Any) -> None:
+    """Raise TypeError for what is no tensor, and ValueError for one that is no scalar."""
+    if not isinstance(loss, Tensor):
+        raise TypeError(f"{layer.name}: add_loss takes tensors or functions; found {type(loss).__name__}.")
+    if loss.dim():
+        raise ValueError(
+            f"{layer.name}: add_loss takes scalars; found the shape {tuple(loss.shape)}. Take its mean or sum."
+        )
 
 
 def _add_to_every_step(layer: Layer, loss: Any) -> None:

@@ -15,6 +15,7 @@ from torchkeras.base.nested import POSITIONAL, leaves, mapped, taken_apart
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.building import in_first_run
 from torchkeras.engine.dtypes import by_policy, follows_policy
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.shapes import output_shapes
 from torchkeras.engine.symbolic.axis_order import Layout, convert, to_channels_first, to_keras
 from torchkeras.engine.symbolic.tensor import (
@@ -50,7 +51,7 @@ def training_of(layer: Layer, arguments: dict[str, Any]) -> bool | None:
 def compute(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a layer gives for real tensors, in Keras's order of axes and by its policy; built where it is not yet."""
     tensors = _checked_tensors(layer, args, kwargs)
-    run = partial(in_keras_order, layer._facts.layout, layer._call_module)
+    run = partial(in_keras_order, facts_of(layer).layout, layer._call_module)
     policed = layer._tells_policy and tensors and follows_policy(layer) and not in_first_run()
     if policed:
         run = partial(by_policy, layer, run)
@@ -96,7 +97,7 @@ def _refuse_type(layer: Layer, tensors: list[Any], error: RuntimeError) -> None:
 def _remember(layer: Layer, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     """Take a single tensor of this shape and type from now on without a further look, where none is needed."""
     plain = len(args) == 1 and not kwargs and type(args[0]) is torch.Tensor and not args[0].is_meta
-    if plain and layer.input_spec is None and layer._facts.layout is not Layout.CHANNELS_FIRST:
+    if plain and layer.input_spec is None and facts_of(layer).layout is not Layout.CHANNELS_FIRST:
         known = layer._taken_plainly
         if len(known) >= MOST_TAKEN:
             known.clear()
@@ -156,15 +157,23 @@ def call_symbolically(layer: Layer, symbolic: list[Any], args: tuple[Any, ...], 
     masks = [tensor._keras_mask for tensor in tensors]
     if mask is not None:
         _refuse_other_mask(layer, mask, masks)
-    inputs = list(inputs) if isinstance(inputs, list) else inputs  # whose list it is may change it afterwards
+    if isinstance(inputs, list):
+        inputs = list(inputs)  # whose list it is may change it afterwards
     outputs, output_masks = layer._infer_outputs(inputs, masks, arguments)
-    node_index = len(layer._call_nodes)
-    for index, (tensor, output_mask) in enumerate(zip(leaves(outputs), output_masks, strict=True)):
-        tensor.name = layer.name if node_index == index == 0 else f"{layer.name}:{node_index}:{index}"
-        tensor._keras_history = History(layer, node_index, index)
-        tensor._keras_mask = output_mask
+    _enter(layer, leaves(outputs), output_masks)
     attach(Node(layer, inputs, outputs, arguments), tensors)
     return outputs
+
+
+def _enter(layer: Layer, outputs: list[KerasTensor], masks: list[Any]) -> None:
+    """Give symbolic outputs their names, their masks, and the call that they come from: the layer's next one."""
+    node_index = len(layer._call_nodes)
+    for index, (tensor, mask) in enumerate(zip(outputs, masks, strict=True)):
+        tensor.name = f"{layer.name}:{node_index}:{index}"
+        tensor._keras_history = History(layer, node_index, index)
+        tensor._keras_mask = mask
+    if node_index == 0 and outputs:
+        outputs[0].name = layer.name
 
 
 def _refuse_other_mask(layer: Layer, mask: Any, masks: list[Any]) -> None:
@@ -247,7 +256,7 @@ def _shape_of(layer: Layer, value: Any) -> Shape:
 def _shapes_of(layer: Layer, args: tuple[Any, ...]) -> list[Any]:
     """For each argument that holds tensors their shapes: the first's as a list, the others' as they are nested."""
     first, others = args[0] if args else None, args[1:]
-    items: list[Any] = [*first] if isinstance(first, (list, tuple)) else [] if first is None else [first]
+    items = as_list(first)
     further = [mapped(value, partial(_shape_of, layer)) for value in others if leaves(value)]
     return [[_nested_shapes(layer, item) for item in items], *further]
 

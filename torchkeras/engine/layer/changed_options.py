@@ -19,7 +19,7 @@ from torchkeras.base.nested import leaves
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import on_meta
 from torchkeras.engine.building.meta_run import MadeOnMeta
-from torchkeras.engine.facts import is_own
+from torchkeras.engine.facts import facts_of, is_own
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.weights.weight import plain_modules
 from torchkeras.engine.weights.weight_lists import TORCHS_OWN
@@ -92,11 +92,15 @@ class _Seen:
             self.weights += [(each.name, each.shape) for each in again.weights]
             self.weights += [(name, each.shape) for name, each in again.named_buffers()]
         self.written = _written_by(layer)
-        nodes = [node for node in layer._call_nodes if node.input_tensors]
-        found = [_outputs(layer, node) for node in nodes]
-        self.known = [[output.shape for output in node.output_tensors] for node in nodes]
-        self.shapes = [[output.shape for output in outputs] for outputs, _ in found]
-        self.masked = [[mask is not None for mask in masks] for _, masks in found]
+        self.known: list[Any] = []  # the shapes of the outputs of each call, as the graph has them
+        self.shapes: list[Any] = []  # the same as they are now
+        self.masked: list[Any] = []  # whether they have masks now
+        for node in layer._call_nodes:
+            if node.input_tensors:
+                outputs, masks = _outputs(layer, node)
+                self.known.append([output.shape for output in node.output_tensors])
+                self.shapes.append([output.shape for output in outputs])
+                self.masked.append([mask is not None for mask in masks])
 
 
 def _check(layer: Layer, refusal: str, before: _Seen, after: _Seen) -> None:
@@ -152,22 +156,26 @@ def by_hand(layer: Layer) -> Iterator[str]:
             continue
         if "forward" in vars(module):
             yield f"{path or 'it'} has a forward of its own"
-        if type(module) is not type(made):
-            if not installed(type(module).__module__):
-                yield f"{path} is of the class {type(module).__name__}"
-            continue
-        for name, value in vars(made).items():
-            found = vars(module).get(name)
-            if name not in NOT_MADE and name[0] != "_" and _is_plain(value) and found != value:
-                yield f"{path} has {name} {found!r}, and {value!r} by its options"
+        if type(module) is type(made):
+            for name, value in _plain_attributes(made).items():
+                found = vars(module).get(name)
+                if name[0] != "_" and found != value:
+                    yield f"{path} has {name} {found!r}, and {value!r} by its options"
+        elif not installed(type(module).__module__):
+            yield f"{path} is of the class {type(module).__name__}"
+
+
+def _plain_attributes(module: nn.Module) -> dict[str, Any]:
+    """The attributes that an option may have made: numbers and texts alone."""
+    return {name: value for name, value in vars(module).items() if name not in NOT_MADE and _is_plain(value)}
 
 
 def _take_over(module: nn.Module | None, before: nn.Module | None, after: nn.Module) -> None:
     """Give a module what an option makes another: plain attributes, and constants."""
     if module is None or not type(module) is type(before) is type(after):
         return  # a module of the user's, or one of torch's whose place another takes: the layer looks at each call
-    for name, value in vars(after).items():
-        if name not in NOT_MADE and _is_plain(value) and vars(before).get(name) != value:
+    for name, value in _plain_attributes(after).items():
+        if vars(before).get(name) != value:
             module.__dict__[name] = value
     for name, constant in after._buffers.items():
         mine = module._buffers.get(name)
@@ -182,7 +190,7 @@ def _is_plain(value: Any) -> bool:
 
 def _written_by(layer: Layer) -> Mapping[str, Any]:
     """What generated functions, and what `compile` settles, are written by."""
-    facts = layer._facts
+    facts = facts_of(layer)
     names = [name for name in vars(layer) if name.endswith(("_regularizer", "_constraint"))]
     return {
         **{name: getattr(facts, name) for name in ("layout", "overwritable", "commutes_with_relu", "ends_in")},

@@ -38,7 +38,7 @@ from torchkeras.engine.layer.call_views import of_all_calls, of_call, of_single_
 from torchkeras.engine.layer.changed_options import change_option, keep_option
 from torchkeras.engine.modes import MODE, by_mode, call_in_mode, in_mode
 from torchkeras.engine.shapes import output_shapes
-from torchkeras.engine.shapes.input_spec import sized
+from torchkeras.engine.shapes.input_spec import whole_shape
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape, as_list
 from torchkeras.engine.weights.freezing import Freezing, follow_trainable, hold_statistics, with_freezing
 from torchkeras.engine.weights.weight import Variable, Weight, initializer_of
@@ -150,36 +150,10 @@ class Layer(BaseLayer):
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.__doc__ = cls.__doc__ or cls.__mro__[1].__doc__  # what a variant of a rank does, its base says
-        cls._options = options.collect(cls, Layer)
-        cls._changeable = {option.field: option for option in cls._options.values()}
-        makes = next(base for base in cls.__mro__ if "__init__" in base.__dict__)
-        declares = options.declares(makes)
-        if declares:
-            docstrings.complete_when_read(cls, lambda cls: docstrings.complete(cls, cls._options))
-        cls._weights = {
-            name: value
-            for base in reversed(cls.__mro__[: cls.__mro__.index(Layer)])
-            for name, value in base.__dict__.items()
-            if isinstance(value, Weight)
-        }
         cls._is_users = not is_own(cls)
-        for name in ("call", "forward"):
-            if cls._is_users and name in cls.__dict__:
-                setattr(cls, name, by_mode(cls.__dict__[name]))
-        if "call" in cls.__dict__:
-            cls._by_call = True
-            cls.forward = Layer.forward  # type: ignore[method-assign]
-        elif "forward" in cls.__dict__:
-            cls._by_call = False
-            cls._native_forward = cls.__dict__["forward"]
-        cls._joined_facts = joined(cls)
-        cls._casts_outputs = not cls._is_users and not cls._joined_facts.keeps_types
-        cls._call_signature = _signature(cls.call if cls._by_call else cls.forward)
-        parameters = cls._call_signature.parameters
-        cls._call_parameters = frozenset(parameters)
-        cls._takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
-        # None: what Python finds by itself, the signature of an `__init__` that declares no options.
-        cls.__signature__ = options.signature(cls._options, "layer_options") if declares else None
+        _find_options(cls)
+        _find_weights(cls)
+        _find_call(cls)
         if not abstract and not cls._is_users:
             registry.layers.register(cls.__name__, cls)
 
@@ -240,24 +214,14 @@ class Layer(BaseLayer):
         if not (name is None or isinstance(name, str)):
             raise ValueError(f"{kind}: name must be a string, or None; found {name!r}.")
         self.name = name or unique_name(snake_case(kind))
-        if not (batch_input_shape is None or isinstance(batch_input_shape, Iterable)):
-            raise ValueError(
-                f"{kind} {self.name!r}: batch_input_shape must be a tuple, such as (None, 4); found "
-                f"{batch_input_shape!r}."
-            )
-        shape: Any = input_shape if batch_input_shape is None else batch_input_shape[1:]
-        if input_dim is not None or input_length is not None:
+        self.batch_input_shape = None
+        if not (input_shape is batch_input_shape is batch_size is input_dim is input_length is None):  # some are said
             try:
-                shape = sized(shape, input_dim, input_length, self._facts.input_ndim)
+                self.batch_input_shape = whole_shape(
+                    input_shape, batch_input_shape, batch_size, input_dim, input_length, self._facts.input_ndim
+                )
             except ValueError as error:
                 raise ValueError(f"{kind} {self.name!r}: {error}") from None
-        if batch_size is not None and (shape is None or batch_input_shape is not None):
-            raise ValueError(
-                f"{kind} {self.name!r}: batch_size goes with input_shape; found batch_size {batch_size!r}."
-            )
-        if batch_input_shape is None and shape is not None:
-            batch_input_shape = (batch_size, *as_list(shape))
-        self.batch_input_shape = None if batch_input_shape is None else tuple(batch_input_shape)
         if "input_dtype" in given:
             self.input_dtype = dtype_name(dtype_of(given.pop("input_dtype") or config.floatx()))
         if dtype is not None:
@@ -289,16 +253,17 @@ class Layer(BaseLayer):
             if added is not None:
                 name_weight(self, added, name)
                 return
-            if name in self._changeable and not self._is_users:  # whose own code may read a tensor there
-                change_option(self, name, value)
-                return
+            changes = name in self._changeable and not self._is_users  # whose own code may read a tensor there
         elif type(value) in KINDS and self._is_users and name not in ENGINES_OWN and wanted(value):
-            setter = getattr(getattr(type(self), name, None), "fset", None)
-            value = tracked(value) if setter is None else value  # a property takes the list itself
-        elif name in self._changeable:
+            changes = False
+            if getattr(declared, "fset", None) is None:  # a property takes the list itself
+                value = tracked(value)
+        else:
+            changes = name in self._changeable
+        if changes:
             change_option(self, name, value)
-            return
-        super().__setattr__(name, value)
+        else:
+            super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
         if name in self._changeable or name in self._weights:
@@ -956,6 +921,46 @@ class Layer(BaseLayer):
             and option.rule.write(getattr(self, option.field)) != option.default
         ]
         return ", ".join([repr(self.name), *changed])
+
+
+def _find_options(cls: type[Layer]) -> None:
+    """Find the options that a class declares, with its bases."""
+    cls._options = options.collect(cls, Layer)
+    cls._changeable = {option.field: option for option in cls._options.values()}
+    makes = next(base for base in cls.__mro__ if "__init__" in base.__dict__)
+    if options.declares(makes):
+        docstrings.complete_when_read(cls, lambda cls: docstrings.complete(cls, cls._options))
+        cls.__signature__ = options.signature(cls._options, "layer_options")
+    else:
+        cls.__signature__ = None  # what Python finds by itself, the signature of `__init__`
+
+
+def _find_weights(cls: type[Layer]) -> None:
+    """Find the weights that a class declares, with its bases."""
+    cls._weights = {}
+    for base in reversed(cls.__mro__[: cls.__mro__.index(Layer)]):
+        for name, value in base.__dict__.items():
+            if isinstance(value, Weight):
+                cls._weights[name] = value
+
+
+def _find_call(cls: type[Layer]) -> None:
+    """Find how a class computes, by `call` or `forward`, and what its calls take."""
+    for name in ("call", "forward"):
+        if cls._is_users and name in cls.__dict__:
+            setattr(cls, name, by_mode(cls.__dict__[name]))
+    if "call" in cls.__dict__:
+        cls._by_call = True
+        cls.forward = Layer.forward  # type: ignore[method-assign]
+    elif "forward" in cls.__dict__:
+        cls._by_call = False
+        cls._native_forward = cls.__dict__["forward"]
+    cls._joined_facts = joined(cls)
+    cls._casts_outputs = not cls._is_users and not cls._joined_facts.keeps_types
+    cls._call_signature = _signature(cls.call if cls._by_call else cls.forward)
+    parameters = cls._call_signature.parameters
+    cls._call_parameters = frozenset(parameters)
+    cls._takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
 
 
 name_methods(Layer)

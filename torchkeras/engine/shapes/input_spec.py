@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,26 +54,48 @@ class InputSpec:
         if self.min_ndim is not None and ndim < self.min_ndim:
             return f"expected min_ndim={self.min_ndim}, found ndim={ndim}"
         for axis, size in (*self.axes.items(), *enumerate(self.shape or ())):
-            if size is not None and -ndim <= axis < ndim and shape[axis] not in (None, size):
+            # None fits any size, and is fitted by any.
+            if -ndim <= axis < ndim and None not in (size, shape[axis]) and shape[axis] != size:
                 return f"expected axis {axis} of input shape to have value {size}"
         return None
 
 
-def sized(shape: Any, input_dim: int | None, input_length: int | None, ndim: int | None) -> Any:
+def whole_shape(
+    input_shape: Any,
+    batch_input_shape: Any,
+    batch_size: int | None,
+    input_dim: int | None,
+    input_length: int | None,
+    ndim: int | None,
+) -> Shape | None:
+    """The shape with the batch axis that the options of a layer say; None where they say nothing.
+
+    `ndim`: the number of axes of its inputs, None for any. Raises ValueError for options that do not fit together.
+    """
+    if not (batch_input_shape is None or isinstance(batch_input_shape, Iterable)):
+        raise ValueError(f"batch_input_shape must be a tuple, such as (None, 4); found {batch_input_shape!r}.")
+    shape: Any = input_shape if batch_input_shape is None else batch_input_shape[1:]  # type: ignore[reportIndexIssue]
+    if input_dim is not None or input_length is not None:
+        shape = _sized(shape, input_dim, input_length, ndim)
+    if batch_size is not None and (shape is None or batch_input_shape is not None):
+        raise ValueError(f"batch_size goes with input_shape; found batch_size {batch_size!r}.")
+    if batch_input_shape is not None:
+        return tuple(batch_input_shape)
+    return None if shape is None else (batch_size, *as_list(shape))
+
+
+def _sized(shape: Any, input_dim: int | None, input_length: int | None, ndim: int | None) -> Any:
     """The shape without the batch axis that `input_dim` and `input_length` say of an input of `ndim` axes.
 
     Where there is a shape, raises ValueError unless they say the same.
     """
     if shape is None and input_dim is not None:
         shape = (input_length, input_dim) if input_length is not None or ndim == 3 else (input_dim,)
-    sizes = as_list(shape)
-    for option, value, size in (
-        ("input_length", input_length, sizes[-2] if len(sizes) > 1 else None),
-        ("input_dim", input_dim, sizes[-1] if sizes else None),
-    ):
+    sizes = (None, None, *as_list(shape))  # what is not there fits nothing
+    for option, value, size in (("input_length", input_length, sizes[-2]), ("input_dim", input_dim, sizes[-1])):
         if value is not None and value != size:
             raise ValueError(
-                f"{option} {value!r} does not fit the input shape {tuple(sizes) or None}. Give input_dim and "
+                f"{option} {value!r} does not fit the input shape {sizes[2:] or None}. Give input_dim and "
                 "input_length together, or input_shape alone."
             )
     return shape

@@ -24,7 +24,7 @@ from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import deferred, first_run, in_first_run, materialize
 from torchkeras.engine.building.meta_run import run_on_meta
 from torchkeras.engine.dtypes import is_mixed, taken
-from torchkeras.engine.facts import is_own
+from torchkeras.engine.facts import facts_of, is_own
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, unpacked
 
 if TYPE_CHECKING:
@@ -47,7 +47,9 @@ def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, A
     outputs, mask = _stated(layer, inputs), None
     if outputs is None:
         (first, mask), (second, _) = (_run_on_meta(layer, inputs, masks, arguments, size, True) for size in PROBES)
-        outputs = _merged(layer, first, second)
+        outputs = merged(
+            first, second, f"{type(layer).__name__} {layer.name!r} must give a tensor or a list of tensors"
+        )
     elif asks_mask:
         _, mask = _run_on_meta(layer, inputs, masks, arguments, PROBES[0], False)
     if not asks_mask and any(m is not None for m in masks):
@@ -124,7 +126,7 @@ def _stated(layer: Layer, inputs: Any) -> Any:
     """Outputs whose shape needs no run: the input's, or what the layer's own `compute_output_shape` says; else None."""
     several = isinstance(inputs, (list, tuple))
     first: KerasTensor = inputs[0] if several else inputs
-    facts, is_floating = layer._facts, first.dtype.is_floating_point
+    facts, is_floating = facts_of(layer), first.dtype.is_floating_point
     if facts.keeps_shape and is_floating and not layer._by_call:
         return KerasTensor(first.shape, first.dtype)
     dtype = first.dtype if is_floating else layer._policy.compute_type
@@ -214,7 +216,7 @@ def _is_all_ours(layer: Layer) -> bool:
 
 
 def _is_ours(module: torch.nn.Module) -> bool:
-    if isinstance(module, AnyLayer) and module._facts.runs_users_code:
+    if isinstance(module, AnyLayer) and facts_of(module).runs_users_code:
         return False
     return is_own(type(module)) or type(module).__module__.startswith("torch.nn.")
 
@@ -247,29 +249,36 @@ def _in_compute_type(layer: Layer, tensor: torch.Tensor) -> torch.Tensor:
     return tensor.to("meta", layer._policy.compute_type if cast else tensor.dtype)
 
 
+def filled(shape: Shape, size: int) -> tuple[int, ...]:
+    """A shape with the same size for all axes that are unknown."""
+    return tuple(size if known is None else known for known in shape)
+
+
 def _meta(shape: Shape, dtype: torch.dtype, size: int) -> torch.Tensor:
-    return torch.empty([size if known is None else known for known in shape], dtype=dtype, device="meta")
+    return torch.empty(filled(shape, size), dtype=dtype, device="meta")
 
 
 def _meta_mask(mask: Any, size: int) -> torch.Tensor | None:
     return None if mask is None else _meta(mask.shape, torch.bool, size)
 
 
-def _merged(layer: Layer, first: Any, second: Any) -> Any:
+def merged(first: Any, second: Any, rule: str) -> Any:
     """Symbolic tensors in the form of the outputs of both runs; a plain tuple of them is a list, as in Keras.
 
-    Raises TypeError for outputs without a tensor.
+    Raises TypeError for outputs without a tensor; it begins with the `rule` that there must be some.
     """
     form, tensors = taken_apart(first)
     if not tensors:
-        raise TypeError(
-            f"{type(layer).__name__} {layer.name!r} must give a tensor or a list of tensors; "
-            f"found {type(first).__name__}."
-        )
+        raise TypeError(f"{rule}; found {type(first).__name__}.")
     pairs = zip(tensors, leaves(second), strict=True)
-    shapes = [([a if a == b else None for a, b in zip(x.shape, y.shape, strict=True)], x.dtype) for x, y in pairs]
-    merged = put_together(form, [KerasTensor(shape, dtype) for shape, dtype in shapes])
-    return list(merged) if type(merged) is tuple else merged
+    outputs = put_together(form, [_symbolic_of_both(one, other) for one, other in pairs])
+    return list(outputs) if type(outputs) is tuple else outputs
+
+
+def _symbolic_of_both(first: torch.Tensor, second: torch.Tensor) -> KerasTensor:
+    """A symbolic tensor with the sizes that were the same in both runs."""
+    sizes = zip(first.shape, second.shape, strict=True)
+    return KerasTensor([size if size == other else None for size, other in sizes], first.dtype)
 
 
 def _output_masks(outputs: list[KerasTensor], mask: Any) -> list[Any]:

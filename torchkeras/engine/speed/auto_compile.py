@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from torchkeras.engine.data.batch import Batch
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.speed.compiled_call import CAPTURED, Options, is_on_cuda
 from torchkeras.engine.speed.compiled_steps import Learning
@@ -144,4 +145,4 @@ def _now(batch: Batch) -> float:
 
 def _walks(model: CompiledModel) -> bool:
     """Whether a layer walks along time, where a graph would hold little or be large."""
-    return any(module._facts.walks for module in model.network.modules() if isinstance(module, Layer))
+    return any(facts_of(module).walks for module in model.network.modules() if isinstance(module, Layer))

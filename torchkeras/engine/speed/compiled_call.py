@@ -1,4 +1,4 @@
-"""Calls by one graph of torch.compile, for tensors of one kind; others as they would be without it.
+"""Runs calls as one graph of torch.compile, for tensors of one kind; other calls run as they would without it.
 
 A graph is made for tensors of the shapes that come first. Others, such as those of a smaller last batch, go without it,
 and so does every call while a hook observes a layer. What a callback changes in Python (`layer.rate = 0.3`) is seen by
@@ -32,8 +32,8 @@ Make = Callable[[Options, int], "Callable[..., Any] | None"]  # (options, change
 class OneGraph(Generic[Result]):
     """The graph of one function of lists of tensors.
 
-    `options`: those of torch.compile. `changes`: after so many further graphs, as changes in Python make them, there
-    are no more. `on_cuda`: whether the tensors must lie on a CUDA device.
+    `options`: those of torch.compile. `changes`: how many further graphs changes in Python may lead to; after
+    these none is made. `on_cuda`: whether the tensors must lie on a CUDA device.
     """
 
     does = "run"  # for messages

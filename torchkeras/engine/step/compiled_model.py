@@ -11,6 +11,7 @@ import torch
 from torchkeras.base.lazy import lazy_property
 from torchkeras.base.shards import is_sharded
 from torchkeras.engine.data.batch import Batch
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.changed_options import SETTLED
@@ -75,7 +76,7 @@ class CompiledModel:
         """Take penalties, constraints and last activations as options of layers have them now."""
         self.regularized, self.constrained, self.details = penalized, constrained, self.details or details
         self.targets = [
-            each if layer._facts.ends_in == each.logits else each.with_activation()  # type: ignore[union-attr]
+            each if facts_of(layer).ends_in == each.logits else each.with_activation()  # type: ignore[union-attr]
             for each, layer in zip(self.targets, self.ends[2:], strict=True)
         ]
         self.__dict__.pop("logits", None)
@@ -102,14 +103,17 @@ class CompiledModel:
     @lazy_property
     def by_sample(self) -> bool:
         """Whether loss and metrics are means over samples, and nothing is added to them."""
-        scores = [
-            score for each in self.targets for score in (each.objective.given, *(m.metric for m in each.measures))
-        ]
-        plain = not (self.details or self.added_losses or self.added_metrics or self.own_loss)
-        # A penalty on weights that processes share gathers them, in all processes at once.
+        if self.details or self.added_losses or self.added_metrics or self.own_loss or self._gathers_penalized():
+            return False
+        scores = [target.objective.given for target in self.targets]
+        for target in self.targets:
+            scores += [measure.metric for measure in target.measures]
+        return bool(scores) and all(map(is_by_sample, scores))
+
+    def _gathers_penalized(self) -> bool:
+        """Whether a penalty is on weights that processes share: it gathers them, in all processes at once."""
         with in_mode(False):  # to look changes nothing, also where a weight is computed
-            plain = plain and not any(is_sharded(tensor) for each in self.regularized for tensor in each.tensors)
-        return plain and bool(scores) and all(map(is_by_sample, scores))
+            return any(is_sharded(tensor) for variable in self.regularized for tensor in variable.tensors)
 
     @lazy_property
     def calls(self) -> HookFreeCalls:

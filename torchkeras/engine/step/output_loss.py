@@ -121,9 +121,8 @@ class TorchObjective(Objective):
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
         if isinstance(self.given, nn.Module) and any(b.device != predicted.device for b in self.given.buffers()):
             self.given.to(predicted.device)  # such as the weights of classes
-        if not (true.is_floating_point() or true.dtype == torch.bool) and self._takes_classes:
-            true = true.squeeze(1) if true.dim() == predicted.dim() == 2 and true.shape[1] == 1 else true
-            true = true.long()
+        if self._takes_classes:
+            true = _as_class_numbers(true, predicted)
         loss = self.given(predicted, true)
         check_scores(self.given, loss)
         if loss.dim():
@@ -139,6 +138,15 @@ class TorchObjective(Objective):
     @property
     def _takes_classes(self) -> bool:
         return isinstance(self.given, TORCH_CLASSES) or self.function in TORCH_CLASSES_FUNCTIONS
+
+
+def _as_class_numbers(true: Tensor, predicted: Tensor) -> Tensor:
+    """Whole numbers as torch wants classes: int64, of the shape (batch,); other targets as they are."""
+    if true.is_floating_point() or true.dtype == torch.bool:
+        return true
+    if true.dim() == predicted.dim() == 2 and true.shape[1] == 1:
+        true = true.squeeze(1)
+    return true.long()
 
 
 def objective(identifier: Any, mask_weighs: bool = False) -> Objective:
@@ -206,7 +214,8 @@ def mean_of(function: Score, true: Tensor, predicted: Tensor, by_feature: bool =
         whole = None
     if whole is not None:
         return whole(true, predicted)
-    return weighted_mean(scores_of(function, true, predicted, by_feature), None, None)
+    scores = scores_of(function, true, predicted, by_feature)
+    return scores.mean(dtype=None if scores.is_floating_point() else torch.float32)
 
 
 def scores_of(function: Score, true: Tensor, predicted: Tensor, by_feature: bool = False) -> Tensor:
@@ -254,15 +263,25 @@ def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None, ma
     if not scores.is_floating_point():
         scores = scores.float()
     if mask is not None:
-        if scores.dim() > mask.dim():
-            scores = scores.flatten(mask.dim()).mean(-1)
-        unmasked, mask = mask, mask.to(scores.dtype)
-        scores = scores * mask
-        if not mask_weighs:
-            scores = divide_no_nan(scores, CURRENT.batch.mean(mask, of=unmasked))
+        scores = _masked(scores, mask, mask_weighs)
     if weight is not None:
-        if scores.dim() > weight.dim():
-            scores = scores.flatten(weight.dim()).mean(-1)
-        counted = (weight != 0).to(scores.dtype)
-        scores = divide_no_nan(scores * weight.to(scores.dtype), CURRENT.batch.mean(counted, of=weight))
+        scores = _weighted(scores, weight)
     return scores.mean()
+
+
+def _masked(scores: Tensor, mask: Tensor, mask_weighs: bool) -> Tensor:
+    """Scores whose mean is that over the unmasked ones, or with `mask_weighs` over all, of which the masked are 0."""
+    if scores.dim() > mask.dim():
+        scores = scores.flatten(mask.dim()).mean(-1)
+    kept = mask.to(scores.dtype)
+    if mask_weighs:
+        return scores * kept
+    return divide_no_nan(scores * kept, CURRENT.batch.mean(kept, of=mask))
+
+
+def _weighted(scores: Tensor, weight: Tensor) -> Tensor:
+    """Scores whose mean is the weighted one over those with a weight that is not 0."""
+    if scores.dim() > weight.dim():
+        scores = scores.flatten(weight.dim()).mean(-1)
+    counted = (weight != 0).to(scores.dtype)
+    return divide_no_nan(scores * weight.to(scores.dtype), CURRENT.batch.mean(counted, of=weight))

@@ -21,6 +21,7 @@ from torchkeras import losses as loss_functions, metrics as metric_functions
 from torchkeras.base.lazy import lazy_property
 from torchkeras.base.naming import snake_case
 from torchkeras.engine.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.step.by_sample import adds_up
 from torchkeras.engine.step.output_loss import Objective, Score, unwrapped
 from torchkeras.engine.step.unchanged import is_users
@@ -344,7 +345,7 @@ def link_of(objective: Objective, output: KerasTensor) -> Callable[[Tensor], Ten
     """What makes probabilities of an output: None where its loss takes no logits, or where it has them already."""
     function, options = _options_of(objective.given)
     found = _among(_LINKS if options.get("from_logits") else _LINKS_OF_TORCH, function)
-    return None if found is None or output._keras_history.layer._facts.ends_in is not None else found
+    return None if found is None or facts_of(output._keras_history.layer).ends_in is not None else found
 
 
 # What computes from the logits of its predictions, where they are marked to be exact.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import torch
@@ -56,7 +57,7 @@ def learn(model: CompiledModel, batch: Batch, late: bool = False) -> Learned:
             return Learned(
                 loss.detach(), gradients, values, [carried(each, torch.Tensor.detach) for each in passed.outputs]
             )
-        return Learned(loss.detach(), gradients, _with_metrics(model, batch, passed, values))
+        return Learned(loss.detach(), gradients, metrics(model, batch, passed, values))
 
 
 def can_wait(batch: Batch, passed: Pass) -> bool:
@@ -88,16 +89,13 @@ def minimize(model: CompiledModel, loss: torch.Tensor, samples: Any) -> None:
         _update(model, loss.detach(), gradients, samples)
 
 
-def gradients_of(model: CompiledModel, loss: torch.Tensor) -> Any:
-    """The gradients of a loss, of its scaled one in float16, by the parameters that train."""
-    parameters = training = model.parameters
+def gradients_of(model: CompiledModel, loss: torch.Tensor, some: list[torch.Tensor] | None = None) -> Any:
+    """The gradients of a loss, of its scaled one in float16, by the parameters that train, or by `some` of them."""
+    parameters = some or model.parameters
     if not parameters:
         return ()
     if not all([parameter.requires_grad for parameter in parameters]):  # noqa: C419  # what torch.compile follows
-        # Some were frozen since `compile`, by `requires_grad_(False)`: without a gradient they stay as they are.
-        training = [parameter for parameter in parameters if parameter.requires_grad]
-        if not (training and loss.requires_grad):  # nothing that the loss depends on trains any more
-            return (None,) * len(parameters)
+        return _gradients_of_some(model, loss)
     if not loss.requires_grad:
         raise _no_gradient(", ".join(name_of(each.objective.function) for each in model.targets))
     one = None  # the gradient of the loss by itself, left to autograd
@@ -105,11 +103,19 @@ def gradients_of(model: CompiledModel, loss: torch.Tensor) -> Any:
         one = model.scaling.for_loss(loss)
     elif not (compiled_somewhere() and is_compiling()):
         one = _one(loss.dtype, loss.device)
-    found = model.replicas.gradients(loss, training, one)
-    if training is parameters:
-        return found
-    gradients = iter(found)
-    return tuple(next(gradients) if parameter.requires_grad else None for parameter in parameters)
+    return model.replicas.gradients(loss, parameters, one)
+
+
+def _gradients_of_some(model: CompiledModel, loss: torch.Tensor) -> Any:
+    """As `gradients_of`, where some parameters were frozen since `compile`, by `requires_grad_(False)`.
+
+    Without a gradient they stay as they are.
+    """
+    training = [parameter for parameter in model.parameters if parameter.requires_grad]
+    if not (training and loss.requires_grad):  # nothing that the loss depends on trains any more
+        return (None,) * len(model.parameters)
+    found = iter(gradients_of(model, loss, training))
+    return tuple(next(found) if parameter.requires_grad else None for parameter in model.parameters)
 
 
 def _no_gradient(names: str) -> ValueError:
@@ -119,34 +125,33 @@ def _no_gradient(names: str) -> ValueError:
     )
 
 
-def _update(model: CompiledModel, loss: torch.Tensor, gradients: Any, samples: Any) -> None:
+def _update(
+    model: CompiledModel, loss: torch.Tensor | None, gradients: Any, samples: Any, are_scaled: bool = True
+) -> Values:
+    """An update by gradients, of a scaled loss in float16; `loss`: None where they were made by hand."""
     if not model.parameters:
-        return
-    scaling = model.scaling
-    if scaling is None:
-        _apply(model, loss, gradients, samples)
-    else:
-        scaling.watched(lambda: _apply(model, loss, *scaling.judged(loss, gradients, samples, model.optimizer)), 0)
+        return {}
+    guard, scaling, optimizer = model.guard, model.scaling, model.optimizer
+    if are_scaled and scaling is not None:
+        unscaled = partial(scaling.judged, loss, gradients, samples, optimizer)
+        scaling.watched(lambda: _update(model, loss, *unscaled(), are_scaled=False), 0)
+        return {}
+    if guard is not None:
+        gradients, samples = guard.judged(loss, gradients, samples, optimizer)
+    updated = optimizer.update(model.parameters, gradients, samples)
+    for each in (guard, scaling):
+        if each is not None:
+            each.applied(updated)
+    if updated and model.constrained:
+        constrain(model)
+    return {}
 
 
 def update_by_hand(model: CompiledModel, gradients: Sequence[torch.Tensor | None], samples: Any) -> None:
     """One update by gradients that a step of the user's own has computed; float16's loss scale is left to it too."""
     if any(gradient is not None for gradient in gradients):
         with torch.no_grad():
-            _apply(model, None, gradients, samples)
-
-
-def _apply(model: CompiledModel, loss: torch.Tensor | None, gradients: Any, samples: Any) -> Values:
-    guard, optimizer = model.guard, model.optimizer
-    if guard is not None:
-        gradients, samples = guard.judged(loss, gradients, samples, optimizer)
-    updated = optimizer.update(model.parameters, gradients, samples)
-    for each in (guard, model.scaling):
-        if each is not None:
-            each.applied(updated)
-    if updated and model.constrained:
-        constrain(model)
-    return {}
+            _update(model, None, gradients, samples, are_scaled=False)
 
 
 def constrain(model: CompiledModel) -> None:
@@ -182,61 +187,69 @@ class Pass(NamedTuple):
 
 def forward(model: CompiledModel, batch: Batch) -> Pass:
     """A pass over the inputs. Outputs whose activation is left out are marked as logits."""
-    tensors = [*batch.inputs, *(batch.targets[place] for place in model.fed)] if model.fed else batch.inputs
-    inputs = tensors[0] if len(tensors) == 1 else tensors
-    replicas = model.replicas if torch.is_grad_enabled() else ONE_REPLICA
-    # What is traced was looked at before.
-    observed = not (compiled_somewhere() and is_compiling()) and model.calls.observed(replicas.hooks)
-    run = replicas.passing(model.network._call_module if observed else model.calls.unobserved)
-    logits = () if model.logits and _activation_observed(model, tensors[0], observed) else model.logits
+    tensors = batch.inputs
+    if model.fed:
+        tensors = [*tensors, *(batch.targets[place] for place in model.fed)]
+    run, logits = _way(model, tensors[0])
     by_layers, metrics_of_layers = ADDED.taken = [], {}
-    if model.exact:
-        CARRYING.always = True
     try:
-        found = run(inputs, details=model.details, logits=logits)
+        found = run(tensors[0] if len(tensors) == 1 else tensors, details=model.details, logits=logits)
     finally:
         ADDED.taken = None
-        if model.exact:
-            CARRYING.always = False
     outputs, masks, extra = found if model.details else (found, None, ())
     outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
     in_region = torch.is_autocast_enabled(tensors[0].device.type)  # of the user's own, in which any layer gives 16 bits
     for index in range(len(outputs)) if in_region else model.widened:
         outputs[index] = widened(outputs[index])
-    for target in model.targets if logits else ():
+    if logits:
+        _mark_logits(model, outputs)
+    for index in model.exact:
+        exactly(outputs[index])
+    return Pass(outputs, masks or [None] * len(outputs), [*extra, *by_layers], metrics_of_layers)
+
+
+def _way(model: CompiledModel, first: torch.Tensor) -> tuple[Callable[..., Any], tuple[int, ...]]:
+    """What passes forward over the network, and the outputs of which it gives the logits.
+
+    A hook would see that an activation is left out. So would autocast, which chooses types by it. `first`: an input.
+    """
+    replicas = model.replicas if torch.is_grad_enabled() else ONE_REPLICA
+    # What is traced was looked at before.
+    observed = not (compiled_somewhere() and is_compiling()) and model.calls.observed(replicas.hooks)
+    run = replicas.passing(model.network._call_module if observed else model.calls.unobserved)
+    if model.exact:
+        run = partial(_carrying, run)
+    if torch.is_autocast_enabled(first.device.type):
+        return run, ()
+    if observed and (has_any_global_hook() or any(map(has_hooks, model.ends))):
+        return run, ()
+    return run, model.logits
+
+
+def _carrying(run: Callable[..., Any], inputs: Any, **options: Any) -> Any:
+    """`run(inputs)`, in which each softmax and sigmoid leaves its input on its result."""
+    CARRYING.always = True
+    try:
+        return run(inputs, **options)
+    finally:
+        CARRYING.always = False
+
+
+def _mark_logits(model: CompiledModel, outputs: list[Any]) -> None:
+    """Say on each output that is logits which activation was left out."""
+    for target in model.targets:
         if target.logits:
             marked = outputs[target.index]
             if sum(each is marked for each in outputs) > 1:  # the logits are an output themselves
                 marked = outputs[target.index] = marked.view_as(marked)
             marked._keras_activation, marked._keras_logits = target.logits, ITSELF
-    for index in model.exact:
-        exactly(outputs[index])
-    return Pass(outputs, masks or [None] * len(outputs), [*extra, *by_layers], metrics_of_layers)
 
 
 def score(model: CompiledModel, batch: Batch, passed: Pass) -> tuple[torch.Tensor, Values]:
     """What `losses` gives, of a forward pass."""
     total, found = scored(model, batch, passed.outputs, passed.masks, passed.losses)
     with torch.no_grad() if torch.is_grad_enabled() else AS_IT_IS:
-        return total, _with_metrics(model, batch, passed, found)
-
-
-def _with_metrics(model: CompiledModel, batch: Batch, passed: Pass, values: Values) -> Values:
-    """The reported numbers, those of losses in front. For a caller that records no gradients."""
-    found = {**values, **metrics(model, batch, passed.outputs, passed.masks)}
-    for name in passed.metrics:
-        if name in found or name in model.kept:
-            raise ValueError(
-                f"A layer's add_metric has the name {name!r}, which another reported number has: rename it."
-            )
-    return {**found, **passed.metrics}
-
-
-def _activation_observed(model: CompiledModel, first: torch.Tensor, observed: bool) -> bool:
-    """Whether something would see that an activation is left out: a hook, or autocast, which chooses types by it."""
-    if torch.is_autocast_enabled(first.device.type):
-        return True
-    return observed and (bool(has_any_global_hook()) or any(map(has_hooks, model.ends)))
+        return total, metrics(model, batch, passed, found)
 
 
 @lru_cache
@@ -253,39 +266,50 @@ def scored(
     model: CompiledModel, batch: Batch, outputs: list[torch.Tensor], masks: list[Any], extra: list[torch.Tensor]
 ) -> tuple[torch.Tensor, Values]:
     """The loss to be minimized, and it with that of each output as reported numbers."""
-    total: Any = None
+    terms: list[Any] = []
     values: Values = {}
     for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=bool(model.targets)):
-        scored_from = outputs[target.index if target.scores is None else target.scores]
-        objective = target.objective
-        if target.scores is None and scored_from.shape[:1] != true.shape[:1] and objective.target_kind != FREE:
-            raise ValueError(
-                f"Output {target.name!r} has the shape {tuple(scored_from.shape)} for a batch of {len(true)} samples: "
-                "a layer of the model changes their number."
-            )
-        given = true, scored_from, weight, masks[target.index]
-        compute = checked(objective.given, objective) if objective.is_users else objective
-        loss = CURRENT.batch.value(objective, compute, *given)
-        if scored_from.requires_grad and not loss.requires_grad and target.weight:
-            raise _no_gradient(name_of(objective.function))
+        loss = _loss_of(target, outputs[target.scored], true, weight, masks[target.index])
         if target.reports_loss:
             values[f"{target.name}_loss"] = loss.detach()
-        scaled = loss if type(target.weight) is float and target.weight == 1.0 else loss * target.weight
-        total = scaled if total is None else total + scaled
+        terms.append(loss if type(target.weight) is float and target.weight == 1.0 else loss * target.weight)
     for variable in model.regularized:
-        penalty = variable.regularizer(variable.array)
-        _check_penalty(penalty, variable.full_name)
-        total = penalty if total is None else total + penalty
+        terms.append(variable.regularizer(variable.array))
+        _check_penalty(terms[-1], variable.full_name)
     count = len(outputs) - model.added_losses - len(model.added_metrics)
     extra = [*extra, *(loss.mean() for loss in outputs[count : count + model.added_losses])]
     for loss in extra:
         _check_penalty(loss, "an output")
-        total = loss if total is None else total + loss
+    terms += extra
+    total: Any = None
     if model.own_loss is not None:
         total = model.own_loss(batch, outputs[:count], masks, extra)
+    elif terms:
+        total = reduce(add, terms)
     if total is None:
         raise RuntimeError(NO_LOSS)
     return total, {"loss": total.detach(), **values}
+
+
+def _loss_of(target: Target, predicted: torch.Tensor, true: Any, weight: Any, mask: Any) -> torch.Tensor:
+    """The loss of an output. Raises ValueError for one that its output has no influence on."""
+    objective = target.objective
+    if predicted.shape[:1] != true.shape[:1]:
+        _check_count(target, predicted, true)
+    compute = checked(objective.given, objective) if objective.is_users else objective
+    loss = CURRENT.batch.value(objective, compute, true, predicted, weight, mask)
+    if predicted.requires_grad and not loss.requires_grad and target.weight:
+        raise _no_gradient(name_of(objective.function))
+    return loss
+
+
+def _check_count(target: Target, predicted: torch.Tensor, true: Any) -> None:
+    """Raise ValueError for an output of another number of samples than its targets, but for a free loss."""
+    if target.scores is None and target.objective.target_kind != FREE:
+        raise ValueError(
+            f"Output {target.name!r} has the shape {tuple(predicted.shape)} for a batch of {len(true)} samples: "
+            "a layer of the model changes their number."
+        )
 
 
 def _check_penalty(penalty: Any, of: str) -> None:
@@ -296,16 +320,21 @@ def _check_penalty(penalty: Any, of: str) -> None:
         raise TypeError(f"The regularizer of {of} must return one number; found {found}.")
 
 
-def metrics(model: CompiledModel, batch: Batch, outputs: list[torch.Tensor], masks: list[Any]) -> Values:
-    """The metrics of a batch."""
-    values: Values = {}
+def metrics(model: CompiledModel, batch: Batch, passed: Pass, values: Values) -> Values:
+    """The reported numbers: `values`, those of losses, in front, then the metrics. No gradients are to be recorded."""
+    found, outputs = {**values}, passed.outputs
     for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=bool(model.targets)):
         if target.measures:
-            measured(target, true, outputs[target.index], weight, masks[target.index], values, outputs)
+            measured(target, true, outputs[target.index], weight, passed.masks[target.index], found, outputs)
     added = outputs[len(outputs) - len(model.added_metrics) :]
     for name, value in zip(model.added_metrics, added, strict=True):
-        values[name] = value.detach().mean(dtype=None if value.is_floating_point() else torch.float32)
-    return values
+        found[name] = value.detach().mean(dtype=None if value.is_floating_point() else torch.float32)
+    for name in passed.metrics:
+        if name in found or name in model.kept:
+            raise ValueError(
+                f"A layer's add_metric has the name {name!r}, which another reported number has: rename it."
+            )
+    return {**found, **passed.metrics}
 
 
 def measured(
@@ -316,23 +345,25 @@ def measured(
     For a caller that records no gradients. `outputs`: all, where the graph computes metrics.
     """
     left_out = getattr(predicted, "_keras_logits", None) is ITSELF
-    predicted = predicted if left_out else carried(predicted, torch.Tensor.detach)
-    linked = None
+    if not left_out:
+        predicted = carried(predicted, torch.Tensor.detach)
+    probabilities: Any = None
+    if target.links and (left_out or not target.logits):
+        probabilities = target.link(predicted)  # type: ignore[misc]  # where it links there is one
     for measure in target.measures:
-        used = weight if measure.weighted else None
-        seen = predicted if measure.scores is None else outputs[measure.scores]
-        if measure.of_probabilities and target.link is not None and (left_out or not target.logits):
-            linked = seen = target.link(predicted) if linked is None else linked
+        metric, seen = measure.metric, predicted if measure.scores is None else outputs[measure.scores]
+        if measure.of_probabilities:
+            seen = seen if probabilities is None else probabilities
+        elif left_out and not measure.keeps_state:
+            metric = LOGITS[target.logits or ""].get(metric, metric)
+        compute = partial(_update_metric if measure.keeps_state else _mean, metric)
+        if measure.is_users:
+            compute = checked(metric, compute)
+        given = true, seen, weight if measure.weighted else None, mask
         if measure.keeps_state:
-            count = partial(_update_metric, measure.metric)
-            count = checked(measure.metric, count) if measure.is_users else count
-            CURRENT.batch.count(measure, count, true, seen, used, mask)
-            continue
-        of_logits = left_out and not measure.of_probabilities
-        function = LOGITS[target.logits or ""].get(measure.metric, measure.metric) if of_logits else measure.metric
-        mean = partial(_mean, function)
-        mean = checked(function, mean) if measure.is_users else mean
-        values[measure.name] = CURRENT.batch.value(measure, mean, true, seen, used, mask)
+            CURRENT.batch.count(measure, compute, *given)
+        else:
+            values[measure.name] = CURRENT.batch.value(measure, compute, *given)
 
 
 def _update_metric(metric: Metric, true: Any, predicted: Any, weight: Any, mask: Any) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from torch import Tensor, nn
 
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.step.output_loss import Objective, objective
 from torchkeras.engine.step.output_metric import (
@@ -58,6 +59,7 @@ class Target:
     `scores`: which output of the trained network holds the loss of each sample, where the graph computes it.
     `link`: what makes probabilities of the output where the loss takes logits, for the measures `of_probabilities`.
     `exact`: whether crossentropies are computed from the input of the output's activation, and not clipped.
+    `scored`: the output of the trained network that the loss takes. `links`: whether a measure takes what `link` makes.
     """
 
     index: int
@@ -71,6 +73,14 @@ class Target:
     scores: int | None = None
     link: Callable[[Tensor], Tensor] | None = None
     exact: bool = False
+    scored: int = field(init=False)
+    links: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Here, and not when they are first asked for: torch.compile would see the target change.
+        links = self.link is not None and any(measure.of_probabilities for measure in self.measures)
+        object.__setattr__(self, "scored", self.index if self.scores is None else self.scores)
+        object.__setattr__(self, "links", links)
 
     def with_activation(self) -> Target:
         """The same for a step that does not leave the activation out."""
@@ -102,32 +112,42 @@ def resolve(names: list[str], owners: Callable[[], list[str]], graph: Graph, giv
         if loss is None:
             _tell_left_out(name, option_of)
             continue
-        output = graph.outputs[k]
-        link = link_of(loss, output) if numerics.links else None
-        prefix = f"{name}_" if len(names) > 1 else ""
-        found = _unique(
-            [
-                measure
-                for is_weighted, of_outputs in zip((False, True), wanted, strict=True)
-                for each in of_outputs[k]
-                for measure in measures(each, loss, output, is_weighted, link)
-            ],
-            prefix,
-            {"loss", *(f"{each}_loss" for each in names)},
-        )
+        plain, weighted = (of_outputs[k] for of_outputs in wanted)
+        target = _target(graph, k, names, loss, plain, weighted, numerics)
         weight = 1.0 if weights[k] is None else weights[k]
-        logits = _logits(graph, output, loss, found, numerics.exact)
-        if numerics.exact and logits is not None:
-            link = exact_link(logits)
-            found = tuple(replace(each, of_probabilities=not is_exact_of(logits, each.metric)) for each in found)
-        numbers = (len(names) > 1, loss, _weight(weight), found, modes[k], logits)
-        targets.append(Target(k, name, *numbers, link=link, exact=numerics.exact))
+        targets.append(replace(target, weight=_weight(weight), weight_mode=modes[k]))
     if not targets:
         _tell_unused(given)
     _check_apart(targets)
     if given.on_nonfinite is not None:
         _check_taken_back(targets, given.on_nonfinite)
     return targets
+
+
+def _target(
+    graph: Graph,
+    index: int,
+    names: Sequence[str],
+    loss: Objective,
+    plain: list[Any],
+    weighted: list[Any],
+    numerics: Numerics,
+) -> Target:
+    """The target of an output, whose loss weighs 1; `plain`, `weighted`: its metrics without and with weights."""
+    output, several = graph.outputs[index], len(names) > 1
+    link = link_of(loss, output) if numerics.links else None
+    found: list[Measure] = []
+    for metric in plain:
+        found += measures(metric, loss, output, False, link)
+    for metric in weighted:
+        found += measures(metric, loss, output, True, link)
+    taken = {"loss", *(f"{name}_loss" for name in names)}
+    named = _unique(found, f"{names[index]}_" if several else "", taken)
+    logits = _logits(graph, output, loss, named, numerics.exact)
+    if numerics.exact and logits is not None:
+        link = exact_link(logits)
+        named = tuple(replace(each, of_probabilities=not is_exact_of(logits, each.metric)) for each in named)
+    return Target(index, names[index], several, loss, 1.0, named, None, logits, link=link, exact=numerics.exact)
 
 
 def _weight(given: Any) -> Any:
@@ -215,7 +235,7 @@ def check_units(graph: Graph, targets: Iterable[Target]) -> None:
     """Raise ValueError for an output that ends in a softmax over one unit: it is 1 whatever the weights are."""
     for target in targets:
         output = graph.outputs[target.index]
-        if output.shape[-1] == 1 and output._keras_history.layer._facts.ends_in == "softmax":
+        if output.shape[-1] == 1 and facts_of(output._keras_history.layer).ends_in == "softmax":
             raise ValueError(
                 f"fit: the output {target.name!r} is a softmax over one unit, which is always 1: nothing can be "
                 "learned. Use activation='sigmoid', or a unit for each class."
@@ -227,7 +247,9 @@ def _logits(
 ) -> str | None:
     """The activation at the output's end, when a step can do without it; if `exact`, it is applied for measures."""
     layer = output._keras_history.layer
-    activation = layer._facts.ends_in if graph.taken[output] == 1 and not node_of(output).has_own_mode else None
+    if graph.taken[output] != 1 or node_of(output).has_own_mode:
+        return None
+    activation = facts_of(layer).ends_in
     if activation is None or activation not in LOGITS or getattr(layer, "activity_regularizer", None) is not None:
         return None
     if exact:

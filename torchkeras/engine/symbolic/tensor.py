@@ -69,7 +69,7 @@ class KerasTensor(Symbolic):
 
     __array_ufunc__ = None  # NumPy leaves `np.float32(2) * tensor` to the operators below
 
-    # Set where graphs begin, by what knows how a function becomes a node: symbol itself imports no layer.
+    # Makes the node of a function. `engine/graph/input.py` sets it: this module cannot import layers.
     apply_function: Callable[..., Any]
 
     def __init__(self, shape: Iterable[int | None], dtype: torch.dtype, name: str = ""):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 from torchkeras.engine.weights.weight import own_variables, owned, plain_modules
-from torchkeras.engine.weights.weight_lists import CHANGES
+from torchkeras.engine.weights.weight_lists import CHANGES, sublayers
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -60,7 +60,7 @@ def follow_trainable(layer: Layer, frozen_above: bool) -> None:
         for variable in own_variables(layer):
             for path in variable.paths if variable.trainable else ():
                 _freeze_or_thaw(layer, freezing, path)
-    for inside in layer._sublayers():
+    for inside in sublayers(layer):
         follow_trainable(inside, freezing.is_frozen)
     if freezing.is_frozen or was_frozen:
         hold_statistics(layer)

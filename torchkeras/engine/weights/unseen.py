@@ -29,7 +29,7 @@ COLLECTIONS = (list, tuple, set, frozenset)
 FOLLOWED = (Tensor, FunctionType, partial, dict, *COLLECTIONS)
 
 
-def warn_of_unseen(model: Any, where: str, stacklevel: int, losses: Iterable[Any] = ()) -> None:
+def warn_of_unseen(model: Layer, where: str, stacklevel: int, losses: Iterable[Any] = ()) -> None:
     """Warn, in the name of `where`, of tensors that ask for a gradient and are no weight of the model.
 
     `losses`: those of `compile`, which may keep or use such tensors too.
@@ -126,15 +126,12 @@ def _inside(value: Any, path: str, layer: Layer | None, depth: int) -> Iterator[
         if value.requires_grad and value.is_leaf and not hasattr(value, "label"):
             yield path, value
         return
-    if isinstance(value, nn.Module):
-        if layer is not None and all(
-            each is not layer for each in value.modules()
-        ):  # a model around the layer is no part of it
-            for name, parameter in value.named_parameters():
-                yield from _inside(parameter, f"{path}.{name}", layer, depth)
-        return
-    for name, item in _numbered_values(value) if depth else ():
-        yield from _inside(item, f"{path}.{name}", layer, depth - 1)
+    if not isinstance(value, nn.Module):
+        for name, item in _numbered_values(value) if depth else ():
+            yield from _inside(item, f"{path}.{name}", layer, depth - 1)
+    elif layer is not None and layer not in value.modules():  # a model around the layer is no part of it
+        for name, parameter in value.named_parameters():
+            yield from _inside(parameter, f"{path}.{name}", layer, depth)
 
 
 def _numbered_values(value: Any) -> Iterable[tuple[Any, Any]]:

@@ -268,7 +268,7 @@ class Variable:
     @property
     def further(self) -> list[Tensor]:
         """What torch adds to it, such as the second bias of an `nn.LSTM`, or keeps beside it: zero at first."""
-        found = (owned(self.layer, path) for path in (self.plus, self.beside) if path is not None)
+        found = map(partial(owned, self.layer), filter(None, (self.plus, self.beside)))
         return [tensor for tensor in found if tensor is not None]
 
     @property
@@ -418,9 +418,11 @@ def own_variables(layer: Layer) -> list[Variable]:
     Those declared and added, then all else that its modules own.
     """
     declared = layer._weights.values() if layer.built else ()
-    added = [v for v in layer._added if owned(layer, v.paths[0]) is not None]
-    known = [*(Variable.declared(layer, w) for w in declared if w.stands(layer)), *added]
-    covered = {id(tensor) for variable in known for tensor in variable.covered}
+    known = [Variable.declared(layer, declaration) for declaration in declared if declaration.stands(layer)]
+    known += [added for added in layer._added if owned(layer, added.paths[0]) is not None]
+    covered: set[int] = set()
+    for variable in known:
+        covered.update(map(id, variable.covered))
     return [*known, *_further_variables(layer, covered)]
 
 
@@ -478,12 +480,14 @@ def plain_modules(layer: Layer) -> list[tuple[str, nn.Module]]:
     pending: list[tuple[str, nn.Module]] = [("", layer)]
     found: dict[nn.Module, str] = {}
     while pending:
-        prefix, module = pending.pop(0)
-        if module not in found:
-            found[module] = prefix
-            inside = ((f"{prefix}{key}.", each) for key, each in module._modules.items() if each is not None)
-            pending[:0] = [(path, each) for path, each in inside if not isinstance(each, AnyLayer)]
-    return [(prefix, module) for module, prefix in found.items()]
+        prefix, module = pending.pop()
+        if module in found:
+            continue
+        found[module] = prefix
+        for key, inside in reversed(module._modules.items()):
+            if inside is not None and not isinstance(inside, AnyLayer):
+                pending.append((f"{prefix}{key}.", inside))
+    return list(zip(found.values(), found, strict=True))
 
 
 def _order_of(view: Tensor, shape: torch.Size) -> tuple[int, ...] | None:

@@ -74,6 +74,11 @@ def layers_directly_in(layer: Layer) -> list[Layer]:
     return found
 
 
+def sublayers(layer: Layer) -> list[Layer]:
+    """The layers that a layer says are directly inside it, in the order in which their weights are listed."""
+    return layer._sublayers()
+
+
 def list_by_kind(
     layer: Layer, training: list[Variable], others: list[Variable], order: Order, frozen: bool = False
 ) -> None:
@@ -84,14 +89,21 @@ def list_by_kind(
     trains = layer._freezing.trainable and not frozen
     if layer._is_network and order.frozen is not FrozenModels.NOW:
         trains, frozen = True, order.frozen is FrozenModels.LATER and not trains
-    found: tuple[list[Variable], list[Variable]] = (training, others) if trains else ([], [])
-    variables = own_variables(layer)
-    for kind, listed in zip((True, False), found if trains else (others, others), strict=True):
-        listed += [variable for variable in variables if variable.trainable is kind]
-    for inside in layer._sublayers_in(order.layers) if order.layers else layer._sublayers():
-        inside._list_by_kind(*found, order, frozen)
-    if not trains:
-        others += [*found[0], *found[1]]
+    own = own_variables(layer)
+    own_training = [variable for variable in own if variable.trainable]
+    own_others = [variable for variable in own if not variable.trainable]
+    layers = layer._sublayers_in(order.layers) if order.layers else layer._sublayers()
+    if trains:
+        training += own_training
+        others += own_others
+        for inside in layers:
+            inside._list_by_kind(training, others, order, frozen)
+        return
+    training_inside: list[Variable] = []
+    others_inside: list[Variable] = []
+    for inside in layers:
+        inside._list_by_kind(training_inside, others_inside, order, frozen)
+    others += [*own_training, *own_others, *training_inside, *others_inside]
 
 
 def weights_in(layer: Layer, order: Order) -> list[Variable]:
@@ -114,19 +126,24 @@ def set_weights(layer: Layer, variables: Sequence[Variable], weights: Any) -> No
         if not layer.built:
             found = "none before it is built: call it on data, or build(input_shape), first"
         raise ValueError(f"{layer.name}: set_weights was given {len(values)} arrays; the layer has {found}.")
-    values = [
-        as_numbers(value, f"{layer.name}: weight {variable.full_name!r}")
+    pairs = [
+        (variable, as_numbers(value, f"{layer.name}: weight {variable.full_name!r}"))
         for variable, value in zip(variables, values, strict=True)
     ]
-    for variable, value in zip(variables, values, strict=True):
-        if tuple(np.shape(value)) != variable.shape:
-            raise ValueError(
-                f"{layer.name}: weight {variable.full_name!r} has shape {variable.shape}; "
-                f"the array given for it has shape {tuple(np.shape(value))}. Give arrays as get_weights() does"
-                f"{', kernels as (inputs, units)' if np.shape(value) == variable.shape[::-1] else ''}."
-            )
-    for variable, value in zip(variables, values, strict=True):
+    for variable, value in pairs:
+        _check_shape(layer, variable, np.shape(value))
+    for variable, value in pairs:
         variable.assign(value)
+
+
+def _check_shape(layer: Layer, variable: Variable, shape: tuple[int, ...]) -> None:
+    """Raise ValueError for an array of another shape than the weight that it is for."""
+    if shape != variable.shape:
+        advice = ", kernels as (inputs, units)" if shape == variable.shape[::-1] else ""
+        raise ValueError(
+            f"{layer.name}: weight {variable.full_name!r} has shape {variable.shape}; the array given for it has shape "
+            f"{shape}. Give arrays as get_weights() does{advice}."
+        )
 
 
 def distinct(*lists: Iterable[Variable]) -> list[Variable]:

@@ -64,13 +64,14 @@ class Blocks:
             content = self._read(at, size)
         pending = [content[PREFIX:]]
         while pending:
-            for kind, flags, message in _messages(pending.pop()):
+            content = pending.pop()
+            for kind, flags, first, last in _messages(content):
                 if kind == MORE:
-                    begin, size = PAIR.unpack_from(message)
+                    begin, size = PAIR.unpack_from(content, first)
                     yield Block(begin, begin + size)
                     pending.append(self._once(begin, size))
                 elif kind in FOLLOWED and not flags & SHARED:
-                    yield from FOLLOWED[kind](self, message)
+                    yield from FOLLOWED[kind](self, content[first:last])
 
     def _of_names(self, message: bytes) -> Iterator[Block]:
         tree, heap = PAIR.unpack_from(message)
@@ -145,13 +146,13 @@ class Blocks:
         return self._read(at, size)
 
 
-def _messages(content: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """(kind, flags, content) of the messages in a piece of an object's header."""
+def _messages(content: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """(kind, flags, begin, end) of what each message in a piece of an object's header holds."""
     place = 0
     while place + MESSAGE.size <= len(content):
         kind, length, flags = MESSAGE.unpack_from(content, place)
         place += MESSAGE.size + length
-        yield kind, flags, content[place - length : place]
+        yield kind, flags, place - length, place
 
 
 FOLLOWED = {TABLE: Blocks._of_names, LAYOUT: Blocks._of_pieces, ATTRIBUTE: Blocks._of_attribute}

@@ -15,6 +15,7 @@ from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of
 from torchkeras.engine.weights.weight import own_variables
+from torchkeras.engine.weights.weight_lists import sublayers
 from torchkeras.layers.core import Dense
 from torchkeras.saving.data_format.orders import find_orders, is_alike, is_ours, over_images
 from torchkeras.saving.data_format.relation import Places, Relation, Reordering, arranged, lowered
@@ -107,7 +108,7 @@ def pairs_of(source: Layer, target: Layer) -> list[tuple[Layer, Layer]]:
     if networks == (True, True):
         inner = _pairs_of_nodes(source, target)  # type: ignore[arg-type]
     else:
-        sides = [layer._sublayers() for layer in (source, target)]
+        sides = [sublayers(layer) for layer in (source, target)]
         if type(source) is not type(target) or len(sides[0]) != len(sides[1]):
             _refuse_pair(source, target)
         inner = list(zip(*sides, strict=True))

@@ -169,12 +169,11 @@ def match_one(variable: Variable, data: Dataset, origin: Origin) -> Match:
 def _stored_count(group: list[Variable], left: list[Named], origin: Origin) -> int:
     if origin.generation > 1 or not left:
         return len(group)
-    layer: Any = group[0].layer
-    return stored_count(layer, len(group), left[0].name)
+    return stored_count(group[0].layer, len(group), left[0].name)
 
 
 def _match_owner(group: list[Variable], taken: list[Named], origin: Origin) -> list[Match]:
-    layer: Any = group[0].layer
+    layer = group[0].layer
     first = channels_first(layer) if origin.data_format is None else origin.data_format == "channels_first"
     stored = Stored(tuple(source.name for source in taken), tuple(source.shape for source in taken), first)
     made = (recipes if origin.generation > 1 else recipes_of_keras1)(layer, group, stored)

@@ -21,6 +21,7 @@ from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import Variable, own_variables
+from torchkeras.engine.weights.weight_lists import sublayers
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import attribute as attribute_of, group_in, groups, members, values
 from torchkeras.saving.containers.hdf5_kept import Dataset
@@ -228,7 +229,7 @@ class _Pairing:
                 inside = pending.pop()
                 if inside not in met:
                     met.add(inside)
-                    pending += inside._sublayers()
+                    pending += sublayers(inside)
                     found |= {layer} if own_variables(inside) else set()
         return found
 
@@ -258,7 +259,7 @@ class Weighted(dict[Layer, bool]):
     """Whether layers have weights, their own or of layers inside: each is looked at once, however deep it stands."""
 
     def __missing__(self, layer: Layer) -> bool:
-        self[layer] = bool(own_variables(layer)) or any(self[inside] for inside in layer._sublayers())
+        self[layer] = bool(own_variables(layer)) or any(self[inside] for inside in sublayers(layer))
         return self[layer]
 
 

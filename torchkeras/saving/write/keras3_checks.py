@@ -17,6 +17,7 @@ from torchkeras.layers.embedding import Embedding
 from torchkeras.layers.functions import Lambda
 from torchkeras.layers.merging import Concatenate
 from torchkeras.layers.recurrence import Recurrent
+from torchkeras.registry import class_name
 
 
 def check_outputs(graph: Graph) -> None:
@@ -24,7 +25,7 @@ def check_outputs(graph: Graph) -> None:
     for tensor in graph.outputs:
         layer = node_of(tensor).layer
         calls = len(graph.nodes_of(layer))
-        if isinstance(layer, Network) and layer._class_name != "Sequential" and calls > 1:
+        if isinstance(layer, Network) and class_name(layer) != "Sequential" and calls > 1:
             raise ValueError(
                 f"{type(layer).__name__} {layer.name!r} is called {calls} times and gives an output of the model, "
                 "which has no form in Keras 3. Put a layer after it, such as Activation('linear')."

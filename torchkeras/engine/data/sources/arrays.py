@@ -15,6 +15,8 @@ class ArraySource(Source):
 
     kind = "arrays"
     stays = True
+    samples: int
+    batch_size: int
 
     def __init__(self, data: ArrayData, batch_size: int, part: Part | None = None):
         check_batch_size(batch_size)
@@ -24,12 +26,12 @@ class ArraySource(Source):
 
     @property
     def steps(self) -> int:
-        return self.data.steps(self.batch_size or 1)
+        return self.data.steps(self.batch_size)
 
     def batches(self, order: str, skip: int = 0) -> Batches:
         if order != "sequential":
             self._note_order(self.data.device if self.data.resident and order == "shuffled" else None)
-        return self.data.batches(self.batch_size or 1, order, skip, self.part)
+        return self.data.batches(self.batch_size, order, skip, self.part)
 
     def contents(self) -> dict[str, Any]:
         found = {"inputs": self.data.inputs, "targets": self.data.targets, "weights": self.data.weights}
@@ -37,5 +39,4 @@ class ArraySource(Source):
 
     def split(self, fraction: float) -> tuple[ArraySource, ArraySource]:
         first, last = self.data.split(fraction)
-        size = self.batch_size or 1
-        return ArraySource(first, size, self.part), ArraySource(last, size, self.part)
+        return ArraySource(first, self.batch_size, self.part), ArraySource(last, self.batch_size, self.part)

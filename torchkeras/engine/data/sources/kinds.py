@@ -1,4 +1,4 @@
-"""The kinds of data: how each is known, how it is opened, and which options it has no use for."""
+"""The kinds of data: how each is recognized and opened, and which options it has no use for."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from torchkeras.engine.data.sources.source import Batches, Source, passed_over
 
 
 class Limited(Source):
-    """`steps` batches an epoch: each epoch goes on where the one before stopped, and round again at the source's end.
+    """`steps` batches an epoch: each epoch goes on where the last one stopped, and starts over at the source's end.
 
     The source's own `on_epoch_end` is called at the end of the source, not after `steps`. Where the source can be run
     through only once and ends early, a warning says so and `ended` becomes True; it is the last epoch. `option`: what

@@ -198,6 +198,8 @@ class DatasetSource(Streamed):
     """The samples of a torch Dataset with a length, collated to batches by torch's DataLoader."""
 
     kind = "a torch Dataset"
+    samples: int
+    batch_size: int
 
     def __init__(
         self,
@@ -215,7 +217,7 @@ class DatasetSource(Streamed):
 
     @property
     def steps(self) -> int:
-        return -(-(self.samples or 0) // (self.batch_size or 1))
+        return -(-self.samples // self.batch_size)
 
     def _items(self, order: str, skip: int) -> Iterator[Any]:
         options = self._workers.loader_options()
@@ -240,7 +242,7 @@ class DatasetSource(Streamed):
         return random_state.found_in(dataset=self._dataset)
 
     def _indices(self, order: str, skip: int) -> Iterable[list[int]]:
-        samples, size = self.samples or 0, self.batch_size or 1
+        samples, size = self.samples, self.batch_size
         if order != "sequential":
             self._note_order()
         if order == "shuffled":

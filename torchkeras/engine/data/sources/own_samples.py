@@ -24,8 +24,8 @@ SEEDS = 1_000_003  # from one process to the next: more than there are workers i
 class OwnIndices:
     """The lists of indices of a batch sampler, each cut to those of one process.
 
-    The sampler draws from the random numbers that all processes have alike; what loads samples draws from others, since
-    processes load different ones: the order of the next epoch would not be the same everywhere.
+    The sampler draws from the random numbers that are the same in all processes. What loads samples draws from others:
+    processes load different samples, and the order of the next epoch would not be the same everywhere.
     """
 
     def __init__(self, lists: Iterable[Sequence[Any]], part: Part, generator: torch.Generator | None = None):
@@ -97,7 +97,7 @@ class _RandomOfProcess:
 
     @contextmanager
     def alike(self) -> Iterator[None]:
-        """Inside the block it draws those that all processes have alike again."""
+        """Inside the block torch draws again what it draws in all processes."""
         if self._alike is None:
             yield
             return

@@ -28,6 +28,8 @@ class SlicedSource(Streamed):
     """
 
     kind = "data on disk"
+    samples: int
+    batch_size: int
 
     def __init__(
         self,
@@ -53,11 +55,12 @@ class SlicedSource(Streamed):
 
     @property
     def steps(self) -> int:
-        return -(-(self.samples or 0) // (self.batch_size or 1))
+        return -(-self.samples // self.batch_size)
 
     def contents(self) -> dict[str, Any]:
-        samples = self.samples or 0
-        rows = sorted({k * (samples - 1) // max(READ - 1, 1) for k in range(READ)}) if samples else []
+        rows: list[int] = []
+        if self.samples:
+            rows = sorted({k * (self.samples - 1) // max(READ - 1, 1) for k in range(READ)})
         some = [self._read(range(self._start + row, self._start + row + 1)) for row in rows]
         shapes = [[str(leaf.dtype), list(leaf.shape)] for part in self._data[:2] for leaf in leaves(part)]
         return {
@@ -70,8 +73,8 @@ class SlicedSource(Streamed):
 
     def split(self, fraction: float) -> tuple[SlicedSource, SlicedSource]:
         """As `ArrayData.split`; nothing is read."""
-        at = split_at(self.samples or 0, fraction)
-        return self._span(0, at), self._span(at, (self.samples or 0) - at)
+        at = split_at(self.samples, fraction)
+        return self._span(0, at), self._span(at, self.samples - at)
 
     def _span(self, start: int, samples: int) -> SlicedSource:
         span = object.__new__(SlicedSource)
@@ -79,7 +82,7 @@ class SlicedSource(Streamed):
         return span
 
     def _items(self, order: str, skip: int) -> Iterator[Any]:
-        samples, size = self.samples or 0, self.batch_size or 1
+        samples, size = self.samples, self.batch_size
         if order != "sequential":
             self._note_order()
         if order == "shuffled":

@@ -35,11 +35,11 @@ class Source:
     """Batches, an epoch at a time.
 
     samples: the number of samples an epoch; steps: the number of batches an epoch; batch_size: that of all batches but
-    the last; each None where it is not known. ended: there is no next epoch, since what can be run through only once
-    has been. once: it can be run through only once. stays: a batch's memory is not written to when the next is made.
-    kind: what messages call it. part: the rows of every batch that this process has, where several share them; what a
-    source says of its size is of all processes then. divided: what the user gave was divided before, so that the order
-    of the whole is not known here.
+    the last; each None where it is not known. once: the data can be read only once. ended: it has been, so that there
+    is no next epoch. stays: a batch's memory is not written to when the next is made. kind: what messages call the
+    data. part: the rows of every batch that this process has, where several share them; samples, steps and batch_size
+    are then those of all processes. divided: the user had divided the data between the processes, so that the order of
+    the whole is not known here. keeps: random numbers are noted, since a run may have to go on from the middle.
     """
 
     kind = "data"
@@ -83,7 +83,7 @@ class Source:
             self._checksum = checksum([state[:SMALL]], self._checksum)
 
     def on_epoch_end(self) -> None:
-        """To be called after each epoch."""
+        """Called after each epoch."""
 
     def give_raw(self, prepare: Callable[[Any], Batch]) -> None:
         """From now on make batches of items as they are, where they are made one by one; arrays have no such form."""
@@ -107,7 +107,7 @@ class Source:
         return {}
 
     def keep(self) -> None:
-        """From now on `keeps`."""
+        """From now on note the random numbers that a run needs to go on from the middle of an epoch."""
         self.keeps = True
 
     def generators(self) -> dict[str, Any]:
@@ -212,7 +212,7 @@ class Streamed(Source):
         return x, y, weight
 
     def _passed(self, items: Iterator[Any], number: int) -> Iterator[Any]:
-        """The items after the first `number`, which are made again: these must begin as they did before a stop.
+        """The items after the first `number`. These are made again, and must begin as they did before a stop.
 
         Raises ValueError where they do not.
         """
