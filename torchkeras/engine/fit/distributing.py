@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
 from torchkeras.base.annexes import annex
-from torchkeras.base.launchers import LAUNCHERS
 from torchkeras.world import processes
 
 if TYPE_CHECKING:
@@ -28,14 +26,6 @@ def check(setting: Any, sync_batch_norm: Any) -> None:
         raise ValueError(
             f"compile: distribute must be 'auto', None, 'ddp', 'fsdp' or a DeviceMesh of torch; found {setting!r}."
         )
-
-
-def is_distributed(setting: Any) -> bool:
-    """Whether `compile(distribute=)` says that processes train together."""
-    if setting == "auto":
-        launched = any(names[0] in os.environ for names in LAUNCHERS)
-        return (processes.has_group() or launched) and processes.world_size() > 1
-    return setting is not None
 
 
 def joined_by(training: Training) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from torchkeras import optimizers
 from torchkeras.base import fixed_lists
 from torchkeras.base.function_values import installed
 from torchkeras.base.interrupts import imported
+from torchkeras.base.launchers import LAUNCHERS
 from torchkeras.base.lazy import lazy_property
 from torchkeras.base.shards import refuse as refuse_shared
 from torchkeras.callbacks.logs import Named
@@ -25,10 +27,9 @@ from torchkeras.callbacks.monitoring import rises_by_words
 from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources import Source
 from torchkeras.engine.dtypes import mixed_layers
-from torchkeras.engine.fit import distributing
 from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
 from torchkeras.engine.fit.custom_steps import BUILT_IN, OwnSteps
-from torchkeras.engine.fit.distributing import refuse_compiling
+from torchkeras.engine.fit.distributing import joined_by, refuse_compiling
 from torchkeras.engine.fit.graph_losses import AddedToGraph, trained_network
 from torchkeras.engine.fit.symbolic_scores import Scores, refuse
 from torchkeras.engine.fit.turns import Turn
@@ -55,7 +56,7 @@ from torchkeras.engine.weights.unseen import warn_of_unseen
 from torchkeras.engine.weights.weight import Variable, penalized
 from torchkeras.losses.shared import HALF_TYPES
 from torchkeras.metrics.direction import higher_is_better
-from torchkeras.world.processes import has_group
+from torchkeras.world.processes import has_group, world_size
 
 if TYPE_CHECKING:
     from torchkeras.models.model import Model
@@ -157,10 +158,10 @@ class Training:
     @property
     def processes(self) -> Any:
         """Those that train the model together, of which this one has a part; None where it trains alone."""
-        if not (self.is_compiled and distributing.is_distributed(self.options.distribute)):
+        if not (self.is_compiled and _is_distributed(self.options.distribute)):
             return None
         if self._processes is None:
-            self._processes = distributing.joined_by(self)
+            self._processes = joined_by(self)
         return self._processes
 
     @property
@@ -296,6 +297,14 @@ class Training:
         self.is_compiled = state.get("_is_compiled", False)
         if self.own_code is not None:
             self.own_code.take_state(state)
+
+
+def _is_distributed(setting: Any) -> bool:
+    """Whether `compile(distribute=)` says that processes train together."""
+    if setting == "auto":
+        launched = any(names[0] in os.environ for names in LAUNCHERS)
+        return (has_group() or launched) and world_size() > 1
+    return setting is not None
 
 
 # --- the compiled model ----------------------------------------------------------------------------------------------
