@@ -1,18 +1,16 @@
-"""What a function uses beside its arguments (closure, defaults and globals), and what other values hold."""
+"""What a function uses beside its arguments (closure, defaults and globals), and what an object keeps."""
 
 from __future__ import annotations
 
 import dis
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
 # Whether the name of a module is of a package whose functions use no tensor of a user's.
 installed = re.compile(r"(torchkeras|torch|numpy)(\.|$)").match
 EMPTY = CellType()
-COLLECTIONS = (list, tuple, set, frozenset)
 
 
 def used_by(function: FunctionType) -> dict[str, Any]:
@@ -31,22 +29,6 @@ def used_by(function: FunctionType) -> dict[str, Any]:
     positional = function.__code__.co_varnames[: function.__code__.co_argcount]
     found |= dict(zip(positional[len(positional) - len(given) :], given, strict=True))
     return found | (function.__kwdefaults__ or {})
-
-
-def items_in(value: Any) -> Iterable[tuple[Any, Any]]:
-    """What a function uses, or a collection holds, with the names or numbers; nothing of any other value.
-
-    >>> list(items_in({"a": 1}))
-    [('a', 1)]
-    """
-    if isinstance(value, FunctionType):
-        return used_by(value).items()
-    if isinstance(value, partial):
-        function = items_in(value.func) if isinstance(value.func, FunctionType) else [("func", value.func)]
-        return [*function, *enumerate(value.args), *value.keywords.items()]
-    if isinstance(value, Mapping):
-        return dict(value).items()
-    return enumerate(value) if isinstance(value, COLLECTIONS) else ()
 
 
 def attributes_of(value: Any) -> dict[str, Any]:

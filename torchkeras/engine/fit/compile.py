@@ -67,7 +67,9 @@ class Given:
         if model is None:
             return self
         found = getattr(model._given, self._name)
-        return fixed_lists.given(found)
+        if type(found) is dict or (type(found) is list and not {list, dict}.isdisjoint(map(type, found))):
+            return fixed_lists.given(found)
+        return fixed_lists.Given(found) if type(found) is list else found
 
     def __set__(self, model: Any, value: Any) -> None:
         model.__dict__.update(_given=replace(model._given, **{self._name: value}), _compiled_model=None, _joined=None)

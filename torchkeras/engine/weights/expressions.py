@@ -10,7 +10,7 @@ ever, an error says how to write it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from functools import partial
 from types import FunctionType
@@ -19,7 +19,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from torchkeras.base.function_values import COLLECTIONS, attributes_of, installed, items_in
+from torchkeras.base.function_values import attributes_of, installed, used_by
 from torchkeras.base.nested import Symbolic
 from torchkeras.base.tracing import traced
 from torchkeras.engine.users_code import CODE
@@ -200,13 +200,19 @@ def frozen(tensor: Tensor) -> str:
 def _tensors_in(value: Any, depth: int, path: str = "") -> Iterator[tuple[str, Tensor]]:
     if isinstance(value, Tensor):
         yield repr(path), value
-    for name, item in _items_in(value) if depth else ():
+    for name, item in _attribute_items(value) if depth else ():
         yield from _tensors_in(item, depth - 1, f"{path}.{name}" if path else str(name))
 
 
-def _items_in(value: Any) -> Iterable[tuple[Any, Any]]:
-    """Also of an object of a user's, such as a loss or a regularizer. What a module keeps, it looks at itself."""
-    is_plain = isinstance(value, (FunctionType, partial, Mapping, *COLLECTIONS, nn.Module, Tensor, type))
-    if is_plain or installed(type(value).__module__):
-        return items_in(value)
-    return attributes_of(value).items()
+def _attribute_items(value: Any) -> Any:
+    if isinstance(value, FunctionType):
+        return used_by(value).items()
+    if isinstance(value, partial):
+        return [*_attribute_items(value.func), *enumerate(value.args), *value.keywords.items()]
+    if isinstance(value, Mapping):
+        return value.items()
+    if isinstance(value, (list, tuple)):
+        return enumerate(value)
+    # An object of a user's, such as a loss or a regularizer. What a module keeps, it looks at itself.
+    owns = not isinstance(value, (nn.Module, Tensor, type)) and not installed(type(value).__module__)
+    return attributes_of(value).items() if owns else ()

@@ -15,12 +15,13 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from torchkeras.base.function_values import COLLECTIONS, attributes_of, installed, items_in, loads
+from torchkeras.base.function_values import installed, loads, used_by
 from torchkeras.engine.adapters.tracked import Tracked
 from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN, WeightOwner
 
 DEPTH = 3  # how far lists in lists, and functions that call functions, are followed
 NOT_KEPT = ENGINES_OWN | TORCHS_OWN
+COLLECTIONS = (list, tuple, set, frozenset)
 FOLLOWED = (Tensor, FunctionType, partial, dict, *COLLECTIONS)
 
 
@@ -107,7 +108,7 @@ def _kept(module: nn.Module) -> Iterable[tuple[Any, Any]]:
 
 def _tensor_holders(value: Any) -> dict[str, Any]:
     """What an object keeps in attributes that may hold tensors."""
-    kept = attributes_of(value).items()
+    kept = dict(getattr(value, "__dict__", {})).items()  # a copy: another thread may set an attribute meanwhile
     found = ((name, each) for name, each in kept if name not in NOT_KEPT and isinstance(each, FOLLOWED))
     return {n: each for n, each in found if not (isinstance(each, FunctionType) and installed(each.__module__ or ""))}
 
@@ -128,5 +129,15 @@ def _inside(value: Any, path: str, layer: WeightOwner | None, depth: int) -> Ite
             for name, parameter in value.named_parameters():
                 yield from _inside(parameter, f"{path}.{name}", layer, depth)
         return
-    for name, item in items_in(value) if depth else ():
+    for name, item in _numbered_values(value) if depth else ():
         yield from _inside(item, f"{path}.{name}", layer, depth - 1)
+
+
+def _numbered_values(value: Any) -> Iterable[tuple[Any, Any]]:
+    if isinstance(value, FunctionType):
+        return used_by(value).items()
+    if isinstance(value, partial):
+        return [*_numbered_values(value.func), *enumerate(value.args), *value.keywords.items()]
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, COLLECTIONS) else ()
