@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import config, initializers, registry
+from torchkeras.base.fixed_lists import States
 from torchkeras.base.function_values import attributes_of
 from torchkeras.base.naming import snake_case
 from torchkeras.declared import Declared
@@ -170,7 +171,7 @@ class Metric(Declared):
     @property
     def variables(self) -> list[State]:
         """The states, in the order in which they were made; some metrics make them at the first update."""
-        return list(self._variables.values())
+        return States(self._variables.values())
 
     def to(self, device: torch.device | str) -> Metric:
         """Move the states to a device, in place."""
