@@ -516,7 +516,7 @@ OPTIONS = [
     lambda: metrics.Precision(thresholds=[0.1, 0.2]).thresholds,
     lambda: metrics.AUC(thresholds=[0.5]).thresholds,
     lambda: metrics.IoU(2, target_class_ids=[0, 1]).target_class_ids,
-    lambda: losses.CategoricalFocalCrossentropy(alpha=[0.1, 0.9]).alpha,
+    lambda: losses.CategoricalFocalCrossentropy(alpha=[0.1, 0.9]).alpha,  # type: ignore[reportAttributeAccessIssue]
     lambda: Normalization(mean=[1.0], variance=[2.0]).mean,
     lambda: Discretization(bin_boundaries=[1.0]).bin_boundaries,
     lambda: StringLookup(vocabulary=["a"]).vocabulary,
