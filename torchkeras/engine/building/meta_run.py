@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import DeviceContext
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
@@ -57,14 +58,18 @@ class OnMeta(TorchDispatchMode):
 
     def _on_meta(self, tensor: Tensor) -> Tensor:
         if tensor.device == META:
-            # K.variable gives a Parameter with a label, which nothing trains, in Keras as here.
-            if isinstance(tensor, nn.Parameter) and CODE.owner is not None and not hasattr(tensor, "label"):
+            if CODE.owner is not None and _may_be_dropped(tensor):
                 self._used[id(tensor)] = weakref.ref(tensor), CODE.owner, tensor.shape
             return tensor
         known = self._stand_ins.get(id(tensor))
         if known is not None:
             return known
         return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=META)
+
+
+def _may_be_dropped(tensor: Tensor) -> bool:
+    """Whether a tensor is a parameter; one of `K.variable` has a label, and nothing trains it, in Keras as here."""
+    return isinstance(tensor, nn.Parameter) and not is_lazy(tensor) and not hasattr(tensor, "label")
 
 
 class RecurrentOnMeta(TorchFunctionMode):
