@@ -401,6 +401,7 @@ class Model(Trainer, Network):
                 eject.
         """
         refuse(self.parameters(), "eject")
+        check("eject", FLAG_OR_DIGIT, overwrite=overwrite)
         return annex("eject").eject(self, folder, overwrite, weights)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from torchkeras.base.rules import FLAG_OR_DIGIT, check
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logs import Logs
 from torchkeras.engine.data.batch import ArrayData, Batch
@@ -63,6 +64,7 @@ class OneBatch(Opening, abstract=True):
 
         Source: https://keras.io/api/models/model_training_apis/
         """
+        check("train_on_batch", FLAG_OR_DIGIT, return_dict=return_dict, reset_metrics=reset_metrics)
         batch = self._one_batch("train_on_batch", x, y, sample_weight, class_weight)
         compiled = self._ready()
         if compiled.guard is not None:
@@ -96,6 +98,7 @@ class OneBatch(Opening, abstract=True):
 
         Source: https://keras.io/api/models/model_training_apis/
         """
+        check("test_on_batch", FLAG_OR_DIGIT, return_dict=return_dict, reset_metrics=reset_metrics)
         batch = self._one_batch("test_on_batch", x, y, sample_weight)
         together = self._together("test_on_batch", once=self._ready(), samples=batch.whole)
         with together, self._mode(False), torch.no_grad(), self._counting("test_on_batch", reset_metrics):

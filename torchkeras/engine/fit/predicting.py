@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from torchkeras.base.arrays import as_tensor, to_numpy
+from torchkeras.base.rules import FLAG_OR_DIGIT, check
 from torchkeras.base.shards import refuse
 from torchkeras.callbacks.given import as_callbacks
 from torchkeras.engine.data.batch import Batch
@@ -84,6 +85,7 @@ class Predicting(Opening, abstract=True):
         options = (batch_size, verbose, steps, callbacks, max_queue_size, workers, use_multiprocessing, gather)
         if all(map(is_, options, PLAIN)) and type(x) is np.ndarray and self._takes_at_once(x):
             return self._predicted_at_once(x)
+        check("predict", FLAG_OR_DIGIT, gather=gather)
         check_unwrapped(self, "predict")
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         own = type(self).predict_step is not Extending.predict_step

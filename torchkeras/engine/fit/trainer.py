@@ -13,6 +13,7 @@ import torch
 from tqdm import tqdm
 
 from torchkeras.base.arrays import to_numpy
+from torchkeras.base.rules import FLAG_OR_DIGIT, check
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logging import History
 from torchkeras.callbacks.logs import Logs
@@ -300,6 +301,7 @@ class Trainer(GeneratorMethods, Predicting, OneBatch, abstract=True):
 
         Source: https://keras.io/api/models/model_training_apis/
         """
+        check("evaluate", FLAG_OR_DIGIT, return_dict=return_dict)
         check_unwrapped(self, "evaluate")
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         self._check_compiled()
