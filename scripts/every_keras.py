@@ -137,6 +137,7 @@ def _keras(numbers: str, tensorflow: str, backend: str = "tensorflow") -> list[V
 
 
 VERSIONS: Sequence[Version] = (
+    *_keras("0.3.3", "1.14", "theano"),
     *_keras("1.0.8 1.1.2", "1.14", "theano"),
     *_keras("1.2.2", "1.13"),
     *_keras("2.0.0 2.0.1 2.0.2 2.0.3 2.0.4 2.0.5 2.0.6", "1.14"),
@@ -261,8 +262,7 @@ def _from_text(read: Callable[..., Any]) -> Callable[[Path], Any]:
             for name in ("weights.h5", "model.weights.h5", "model.h5")
             if path.with_name(name).exists()
         )
-        model.load_weights(weights)
-        return model
+        return _with_loaded(model, weights)
 
     return load
 
@@ -270,7 +270,12 @@ def _from_text(read: Callable[..., Any]) -> Callable[[Path], Any]:
 def _with_weights(path: Path) -> Any:
     text = path.with_name("model.json")
     model = model_from_json(text.read_text(), custom_objects=CUSTOM)
-    model.load_weights(path)
+    return _with_loaded(model, path)
+
+
+def _with_loaded(model: Any, path: Path) -> Any:
+    told = {"original_backend": "theano"} if path.parts[-3] in WITHOUT_BACKEND else {}
+    model.load_weights(path, **told)
     return model
 
 
@@ -297,6 +302,8 @@ FORMS: Mapping[str, Form] = {
 }
 
 RIGHT = ""
+# Its files of weights do not say the backend, which the caller has to.
+WITHOUT_BACKEND = ("keras-0.3.3",)
 # Keras 2.3 on TensorFlow 2 increases the count of steps before Adam reads it: it goes on as others do one step later.
 COUNTS_FIRST = ("keras-2.3.1",)
 

@@ -31,10 +31,14 @@ def _imported():
 
 
 keras, version = _imported()
-K, L, models, optimizers = keras.backend, keras.layers, keras.models, keras.optimizers
-Input = L.Input
 is_standalone = NAME == "keras"
 generation = version[0] if is_standalone else 2
+if generation == 0:
+    for module in ("core", "convolutional", "embeddings", "normalization", "recurrent"):
+        found = importlib.import_module(NAME + ".layers." + module)
+        vars(keras.layers).update((name, value) for name, value in vars(found).items() if isinstance(value, type))
+K, L, models, optimizers = keras.backend, keras.layers, keras.models, keras.optimizers
+Input = getattr(L, "Input", None)
 backend = K.backend() if hasattr(K, "backend") else K._BACKEND
 on_tensorflow1 = is_standalone and backend == "tensorflow" and generation < 3
 
@@ -68,7 +72,30 @@ class Keras2Early(Words):
     subtract = staticmethod(lambda tensors: L.Add()([tensors[0], L.Dense(3, use_bias=False)(tensors[1])]))
 
 
-if generation == 1:
+class Keras0(Keras1):
+    """Keras 0, on Theano: a Sequential, or a Graph."""
+
+    image = (2, 6, 6)
+
+
+if generation == 0:
+    words = Keras0
+
+    class Graph(models.Graph):
+        """A Graph that takes and returns lists as well as dicts."""
+
+        def named(self, values, names):
+            values = values if isinstance(values, (dict, list)) else [values]
+            return values if isinstance(values, dict) else {name: values[k] for k, name in enumerate(names)}
+
+        def train_on_batch(self, x, t):
+            return super().train_on_batch({**self.named(x, self.input_order), **self.named(t, self.output_order)})
+
+        def predict(self, x, verbose=0):
+            found = super().predict(self.named(x, self.input_order))
+            return found if isinstance(x, dict) else [found[name] for name in self.output_order]
+
+elif generation == 1:
     words = Keras1
     words.subtract = staticmethod(lambda tensors: L.merge([tensors[0], L.Dense(3, bias=False)(tensors[1])], mode="sum"))
     if K.image_dim_ordering() == "th":
@@ -79,7 +106,26 @@ else:
     words = Words
 
 
-if generation == 1:
+if generation == 0:
+
+    class Scale(L.Layer):
+        """`factor * scale * x`, with one scale for each feature."""
+
+        def __init__(self, factor=2.0, **options):
+            super().__init__(**options)
+            self.factor = factor
+
+        def build(self):
+            self.scale = K.variable(np.ones(self.input_shape[-1]))
+            self.trainable_weights = [self.scale]
+
+        def get_output(self, train=False):
+            return self.factor * self.scale * self.get_input(train)
+
+        def get_config(self):
+            return dict(super().get_config(), name=type(self).__name__, factor=self.factor)
+
+elif generation == 1:
 
     class Scale(L.Layer):
         """`factor * scale * x`, with one scale for each feature."""
@@ -129,7 +175,7 @@ else:
 
 def stack(shape, layers, name=None):
     """A Sequential; the first layer, or an Input before it, has the shape."""
-    model = models.Sequential(name=name) if name else models.Sequential()
+    model = models.Sequential(name=name) if name and generation else models.Sequential()
     if generation == 3:
         model.add(Input(shape))
     for number, layer in enumerate(layers):
@@ -145,7 +191,16 @@ def make_dense():
     return stack((5,), [dense(6, "relu"), dense(4, "tanh"), dense(3, "softmax")])
 
 
+def _as_it_is(layer):
+    """For `stack`: a layer that has its shape."""
+    return lambda options: layer
+
+
 def make_conv():
+    if generation == 0:
+        convolution = L.Convolution2D(4, 3, 3, border_mode="same", input_shape=words.image)
+        rest = [L.BatchNormalization(axis=1), L.Activation("relu"), L.MaxPooling2D((2, 2)), L.Flatten(), L.Dense(3)]
+        return stack(words.image, map(_as_it_is, [convolution, *rest]))
     image = Input(words.image)
     x = words.conv(4)(image)
     x = L.Activation("relu")(L.BatchNormalization(axis=words.axis)(x))
@@ -154,11 +209,15 @@ def make_conv():
 
 
 def make_lstm():
+    if generation == 0:
+        return stack((6,), map(_as_it_is, [L.Embedding(10, 5, input_length=6), L.LSTM(4), L.Dense(2)]))
     words_in = Input((6,), dtype="int32")
     return models.Model(words_in, L.Dense(2)(L.LSTM(4)(L.Embedding(10, 5)(words_in))))
 
 
 def make_bidirectional():
+    if generation == 0:
+        raise NotImplementedError("Keras 0 has no Bidirectional.")
     words_in = Input((6,), dtype="int32")
     x = L.Embedding(10, 5, mask_zero=True)(words_in)
     x = L.Bidirectional(L.LSTM(3, return_sequences=True))(x)
@@ -166,6 +225,10 @@ def make_bidirectional():
 
 
 def make_nested():
+    if generation == 0:
+        first = stack((5,), [dense(4, "tanh"), dense(4)])
+        second = stack((4,), [dense(4, "relu"), dense(3)])
+        return stack((5,), [_as_it_is(first), _as_it_is(second), dense(2)])
     inside, outside = Input((4,)), Input((5,))
     first = stack((5,), [dense(4, "tanh"), dense(4)], "first")
     second = models.Model(inside, L.Dense(3)(L.Dense(4, activation="relu")(inside)), name="second")
@@ -173,12 +236,39 @@ def make_nested():
 
 
 def make_shared():
+    if generation == 0:
+        return make_shared_graph()
     a, b, both = Input((4,)), Input((4,)), L.Dense(4, activation="tanh")
     left, right = both(a), both(b)
     return models.Model([a, b], [L.Dense(2)(words.concatenate([left, right])), L.Dense(3)(right)])
 
 
+def make_shared_graph():
+    graph = Graph()
+    for name in "ab":
+        graph.add_input(name, (4,))
+    graph.add_shared_node(L.Dense(4, activation="tanh"), "both", ["a", "b"], outputs=["left", "right"])
+    graph.add_node(L.Dense(2), "two", inputs=["left", "right"])
+    graph.add_node(L.Dense(3), "three", input="right")
+    graph.add_output("of_two", "two")
+    graph.add_output("of_three", "three")
+    return graph
+
+
+def make_dicts_graph():
+    graph = Graph()
+    for name in ("b_in", "a_in"):
+        graph.add_input(name, (3,))
+    graph.add_node(L.Dense(2), "of_b", input="b_in")
+    graph.add_node(L.Dense(2), "of_both", inputs=["b_in", "a_in"], merge_mode="sum")
+    graph.add_output("z", "of_b")
+    graph.add_output("k", "of_both")
+    return graph
+
+
 def make_dicts():
+    if generation == 0:
+        return make_dicts_graph()
     a, b = Input((3,), name="b_in"), Input((3,), name="a_in")
     y, z = L.Dense(2, name="z")(a), L.Dense(2, name="k")(words.subtract([a, b]))
     if generation == 3 or (not is_standalone and (NAME == "tf_keras" or version >= [2, 2])):
@@ -300,6 +390,8 @@ def make(name, folder):
         K.clear_session()
     model = builder()
     model.set_weights(drawn(model))
+    if generation == 0 and not isinstance(loss, dict) and hasattr(model, "output_order"):
+        loss = dict.fromkeys(model.output_order, loss)
     model.compile(optimizer=optimizer(), loss=loss)
     x, t = data_of(name)
     for _ in range(STEPS_BEFORE):

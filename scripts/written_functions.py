@@ -120,6 +120,8 @@ SAME: dict[str, Call] = {
 }
 
 OTHERS: dict[str, Call] = {
+    "normalize_by_largest": lambda x, y, m, p: F.normalize(x, p=float("inf"), dim=-1),
+    "normalize_by_root": lambda x, y, m, p: F.normalize(x.abs(), p=0.5, dim=-1),
     "addcmul": lambda x, y, m, p: torch.addcmul(x, x, y, value=2.0),
     "expand": lambda x, y, m, p: x[:, :1].expand(-1, 3, -1),
     "layer_norm": lambda x, y, m, p: F.layer_norm(x, (4,)),

@@ -138,6 +138,7 @@ ROWS = [
     Row("DepthwiseConv1D(2, depth_multiplier=2)", "2x5x3", (1,)),
     Row("DepthwiseConv2D(3, depth_multiplier=2, padding='same')", "2x5x6x3", (1, 2)),
     Row("SeparableConv1D(4, 2, depth_multiplier=2)", "2x5x3", (1,)),
+    Row("SeparableConv1D(4, 2, padding='causal')", "2x5x3", (1,)),
     Row("SeparableConv2D(4, 3, strides=2, padding='same')", "2x5x6x3", (1, 2)),
     Row("LocallyConnected1D(3, 2, strides=2)", "2x7x4", differs=UNSHARED),
     Row("LocallyConnected2D(3, (2, 3))", "2x4x5x2", differs=UNSHARED),
@@ -220,6 +221,7 @@ ROWS = [
     Row("ConvLSTM2DCell(2, 2)", "2x4x5x3", differs=A_CELL),
     # before the first layer
     Row("Rescaling(0.5, 1.0)", "2x5x4", (1, 2), "pass"),
+    Row("Rescaling([0.5, 1.0, 2.0, 3.0], 1.0)", "2x5x4", (1,), "pass"),
     Row("Resizing(3, 4)", "2x5x6x3", (1, 2)),
     Row("CenterCrop(3, 4)", "2x5x6x3", (1, 2)),
     Row("Normalization(mean=[1.0, 2.0, 3.0], variance=[1.0, 2.0, 3.0])", "2x5x3", (1,), "pass"),

@@ -22,6 +22,7 @@ def test_rescaling_makes_floats():
     assert layer(PIXELS).dtype == torch.float32
     assert layer(Input((8, 10, 3), dtype="uint8")).dtype == torch.float32
     assert Rescaling(0.5, -1)(torch.tensor([[2, 4]])).tolist() == [[0, 1]]
+    assert Rescaling([0.5, 2.0], [-1, 1])(torch.tensor([[2, 4]])).tolist() == [[0, 9]]
     compiles(layer, PIXELS)
     remade(layer)
 
@@ -122,7 +123,7 @@ def test_negative_indices_count_for_nothing():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: Rescaling("a"), "Rescaling: scale must be a number; found 'a'."),
+        (lambda: Rescaling("a"), "Rescaling: scale must be a number or an array of numbers; found 'a'."),
         (
             lambda: Resizing(4, 5, "lanczos3"),
             "Resizing: interpolation must be one of 'bilinear', 'nearest', 'bicubic'; found 'lanczos3'.",

@@ -120,8 +120,8 @@ def test_each_layer_compiles_whole():
             "DepthwiseConv2D: depth_multiplier must be an integer of at least 1; found 0.",
         ),
         (
-            lambda: SeparableConv1D(4, 3, padding="causal"),
-            "SeparableConv1D: padding must be one of 'valid', 'same', 'half'; found 'causal'.",
+            lambda: SeparableConv1D(4, 3, padding="full"),
+            "SeparableConv1D: padding must be one of 'valid', 'same', 'half', 'causal'; found 'full'.",
         ),
         (
             lambda: SeparableConv2D(4, 3, strides=2, dilation_rate=2, name="stem")(Input((9, 9, 1))),

@@ -22,6 +22,7 @@ from torchkeras.layers import (
     Input,
     Layer,
     MaxPooling2D,
+    Rescaling,
     Reshape,
     SpectralNormalization,
     TimeDistributed,
@@ -50,6 +51,12 @@ def test_what_would_be_another_function_is_refused():
         "channels_first",
         [conv(), Dense(3, name="dense")],
         "Dense 'dense': in the other data format its input (None, 3, 4, 2) has axes in the order (0, 3, 1, 2); "
+        "it must have the same axes.",
+    )
+    assert_refused(
+        "channels_first",
+        [conv(filters=4), Rescaling([1.0, 2.0, 3.0, 4.0], name="rescaled")],
+        "Rescaling 'rescaled': in the other data format its input (None, 3, 4, 4) has axes in the order (0, 3, 1, 2); "
         "it must have the same axes.",
     )
     assert_refused(

@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 import sys
 
 import h5py
@@ -326,3 +327,26 @@ def test_an_error_about_a_file_names_the_command_that_says_what_to_do(read):
     with_notes = sys.version_info >= (3, 11)
     told = ["What to do about it: torchkeras doctor page.h5"] if with_notes else []
     assert getattr(error.value, "__notes__", []) == told
+
+
+def test_to_json_names_an_option_that_json_does_not_have():
+    said = (
+        "to_json: unknown option 'nonsense'. Its options are skipkeys, ensure_ascii, check_circular, allow_nan, cls, "
+        "indent, separators, default, sort_keys."
+    )
+    model = Sequential([Dense(2, input_shape=(3,))])
+    with pytest.raises(TypeError, match=f"^{re.escape(said)}$"):
+        model.to_json(nonsense=1)
+    assert model.to_json(indent=2).startswith('{\n  "class_name"')
+
+
+def test_to_json_gives_an_encoder_its_own_options():
+    class Encoder(json.JSONEncoder):
+        def __init__(self, *, title, **options):
+            super().__init__(**options)
+            self.title = title
+
+        def encode(self, value):
+            return self.title + super().encode(value)
+
+    assert Sequential([Dense(2, input_shape=(3,))]).to_json(cls=Encoder, title="# ").startswith("# {")

@@ -57,4 +57,4 @@ def test_the_report_says_why_a_version_could_not_be_made(
     monkeypatch.setattr(every_keras, "_make", lambda version, log: every_keras._run(failing, log))
     every_keras.make(every_keras.VERSIONS[0])
     report = every_keras.written([every_keras.check(every_keras.VERSIONS[0])])
-    assert "  there is no such package\n    keras-1.0.8\n" in report
+    assert "  there is no such package\n    keras-0.3.3\n" in report

@@ -1,6 +1,7 @@
-"""A Bidirectional that is unrolled over a mask: tf.keras sets the outputs of the wrong steps to zero; it is refused.
+"""A Bidirectional that is unrolled over a mask: tf.keras and Keras 3 set the outputs of the wrong steps to zero.
 
-The files are made under TensorFlow 1.14 and 2.15: a Masking, and a Bidirectional GRU or LSTM with unroll=True and
+It is refused. The files are made under TensorFlow 1.14 and 2.15, and by Keras 3.15 on TensorFlow
+(`scripts/golden_unrolled_masks.py`): a Masking, and a Bidirectional GRU or LSTM with unroll=True and
 return_sequences=True, or without the one or the other.
 """
 
@@ -18,23 +19,23 @@ from torchkeras.saving.containers.hdf5 import text
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "tf.keras-unrolled-masks"
 SAID = (
-    "{} '{}': with unroll=True, return_sequences=True and a mask, tf.keras sets the outputs of the wrong steps to zero "
-    "where a layer goes backwards; it is not read. Build the model by code with unroll=False and load the weights: its "
-    "outputs are those that unroll=False gives there."
+    "{} '{}': with unroll=True, return_sequences=True and a mask, tf.keras and Keras 3 set the outputs of the wrong "
+    "steps to zero where a layer goes backwards; it is not read. Build the model by code with unroll=False and load "
+    "the weights: its outputs are those that unroll=False gives there."
 )
 
 
-@pytest.mark.parametrize("stem", ["1.14-gru", "2.15-lstm"])
-def test_wrong_zeros_are_refused(stem):
-    said = f"{GOLDEN / stem}.h5: {SAID.format('Bidirectional', 'bidirectional')}"
+@pytest.mark.parametrize("name", ["1.14-gru.h5", "2.15-lstm.h5", "3.15-gru.keras"])
+def test_wrong_zeros_are_refused(name):
+    said = f"{GOLDEN / name}: {SAID.format('Bidirectional', 'bidirectional')}"
     with pytest.raises(ArchitectureError, match=f"^{re.escape(said)}$"):
-        load_model(GOLDEN / f"{stem}.h5")
+        load_model(GOLDEN / name)
 
 
-@pytest.mark.parametrize("stem", ["1.14-last", "2.15-rolled"])
-def test_the_last_output_and_loops_are_right(stem):
-    with np.load(GOLDEN / f"{stem}.npz") as stored:
-        outputs = load_model(GOLDEN / f"{stem}.h5", compile=False).predict(stored["x"], verbose=0)
+@pytest.mark.parametrize("name", ["1.14-last.h5", "2.15-rolled.h5", "3.15-rolled.keras"])
+def test_the_last_output_and_loops_are_right(name):
+    with np.load((GOLDEN / name).with_suffix(".npz")) as stored:
+        outputs = load_model(GOLDEN / name, compile=False).predict(stored["x"], verbose=0)
         np.testing.assert_allclose(outputs, stored["y"], atol=1e-5)
 
 

@@ -2570,8 +2570,8 @@ class CenterCrop(_OneInput, _CenterCrop):
 class Rescaling(_OneInput, _Rescaling):
     def __init__(
         self,
-        scale: float,
-        offset: float = 0.0,
+        scale: Any,
+        offset: Any = 0.0,
         *,
         name: str | None = None,
         trainable: bool = True,
@@ -2586,8 +2586,8 @@ class Rescaling(_OneInput, _Rescaling):
         r"""`x * scale + offset`.
 
         Options:
-            scale (float): the factor.
-            offset (float, default 0.0): what is added.
+            scale (number or array): the factor; an array has one for each index of the last axes.
+            offset (number or array, default 0.0): what is added.
 
         Shapes:
             any -> the same
@@ -5329,7 +5329,7 @@ class SeparableConv1D(_OneInput, _SeparableConv1D):
         filters: int,
         kernel_size: int | list[int] | tuple[int],
         strides: int | list[int] | tuple[int] = 1,
-        padding: Literal["valid", "same", "half"] = "valid",
+        padding: Literal["valid", "same", "half", "causal"] = "valid",
         data_format: Literal["channels_last", "channels_first", None] = "channels_last",
         dilation_rate: int | list[int] | tuple[int] = 1,
         depth_multiplier: int = 1,
@@ -5365,7 +5365,7 @@ class SeparableConv1D(_OneInput, _SeparableConv1D):
             kernel_size (positive integer or tuple of them): the size of the kernel along all spatial axes, or along each.
             strides (positive integer or tuple of them, default 1): the distance between two windows along all spatial axes,
                 or along each. Not above 1 together with `dilation_rate`.
-            padding (string, default "valid"): "valid", "same" or "half", as for `Conv2D`.
+            padding (string, default "valid"): "valid", "same", "half" or "causal", as for `Conv1D`.
             data_format (string or None, default "channels_last"): "channels_last", with the channels at the last axis, or
                 "channels_first", with the channels at axis 1; None takes `config.image_data_format()`.
             dilation_rate (positive integer or tuple of them, default 1): the distance between two values of a window along

@@ -13,7 +13,9 @@ from torchkeras.base.rules import one_of
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import NEWER, Positive
+from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.layers.activation import Pointwise
+from torchkeras.layers.preprocessing import FLOATS, set_constant
 from torchkeras.layers.spatial import Spatial
 
 INTERPOLATIONS = {"bilinear": "bilinear", "nearest": "nearest-exact", "bicubic": "bicubic"}
@@ -28,8 +30,8 @@ class Rescaling(Pointwise):
     """`x * scale + offset`.
 
     Options:
-        scale (float): the factor.
-        offset (float, default 0.0): what is added.
+        scale (number or array): the factor; an array has one for each index of the last axes.
+        offset (number or array, default 0.0): what is added.
 
     Shapes:
         any -> the same
@@ -41,14 +43,29 @@ class Rescaling(Pointwise):
     Source: https://keras.io/api/layers/preprocessing_layers/image_preprocessing/rescaling/
     """
 
-    scale: float
-    offset: float = 0.0
+    scale: Annotated[Any, FLOATS]
+    offset: Annotated[Any, FLOATS] = 0.0
 
     class _Facts(Facts):
         keeps_shape = False  # integers become floating-point numbers
 
+        @property
+        def native_layout(self) -> Layout:  # type: ignore[override]
+            return Layout.ANY if self.layer._by_value else Layout.KERAS
+
+    @property
+    def _by_value(self) -> bool:
+        """Whether all values have one factor and one offset."""
+        return not isinstance(self.scale, list) and not isinstance(self.offset, list)
+
+    def _make_modules(self, input_shape: Any) -> None:
+        if not self._by_value:
+            set_constant(self, "_scale", self.scale, dtype_of(self.compute_dtype))
+            set_constant(self, "_offset", self.offset, dtype_of(self.compute_dtype))
+
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return floating(self, inputs) * self.scale + self.offset
+        x = floating(self, inputs)
+        return x * self.scale + self.offset if self._by_value else x * self._scale + self._offset
 
 
 def centered(images: torch.Tensor, height: int, width: int) -> torch.Tensor:

@@ -26,9 +26,9 @@ def array(values: Any) -> np.ndarray:
     return to_numpy(values) if isinstance(values, torch.Tensor) else np.asarray(values)
 
 
-NUMBERS = rule(
-    "must be a number or an array of numbers", lambda v: array(v).dtype.kind in "iuf", lambda v: array(v).tolist()
-)
+A_NUMBER = "must be a number or an array of numbers"
+NUMBERS = rule(A_NUMBER, lambda v: array(v).dtype.kind in "iuf", lambda v: array(v).tolist())
+FLOATS = rule(A_NUMBER, lambda v: array(v).dtype.kind in "iuf", lambda v: array(v).astype(float).tolist())
 BOUNDARIES = rule(
     "must be a list of numbers, none below the one before",
     lambda v: np.ndim(v) == 1 and array(v).dtype.kind in "iuf" and not (np.diff(array(v)) < 0).any(),

@@ -19,7 +19,7 @@ from torchkeras.engine.options import (
 )
 from torchkeras.engine.weights.weight import weight
 from torchkeras.layers.conv import CONVOLUTIONS, Convolving
-from torchkeras.layers.spatial import SamePadding
+from torchkeras.layers.spatial import SamePadding, SeparablePadding
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -137,7 +137,7 @@ class SeparableConv(Convolving, abstract=True):
     filters: Positive
     kernel_size: Sizes
     strides: Sizes = 1
-    padding: SamePadding = "valid"
+    padding: SeparablePadding = "valid"
     data_format: DataFormat = None
     dilation_rate: Sizes = 1
     depth_multiplier: Positive = 1
@@ -177,6 +177,7 @@ class SeparableConv1D(SeparableConv):
     Each channel is convolved by itself; the pointwise kernel then mixes the channels.
 
     Options:
+        padding (string, default "valid"): "valid", "same", "half" or "causal", as for `Conv1D`.
         data_format (string or None, default "channels_last"): "channels_last", with the channels at the last axis, or
             "channels_first", with the channels at axis 1; None takes `config.image_data_format()`.
 

@@ -1,6 +1,6 @@
 """What layers over images and sequences share: the axis of the channels, and TensorFlow's padding."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated
 
 import torch
@@ -22,6 +22,10 @@ FIXED_PADDINGS: dict[str, Callable[[int], tuple[int, int]]] = {
     "half": lambda reach: (reach - reach // 2, reach // 2),  # Keras's 'same' on Theano, with strides too
     "full": lambda reach: (reach, reach),
     "causal": lambda reach: (reach, 0),
+}
+SEPARABLE_PADDINGS: dict[int, tuple[str, ...]] = {
+    1: ("valid", "same", "half", "causal"),
+    2: ("valid", "same", "half"),
 }
 PADDINGS = {1: ("valid", "same", "half", "full", "causal")} | dict.fromkeys((2, 3), ("valid", "same", "half", "full"))
 
@@ -138,9 +142,14 @@ def torch_padding(pairs: Iterable[tuple[int, int]]) -> list[int]:
     return [amount for pair in reversed(list(pairs)) for amount in pair]
 
 
-CONV_PADDING = Rule(
-    lambda value, rank: word(*PADDINGS[rank]).read(value), by_rank=True, takes=lambda rank: literal(*PADDINGS[rank])
-)
+def _by_rank(words: Mapping[int, tuple[str, ...]]) -> Rule:
+    return Rule(
+        lambda value, rank: word(*words[rank]).read(value), by_rank=True, takes=lambda rank: literal(*words[rank])
+    )
+
+
+CONV_PADDING, SEPARABLE_PADDING = _by_rank(PADDINGS), _by_rank(SEPARABLE_PADDINGS)
 ConvPadding = Annotated[str, CONV_PADDING]
+SeparablePadding = Annotated[str, SEPARABLE_PADDING]
 SamePadding = Annotated[str, word("valid", "same", "half")]
 PoolPadding = Annotated[str, word("valid", "same", "theano")]

@@ -227,6 +227,9 @@ class Model(Trainer, Network):
 
         Returns:
             The text; `model_from_json` reads it.
+
+        Errors:
+            TypeError: an option that `json.dumps` does not have.
         """
         return to_json(self, **options)
 

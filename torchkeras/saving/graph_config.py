@@ -8,6 +8,7 @@ counts the model's own graph as call 0.
 from __future__ import annotations
 
 import heapq
+import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -25,7 +26,7 @@ from torchkeras.base.nested import (
     slots_as_written,
     taken_apart,
 )
-from torchkeras.base.rules import CUSTOM_OBJECTS, read
+from torchkeras.base.rules import CUSTOM_OBJECTS, read, refuse_unknown
 from torchkeras.engine.graph.call_forms import flat
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
@@ -37,6 +38,9 @@ from torchkeras.saving.containers import json_text
 from torchkeras.saving.ties import KEY, tie, ties_of
 
 KERAS_VERSION = "2.2.4"  # whose layout we write
+JSON_OPTIONS = [
+    key for key, found in inspect.signature(json.dumps).parameters.items() if found.kind is found.KEYWORD_ONLY
+]
 
 Calling = Callable[..., Any]  # (layer, inputs, **arguments)
 Call = tuple[str, int, list[Any]]  # a layer's name, the number of the call, its inputs
@@ -284,7 +288,12 @@ def _call_layer(
 
 
 def to_json(model: Layer, **options: Any) -> str:
-    """The architecture as JSON, in Keras 2.2.4's form; `options` go to `json.dumps`."""
+    """The architecture as JSON, in Keras 2.2.4's form; `options` go to `json.dumps`.
+
+    Raises TypeError for an option that `json.dumps` does not have.
+    """
+    if "cls" not in options:  # an encoder, which may have options of its own
+        refuse_unknown("to_json", options, JSON_OPTIONS)
     return json.dumps({**layer_config(model), "keras_version": KERAS_VERSION, "backend": "tensorflow"}, **options)
 
 

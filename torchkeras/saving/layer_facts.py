@@ -114,7 +114,8 @@ FACTS: Mapping[str, LayerFacts] = {
     **_every("GRUCell LSTMCell SimpleRNNCell", idle=("seed",)),
     **_every("IntegerLookup StringLookup", idle=("vocabulary_size", "has_input_vocabulary")),
     **_every("LocallyConnected1D LocallyConnected2D", keras3=None, unused={"implementation": (1, 2, 3)}),
-    **_every("SeparableConv1D SeparableConv2D", unused={"groups": (1,)}, idle=_KERNEL),
+    "SeparableConv1D": LayerFacts(unused={"groups": (1,)}, idle=_KERNEL, refused={"padding": ("half", "causal")}),
+    "SeparableConv2D": LayerFacts(unused={"groups": (1,)}, idle=_KERNEL),
     **_every(
         "SpatialDropout1D SpatialDropout2D SpatialDropout3D",
         left_out={"trainable": ANY},

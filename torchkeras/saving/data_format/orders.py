@@ -22,6 +22,7 @@ from torchkeras.layers.activation import Parametric, Pointwise, Softmax
 from torchkeras.layers.conv_recurrent import ConvLSTMStep, ConvRNN2D
 from torchkeras.layers.core import Activation, ActivityRegularization
 from torchkeras.layers.elementwise import Elementwise
+from torchkeras.layers.image_preprocessing import Rescaling
 from torchkeras.layers.layer_normalization import AlongAxes, UnitNormalization
 from torchkeras.layers.merging import Concatenate
 from torchkeras.layers.normalization import Channelwise
@@ -37,6 +38,7 @@ FREE = (Flatten, Reshape, Permute)  # whose outputs may have another order than 
 BY_VALUE: dict[type, Callable[[Any], bool]] = {  # the layers of `ALIKE` that may treat axes differently
     Activation: lambda layer: is_pointwise(layer.activation),
     Operation: lambda layer: layer._by_value,
+    Rescaling: lambda layer: layer._by_value,
 }
 Becomes = Callable[[Layer], str]  # the data format that a layer over images has in the target
 Handle = tuple[KerasTensor, int]  # a tensor, and the number of time axes that wrappers of the layer take away

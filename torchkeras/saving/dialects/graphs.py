@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from torchkeras import registry
@@ -26,7 +26,7 @@ class Forms:
     its calls in arguments and in outputs, to begin at 1. `loses_calls`: whether arguments name the first call of a
     layer, whichever is meant. `dropping`, `joint`: see `masking.settle`. `as_written`: whether calls have the inputs
     and outputs of models inside in the order in which the dicts of these were written, as in `.keras` files of ours
-    before they had it by keys.
+    before they had it by keys. `in_calls`: by class, options that are arguments of calls today, by the names of these.
     """
 
     words: Words
@@ -39,6 +39,7 @@ class Forms:
     joint: bool = False
     loses_calls: bool = False
     as_written: bool = False
+    in_calls: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def modern(config: Mapping[str, Any], forms: Forms) -> Config:
@@ -279,6 +280,7 @@ def _needed(
 def _layer_entry(
     name: str, entry: Mapping[str, Any], found: list[NodeCall], graph: Mapping[str, Any], forms: Forms
 ) -> Config:
+    entry, found = _in_calls(entry, found, forms)
     made = _entry(entry, forms)
     where = f"{made['class_name']} {name!r}"
     nodes = []
@@ -292,6 +294,18 @@ def _layer_entry(
             item[3] = item[3] if said is None else {**item[3], masking.EXPECTED: said}
         nodes.append(inputs)
     return {"name": name, **made, "inbound_nodes": nodes}
+
+
+def _in_calls(
+    entry: Mapping[str, Any], found: list[NodeCall], forms: Forms
+) -> tuple[Mapping[str, Any], list[NodeCall]]:
+    """A layer's entry and its calls, with options that are arguments of calls today in the calls."""
+    name, config = class_name(entry), dict(entry["config"])
+    moved = forms.in_calls.get(name, {}) if is_known(name) else {}
+    said = {argument: True for option, argument in moved.items() if config.pop(option, False) is True}
+    if not said:
+        return entry, found
+    return {**entry, "config": config}, [NodeCall(call.args, {**call.kwargs, **said}) for call in found]
 
 
 def _operations(name: str, entry: Mapping[str, Any], found: list[NodeCall], forms: Forms) -> list[Config]:

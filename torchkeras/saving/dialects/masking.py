@@ -21,8 +21,8 @@ EXPECTED = "mask"  # a key of an input's arguments during translation: whether i
 def settle(entry: Config, given: list[bool], dropping: tuple[str, ...], joint: bool) -> list[bool]:
     """Whether each output of a model has a mask, if its inputs have those in `given`; changes the model's config.
 
-    `dropping`: more layers that drop masks. `joint`: merging layers join masks by their `any_mask`, as in Keras 3; a
-    file of tf.keras is checked for zeros that it sets at the wrong steps.
+    `dropping`: more layers that drop masks. `joint`: merging layers join masks by their `any_mask`, as in Keras 3.
+    Raises ArchitectureError for a mask of a caller's own, and for layers that set zeros at the wrong steps.
     """
     walk = _Walk(dropping, joint)
     return walk.model(entry, given)
@@ -105,7 +105,7 @@ class _Walk:
 
     def after(self, found: Config, has: list[bool]) -> list[bool]:
         """Whether each output has a mask (missing ones have none)."""
-        if any(has) and not self.joint:
+        if any(has):
             _check_backwards(found)
         return self.model(found, has) if is_model(found) else facts(found["class_name"]).mask(has, found["config"])
 
@@ -123,7 +123,8 @@ def _put_stops(
 def _check_backwards(found: Config) -> None:
     """Raise ArchitectureError for an unrolled layer that goes backwards over masked steps and gives zeros there.
 
-    tf.keras sets zeros by the mask in its order, among outputs that are in the reversed one.
+    tf.keras and Keras 3 (on TensorFlow and JAX; on torch it cannot run one) set zeros by the mask in its order, among
+    outputs that are in the reversed one.
     """
     config = found["config"]
     both = found["class_name"] == "Bidirectional"
@@ -133,7 +134,8 @@ def _check_backwards(found: Config) -> None:
         if zeros and (both or options.get("go_backwards")):
             raise ArchitectureError(
                 f"{found['class_name']} {config.get('name')!r}: with unroll=True, return_sequences=True and a mask, "
-                "tf.keras sets the outputs of the wrong steps to zero where a layer goes backwards; it is not read. "
+                "tf.keras and Keras 3 set the outputs of the wrong steps to zero where a layer goes backwards; it is "
+                "not read. "
                 "Build the model by code with unroll=False and load the weights: its outputs are those that "
                 "unroll=False gives there."
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from torchkeras import registry
@@ -23,6 +23,18 @@ def _bins(made: Config, where: str) -> Config:
     """Remove the dtype of a Discretization's output: today's dtype is that of its boundaries."""
     is_integer = str(made["config"].get("dtype")).startswith("int")
     return with_options(made, dtype=None) if is_integer else made
+
+
+def _normalization(made: Config, where: str) -> Config:
+    """A Normalization whose mean and variance have no leading axes of 1: tf.keras gives them the axes of the input."""
+    options = made["config"]
+    return with_options(made, **{key: _without_ones(options[key]) for key in ("mean", "variance") if key in options})
+
+
+def _without_ones(values: Any) -> Any:
+    while isinstance(values, list) and len(values) == 1 and isinstance(values[0], list):
+        values = values[0]
+    return values
 
 
 _channels_last = setting(data_format="channels_last")
@@ -48,6 +60,7 @@ _CHANGES = {
     **CHANGES,
     "BatchNormalization": batch_normalization("flat"),
     "Discretization": _bins,
+    "Normalization": _normalization,
     **dict.fromkeys(IMAGES, _channels_last),
     "Resizing": _resizing,
 }
@@ -171,6 +184,12 @@ def _masks(class_name: str, call: NodeCall, graph: Mapping[str, Any]) -> list[bo
     return []
 
 
+# Options of tf.keras up to 2.9 that are arguments of calls today.
+IN_CALLS: Mapping[str, Mapping[str, str]] = {
+    "AdditiveAttention": {"causal": "use_causal_mask"},
+    "Attention": {"causal": "use_causal_mask"},
+}
+
 _FORMS = Forms(
     words=Words({}, _CHANGES),
     is_function=_is_function,
@@ -179,6 +198,7 @@ _FORMS = Forms(
     masks=_masks,
     numberings=dict.fromkeys((False, True), ((0, 0), (1, 1))),  # a model built by its first call has no graph before
     dropping=("Normalization", "Rescaling"),
+    in_calls=IN_CALLS,
 )
 
 # At masked steps, TensorFlow up to 1.12 computed as Keras 2.2.4 does, in a Bidirectional too.
@@ -208,9 +228,41 @@ _OF_CUDNN: Mapping[str, Config] = {"LSTM": _LSTM_OF_CUDNN, "GRU": {**_LSTM_OF_CU
 
 def _zeros_of_2_0(layer: Config) -> bool:
     """The same in TensorFlow 2.0 and 2.1, where layers that cuDNN could compute give their last output again."""
+    return _zeros(layer) and not _by_cudnn(layer)
+
+
+def _by_cudnn(layer: Config) -> bool:
+    """Whether TensorFlow 2 computes a layer by cuDNN's kernel, or by a loop that takes its place."""
     options, kind = layer["config"], layer["class_name"]
-    by_cudnn = kind in _OF_CUDNN and all(options.get(key) == value for key, value in _OF_CUDNN[kind].items())
-    return _zeros(layer) and not by_cudnn
+    return kind in _OF_CUDNN and all(options.get(key) == value for key, value in _OF_CUDNN[kind].items())
+
+
+# The keys of `training_config`, which TensorFlow 2.1 and 2.2 write in another order.
+_COMPILED_IN_2_1 = ["loss", "metrics", "weighted_metrics", "sample_weight_mode", "loss_weights", "optimizer_config"]
+_COMPILED_IN_2_2 = ["loss", "metrics", "weighted_metrics", "loss_weights", "sample_weight_mode", "optimizer_config"]
+
+
+def _is_of_2_1(config: Any, training: Any) -> bool | None:
+    """Whether TensorFlow 2.1 wrote a file of 2.3.0-tf, as 2.1.1 to 2.2 call themselves. None if it is open.
+
+    From 2.2 on, a Sequential whose first layer has a shape says that shape itself, and inputs may be a dictionary.
+    """
+    keys = list(training) if isinstance(training, Mapping) else None
+    if keys in (_COMPILED_IN_2_1, _COMPILED_IN_2_2):
+        return keys == _COMPILED_IN_2_1
+    for options in mappings(config):
+        if isinstance(options.get("input_layers"), Mapping):
+            return False
+        if "input_layers" not in options and _begins_with_shape(options.get("layers")):
+            return "build_input_shape" not in options
+    return None
+
+
+def _begins_with_shape(layers: Any) -> bool:
+    """Whether the first of a Sequential's layers says the shape of its input."""
+    first = layers[0] if isinstance(layers, list) and layers else None
+    config = first.get("config") if isinstance(first, Mapping) else None
+    return isinstance(config, Mapping) and bool(config.get("batch_input_shape"))
 
 
 def _is_of_tensorflow1(config: Any) -> bool | None:
@@ -224,16 +276,38 @@ def _is_of_tensorflow1(config: Any) -> bool | None:
     return any(found) if found else None
 
 
-# Options that some of the versions that call themselves 2.2.4-tf leave out, the value that these take themselves when
-# they read such a file, these versions, and what to do. 1.15 and later ones write `interpolation`, and resize by half
-# pixels; 1.13 and 1.14 do not. 1.13 has no Attention, 2.0 cannot save one.
-_CAUSAL = ("causal", False, "1.14", "If it was True, build the model by code and load the weights.")
-LEFT_OUT: Mapping[Any, tuple[str, Any, str, str]] = {
+@dataclass(frozen=True)
+class LeftOut:
+    """An option that some versions leave out of their files.
+
+    `taken`: the value that these versions take themselves when they read such a file. `since`, `before`: the versions
+    that such a file states. `writers`: these versions of TensorFlow, in words. `otherwise`: what to do.
+    """
+
+    option: str
+    taken: Any
+    since: tuple[int, ...]
+    before: tuple[int, ...]
+    writers: str
+    otherwise: str
+
+
+_EARLY = (2, 2, 4), (2, 2, 5)
+_BY_CODE = "If it was True, build the model by code and load the weights."
+# 1.15 to 2.9 write `causal`, except for 2.0, which cannot save an Attention; 1.13 has none.
+_CAUSAL = (
+    LeftOut("causal", False, *_EARLY, "1.14", _BY_CODE),
+    LeftOut("causal", False, (2, 10), (3,), "2.10 and later", _BY_CODE),
+)
+# 1.15 and later ones write `interpolation`, and resize by half pixels; 1.13 and 1.14 do not.
+LEFT_OUT: Mapping[Any, tuple[LeftOut, ...]] = {
     "AdditiveAttention": _CAUSAL,
     "Attention": _CAUSAL,
     "UpSampling2D": (
-        *("interpolation", "nearest", "1.13 and 1.14"),
-        "If it was 'bilinear', set model.get_layer({!r}).interpolation = 'bilinear'.",
+        LeftOut(
+            *("interpolation", "nearest", *_EARLY, "1.13 and 1.14"),
+            "If it was 'bilinear', set model.get_layer({!r}).interpolation = 'bilinear'.",
+        ),
     ),
 }
 
@@ -244,12 +318,14 @@ def _numbers(version: str | None) -> tuple[int, ...]:
     return tuple(map(int, found.groups() if found else (2, 15, 0)))
 
 
-def _forms(version: str | None, config: Any) -> Forms:
-    """The forms of a version of tf.keras that wrote a config."""
+def _forms(version: str | None, config: Any, training: Any = None) -> Forms:
+    """The forms of a version of tf.keras that wrote a config. `training`: how the model was compiled, if it was."""
     numbers = _numbers(version)
     changes: dict[str, Any] = dict(_AS_KERAS2) if numbers < (2, 2, 4) else {}
     if numbers == (2, 2, 4):
         changes["Bidirectional"] = bidirectional(_zeros if _is_of_tensorflow1(config) else _zeros_of_2_0)
+    if numbers == (2, 3, 0) and _is_of_2_1(config, training):
+        changes["Bidirectional"] = bidirectional(_zeros_of_2_0)
     if numbers < (2, 7, 0):
         changes["RandomCrop"] = _early_random_crop
     return replace(_FORMS, words=Words({}, {**_CHANGES, **changes}))
@@ -264,39 +340,73 @@ def modern_config(config: Mapping[str, Any], version: str | None = None) -> Conf
 
 
 def _of_known(config: Any, known: Known) -> Config:
-    return modern_config(config, known.version(config))
+    return modern(config, _forms(known.version(config), config, _training(known)))
+
+
+def _training(known: Known) -> Any:
+    return known.source and known.source.training
 
 
 def doubts(config: Any, known: Known) -> list[str]:
     """What a config leaves open and is taken as in tf.keras, as sentences for a warning."""
-    if known.version(config) != "2.2.4-tf":
-        return []
+    numbers = _numbers(known.version(config))
     own, found = {**registry.get_custom_objects(), **(known.custom_objects or {})}, []
     for entry in mappings(config):
         kind, options = entry.get("class_name"), entry.get("config")
         if kind not in LEFT_OUT or kind in own or not isinstance(options, Mapping):
             continue
-        name, (option, taken, wrote, otherwise) = options.get("name"), LEFT_OUT[kind]
-        if option not in options:
-            what = f"{kind} {name!r}: its {option} is not written by tf.keras {wrote}"
-            found.append(f"{what}; it is taken as {taken!r}, as there. {otherwise.format(name)}")
+        name = options.get("name")
+        for left in LEFT_OUT[kind]:
+            if left.since <= numbers < left.before and not _is_said(left.option, entry):
+                what = f"{kind} {name!r}: its {left.option} is not written by tf.keras {left.writers}"
+                found.append(f"{what}; it is taken as {left.taken!r}, as there. {left.otherwise.format(name)}")
+    if numbers == (2, 3, 0) and _is_of_2_1(config, _training(known)) is None:
+        found += _doubts_of_2_1(config)
     return found
+
+
+def _doubts_of_2_1(config: Any) -> list[str]:
+    """The Bidirectional layers whose outputs at masked steps depend on whether TensorFlow 2.1 or 2.2 wrote a file."""
+    entries = [found for found in mappings(config) if is_object(found) and isinstance(found.get("config"), Mapping)]
+    if not any(found["class_name"] == "Masking" or found["config"].get("mask_zero") for found in entries):
+        return []
+    doubtful = []
+    for options in (found["config"] for found in entries if found["class_name"] == "Bidirectional"):
+        layer, name = options.get("layer"), options.get("name")
+        if is_object(layer) and _zeros(layer) and _by_cudnn(layer):
+            doubtful.append(
+                f"Bidirectional {name!r}: the file does not show whether TensorFlow 2.1 wrote it, whose "
+                f"{layer['class_name']} repeats its last output at masked steps, or 2.2, where it gives zeros; it is "
+                "taken as of 2.2. If 2.1 wrote it, set zero_output_for_mask = False in the forward_layer and the "
+                f"backward_layer of model.get_layer({name!r})."
+            )
+    return doubtful
+
+
+def _is_said(option: str, entry: Mapping[str, Any]) -> bool:
+    """Whether the entry of a layer says an option, itself or as an argument of a call."""
+    argument = IN_CALLS.get(entry["class_name"], {}).get(option, option)
+    in_calls = any(found.get(argument) for found in mappings(entry.get("inbound_nodes")))
+    return option in entry["config"] or in_calls
 
 
 def _rules(source: ModelFile) -> LossRules:
     """How a version of tf.keras computed losses.
 
     Up to 1.12 there were functions alone, in 1.13 except for the mean squared error. 1.11 to 1.13 divided what these
-    gave by the sum of the weights; 1.9 and 1.10 did not, but write the version of 1.11, 2.1.6-tf. From 1.13 to 2.10 a
-    mask was a weight. Optimizers of 1.13 have the option `lr`, those of 1.14 `learning_rate`.
+    gave by the sum of the weights. 1.9 and 1.10, which write the version of 1.11, did not, and do not write
+    `weighted_metrics`. From 1.13 to 2.10 a mask was a weight. Optimizers of 1.13 have the option `lr`, those of 1.14
+    `learning_rate`.
     """
     numbers, by_weights = _numbers(source.version), {"reduction": "mean_with_sample_weight"}
+    training: Mapping[str, Any] = source.training if isinstance(source.training, Mapping) else {}
     if numbers < (2, 2, 4):
-        return LossRules("tensorflow", named=None if numbers < (2, 1, 6) else by_weights)
+        divides = numbers == (2, 1, 6) and "weighted_metrics" in training
+        return LossRules("tensorflow", named=by_weights if divides else None)
     if numbers > (2, 2, 4):
         return LossRules("tensorflow-2.10" if numbers < (2, 11, 0) else "tensorflow")
     is_old = _is_of_tensorflow1(source.config)
-    optimizer = source.training.get("optimizer_config") if isinstance(source.training, Mapping) else None
+    optimizer = training.get("optimizer_config")
     options = optimizer.get("config") if isinstance(optimizer, Mapping) else None
     if is_old and isinstance(options, Mapping) and "lr" in options:
         return LossRules("tensorflow-2.10", named=by_weights, exempt=("mse", "MSE", "mean_squared_error"))

@@ -9,6 +9,7 @@ from typing import Any
 from torchkeras.engine.step import loss_scale
 from torchkeras.optimizers import schedules
 from torchkeras.optimizers.base import Optimizer
+from torchkeras.saving import keras3_entry
 from torchkeras.saving.layer_facts import FOREIGN
 
 Options = dict[str, Any]
@@ -165,11 +166,11 @@ def to_keras3(optimizer: Any) -> tuple[str, Options]:
     if every == 1:
         every = config.pop("gradient_accumulation_steps") and None
     if isinstance(rate, Mapping):
-        rate = _object_config("keras.optimizers.schedules", rate["class_name"], rate["config"])
+        rate = keras3_entry.entry("keras.optimizers.schedules", rate["class_name"], rate["config"])
     elif decay:
         # Keras 3's schedules count batches; Keras 2's decay counts steps.
         steps = {"decay_steps": every or 1, "decay_rate": decay, "staircase": every is not None}
-        rate = _object_config(
+        rate = keras3_entry.entry(
             "keras.optimizers.schedules", "InverseTimeDecay", {"initial_learning_rate": rate, **steps}
         )
     if kind == "Adagrad":
@@ -212,7 +213,3 @@ def _refuse_schedule(kind: str, config: Mapping[str, Any]) -> None:
         raise ValueError(f"{kind}: the schedule {config['lr']['class_name']} has no form in Keras 3.")
     if config.get("decay"):
         raise ValueError(f"{kind}: decay together with a schedule has no form in Keras 3.")
-
-
-def _object_config(module: str, class_name: str, config: Options) -> Options:
-    return {"module": module, "class_name": class_name, "config": config, "registered_name": None}

@@ -297,7 +297,8 @@ def _gelu(given: Plain) -> Plain:
 
 
 def _normalize(given: Plain) -> Plain:
-    if given["order"] != int(given["order"]) or given["order"] < 1 or not isinstance(given["axis"], int):
+    is_order = float(given["order"]).is_integer() and given["order"] >= 1  # not infinity, which Keras refuses
+    if not is_order or not isinstance(given["axis"], int):
         raise NoFormError
     return {**given, "order": int(given["order"])}
 

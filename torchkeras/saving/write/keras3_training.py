@@ -9,6 +9,7 @@ from torchkeras import metrics, registry
 from torchkeras.engine.step.output_loss import objective
 from torchkeras.engine.step.output_metric import name_and_metric
 from torchkeras.engine.step.targets import for_outputs, metrics_for_outputs
+from torchkeras.saving.keras3_entry import entry
 from torchkeras.saving.layer_facts import FOREIGN
 from torchkeras.saving.optimizer.options import to_keras3
 
@@ -86,13 +87,12 @@ def compile_config(training: Mapping[str, Any], model: Model, unread: list[str])
 
 def _optimizer(optimizer: Any) -> Plain:
     kind, options = to_keras3(optimizer)
-    return _object_config("keras.optimizers", kind, options)
+    return entry("keras.optimizers", kind, options)
 
 
 def _own_optimizer(optimizer: Any) -> Plain:
     """An optimizer in this package's own form."""
-    name = f"{FOREIGN}{type(optimizer).__name__}"
-    return {"module": None, "class_name": name, "config": optimizer.get_config(), "registered_name": name}
+    return entry(None, f"{FOREIGN}{type(optimizer).__name__}", optimizer.get_config())
 
 
 def _mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
@@ -135,7 +135,7 @@ def _chosen(name: str, loss: Any, output: Any) -> Any:
     if loss is None or (by_shape and output.shape[-1] == 1):
         return name
     chosen = CHOSEN.get(name_and_metric(name, objective(loss), output)[1])
-    return name if chosen is None else _object_config("keras.metrics", chosen, {"name": name, "dtype": "float32"})
+    return name if chosen is None else entry("keras.metrics", chosen, {"name": name, "dtype": "float32"})
 
 
 def _named(
@@ -153,7 +153,7 @@ def _class(kind: str, item: Mapping[str, Any], module: str, family: registry.Fam
     """A loss or metric with its options."""
     name, options = item["class_name"], dict(item["config"])
     if name not in family:
-        return {"module": None, "class_name": name, "config": options, "registered_name": name}
+        return entry(None, name, options)
     if name == "LossFunctionWrapper":
         wrapped, reduction = options.pop("fn"), options.pop("reduction")
         if set(options) - {"name"} or reduction not in ("sum_over_batch_size", "mean"):
@@ -161,7 +161,7 @@ def _class(kind: str, item: Mapping[str, Any], module: str, family: registry.Fam
         return function_entry(wrapped)
     if "fn" in options:
         options["fn"] = function_entry(options["fn"])
-    return _object_config(module, name, options)
+    return entry(module, name, options)
 
 
 def function_entry(name: str, package: str = "") -> Plain:
@@ -170,7 +170,3 @@ def function_entry(name: str, package: str = "") -> Plain:
         name = f"{package}{name}"
         return {"module": None, "class_name": "function", "config": name, "registered_name": name}
     return {"module": "builtins", "class_name": "function", "config": name, "registered_name": "function"}
-
-
-def _object_config(module: str, class_name: str, config: Plain) -> Plain:
-    return {"module": module, "class_name": class_name, "config": config, "registered_name": None}

@@ -24,6 +24,7 @@ from torchkeras.layers.functions import Lambda
 from torchkeras.layers.recurrence import Recurrent
 from torchkeras.layers.wrappers import TimeDistributed
 from torchkeras.registry import class_name
+from torchkeras.saving import keras3_entry
 from torchkeras.saving.graph_config import with_ties
 from torchkeras.saving.layer_facts import ANY, FOREIGN, facts, inherited
 from torchkeras.saving.model_file import OWN
@@ -122,7 +123,7 @@ class _Writing:
         except ValueError as error:
             self.unread.append(str(error))
             return _foreign(layer)
-        entry = _entry("keras.layers" if own else None, keras3 or name, options)
+        entry = keras3_entry.entry("keras.layers" if own else None, keras3 or name, options)
         trains = {option: getattr(layer, option) for option in TRAINS.get(name, ())}
         if trains != TRAINS.get(name, {}):
             entry[OWN] = trains
@@ -193,7 +194,7 @@ class _Writing:
     def model(self, model: Network) -> Plain:
         """The entry of a model."""
         if model._graph is None and model._has_own_code:
-            return _entry(None, class_name(model), model.get_config())
+            return keras3_entry.entry(None, class_name(model), model.get_config())
         twice = [layer for layer in model.layers if layer in self.of_models]
         if twice:
             raise _CallsDifferError(
@@ -210,7 +211,7 @@ class _Writing:
         first = [layer for layer in (model.inputs[0]._keras_history.layer,) if layer not in model.layers]
         layers = [self.layer(layer) for layer in (*first, *model.layers)]
         config = {**_model_options(model), "layers": layers, "build_input_shape": model.input_shape}
-        return _entry("keras" if class_name(model) == "Sequential" else None, class_name(model), config)
+        return keras3_entry.entry("keras" if class_name(model) == "Sequential" else None, class_name(model), config)
 
     def functional(self, model: Network) -> Plain:
         """The entry of a model of a graph."""
@@ -229,8 +230,11 @@ class _Writing:
             "output_layers": _in_form(model._output_form, outputs),
         }
         if class_name(model) not in ("Model", "Sequential"):
-            return _entry(None, class_name(model), config)
-        return {**_entry("keras.src.models.functional", "Functional", config), "registered_name": "Functional"}
+            return keras3_entry.entry(None, class_name(model), config)
+        return {
+            **keras3_entry.entry("keras.src.models.functional", "Functional", config),
+            "registered_name": "Functional",
+        }
 
     def called(self, layer: Layer, graph: Graph, place: Callable[[KerasTensor], list[Any]]) -> Plain:
         """The entry of a layer in a graph, with its calls."""
@@ -255,7 +259,7 @@ class _Writing:
         if forms and None not in forms and all(form[:2] == forms[0][:2] for form in forms):
             kind, options, _ = forms[0]
             module = f"keras.src.ops.{MODULES.get(kind, 'numpy')}"
-            entry = {**_entry(module, kind, {"name": layer.name, **options}), "registered_name": kind}
+            entry = {**keras3_entry.entry(module, kind, {"name": layer.name, **options}), "registered_name": kind}
             return entry, [{"args": arguments, "kwargs": {}} for _, _, arguments in forms]
         if not str(layer.function).startswith(f"{BACKEND}."):  # which are no more Keras's than a user's own layers
             self.unread.append(f"Operation {layer.name!r}: {layer.function!r} has no form in Keras 3.")
@@ -265,14 +269,9 @@ class _Writing:
 # --- parts of an entry -----------------------------------------------------------------------------------------------
 
 
-def _entry(module: str | None, class_name: str, config: Plain) -> Plain:
-    registered = class_name if module is None else None
-    return {"module": module, "class_name": class_name, "config": config, "registered_name": registered}
-
-
 def _foreign(layer: Layer) -> Plain:
     """The entry of a layer or model in this package's own form."""
-    return _entry(None, f"{FOREIGN}{class_name(layer)}", layer.get_config())
+    return keras3_entry.entry(None, f"{FOREIGN}{class_name(layer)}", layer.get_config())
 
 
 def _given_options(layer: Layer) -> Plain:
@@ -310,7 +309,7 @@ def _object_config(module: str, value: Mapping[str, Any]) -> Plain:
     config = dict(value["config"])
     if value["class_name"] == "VarianceScaling" and config["distribution"] == "normal":
         config["distribution"] = "truncated_normal"
-    return _entry(module if own else None, value["class_name"], config)
+    return keras3_entry.entry(module if own else None, value["class_name"], config)
 
 
 def _of_each_sample(layer: Layer, value: Any) -> Any:

@@ -27,6 +27,10 @@ def floating(layer: Any, call: LayerCall) -> int:
 
 @rule(layers.Rescaling)
 def rescaling(layer: Any, call: LayerCall) -> int:
+    if not layer._by_value:
+        scale = call.writer.buffer((layer, "scale"), f"{layer.name}_scale", layer._scale)
+        added = call.writer.buffer((layer, "offset"), f"{layer.name}_offset", layer._offset)
+        return call.line(f"{{0}} * {scale} + {added}", floating(layer, call))
     offset = f" + {layer.offset}" if layer.offset else ""
     return call.line(f"{{0}} * {layer.scale}{offset}", floating(layer, call))
 
