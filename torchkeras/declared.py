@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeVar
 import torch
 
 from torchkeras.base import docstrings
+from torchkeras.base.fixed_lists import OptionValues
 from torchkeras.base.rules import (
     ABOVE_0,
     AT_LEAST_0,
@@ -89,7 +90,8 @@ class Declared:
 
     def _read(self, name: str, value: Any) -> Any:
         rule = self.rules.get(name) or RULES.get(name)
-        return value if rule is None else read(type(self).__name__, name, rule, value)
+        found = value if rule is None else read(type(self).__name__, name, rule, value)
+        return OptionValues(found) if type(found) is list else found
 
     def get_config(self) -> dict[str, Any]:
         """The options, as plain data.
@@ -101,7 +103,7 @@ class Declared:
         for name in option_names(type(self)):
             value = getattr(self, name, ...)
             if value is not ... and (name, value) != ("dtype", None):
-                config[name] = list(value) if isinstance(value, tuple) else value
+                config[name] = list(value) if isinstance(value, (tuple, OptionValues)) else value
             elif value is ... and type(self).get_config is Declared.get_config:
                 raise NotImplementedError(
                     f"{type(self).__name__}: the option {name!r} is no attribute of the object: keep it as "

@@ -9,7 +9,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from tests.bad_input.making import Case, model
+from tests.bad_input.making import Case, X, Y, model
 from tests.bad_input.objects import FLAGS, PATHS, THING, shown
 from torchkeras import Input, Sequential, backend, models, utils
 
@@ -77,13 +77,31 @@ TABLE: list[tuple[str, Callable[..., Any], dict[str, tuple[Any, ...]]]] = [
     ("model_from_yaml", from_yaml, {"yaml_string": TEXTS, "custom_objects": OBJECTS}),
     ("model_from_config", from_config, {"custom_objects": OBJECTS}),
     ("clone_model", lambda **given: models.clone_model(**{"model": model(), **given}), {
-        "model": MODELS, "input_tensors": ("a", 3, [3], THING, [Input((4,)), Input((4,))]),
+        "model": MODELS, "input_tensors": ("a", 3, [3], THING, [Input((4,), name="first"), Input((4,), name="second")]),
     }),
     ("summary", lambda **given: model().summary(**given), {
         "line_length": ("a", NAN, 2.5, 0), "positions": ("a", 3, ["a", "b", "c"], [0.5]), "print_fn": ("a", 3, THING),
         "show_trainable": FLAGS, "expand_nested": FLAGS, "flops": ("a", None, -1, 2.5),
         "layer_range": ("a", 3, ["out"]),
     }),
+    ("train_on_batch", lambda **given: model().train_on_batch(X, Y, **given), {
+        "return_dict": FLAGS, "reset_metrics": FLAGS,
+    }),
+    ("test_on_batch", lambda **given: model().test_on_batch(X, Y, **given), {
+        "return_dict": FLAGS, "reset_metrics": FLAGS,
+    }),
+    ("evaluate", lambda **given: model().evaluate(X, Y, verbose=0, **given), {"return_dict": FLAGS}),
+    ("predict", lambda **given: model().predict(X, verbose=0, **given), {"gather": FLAGS}),
+    ("eject", lambda **given: model().eject("ejected", **given), {"overwrite": FLAGS}),
+    ("random_normal", lambda **given: backend.random_normal((2,), **given), {
+        "mean": ("a", None, THING), "stddev": ("a", None, THING),
+    }),
+    ("random_uniform", lambda **given: backend.random_uniform((2,), **given), {
+        "minval": ("a", None, THING), "maxval": ("a", None, THING),
+    }),
+    ("truncated_normal", lambda **given: backend.truncated_normal((2,), **given), {"mean": ("a", None, THING)}),
+    ("random_binomial", lambda **given: backend.random_binomial((2,), **given), {"p": ("a", None, THING)}),
+    ("keras.backend", lambda **given: backend.random_uniform((2,), **given), {"seed": ("a", 1.5, NAN, THING)}),
     ("get_layer", lambda **given: model().get_layer(**given), {
         "name": ("other", 3), "index": ("a", NAN, 1.5, 3, THING),
     }),

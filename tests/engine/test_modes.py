@@ -9,8 +9,9 @@ import torch
 from torch import nn
 
 import torchkeras
+from torchkeras import callbacks
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.layers import LSTM, RNN, Bidirectional, Dense, Dropout, Input, TimeDistributed
+from torchkeras.layers import LSTM, RNN, Bidirectional, Dense, Dropout, Input, TimeDistributed, TorchModule
 from torchkeras.models import Model, Sequential, load_model
 
 ZEROS = torch.zeros(1, 3)
@@ -236,3 +237,37 @@ def test_what_is_no_truth_value_is_refused():
     with pytest.raises(ValueError, match="training") as error:
         Told(name="told")(ZEROS, training="yes")
     assert str(error.value) == "Told 'told': training must be True, False or None; found 'yes'."
+
+
+class Modes(callbacks.Callback):
+    """Notes the modes of the modules while `fit` runs."""
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.found = [layer.training for layer in self.model.layers]
+
+
+def test_fit_trains_also_what_was_set_to_evaluation_and_leaves_it_there_afterwards():
+    model = Sequential(
+        [Dense(3, input_shape=(3,)), TorchModule(nn.BatchNorm1d(3), name="norm"), Dropout(0.5), Dense(1)]
+    )
+    norm, modes = model.get_layer("norm"), Modes()
+    norm.eval()
+    model.compile("sgd", "mse")
+    model.fit(np.ones((4, 3)), np.ones((4, 1)), verbose=0, callbacks=[modes])
+    assert modes.found == [True] * 4
+    assert [layer.training for layer in model.layers] == [True, False, True, True]
+    before = norm.module.running_mean.clone()
+    norm.trainable = False
+    model.compile("sgd", "mse")
+    model.fit(np.ones((4, 3)), np.ones((4, 1)), verbose=0)
+    assert torch.equal(norm.module.running_mean, before)
+
+
+def test_what_is_called_in_evaluation_in_the_graph_is_so_in_fit():
+    inputs = Input((3,))
+    norm = TorchModule(nn.BatchNorm1d(3))
+    model = Model(inputs, Dense(1)(norm(inputs, training=False)))
+    model.compile("sgd", "mse")
+    before = norm.module.running_mean.clone()
+    model.fit(np.ones((4, 3)), np.ones((4, 1)), verbose=0)
+    assert torch.equal(norm.module.running_mean, before)

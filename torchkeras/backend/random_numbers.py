@@ -17,6 +17,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from torchkeras import config
 from torchkeras.backend.nodes import as_type, node, sizes
+from torchkeras.base import rules
 from torchkeras.base.tracing import is_compiling
 
 _generators: dict[tuple[int, str], torch.Generator] = {}
@@ -41,10 +42,10 @@ def generator(seed: Any, device: torch.device | None = None) -> torch.Generator 
     """That of a seed; None, which is torch's own, without one."""
     if seed is None:
         return None
-    device = device or config.device()
-    key = (int(seed), str(device))
+    seed, device = rules.read("keras.backend", "seed", rules.integer(), seed), device or config.device()
+    key = (seed, str(device))
     if key not in _generators:
-        _generators[key] = torch.Generator(device).manual_seed(int(seed))
+        _generators[key] = torch.Generator(device).manual_seed(seed)
     return _generators[key]
 
 
@@ -54,6 +55,11 @@ def _drawn(shape: Any, dtype: Any, seed: Any, draw: Callable[[Tensor, torch.Gene
     if not (made.is_meta or is_compiling()):
         _draws[made] = Draw(partial(_drawn, tuple(made.shape), made.dtype, seed, draw), made._version)
     return made
+
+
+def _numbers(function: str, **given: Any) -> list[float]:
+    """Numbers, which may be tensors of one. Raises ValueError, with the function and the argument, for others."""
+    return [rules.read(function, name, rules.NUMBER, value) for name, value in given.items()]
 
 
 def read(x: Tensor) -> Tensor:
@@ -72,7 +78,8 @@ def random_normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any
     >>> random_normal((2, 3)).shape
     torch.Size([2, 3])
     """
-    return _drawn(shape, dtype, seed, lambda made, own: made.normal_(float(mean), float(stddev), generator=own))
+    mean, stddev = _numbers("random_normal", mean=mean, stddev=stddev)
+    return _drawn(shape, dtype, seed, lambda made, own: made.normal_(mean, stddev, generator=own))
 
 
 @node
@@ -82,9 +89,10 @@ def random_uniform(shape: Any, minval: float = 0.0, maxval: float = 1.0, dtype: 
     >>> random_uniform((2, 3)).shape
     torch.Size([2, 3])
     """
+    minval, maxval = _numbers("random_uniform", minval=minval, maxval=maxval)
     if not as_type(dtype).is_floating_point:
         return _drawn(shape, dtype, seed, lambda made, own: made.random_(int(minval), int(maxval), generator=own))
-    return _drawn(shape, dtype, seed, lambda made, own: made.uniform_(float(minval), float(maxval), generator=own))
+    return _drawn(shape, dtype, seed, lambda made, own: made.uniform_(minval, maxval, generator=own))
 
 
 @node
@@ -94,7 +102,8 @@ def random_binomial(shape: Any, p: float = 0.0, dtype: Any = None, seed: Any = N
     >>> random_binomial((3,), p=1.0)
     tensor([1., 1., 1.])
     """
-    return _drawn(shape, dtype, seed, lambda made, own: made.bernoulli_(float(p), generator=own))
+    (p,) = _numbers("random_binomial", p=p)
+    return _drawn(shape, dtype, seed, lambda made, own: made.bernoulli_(p, generator=own))
 
 
 @node
@@ -104,6 +113,7 @@ def truncated_normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: 
     >>> truncated_normal((1000,)).abs().max() <= 2
     tensor(True)
     """
+    mean, stddev = _numbers("truncated_normal", mean=mean, stddev=stddev)
     low, high = mean - 2 * stddev, mean + 2 * stddev
     return _drawn(
         shape, dtype, seed, lambda made, own: nn.init.trunc_normal_(made, mean, stddev, low, high, generator=own)

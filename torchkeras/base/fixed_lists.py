@@ -1,4 +1,4 @@
-"""Read-only lists and dicts: a layer or model makes them when it is asked, so a change of one would have no effect."""
+"""Lists and dicts of a layer, model or metric that are read-only: a change of one would have no effect."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ CHANGES = (*CHANGES, "__setitem__", "__delitem__", "__imul__")
 
 
 class FixedList(list[Any]):
-    """A list that refuses to be changed. `of`: what it is, `instead`: what to write."""
+    """A list that refuses to be changed. `of`: what it is, `since`: why, `instead`: what to write."""
 
     of: ClassVar[str]
+    since: ClassVar[str] = "is made when it is asked for"
     instead: ClassVar[str]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -27,8 +28,7 @@ def _refusing(name: str) -> Callable[..., Any]:
     def change(self: Any, *args: Any, **kwargs: Any) -> Any:
         kind = "dict" if issubclass(type(self), dict) else "list"
         raise TypeError(
-            f"{self.of} is a {kind} that is made when it is asked for, and a change of it would change nothing: "
-            f"{self.instead}."
+            f"{self.of} is a {kind} that {self.since}, and a change of it would change nothing: {self.instead}."
         )
 
     change.__name__, change.__doc__ = name, "Raise TypeError."
@@ -96,6 +96,22 @@ class CarriedStates(FixedList):
     of, instead = "layer.states", "reset_states(states) sets them"
 
 
+class States(FixedList):
+    """The states of a metric."""
+
+    of, instead = "metric.variables", "add_variable adds one"
+
+
+class OptionValues(FixedList):
+    """An option that is a list, such as the thresholds of a metric."""
+
+    of, since = "An option", "was read when the object was made"
+    instead = "make another object, with the list that it is to have"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return OptionValues, (list(self),)
+
+
 class Given(FixedList):
     """An argument of `compile`, as a list."""
 
@@ -105,7 +121,8 @@ class Given(FixedList):
 class GivenByName(dict[Any, Any]):
     """An argument of `compile`, as a dict: it refuses to be changed, too."""
 
-    of, instead = "What compile was given", "set another dict, model.loss_weights = {...}, or call compile again"
+    of, since = "What compile was given", FixedList.since
+    instead = "set another dict, model.loss_weights = {...}, or call compile again"
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return dict, (dict(self),)

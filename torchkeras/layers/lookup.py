@@ -13,6 +13,7 @@ import torch
 
 from torchkeras import config
 from torchkeras.base.dtype_names import dtype_of
+from torchkeras.base.fixed_lists import OptionValues
 from torchkeras.base.nested import tensors_in
 from torchkeras.base.rules import STRING, integer, one_of, optional, rule
 from torchkeras.engine.layer.layer import Layer
@@ -22,7 +23,9 @@ from torchkeras.layers.preprocessing import NotSparse, array, batches_in, encode
 MaxTokens = Annotated[Any, optional(integer(2))]
 # Each is an entry of the vocabulary: a file must not ask for more than memory can hold.
 OovIndices = Annotated[int, integer(0, 1_000_000)]
-TOKENS = rule("must be a list of tokens", lambda v: array(v).ndim == 1 and len(v) > 0, lambda v: array(v).tolist())
+TOKENS = rule(
+    "must be a list of tokens", lambda v: array(v).ndim == 1 and len(v) > 0, lambda v: OptionValues(array(v).tolist())
+)
 Vocabulary = Annotated[Any, optional(TOKENS)]
 OnlyNone = Annotated[Any, one_of(None)]
 OutputMode = Annotated[str, one_of("int", "one_hot", "multi_hot", "count")]
@@ -78,7 +81,8 @@ class Lookup(Layer, abstract=True):
         Arguments:
             include_special_tokens (bool, default True): whether those of mask and unknown are among them.
         """
-        return (self.vocabulary or self._special)[0 if include_special_tokens else len(self._special) :]
+        tokens = self.vocabulary or self._special
+        return list(tokens[0 if include_special_tokens else len(self._special) :])
 
     def vocabulary_size(self) -> int:
         """The number of indices, with those of mask and unknown."""

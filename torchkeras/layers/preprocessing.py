@@ -14,6 +14,7 @@ import torch
 from torchkeras import config, initializers
 from torchkeras.base.arrays import to_numpy
 from torchkeras.base.dtype_names import dtype_of
+from torchkeras.base.fixed_lists import OptionValues
 from torchkeras.base.rules import integers, number, one_of, optional, rule
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
@@ -27,14 +28,18 @@ def array(values: Any) -> np.ndarray:
 
 
 A_NUMBER = "must be a number or an array of numbers"
-NUMBERS = rule(A_NUMBER, lambda v: array(v).dtype.kind in "iuf", lambda v: array(v).tolist())
-FLOATS = rule(A_NUMBER, lambda v: array(v).dtype.kind in "iuf", lambda v: array(v).astype(float).tolist())
+NUMBERS = rule(A_NUMBER, lambda v: array(v).dtype.kind in "iuf", lambda v: _fixed(array(v).tolist()))
+FLOATS = rule(A_NUMBER, lambda v: array(v).dtype.kind in "iuf", lambda v: _fixed(array(v).astype(float).tolist()))
 BOUNDARIES = rule(
     "must be a list of numbers, none below the one before",
     lambda v: np.ndim(v) == 1 and array(v).dtype.kind in "iuf" and not (np.diff(array(v)) < 0).any(),
-    lambda v: array(v).astype(float).tolist(),
+    lambda v: OptionValues(array(v).astype(float).tolist()),
 )
 NotSparse = Annotated[bool, rule("must be False, torch computes with dense tensors", lambda v: v is False)]
+
+
+def _fixed(values: Any) -> Any:
+    return OptionValues(values) if isinstance(values, list) else values
 
 
 def set_constant(layer: Layer, name: str, values: Any, dtype: torch.dtype | None = None) -> None:

@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 
 from torchkeras import config, initializers, registry
+from torchkeras.base.fixed_lists import States
+from torchkeras.base.function_values import attributes_of
 from torchkeras.base.naming import snake_case
 from torchkeras.declared import Declared
 
@@ -169,7 +171,7 @@ class Metric(Declared):
     @property
     def variables(self) -> list[State]:
         """The states, in the order in which they were made; some metrics make them at the first update."""
-        return list(self._variables.values())
+        return States(self._variables.values())
 
     def to(self, device: torch.device | str) -> Metric:
         """Move the states to a device, in place."""
@@ -198,7 +200,7 @@ class Metric(Declared):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Metric:
         made = memo[id(self)] = self.__class__.__new__(self.__class__)
-        made.__dict__.update({name: copy.deepcopy(value, memo) for name, value in self.__dict__.items()})
+        made.__dict__.update({name: copy.deepcopy(value, memo) for name, value in attributes_of(self).items()})
         return made
 
     # --- what is given -----------------------------------------------------------------------------------------------

@@ -509,6 +509,7 @@ class Model(Network):
 
         Source: https://keras.io/api/models/model_training_apis/
         """
+        check("evaluate", FLAG_OR_DIGIT, return_dict=return_dict)
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         numbers = evaluating.evaluate(self._training, x, y, batch_size, verbose, sample_weight, steps, callbacks, made)
         return numbers if return_dict else unpacked(list(numbers.values()))
@@ -560,6 +561,7 @@ class Model(Network):
         options = (batch_size, verbose, steps, callbacks, max_queue_size, workers, use_multiprocessing, gather)
         if all(map(is_, options, PLAIN)) and type(x) is np.ndarray and predicting.takes_at_once(self._training, x):
             return predicting.predict_at_once(self._training, x)
+        check("predict", FLAG_OR_DIGIT, gather=gather)
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         return predicting.predict(self._training, x, batch_size, verbose, steps, callbacks, gather, made)
 
@@ -599,6 +601,7 @@ class Model(Network):
         Source: https://keras.io/api/models/model_training_apis/
         """
         with in_turn(self._training, "train_on_batch", trains=True):
+            check("train_on_batch", FLAG_OR_DIGIT, return_dict=return_dict, reset_metrics=reset_metrics)
             numbers = evaluating.train_on_batch(self._training, x, y, sample_weight, class_weight, reset_metrics)
         return numbers if return_dict else unpacked(list(numbers.values()))
 
@@ -624,6 +627,7 @@ class Model(Network):
 
         Source: https://keras.io/api/models/model_training_apis/
         """
+        check("test_on_batch", FLAG_OR_DIGIT, return_dict=return_dict, reset_metrics=reset_metrics)
         numbers = evaluating.test_on_batch(self._training, x, y, sample_weight, reset_metrics)
         return numbers if return_dict else unpacked(list(numbers.values()))
 
@@ -1230,6 +1234,7 @@ class Model(Network):
                 eject.
         """
         refuse(self.parameters(), "eject")
+        check("eject", FLAG_OR_DIGIT, overwrite=overwrite)
         return annex("eject").eject(self, folder, overwrite, weights)
 
     def freeze_for_inference(self) -> Network:

@@ -178,6 +178,21 @@ def test_losses_and_metrics_that_change_what_they_are_given_are_refused(options:
         assert str(found.value) == error(what, name)
 
 
+@pytest.mark.parametrize("change", [changes_target, changes_output])
+@pytest.mark.parametrize("as_metric", [False, True])
+def test_steps_that_torch_compiles_refuse_them_too(change: Any, as_metric: bool):
+    inputs = Input((3,))
+    model = Model(inputs, Dense(2)(inputs))
+    options = {"loss": "mse", "metrics": [change]} if as_metric else {"loss": change}
+    model.compile("sgd", jit_compile={"backend": "aot_eager"}, **options)
+    data = torch.ones(12, 3), torch.ones(12, 2)
+    name = "y_true" if change is changes_target else "y_pred"
+    for run in (model.fit, model.evaluate):
+        with pytest.raises(RuntimeError) as found:
+            run(*data, batch_size=4, verbose=0)
+        assert str(found.value) == error(f"the loss or metric {change.__name__}", name)
+
+
 def test_steps_that_change_their_batch_are_refused():
     class Stepping(Model):
         def train_step(self, data: Any) -> Any:

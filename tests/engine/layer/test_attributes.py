@@ -12,9 +12,20 @@ from plain_pytorch import refused
 from torch import nn
 
 import torchkeras
-from torchkeras import backend as K
+from torchkeras import backend as K, losses, metrics
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.layers import LSTM, Add, Dense, Dropout, GaussianNoise, Input, LeakyReLU
+from torchkeras.layers import (
+    LSTM,
+    Add,
+    Dense,
+    Discretization,
+    Dropout,
+    GaussianNoise,
+    Input,
+    LeakyReLU,
+    Normalization,
+    StringLookup,
+)
 from torchkeras.models import Model, Sequential
 
 X, Y = np.ones((4, 3), "float32"), np.zeros((4, 2), "float32")
@@ -499,3 +510,39 @@ def test_a_name_that_only_the_users_class_has():
     setattr(own, "helper", Dense(2))  # noqa: B010  # types: a method
     own.inner = "text"
     assert own.inner == "text"
+
+
+OPTIONS = [
+    lambda: metrics.Precision(thresholds=[0.1, 0.2]).thresholds,
+    lambda: metrics.AUC(thresholds=[0.5]).thresholds,
+    lambda: metrics.IoU(2, target_class_ids=[0, 1]).target_class_ids,
+    lambda: losses.CategoricalFocalCrossentropy(alpha=[0.1, 0.9]).alpha,  # type: ignore[reportAttributeAccessIssue]
+    lambda: Normalization(mean=[1.0], variance=[2.0]).mean,
+    lambda: Discretization(bin_boundaries=[1.0]).bin_boundaries,
+    lambda: StringLookup(vocabulary=["a"]).vocabulary,
+    lambda: copy.deepcopy(metrics.Precision(thresholds=[0.1, 0.2])).thresholds,
+]
+
+
+@pytest.mark.parametrize("made", OPTIONS)
+def test_a_list_that_is_an_option_cannot_be_changed(made):
+    options = made()
+    before = [*options]
+    text = (
+        "An option is a list that was read when the object was made, and a change of it would change nothing: make "
+        "another object, with the list that it is to have."
+    )
+    for change in (lambda: options.append(1), lambda: options.__setitem__(0, 1), options.clear):
+        with refused(TypeError, text):
+            change()
+    assert options == before
+
+
+def test_configs_and_vocabularies_are_lists_of_their_own():
+    assert type(metrics.Precision(thresholds=[0.1, 0.2]).get_config()["thresholds"]) is list
+    assert type(losses.CategoricalFocalCrossentropy(alpha=[0.1, 0.9]).get_config()["alpha"]) is list
+    layer = StringLookup(vocabulary=["a"])
+    layer.get_vocabulary().append("b")
+    assert layer.get_vocabulary() == ["[UNK]", "a"]
+    with pytest.raises(TypeError, match=r"^metric\.variables is a list .*: add_variable adds one\.$"):
+        metrics.Mean().variables.append(1)

@@ -1,5 +1,6 @@
 """A tensor that asks for a gradient, but is no weight, is not passed over silently: `compile` and `save` warn of it."""
 
+import re
 import warnings
 from collections import namedtuple
 from functools import partial
@@ -265,6 +266,50 @@ def test_a_built_layer_behind_a_lambda_is_found_unless_it_is_in_the_model():
     x = Input((3,))
     seen = Model(x, layers.Dense(1)(Lambda(lambda x: dense(x))(dense(x))), name="whole")
     assert warned(lambda: seen.compile("sgd", "mse")) == []
+
+
+class Making(Layer):
+    """A layer whose calls make a tensor."""
+
+    def __init__(self, make, **options):
+        super().__init__(**options)
+        self.make = make
+
+    def call(self, x):
+        return x * self.make()
+
+
+class MakingModel(Model):
+    def __init__(self, make, **options):
+        super().__init__(**options)
+        self.make, self.dense = make, layers.Dense(1)
+
+    def call(self, x):
+        return self.dense(x * self.make())
+
+
+@pytest.mark.parametrize(
+    ("use", "what"),
+    [
+        (lambda make: model_of(Making(make, name="own")), "Making 'own'"),
+        (lambda make: model_of(Lambda(lambda x: x * make(), name="own")), "Lambda 'own'"),
+        (lambda make: layers.TimeDistributed(Making(make, name="own"))(Input((2, 3))), "Making 'own'"),
+        (lambda make: MakingModel(make, name="own").predict(X, verbose=0), "MakingModel 'own'"),
+    ],
+)
+def test_a_parameter_that_a_call_makes_is_refused(use, what):
+    error = (
+        f"{what}: its code makes a torch.nn.Parameter of shape (3,) in a call, so that each call has another, which "
+        "nothing trains and no file has. Make it once, as self.w = torch.nn.Parameter(...), in __init__ or build of a "
+        "layer of your own; a constant is a tensor."
+    )
+    with pytest.raises(ValueError, match=f"{re.escape(error)}$"):
+        use(lambda: nn.Parameter(torch.rand(3)))
+
+
+def test_a_call_may_make_constants_and_variables_of_keras():
+    for make in (lambda: torch.ones(3), lambda: K.variable(np.ones(3)), lambda: leaf(3), lambda: leaf(3).detach()):
+        model_of(Making(make)).compile("sgd", "mse")
 
 
 class Caching(Layer):

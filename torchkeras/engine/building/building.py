@@ -20,7 +20,7 @@ from torch.nn.parameter import is_lazy
 
 from torchkeras import config
 from torchkeras.base.dtype_names import dtype_of
-from torchkeras.base.function_values import installed
+from torchkeras.base.function_values import attributes_of, installed
 from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.rules import read
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
@@ -230,7 +230,7 @@ def _refuse_in_call(layer: Layer, name: str | None) -> None:
 def _refuse_computed(layer: Layer) -> None:
     """Raise ValueError for an attribute, or a function's, that was computed from weights and would never change."""
     theirs: dict[str, Any] = {}
-    for name, value in vars(layer).items():
+    for name, value in attributes_of(layer).items():
         if name in NOT_LOOKED_AT:
             continue
         if isinstance(value, HOLDERS) or not installed(getattr(value, "__module__", None) or "torch"):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import DeviceContext
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_map_only
+
+from torchkeras.engine.users_code import CODE
 
 META = torch.device("meta")
 RECURRENT = (torch.lstm, torch.gru, torch.rnn_tanh, torch.rnn_relu)  # type: ignore[reportAttributeAccessIssue]
@@ -27,12 +31,20 @@ class MadeOnMeta(TorchFunctionMode):
 class OnMeta(TorchDispatchMode):
     """Inside, every operation runs on `meta`, also on tensors that lie elsewhere and on those that it makes.
 
-    `stand_ins`: by the id of a tensor, what stands for it; others get one of their own shape and type.
+    `stand_ins`: by the id of a tensor, what stands for it; others get one of their own shape and type. `dropped`:
+    afterwards, the parameters that a user's code made and did not keep: the layer whose code it is, and the shape.
     """
 
     def __init__(self, stand_ins: Mapping[int, Tensor]):
         super().__init__()
         self._stand_ins = stand_ins
+        self._used: dict[int, tuple[weakref.ref[Tensor], Any, torch.Size]] = {}
+        self.dropped: list[tuple[Any, torch.Size]] = []
+
+    def __exit__(self, *error: Any) -> None:
+        self.dropped = [(owner, shape) for parameter, owner, shape in self._used.values() if parameter() is None]
+        self._used.clear()  # torch does not lay out a parameter in memory while something refers to it weakly
+        super().__exit__(*error)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = dict(kwargs or {})
@@ -46,11 +58,18 @@ class OnMeta(TorchDispatchMode):
 
     def _on_meta(self, tensor: Tensor) -> Tensor:
         if tensor.device == META:
+            if CODE.owner is not None and _may_be_dropped(tensor):
+                self._used[id(tensor)] = weakref.ref(tensor), CODE.owner, tensor.shape
             return tensor
         known = self._stand_ins.get(id(tensor))
         if known is not None:
             return known
         return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=META)
+
+
+def _may_be_dropped(tensor: Tensor) -> bool:
+    """Whether a tensor is a parameter; one of `K.variable` has a label, and nothing trains it, in Keras as here."""
+    return isinstance(tensor, nn.Parameter) and not is_lazy(tensor) and not hasattr(tensor, "label")
 
 
 class RecurrentOnMeta(TorchFunctionMode):
@@ -67,9 +86,19 @@ class RecurrentOnMeta(TorchFunctionMode):
 
 
 def run_on_meta(module: nn.Module, compute: Callable[[], Any], stand_ins: Mapping[int, Tensor]) -> Any:
-    """What `compute` gives, on `meta`. The parameters and buffers of the module are afterwards what they were."""
+    """What `compute` gives, on `meta`. The parameters and buffers of the module are afterwards what they were.
+
+    Raises ValueError for a parameter that a user's code made and did not keep.
+    """
     with torch.no_grad(), _kept(module), OnMeta(stand_ins) as mode, RecurrentOnMeta(mode._on_meta):
-        return compute()
+        found = compute()
+    for owner, shape in mode.dropped:
+        raise ValueError(
+            f"{type(owner).__name__} {owner.name!r}: its code makes a torch.nn.Parameter of shape {tuple(shape)} "
+            "in a call, so that each call has another, which nothing trains and no file has. Make it once, as "
+            "self.w = torch.nn.Parameter(...), in __init__ or build of a layer of your own; a constant is a tensor."
+        )
+    return found
 
 
 @contextmanager

@@ -45,7 +45,9 @@ def unchanged(what: str, names: Any, tensors: Any, compute: Callable[[], Any]) -
 
 
 def _checked(what: Any, compute: Callable[..., Any], *given: Any) -> Any:
-    if torch.compiler.is_compiling():  # torch.compile cannot follow the counts of changes
+    # torch.compile would break its graph at the counts of changes. Of a step that it compiles here, the first batch of
+    # each kind is computed without, and is looked at.
+    if torch.compiler.is_compiling():
         return compute(*given)
     function = what.func if isinstance(what, partial) else what
     name = getattr(function, "__name__", type(function).__name__)

@@ -112,7 +112,7 @@ def _kept(module: nn.Module) -> Iterable[tuple[Any, Any]]:
 
 def _tensor_holders(value: Any) -> dict[str, Any]:
     """What an object keeps in attributes that may hold tensors."""
-    kept = getattr(value, "__dict__", {}).items()
+    kept = dict(getattr(value, "__dict__", {})).items()  # a copy: another thread may set an attribute meanwhile
     found = ((name, each) for name, each in kept if name not in NOT_KEPT and isinstance(each, FOLLOWED))
     return {n: each for n, each in found if not (isinstance(each, FunctionType) and installed(each.__module__ or ""))}
 
