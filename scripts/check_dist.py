@@ -13,13 +13,15 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 WHEEL_BYTES = 1_500_000
 INFO = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE", "top_level.txt"}
+# scripts/write_stubs.py makes them; they are not under version control.
+STUBS = {f"torchkeras/{name}/__init__.pyi" for name in ("layers", "losses", "metrics", "optimizers")}
 SOURCE = {"LICENSE", "MANIFEST.in", "PKG-INFO", "README.md", "pyproject.toml", "setup.cfg"}
 
 
 def package_files() -> set[str]:
-    """The files of the package, those that git does not know yet among them."""
+    """The files of the package, those that git does not know yet among them, and the stubs."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "torchkeras"]
-    return set(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split())
+    return STUBS | set(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split())
 
 
 def differences(name: str, found: set[str], wanted: set[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Make golden cases of single layers, computed by genuine Keras 3, in tests/golden/keras-3.15-layers.
+"""Make golden cases of single layers, computed by genuine Keras 3, in tests/golden/keras-3.15-layers; list its layers.
 
     KERAS_BACKEND=torch python scripts/golden_keras3.py [word in the source ...]
 
@@ -372,6 +372,8 @@ def main() -> None:
         raise SystemExit(f"These cases are Keras 3.15's; found {keras.__version__}.")
     keras.config.set_image_data_format("channels_last")
     FOLDER.mkdir(parents=True, exist_ok=True)
+    classes = [name for name, value in vars(keras.layers).items() if isinstance(value, type)]
+    FOLDER.with_name(f"{FOLDER.name}.txt").write_text("\n".join(sorted(classes)) + "\n")
     counts: dict[str, itertools.count] = {}
     failed = []
     for row in ROWS:

@@ -1,18 +1,18 @@
-"""Write the stubs of layers, losses, metrics and optimizers, or with `--check` say whether they are as this makes them.
+"""Write the stubs of layers, losses, metrics and optimizers.
 
-Their options are declared in ways that no type checker follows: fields with rules, the keyword arguments of a function,
-dataclass fields of two kinds. A stub, `__init__.pyi` in the package, gives each such class its signature, on top of the
-class in the source, where its methods are seen, and its docstring as it is completed from the bases. All else it
-imports from where it is defined.
+Type checkers cannot follow how their options are declared: fields with rules, the keyword arguments of a function,
+dataclass fields of two kinds. A stub, `__init__.pyi` in the package, gives each such class its signature. The class
+derives from the one in the source, which has its methods and docstring. All else is imported from where it is defined.
+
+The stubs are not under version control: `scripts/setup` writes them for editors, `scripts/check` before it checks
+types, and `scripts/build` for the wheel.
 """
 
-import argparse
 import ast
 import inspect
 import re
 import subprocess
 import sys
-import textwrap
 from collections.abc import Iterable
 from inspect import Parameter
 from pathlib import Path
@@ -28,7 +28,7 @@ from torchkeras.optimizers.options import GIVEN, RULES
 
 PACKAGES = (layers, losses, metrics, optimizers)
 # Bases in the source disagree with each other here and there, which is said where they stand, if at all.
-HEAD = """# Made by scripts/write_stubs.py from the declarations in the source; a test holds it to them.
+HEAD = """# Made by scripts/write_stubs.py from the declarations in the source.
 # mypy: disable-error-code="misc, override"
 
 """
@@ -106,15 +106,7 @@ def restated(cls: type, classes: Iterable[type]) -> str:
     called = call(cls)
     forms = [] if called is None or called in map(call, above) else [called]
     bases = ", ".join([*forms, f"_{cls.__name__}", *(base.__name__ for base in nearest)])
-    # Of a call editors show the docstring of `__init__`, which would otherwise be that of torch's module.
-    return f"class {cls.__name__}({bases}):\n    def __init__({arguments(cls)}) -> None:\n{documentation(cls, 8)}"
-
-
-def documentation(value: Any, indent: int) -> str:
-    """The whole docstring, as code."""
-    text = inspect.getdoc(value) or ""
-    end = "\n" if "\n" in text else ""
-    return textwrap.indent(f'r"""{text}{end}"""\n', " " * indent)
+    return f"class {cls.__name__}({bases}):\n    def __init__({arguments(cls)}) -> None: ...\n"
 
 
 def call(cls: type) -> str | None:
@@ -188,7 +180,7 @@ def function(name: str, value: Any) -> str:
     """A function of the package itself."""
     signature = inspect.signature(value)
     result = type_text(signature.return_annotation)
-    return f"def {name}({as_code(signature.parameters.values())}) -> {result}:\n{documentation(value, 4)}"
+    return f"def {name}({as_code(signature.parameters.values())}) -> {result}: ...\n"
 
 
 def formatted(text: str) -> str:
@@ -200,16 +192,8 @@ def formatted(text: str) -> str:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--check", action="store_true", help="write nothing; fail when a stub is another")
-    check = options.parse_args().check
     for package in PACKAGES:
-        path = Path(package.__path__[0], "__init__.pyi")
-        text = stub(package)
-        if not check:
-            path.write_text(text)
-        elif not path.exists() or path.read_text() != text:
-            sys.exit(f"{path} is not what the declarations give: run scripts/write_stubs.py.")
+        Path(package.__path__[0], "__init__.pyi").write_text(stub(package))
 
 
 if __name__ == "__main__":

@@ -539,6 +539,15 @@ def test_facts_are_about_layers_and_their_options(name):
     assert FACTS[name].renamed.keys() <= inspect.signature(registry.layers.find(name)).parameters.keys()
 
 
+WRITTEN_OTHERWISE = {"Merge", "Model", "Operation", "Sequential", "TorchModule"}  # by their own code, not by facts
+
+
+@pytest.mark.parametrize("name", sorted(set(registry.layers.names()) - WRITTEN_OTHERWISE))
+def test_a_layer_is_one_of_keras_3_or_its_facts_say_what_stands_for_it(name):
+    theirs = (GOLDEN / "keras-3.15-layers.txt").read_text().split()
+    assert name in theirs or (name in FACTS and FACTS[name].keras3 in (None, *theirs))
+
+
 @pytest.mark.filterwarnings("ignore:.*Keras 3 refuses it:UserWarning")
 @pytest.mark.parametrize("unroll", [False, True])
 @pytest.mark.parametrize("sequences", [False, True])

@@ -1,22 +1,31 @@
-"""The stubs are what the declarations give, offer what the packages offer, and are part of the package."""
+"""The stubs offer what the packages offer, with the arguments that they take, and are part of the wheel."""
 
 import ast
+import inspect
 import re
 import subprocess
-import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
+from torchkeras import layers, losses, metrics, optimizers
+
 ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "torchkeras"
-STUBS = sorted(PACKAGE.rglob("*.pyi"))
+PACKAGES = (layers, losses, metrics, optimizers)
+every_package = pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
 
 
-def offered(path: Path) -> set[str]:
+@pytest.fixture(scope="module")
+def writer(script) -> Any:
+    return script("scripts/write_stubs.py")
+
+
+def offered(text: str) -> set[str]:
     """The names that a type checker lets others import: what is defined or assigned, or imported `X as X`."""
     found = set()
-    for node in ast.parse(path.read_text()).body:
+    for node in ast.parse(text).body:
         if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
             found.add(node.name)
         elif isinstance(node, ast.ImportFrom):
@@ -27,19 +36,30 @@ def offered(path: Path) -> set[str]:
     return {name for name in found if not name.startswith("_")}
 
 
-def test_stubs_are_made_of_the_declarations():
-    command = [sys.executable, str(ROOT / "scripts" / "write_stubs.py"), "--check"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (found.returncode, found.stderr) == (0, "")
+@every_package
+def test_a_stub_offers_what_its_package_offers(package: ModuleType, writer: Any):
+    source = Path(package.__path__[0], "__init__.py").read_text()
+    assert offered(source) - offered(writer.stub(package)) == set()
 
 
-@pytest.mark.parametrize("stub", STUBS, ids=lambda path: path.parent.name)
-def test_a_stub_offers_what_its_package_offers(stub):
-    assert offered(stub.with_suffix(".py")) - offered(stub) == set()
+@every_package
+def test_a_class_has_the_arguments_that_it_takes(package: ModuleType, writer: Any):
+    constructors = {
+        cls.name: function.args
+        for cls in ast.parse(writer.stub(package)).body
+        if isinstance(cls, ast.ClassDef)
+        for function in cls.body
+        if isinstance(function, ast.FunctionDef) and function.name == "__init__"
+    }
+    assert len(constructors) > 10
+    for name, arguments in constructors.items():
+        taken = [each for each in inspect.signature(getattr(package, name)).parameters if each != "layer_options"]
+        assert [each.arg for each in (*arguments.args, *arguments.kwonlyargs)][1 : len(taken) + 1] == taken
 
 
-def test_the_package_has_the_stubs_and_says_that_it_is_typed():
+def test_the_wheel_has_the_stubs_and_the_checkout_commits_none(writer: Any):
     (patterns,) = re.findall(r"^torchkeras = (\[.*\])$", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
-    taken = {path for pattern in ast.literal_eval(patterns) for path in PACKAGE.glob(pattern)}
-    assert {PACKAGE / "py.typed", *STUBS} - taken == set()
-    assert [path.parent.name for path in STUBS] == ["layers", "losses", "metrics", "optimizers"]
+    assert ast.literal_eval(patterns) == ["py.typed", "**/*.pyi"]
+    assert writer.PACKAGES == PACKAGES
+    committed = subprocess.run(["git", "ls-files", "*.pyi"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert committed.stdout == ""

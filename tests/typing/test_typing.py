@@ -26,6 +26,12 @@ disallow_incomplete_defs = False
 Found = dict[tuple[str, int], str]  # by file and line what is wrong there
 
 
+@pytest.fixture(scope="module")
+def _stubs() -> None:
+    """Those of the sources as they are now."""
+    subprocess.run([sys.executable, str(ROOT / "scripts" / "write_stubs.py")], check=True)
+
+
 def by_pyright(folder: Path) -> Found:
     (folder / "pyrightconfig.json").write_text('{"include": ["."]}')
     # On the path torchkeras is seen as it is seen when it is installed: what it exports is what it says it exports.
@@ -47,6 +53,7 @@ def by_mypy(folder: Path) -> Found:
 
 
 @pytest.mark.types
+@pytest.mark.usefixtures("_stubs")
 @pytest.mark.parametrize("check", [by_pyright, by_mypy])
 def test_a_checker_finds_every_mistake_and_nothing_else(check: Callable[[Path], Found], tmp_path: Path):
     checker = check.__name__.removeprefix("by_")
