@@ -70,7 +70,9 @@ class OldTotals:
     @metrics_names.setter
     def metrics_names(self: Any, names: Any) -> None:
         known = _metrics_names.__get__(self)
-        self.__dict__["_appended_names"] = [name for name in names if name not in known or name in self._added_metrics]
+        self.__dict__["_appended_names"] = [
+            name for name in names if name not in known or name in self._training.added.metrics
+        ]
 
     @property
     def metrics_tensors(self: Any) -> list[KerasTensor]:

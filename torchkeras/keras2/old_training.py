@@ -36,7 +36,7 @@ class OldTraining:
 
     def _make_train_function(self: Any) -> None:
         """Nothing but a look: `train_function` is there once the model is compiled. RuntimeError before."""
-        self._check_compiled()
+        self._training.check_compiled()
 
     _make_test_function = _make_train_function
 

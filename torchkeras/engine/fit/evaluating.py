@@ -78,7 +78,7 @@ def _numbers(training: Training, kind: str, batch: Batch) -> dict[str, Any]:
         sums = Sums(kept, owned, processes=processes)
         run_epoch(step, [batch], sums, Executions(CallbackList(), kind, 1))
         found = sums.means()
-    return Logs(ordered(found, training.metrics_names)).copy()
+    return Logs(ordered(found, training.model.metrics_names)).copy()
 
 
 # --- all batches -----------------------------------------------------------------------------------------------------
@@ -121,6 +121,6 @@ def evaluated(training: Training, source: Source, hooks: CallbackList) -> runs.N
         owned, compiled = training.has_own("test_step"), training.ready()
         at_once = not owned and compiled.score is losses
         return runs.evaluate(
-            compiled, training.step("test"), source, hooks, training.metrics_names, owned, at_once,
-            training.options.steps_per_execution, processes,
+            compiled, training.step("test"), source, hooks, training.model.metrics_names, owned, at_once,
+            training.model.steps_per_execution, processes,
         )  # fmt: skip

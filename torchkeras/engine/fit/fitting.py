@@ -74,13 +74,13 @@ def fit(
     source, validation = validation_of(
         training, source, validation_split, validation_data, size, validation_batch_size, validation_steps, made
     )
-    compiled, names = training.ready(), training.metrics_names
+    compiled, names = training.ready(), training.model.metrics_names
     if compiled.targets:
         check_units(compiled.network._graphed, compiled.targets)
     outer = _Outer(training)
     history = model.history = History()
     hooks = hooks_of(training, callbacks, source, verbose, epochs, validation is not None, history)
-    checks.check_executions(training.options.steps_per_execution, hooks)
+    checks.check_executions(training.model.steps_per_execution, hooks)
     model.stop_training = False
     if validation is not None:
         training.step("test")  # a model that cannot be evaluated is refused before the first epoch
@@ -99,7 +99,7 @@ def fit(
         None if validation is None else partial(_validate, training, source, validation, size is None),
         due,
         owns_step,
-        training.options.steps_per_execution,
+        training.model.steps_per_execution,
     )
     processes = training.processes
     try:
@@ -114,8 +114,8 @@ def fit(
             training.validated, training.is_fitting = validation, True
             runs.fit(training, run, plan, hooks)
     except BaseException:
-        if training.optimizer is not None:
-            training.optimizer.drop_accumulated()
+        if training.model.optimizer is not None:
+            training.model.optimizer.drop_accumulated()
         raise
     finally:
         for each in (source, validation):

@@ -96,7 +96,7 @@ class Intake:
             torch.int64 if kind in (CLASSES, SOME_CLASSES) else type_of(self.network, tensor)
             for tensor, kind in zip(outputs, kinds, strict=True)
         ]
-        y = self._by_output(self.training.options.target_tensors if y is None else y)
+        y = self._by_output(self.training.model.target_tensors if y is None else y)
         form = self.network._output_form
         if form is not None and y is not None and not (isinstance(y, Mapping) and set(y) <= set(names)):
             y = in_order(form, y, self.network.outputs, f"{describe(self.network)}: y")

@@ -155,7 +155,7 @@ def hooks_of(
     found = [*as_callbacks(callbacks), *shown(verbose), *last]
     hooks = CallbackList(sorted(found, key=lambda callback: hasattr(callback, "resume")))
     hooks.set_model(training.model)
-    names = [] if training.compiled is None else training.metrics_names
+    names = [] if training.compiled is None else training.model.metrics_names
     known = source.samples is not None
     params: dict[str, Any] = {"epochs": epochs, "verbose": verbose, "do_validation": validates}
     if known:

@@ -63,7 +63,7 @@ def predict(
             step, is_safe = _step(training, source, callbacks)
             with torch.inference_mode() if is_safe else torch.no_grad():
                 hooks = hooks_of(training, callbacks, source, verbose)
-                outputs = runs.predict(step, source, hooks, training.options.steps_per_execution, processes, gather)
+                outputs = runs.predict(step, source, hooks, training.model.steps_per_execution, processes, gather)
                 return in_form(model._output_form, unpacked(outputs))
     finally:
         source.close()

@@ -63,7 +63,7 @@ class Run:
         self._changed: frozenset[str] = frozenset()  # the words of what is not as in the checkpoint, and accepted
         if self.keeps:
             self.described = of_fit(self.network, source, validation, callbacks, given or {})
-            self._options = _options(training.optimizer)
+            self._options = _options(training.model.optimizer)
             for each in self._sources().values():
                 each.keep()
                 each.state_dict()  # what cannot go on after a stop is refused before any training
@@ -128,7 +128,7 @@ class Run:
         ValueError where no optimizer can be found.
         """
         compiled, sums = self.compiled, Sums() if epoch_done else self.sums
-        optimizer, own = self._training.optimizer, own_optimizers(self.network)
+        optimizer, own = self.network.optimizer, own_optimizers(self.network)
         if optimizer is None and not own:
             raise ValueError(
                 f"{type(self.network).__name__} was compiled without an optimizer, and has none among its attributes: "
@@ -252,8 +252,8 @@ class Run:
             module, _, key = name.rpartition(".")
             if module in modules:
                 setattr(modules[module], key, torch.Generator(device).set_state(state))
-        if self._training.optimizer is not None:
-            self._restore_optimizer(self._training.optimizer, saved["optimizer"][1])
+        if self.network.optimizer is not None:
+            self._restore_optimizer(self.network.optimizer, saved["optimizer"][1])
         for name, each in own_optimizers(self.network).items():
             if name in saved["own"]:
                 each.load_state_dict(saved["own"][name])

@@ -73,8 +73,8 @@ def fit(training: Training, run: Run, plan: Plan, hooks: CallbackList) -> None:
         if run.source.ended or run.interrupted:
             break
     hooks.on_train_end({})
-    if getattr(training.optimizer, "use_ema", False):
-        training.optimizer.overwrite_with_ema()  # as in Keras 3, when training ends
+    if getattr(model.optimizer, "use_ema", False):
+        model.optimizer.overwrite_with_ema()  # as in Keras 3, when training ends
 
 
 def _train(training: Training, run: Run, plan: Plan, batches: Iterable[Batch], hooks: CallbackList) -> None:
@@ -104,7 +104,7 @@ def _stopped(model: Model, run: Run, guard: Guard | None, processes: Any, called
 
 
 def _end_epoch(training: Training, run: Run, plan: Plan, hooks: CallbackList) -> None:
-    compiled, model, optimizer = run.compiled, training.model, training.optimizer
+    compiled, model, optimizer = run.compiled, training.model, training.model.optimizer
     if not look_at(compiled, model, f"epoch {run.epoch + 1}, batch {{}}"):
         with torch.no_grad():
             if compiled.parameters and optimizer is not None and optimizer.flush():

@@ -86,6 +86,8 @@ EARLIER = frozenset(
 class Training:
     """How one model trains. Every model has one, compiled or not.
 
+    What a class of models may override (`optimizer`, `metrics`, `metrics_names` and the like) is asked of the model.
+
     `options`: what `compile` was given. `compiled`: what it settles to, once it is known. `added`: losses and metrics
     of the graph that `add_loss` and `add_metric` were given. `is_fitting`: whether a `fit` is under way, and
     `validated`: what that validates on.
@@ -208,7 +210,7 @@ class Training:
         """Whether the class's own code and step are all that trains it: then no shapes, outputs or graph are needed."""
         if self.own_code is None or self.model._graph is not None or not self.has_own("train_step"):
             return False
-        asked = self.options.loss, self.options.metrics, self.options.weighted_metrics
+        asked = self.model.loss, self.model.metrics, self.model.weighted_metrics
         return not any((*asked, self.added.losses, self.added.metrics))
 
     def weight_owners(self) -> Iterator[Layer]:
@@ -229,7 +231,7 @@ class Training:
         if not (self.is_compiled and self.model._is_connected):
             return Named()
         compiled = self.ready()
-        found: dict[str, bool | None] = dict.fromkeys(self.metrics_names, False)  # losses
+        found: dict[str, bool | None] = dict.fromkeys(self.model.metrics_names, False)  # losses
         for target in compiled.targets:
             for each in target.measures:
                 declared, own_name = higher_is_better(each.metric), each.name.removeprefix(f"{target.name}_")
@@ -253,7 +255,7 @@ class Training:
             )
         if kind == "test":
             return lambda batch: compiled.score(compiled, batch)[1]
-        if self.optimizer is None:
+        if self.model.optimizer is None:
             raise ValueError(
                 f"{self.described} has no optimizer to train with: its `optimizer` was set to None. Set another, or "
                 "compile the model again."
@@ -286,7 +288,7 @@ class Training:
         """
         state: dict[str, Any] = {}
         if self.is_compiled:
-            state |= {"_given": replace(self.options, optimizer=self.optimizer), "_is_compiled": True}
+            state |= {"_given": replace(self.options, optimizer=self.model.optimizer), "_is_compiled": True}
         if self.own_code is not None:
             state |= self.own_code.state()
         return state

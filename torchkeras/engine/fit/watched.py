@@ -19,7 +19,7 @@ class Changing:
         self._training = training
 
     def trained(self) -> dict[Any, torch.Tensor]:
-        compiled, optimizer = self._training.ready(), self._training.optimizer
+        compiled, optimizer = self._training.ready(), self._training.model.optimizer
         state = () if optimizer is None else optimizer.tensors()
         return {id(tensor): part(tensor) for tensor in (*compiled.parameters, *state)}
 
@@ -29,7 +29,7 @@ class Changing:
         return {**buffers, **{id(tensor): tensor for tensor in kept}}
 
     def forget(self, known: set[Any]) -> None:
-        compiled, optimizer = self._training.ready(), self._training.optimizer
+        compiled, optimizer = self._training.ready(), self._training.model.optimizer
         if optimizer is not None:
             optimizer.forget(known)
         for metric in compiled.kept.values():
@@ -41,10 +41,10 @@ class ChangingWeights(Changing):
     """What an update of the weights changes in place, unless the optimizer itself can skip it."""
 
     def trained(self) -> dict[Any, torch.Tensor]:
-        return {} if getattr(self._training.optimizer, "can_skip", False) else super().trained()
+        return {} if getattr(self._training.model.optimizer, "can_skip", False) else super().trained()
 
     def counted(self) -> dict[Any, torch.Tensor]:
         return {}
 
     def forget(self, known: set[Any]) -> None:
-        self._training.optimizer.forget(known)
+        self._training.model.optimizer.forget(known)
