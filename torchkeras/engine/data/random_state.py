@@ -105,7 +105,7 @@ def _items_in(place: str, value: Any) -> list[tuple[str, Any]]:
         return [(f"{place}.{name}", item) for name, item in attributes_of(value).items()]
     if len(value) > LONGEST:
         return []
-    items = value.items() if isinstance(value, Mapping) else enumerate(value)
+    items = dict(value).items() if isinstance(value, Mapping) else enumerate(tuple(value))
     return [(f"{place}[{key!r}]", item) for key, item in items]
 
 

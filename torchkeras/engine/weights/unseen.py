@@ -135,10 +135,11 @@ def _inside(value: Any, path: str, layer: Layer | None, depth: int) -> Iterator[
 
 
 def _numbered_values(value: Any) -> Iterable[tuple[Any, Any]]:
+    """Of a collection a copy: another thread may add to it meanwhile."""
     if isinstance(value, FunctionType):
         return used_by(value).items()
     if isinstance(value, partial):
         return [*_numbered_values(value.func), *enumerate(value.args), *value.keywords.items()]
     if isinstance(value, dict):
-        return value.items()
-    return enumerate(value) if isinstance(value, COLLECTIONS) else ()
+        return dict(value).items()
+    return enumerate(tuple(value)) if isinstance(value, COLLECTIONS) else ()
