@@ -77,7 +77,7 @@ TABLE: list[tuple[str, Callable[..., Any], dict[str, tuple[Any, ...]]]] = [
     ("model_from_yaml", from_yaml, {"yaml_string": TEXTS, "custom_objects": OBJECTS}),
     ("model_from_config", from_config, {"custom_objects": OBJECTS}),
     ("clone_model", lambda **given: models.clone_model(**{"model": model(), **given}), {
-        "model": MODELS, "input_tensors": ("a", 3, [3], THING, [Input((4,)), Input((4,))]),
+        "model": MODELS, "input_tensors": ("a", 3, [3], THING, [Input((4,), name="first"), Input((4,), name="second")]),
     }),
     ("summary", lambda **given: model().summary(**given), {
         "line_length": ("a", NAN, 2.5, 0), "positions": ("a", 3, ["a", "b", "c"], [0.5]), "print_fn": ("a", 3, THING),

@@ -37,6 +37,11 @@ def test_there_are_2000_cases_and_more():
     assert len(CASES) + len(data.SAME) > 2000
 
 
+def test_no_case_is_named_by_a_count():
+    # `'input_1'` would depend on what was collected before.
+    assert [name for name in CASES if re.search(r"'[a-z_]+_\d+'", name)] == []
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_error_is_this(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
