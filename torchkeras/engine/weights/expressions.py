@@ -210,9 +210,9 @@ def _attribute_items(value: Any) -> Any:
     if isinstance(value, partial):
         return [*_attribute_items(value.func), *enumerate(value.args), *value.keywords.items()]
     if isinstance(value, Mapping):
-        return value.items()
+        return dict(value).items()
     if isinstance(value, (list, tuple)):
-        return enumerate(value)
+        return enumerate(tuple(value))
     # An object of a user's, such as a loss or a regularizer. What a module keeps, it looks at itself.
     owns = not isinstance(value, (nn.Module, Tensor, type)) and not installed(type(value).__module__)
-    return getattr(value, "__dict__", {}).items() if owns else ()
+    return dict(getattr(value, "__dict__", {})).items() if owns else ()

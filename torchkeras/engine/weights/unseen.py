@@ -108,7 +108,7 @@ def _kept(module: nn.Module) -> Iterable[tuple[Any, Any]]:
 
 def _tensor_holders(value: Any) -> dict[str, Any]:
     """What an object keeps in attributes that may hold tensors."""
-    kept = getattr(value, "__dict__", {}).items()
+    kept = dict(getattr(value, "__dict__", {})).items()  # a copy: another thread may set an attribute meanwhile
     found = ((name, each) for name, each in kept if name not in NOT_KEPT and isinstance(each, FOLLOWED))
     return {n: each for n, each in found if not (isinstance(each, FunctionType) and installed(each.__module__ or ""))}
 
@@ -139,5 +139,5 @@ def _numbered_values(value: Any) -> Iterable[tuple[Any, Any]]:
     if isinstance(value, partial):
         return [*_numbered_values(value.func), *enumerate(value.args), *value.keywords.items()]
     if isinstance(value, dict):
-        return value.items()
-    return enumerate(value) if isinstance(value, COLLECTIONS) else ()
+        return dict(value).items()  # a copy, as of collections: another thread may add to it meanwhile
+    return enumerate(tuple(value)) if isinstance(value, COLLECTIONS) else ()
