@@ -22,6 +22,7 @@ ROOMS = [
     *("engine/step", "engine/speed", "engine/fit"),
     "layers",
     *("saving/containers", "saving/config_checks", "saving/ties", "saving/graph_config", "saving/layer_facts"),
+    "saving/keras3_entry",
     *("saving/weights", "saving/optimizer", "saving/frozen", "saving/types"),
     *("saving/model_file", "saving/beside", "saving/data_format", "saving/dialects"),
     *("saving/write", "saving/unsaveable"),

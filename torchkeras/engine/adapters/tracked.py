@@ -177,7 +177,8 @@ def hidden(value: Any, depth: int = 3) -> Iterator[nn.Module | nn.Parameter]:
     """The modules and parameters in containers that torch does not see into: sets, named tuples, dicts of one's own."""
     if isinstance(value, Tracked) or not isinstance(value, (list, tuple, dict, set, frozenset)) or not depth:
         return
-    for item in value.values() if isinstance(value, dict) else value:
+    items = value.values() if isinstance(value, dict) else value
+    for item in tuple(items):  # a copy: another thread may add to it meanwhile
         if isinstance(item, (nn.Module, nn.Parameter)):
             yield item
         else:
