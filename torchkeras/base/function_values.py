@@ -1,4 +1,4 @@
-"""What a function uses beside its arguments: what stands around it, its defaults, and globals."""
+"""What a function uses beside its arguments (closure, defaults and globals), and what an object keeps."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ def used_by(function: FunctionType) -> dict[str, Any]:
     positional = function.__code__.co_varnames[: function.__code__.co_argcount]
     found |= dict(zip(positional[len(positional) - len(given) :], given, strict=True))
     return found | (function.__kwdefaults__ or {})
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """The attributes that an object keeps itself: a copy, since another thread may set one meanwhile."""
+    return dict(getattr(value, "__dict__", {}))
 
 
 def _globals(function: FunctionType) -> list[str]:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import config, initializers, registry
+from torchkeras.base.function_values import attributes_of
 from torchkeras.base.naming import snake_case
 from torchkeras.declared import Declared
 
@@ -198,7 +199,7 @@ class Metric(Declared):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Metric:
         made = memo[id(self)] = self.__class__.__new__(self.__class__)
-        made.__dict__.update({name: copy.deepcopy(value, memo) for name, value in self.__dict__.items()})
+        made.__dict__.update({name: copy.deepcopy(value, memo) for name, value in attributes_of(self).items()})
         return made
 
     # --- what is given -----------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchkeras import registry
+from torchkeras.base.function_values import attributes_of
 from torchkeras.base.rules import CUSTOM_OBJECTS, FLAG_OR_DIGIT, check
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.layer.layer import Layer
@@ -182,10 +183,10 @@ class _Cloning:
 def _objects_of(layer: Any) -> dict[str, Any]:
     """The classes and functions of the user's own that a layer has, by the names that its config has for them."""
     found: dict[str, Any] = {}
-    pending = [layer, *(value for value in vars(layer).values() if isinstance(value, Layer))]
+    pending = [layer, *(value for value in attributes_of(layer).values() if isinstance(value, Layer))]
     for each in (part for owner in pending for part in owner.modules() if isinstance(part, Layer)):
         found |= _users(each)
-        for value in vars(each).values():
+        for value in attributes_of(each).values():
             found |= _users(value)
         found |= _users_options(each)
     return found

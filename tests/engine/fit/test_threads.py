@@ -315,6 +315,30 @@ def test_threads_that_use_a_model_first_build_it_once(made: Callable[[], Model])
             np.testing.assert_allclose(each, model.predict(X), atol=1e-6)
 
 
+class Setting:
+    """Sets an attribute of a layer whenever it is asked for its class, as another thread might at that moment."""
+
+    def __init__(self, layer: layers.Layer):
+        self.layer, self.count = layer, 0
+
+    @property
+    def __class__(self) -> type:
+        self.count += 1
+        self.layer.__dict__[f"note_{self.count}"] = self.count
+        return Setting
+
+
+def test_attributes_may_be_set_while_others_are_looked_at(tmp_path):
+    model = OwnCode()
+    model.predict(X)
+    model.first.setting = Setting(model.first)
+    model.compile("sgd", "mse", jit_compile=False)
+    model.test_on_batch(X, Y)
+    model.fit(X, Y, verbose=0, callbacks=[callbacks.BackupAndRestore(tmp_path)])
+    copy.deepcopy(model).save_weights(tmp_path / "model.weights.h5")
+    assert model.first.setting.count
+
+
 @pytest.mark.usefixtures("_turns")
 def test_a_layer_that_is_called_on_a_symbol_computes_on_in_other_threads():
     shared = layers.TorchModule(nn.Sequential(nn.Linear(6, 4), nn.BatchNorm1d(4)))

@@ -370,3 +370,24 @@ def test_the_list_that_torchs_recurrent_modules_make_of_their_weights_is_none_of
     lstm.own = [leaf()]
     with pytest.warns(UserWarning, match=r"LSTM 'lstm_\d+' has in 'lstm.own.0' a tensor of shape \(3, 3\)"):
         model.compile("sgd", "mse")
+
+
+def test_collections_are_looked_at_in_a_copy():
+    looked_at = leaf(3)
+
+    class Adding(tuple):
+        """Adds to a dict and a set of the layer while what stands in them is looked at."""
+
+        __slots__ = ()
+
+        def __iter__(self):
+            kept.add(len(kept))
+            named[str(len(named))] = 1
+            return super().__iter__()
+
+    layer = Keeping(lambda: None, name="keeping")
+    kept, named = {Adding((1,))}, {"first": Adding((1, 2)), "last": looked_at}
+    layer.kept, layer.named = [kept], named
+    assert warned(lambda: model_of(layer).compile("sgd", "mse"))[0].startswith("compile: Keeping 'keeping' has in")
+    assert len(named) > 2
+    assert len(kept) > 1

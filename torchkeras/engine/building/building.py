@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
-from torchkeras.base.function_values import installed
+from torchkeras.base.function_values import attributes_of, installed
 from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.rules import read
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
@@ -265,7 +265,7 @@ class Building(WeightOwner):
         """Raise ValueError for an attribute, or a function's, that was computed from weights and would never change."""
         theirs = {
             name: value
-            for name, value in vars(self).items()
+            for name, value in attributes_of(self).items()
             if name not in NOT_LOOKED_AT
             and (isinstance(value, HOLDERS) or not installed(getattr(value, "__module__", None) or "torch"))
         }

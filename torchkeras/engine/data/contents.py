@@ -23,6 +23,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from torchkeras.base.function_values import attributes_of
+
 DEPTH, LONGEST = 6, 64  # how far objects are followed; the items up to which a list is described one by one
 WHOLE = 1 << 24  # bytes of an array that a checksum is of in whole; of a larger one it is of as many, in rows
 ROWS = 256
@@ -299,7 +301,7 @@ def _cell(cell: Any) -> Any:
 
 def _attribute_items(value: Any) -> list[tuple[str, Any]]:
     slots = [name for base in type(value).__mro__ for name in getattr(base, "__slots__", ()) if hasattr(value, name)]
-    return [*getattr(value, "__dict__", {}).items(), *((name, getattr(value, name)) for name in slots)]
+    return [*attributes_of(value).items(), *((name, getattr(value, name)) for name in slots)]
 
 
 def _is_users(module: str) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from torchkeras.base.function_values import attributes_of
 from torchkeras.world import processes
 
 Own = Mapping[str, Any]
@@ -101,10 +102,10 @@ def _walk(place: str, value: Any, depth: int, seen: set[int]) -> Iterator[tuple[
 def _items_in(place: str, value: Any) -> list[tuple[str, Any]]:
     """What an object holds, by its place: of a dict or list its items, unless it is a long one, else its attributes."""
     if not isinstance(value, (Mapping, list, tuple)):
-        return [(f"{place}.{name}", item) for name, item in getattr(value, "__dict__", {}).items()]
+        return [(f"{place}.{name}", item) for name, item in attributes_of(value).items()]
     if len(value) > LONGEST:
         return []
-    items = value.items() if isinstance(value, Mapping) else enumerate(value)
+    items = dict(value).items() if isinstance(value, Mapping) else enumerate(tuple(value))
     return [(f"{place}[{key!r}]", item) for key, item in items]
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from torchkeras.base.function_values import attributes_of
 from torchkeras.callbacks.backup import ACCEPTED
 from torchkeras.callbacks.base import HOOKS, CallbackList
 from torchkeras.engine.data.contents import code_of, config_of, of_user, plain
@@ -99,7 +100,7 @@ def of_optimizer(optimizer: Any, deep: bool = False) -> dict[str, Any]:
 def own_optimizers(network: Any) -> dict[str, Any]:
     """The optimizers, schedulers and loss scales of torch that a user's class has in attributes, or lists or dicts."""
     found: dict[str, Any] = {}
-    for name, value in vars(network).items():
+    for name, value in attributes_of(network).items():
         items = (
             value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
         )
@@ -131,7 +132,7 @@ def _layer(module: Any, deep: bool) -> dict[str, Any]:
         description |= {"name": module.name, **plain(config_of(module), deep), "weights": weights}
     else:
         shapes = [[list(each.shape), str(each.dtype)] for each in module.parameters(recurse=False)]
-        options = {name: value for name, value in vars(module).items() if isinstance(value, OPTIONS)}
+        options = {name: value for name, value in attributes_of(module).items() if isinstance(value, OPTIONS)}
         description |= {
             **{name: plain(value) for name, value in options.items() if name[0] != "_" and name != "training"}
         }
@@ -152,7 +153,7 @@ def _callback(callback: Any) -> dict[str, Any]:
     """The class of a callback, and the options of its constructor that it keeps as attributes, but for its paths."""
     arguments = {*inspect.signature(type(callback)).parameters} - {*PLACES}
     names = {*arguments, *(f"_{name}" for name in arguments), *HOOKS}
-    options = {name: value for name, value in vars(callback).items() if name in names}
+    options = {name: value for name, value in attributes_of(callback).items() if name in names}
     more = getattr(callback, "_described", dict)()
     return {"class": type(callback).__name__, **plain({**options, **more}, deep=True), **code_of(type(callback))}
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from torchkeras.base.function_values import attributes_of
 from torchkeras.callbacks.base import CallbackList, is_called
 from torchkeras.engine.data import random_state
 from torchkeras.engine.data.batch import Batch
@@ -294,7 +295,7 @@ def _generators(network: Network) -> dict[str, list[Any]]:
     return {
         f"{name}.{key}": [str(value.device), value.get_state()]
         for name, module in network.named_modules()
-        for key, value in vars(module).items()
+        for key, value in attributes_of(module).items()
         if isinstance(value, torch.Generator)
     }
 

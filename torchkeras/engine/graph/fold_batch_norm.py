@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from torchkeras.activations import linear
+from torchkeras.base.function_values import attributes_of
 from torchkeras.engine.dtypes import is_mixed
 from torchkeras.engine.facts import OWN_PACKAGE, is_own
 from torchkeras.engine.graph import trace
@@ -224,6 +225,6 @@ def _is_harmless(module: nn.Module) -> bool:
     """Whether a module's class, and the functions that a layer was given, are torch's or this package's; no state."""
     if getattr(module, "stateful", False):
         return False
-    given = [value for value in vars(module).values() if callable(value)] if isinstance(module, Layer) else []
+    given = [value for value in attributes_of(module).values() if callable(value)] if isinstance(module, Layer) else []
     names = (type(module).__module__, *(getattr(value, "__module__", None) or "" for value in given))
     return all(name.partition(".")[0] in (OWN_PACKAGE, "torch") for name in names)

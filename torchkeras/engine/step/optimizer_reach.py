@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
+from torchkeras.base.function_values import attributes_of
 from torchkeras.engine.adapters.tracked import hidden
 from torchkeras.engine.layer.layer import Layer
 
@@ -100,7 +101,7 @@ def _hiding(model: nn.Module) -> Iterator[tuple[nn.Module, str, Any]]:
     """The attributes of users' layers that hold modules or parameters where torch does not see them."""
     for layer in model.modules():
         if isinstance(layer, Layer) and layer._is_users:
-            for attribute, value in vars(layer).items():
+            for attribute, value in attributes_of(layer).items():
                 if not attribute.startswith("_") and next(hidden(value), None) is not None:
                     yield layer, attribute, value
 

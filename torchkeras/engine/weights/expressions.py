@@ -19,7 +19,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from torchkeras.base.function_values import installed, used_by
+from torchkeras.base.function_values import attributes_of, installed, used_by
 from torchkeras.base.nested import Symbolic
 from torchkeras.base.tracing import traced
 from torchkeras.engine.users_code import CODE
@@ -215,4 +215,4 @@ def _attribute_items(value: Any) -> Any:
         return enumerate(tuple(value))
     # An object of a user's, such as a loss or a regularizer. What a module keeps, it looks at itself.
     owns = not isinstance(value, (nn.Module, Tensor, type)) and not installed(type(value).__module__)
-    return dict(getattr(value, "__dict__", {})).items() if owns else ()
+    return attributes_of(value).items() if owns else ()
