@@ -57,11 +57,16 @@ class HasOptions(nn.Module):
         if not self.built:
             self._keep_option(name, value)
             return
-        before, old = _Seen(self), getattr(self, name)
+        before, old = _Seen(self, _made(self)), getattr(self, name)
+        refusal = f"{name} cannot change from {old!r} to {value!r} any more, since"
         self._keep_option(name, value)
         try:
-            after = _Seen(self)
-            _check(self, f"{name} cannot change from {old!r} to {value!r} any more, since", before, after)
+            made = _made(self)
+            if _weights(made) != before.weights:  # with which the layer could not compute its outputs
+                raise _refused(self, f"{refusal} its weights are made, and would be others")
+            after = _Seen(self, made)
+            if after.masked != before.masked:
+                raise _refused(self, f"{refusal} graphs have its outputs and masks as they were")
         except ValueError:
             self._keep_option(name, old)
             raise
@@ -81,13 +86,8 @@ class HasOptions(nn.Module):
 class _Seen:
     """What is made of a layer's options: modules and weights, outputs in graphs, what functions are written by."""
 
-    def __init__(self, layer: Any):
-        self.made = _made(layer)
-        again: Any = self.made.get("")
-        self.weights: list[Any] = []
-        if again is not None:
-            self.weights += [(each.name, each.shape) for each in again.weights]
-            self.weights += [(name, each.shape) for name, each in again.named_buffers()]
+    def __init__(self, layer: Any, made: dict[str, nn.Module]):
+        self.made, self.weights = made, _weights(made)
         self.written = _written_by(layer)
         nodes = [node for node in layer._call_nodes if node.input_tensors]
         found = [_outputs(layer, node) for node in nodes]
@@ -96,14 +96,17 @@ class _Seen:
         self.masked = [[mask is not None for mask in masks] for _, masks in found]
 
 
-def _check(layer: Any, refusal: str, before: _Seen, after: _Seen) -> None:
-    reason = ""
-    if after.weights != before.weights:
-        reason = "its weights are made, and would be others"
-    elif after.masked != before.masked:
-        reason = "graphs have its outputs and masks as they were"
-    if reason:
-        raise ValueError(f"{type(layer).__name__} {layer.name!r}: {refusal} {reason}: make a layer with that option.")
+def _weights(made: dict[str, nn.Module]) -> list[Any]:
+    """The names and shapes of the weights and constants that the options make of a layer."""
+    again: Any = made.get("")
+    if again is None:
+        return []
+    constants = [(name, each.shape) for name, each in again.named_buffers()]
+    return [(each.name, each.shape) for each in again.weights] + constants
+
+
+def _refused(layer: Any, reason: str) -> ValueError:
+    return ValueError(f"{type(layer).__name__} {layer.name!r}: {reason}: make a layer with that option.")
 
 
 def _outputs(layer: Any, node: Any) -> tuple[list[Any], list[Any]]:
