@@ -274,8 +274,8 @@ def _with_weights(path: Path) -> Any:
 
 
 def _with_loaded(model: Any, path: Path) -> Any:
-    told = {"original_backend": "theano"} if path.parts[-3] in WITHOUT_BACKEND else {}
-    model.load_weights(path, **told)
+    options = {"original_backend": "theano"} if path.parts[-3] in WITHOUT_BACKEND else {}
+    model.load_weights(path, **options)
     return model
 
 

@@ -56,14 +56,16 @@ def gives_what_keras_gave(suffix: str, folder: Path, file: Path, tmp_path: Path)
 
 @pytest.mark.slow
 @cases(".pt2")
-@pytest.mark.filterwarnings("ignore:.* is not written.*; it is taken as")
+@pytest.mark.filterwarnings("ignore:.* is not written; it is taken as")
+@pytest.mark.filterwarnings("ignore:.* its causal is not written by tf.keras 2.10 and later; it is taken as False")
 def test_pt2(suffix: str, folder: Path, file: Path, tmp_path: Path):
     gives_what_keras_gave(suffix, folder, file, tmp_path)
 
 
 @pytest.mark.onnx
 @cases(".onnx")
-@pytest.mark.filterwarnings("ignore:.* is not written.*; it is taken as")
+@pytest.mark.filterwarnings("ignore:.* is not written; it is taken as")
+@pytest.mark.filterwarnings("ignore:.* its causal is not written by tf.keras 2.10 and later; it is taken as False")
 def test_onnx(suffix: str, folder: Path, file: Path, tmp_path: Path):
     gives_what_keras_gave(suffix, folder, file, tmp_path)
 

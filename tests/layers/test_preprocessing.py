@@ -11,10 +11,40 @@ from torchkeras import config
 from torchkeras.layers import Dense, Input
 from torchkeras.layers.image_preprocessing import CenterCrop, Rescaling, Resizing
 from torchkeras.layers.preprocessing import CategoryEncoding, Discretization, Normalization
-from torchkeras.models import Sequential, load_model
+from torchkeras.models import Model, Sequential, load_model
 
 PIXELS = torch.arange(0, 240, dtype=torch.uint8).reshape(1, 8, 10, 3)
 WAVES = np.sin(np.arange(400)).reshape(100, 4).astype("float32")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "then"), [("scale", [1.0, 2.0, 4.0], [1, 2, 4]), ("offset", [4.0, 5.0, 6.0], [5, 7, 9])]
+)
+def test_a_number_becomes_no_array_any_more_nor_an_array_a_number(option, value, then):
+    inputs, ones = Input((3,)), torch.ones(1, 3)
+    refused = rf"^Rescaling 'own': {option} cannot change from .* make a layer with that option\.$"
+    layer = Rescaling(2.0, name="own")
+    model = Model(inputs, layer(inputs))
+    with pytest.raises(ValueError, match=refused):
+        setattr(layer, option, value)
+    assert model(ones).tolist() == [[2, 2, 2]]
+    layer = Rescaling([1.0, 2.0, 3.0], [0.0, 0.0, 0.0], name="own")
+    model = Model(inputs, layer(inputs))
+    with pytest.raises(ValueError, match=refused):
+        setattr(layer, option, 2.0)
+    assert model(ones).tolist() == [[1, 2, 3]]
+    setattr(layer, option, value)
+    assert model(ones).tolist() == [then]
+
+
+def test_an_array_that_does_not_fit_the_input_is_refused():
+    said = (
+        r"^Rescaling 'own': offset must be a number, or have one for each index of the last axes of the input; found "
+        r"the shape \(3,\) for the input shape \((None|2), 4\)\.$"
+    )
+    for inputs in (Input((4,)), torch.ones(2, 4)):
+        with pytest.raises(ValueError, match=said):
+            Rescaling(1.0, [1.0, 2.0, 3.0], name="own")(inputs)
 
 
 def test_rescaling_makes_floats():

@@ -10,6 +10,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from genuine import differs, loaded
 
 from torchkeras.models import load_model, model_from_json
 from torchkeras.saving.containers.hdf5 import text
@@ -27,18 +28,6 @@ CAUSAL = (
 )
 
 NO_CAUSAL = "Keras 3 refuses it: SeparableConv1D 'separable_conv1d': padding 'causal' has no form in Keras 3."
-
-
-def loaded(path):
-    """The model, and what was warned of."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        return load_model(path), [str(each.message) for each in said]
-
-
-def differs(path, model):
-    with np.load(path.with_suffix(".npz")) as stored:
-        return np.abs(model.predict(stored["x"], verbose=0) - stored["y"]).max()
 
 
 def config_of(path):

@@ -11,6 +11,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from genuine import differs, loaded
 
 from torchkeras.layers import UpSampling2D
 from torchkeras.models import load_model, model_from_json
@@ -32,18 +33,6 @@ CAUSAL = (
     "Attention 'attention': its causal is not written by tf.keras 1.14; it is taken as False, as there. If it "
     "was True, build the model by code and load the weights."
 )
-
-
-def loaded(path):
-    """The model, and what was warned of."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        return load_model(path), [str(each.message) for each in said]
-
-
-def differs(path, model):
-    with np.load(path.with_suffix(".npz")) as stored:
-        return np.abs(model.predict(stored["x"], verbose=0) - stored["y"]).max()
 
 
 def test_all_files_are_there():

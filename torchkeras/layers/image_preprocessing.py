@@ -5,6 +5,7 @@ Source: https://keras.io/api/layers/preprocessing_layers/image_preprocessing/
 
 from typing import Annotated, Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -14,6 +15,7 @@ from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import NEWER, Positive
 from torchkeras.engine.symbolic.axis_order import Layout
+from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.layers.activation import Pointwise
 from torchkeras.layers.preprocessing import FLOATS, set_constant
 from torchkeras.layers.spatial import Spatial
@@ -59,13 +61,27 @@ class Rescaling(Pointwise):
         return not isinstance(self.scale, list) and not isinstance(self.offset, list)
 
     def _make_modules(self, input_shape: Any) -> None:
-        if not self._by_value:
-            set_constant(self, "_scale", self.scale, dtype_of(self.compute_dtype))
-            set_constant(self, "_offset", self.offset, dtype_of(self.compute_dtype))
+        if self._by_value:
+            return
+        for name in ("scale", "offset"):
+            values = getattr(self, name)
+            _check_sizes(name, np.shape(values), input_shape)
+            set_constant(self, f"_{name}", values, dtype_of(self.compute_dtype))
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         x = floating(self, inputs)
         return x * self.scale + self.offset if self._by_value else x * self._scale + self._offset
+
+
+def _check_sizes(name: str, sizes: tuple[int, ...], input_shape: Shape) -> None:
+    """Raise ValueError for an array that does not fit the last axes of the input."""
+    pairs = zip(reversed(sizes), reversed(input_shape), strict=False)
+    fits = all(size in (1, axis) or axis in (1, None) for size, axis in pairs)
+    if len(sizes) > len(input_shape) or not fits:
+        raise ValueError(
+            f"{name} must be a number, or have one for each index of the last axes of the input; found the shape "
+            f"{sizes} for the input shape {tuple(input_shape)}."
+        )
 
 
 def centered(images: torch.Tensor, height: int, width: int) -> torch.Tensor:

@@ -23,11 +23,8 @@ FIXED_PADDINGS: dict[str, Callable[[int], tuple[int, int]]] = {
     "full": lambda reach: (reach, reach),
     "causal": lambda reach: (reach, 0),
 }
-SEPARABLE_PADDINGS: dict[int, tuple[str, ...]] = {
-    1: ("valid", "same", "half", "causal"),
-    2: ("valid", "same", "half"),
-}
 PADDINGS = {1: ("valid", "same", "half", "full", "causal")} | dict.fromkeys((2, 3), ("valid", "same", "half", "full"))
+SEPARABLE_PADDINGS = {rank: tuple(name for name in PADDINGS[rank] if name != "full") for rank in (1, 2)}
 
 
 class Spatial(Layer, abstract=True):

@@ -38,9 +38,6 @@ from torchkeras.saving.containers import json_text
 from torchkeras.saving.ties import KEY, tie, ties_of
 
 KERAS_VERSION = "2.2.4"  # whose layout we write
-JSON_OPTIONS = [
-    key for key, found in inspect.signature(json.dumps).parameters.items() if found.kind is found.KEYWORD_ONLY
-]
 
 Calling = Callable[..., Any]  # (layer, inputs, **arguments)
 Call = tuple[str, int, list[Any]]  # a layer's name, the number of the call, its inputs
@@ -292,8 +289,9 @@ def to_json(model: Layer, **options: Any) -> str:
 
     Raises TypeError for an option that `json.dumps` does not have.
     """
-    if "cls" not in options:  # an encoder, which may have options of its own
-        refuse_unknown("to_json", options, JSON_OPTIONS)
+    if options and "cls" not in options:  # an encoder, which may have options of its own
+        parameters = inspect.signature(json.dumps).parameters.values()
+        refuse_unknown("to_json", options, [each.name for each in parameters if each.kind is each.KEYWORD_ONLY])
     return json.dumps({**layer_config(model), "keras_version": KERAS_VERSION, "backend": "tensorflow"}, **options)
 
 

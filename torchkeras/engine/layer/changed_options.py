@@ -60,11 +60,16 @@ def change_option(layer: Layer, name: str, value: Any) -> None:
     if not layer.built:
         keep_option(layer, name, value)
         return
-    before, old = _Seen(layer), getattr(layer, name)
+    before, old = _Seen(layer, _made(layer)), getattr(layer, name)
+    refusal = f"{name} cannot change from {old!r} to {value!r} any more, since"
     keep_option(layer, name, value)
     try:
-        after = _Seen(layer)
-        _check(layer, f"{name} cannot change from {old!r} to {value!r} any more, since", before, after)
+        made = _made(layer)
+        if _weights(made) != before.weights:  # with which the layer could not compute its outputs
+            raise _refused(layer, f"{refusal} its weights are made, and would be others")
+        after = _Seen(layer, made)
+        if after.masked != before.masked:
+            raise _refused(layer, f"{refusal} graphs have its outputs and masks as they were")
     except ValueError:
         keep_option(layer, name, old)
         raise
@@ -84,13 +89,8 @@ def change_option(layer: Layer, name: str, value: Any) -> None:
 class _Seen:
     """What is made of a layer's options: modules and weights, outputs in graphs, what functions are written by."""
 
-    def __init__(self, layer: Layer):
-        self.made = _made(layer)
-        again: Any = self.made.get("")
-        self.weights: list[Any] = []
-        if again is not None:
-            self.weights += [(each.name, each.shape) for each in again.weights]
-            self.weights += [(name, each.shape) for name, each in again.named_buffers()]
+    def __init__(self, layer: Layer, made: dict[str, nn.Module]):
+        self.made, self.weights = made, _weights(made)
         self.written = _written_by(layer)
         self.known: list[Any] = []  # the shapes of the outputs of each call, as the graph has them
         self.shapes: list[Any] = []  # the same as they are now
@@ -103,14 +103,17 @@ class _Seen:
                 self.masked.append([mask is not None for mask in masks])
 
 
-def _check(layer: Layer, refusal: str, before: _Seen, after: _Seen) -> None:
-    reason = ""
-    if after.weights != before.weights:
-        reason = "its weights are made, and would be others"
-    elif after.masked != before.masked:
-        reason = "graphs have its outputs and masks as they were"
-    if reason:
-        raise ValueError(f"{type(layer).__name__} {layer.name!r}: {refusal} {reason}: make a layer with that option.")
+def _weights(made: dict[str, nn.Module]) -> list[Any]:
+    """The names and shapes of the weights and constants that the options make of a layer."""
+    again: Any = made.get("")
+    if again is None:
+        return []
+    constants = [(name, each.shape) for name, each in again.named_buffers()]
+    return [(each.name, each.shape) for each in again.weights] + constants
+
+
+def _refused(layer: Layer, reason: str) -> ValueError:
+    return ValueError(f"{type(layer).__name__} {layer.name!r}: {reason}: make a layer with that option.")
 
 
 def _outputs(layer: Layer, node: Any) -> tuple[list[Any], list[Any]]:

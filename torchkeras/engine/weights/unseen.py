@@ -141,5 +141,5 @@ def _numbered_values(value: Any) -> Iterable[tuple[Any, Any]]:
     if isinstance(value, partial):
         return [*_numbered_values(value.func), *enumerate(value.args), *value.keywords.items()]
     if isinstance(value, dict):
-        return dict(value).items()
+        return dict(value).items()  # a copy, as below: another thread may add to it meanwhile
     return enumerate(tuple(value)) if isinstance(value, COLLECTIONS) else ()

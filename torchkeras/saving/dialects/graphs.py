@@ -300,12 +300,15 @@ def _in_calls(
     entry: Mapping[str, Any], found: list[NodeCall], forms: Forms
 ) -> tuple[Mapping[str, Any], list[NodeCall]]:
     """A layer's entry and its calls, with options that are arguments of calls today in the calls."""
-    name, config = class_name(entry), dict(entry["config"])
-    moved = forms.in_calls.get(name, {}) if is_known(name) else {}
-    said = {argument: True for option, argument in moved.items() if config.pop(option, False) is True}
-    if not said:
+    name = class_name(entry)
+    if name not in forms.in_calls or not is_known(name):
         return entry, found
-    return {**entry, "config": config}, [NodeCall(call.args, {**call.kwargs, **said}) for call in found]
+    config, moved = dict(entry["config"]), {}
+    for option, argument in forms.in_calls[name].items():
+        if config.get(option) is True:
+            del config[option]
+            moved[argument] = True
+    return {**entry, "config": config}, [NodeCall(call.args, {**call.kwargs, **moved}) for call in found]
 
 
 def _operations(name: str, entry: Mapping[str, Any], found: list[NodeCall], forms: Forms) -> list[Config]:

@@ -135,8 +135,7 @@ def _check_backwards(found: Config) -> None:
             raise ArchitectureError(
                 f"{found['class_name']} {config.get('name')!r}: with unroll=True, return_sequences=True and a mask, "
                 "tf.keras and Keras 3 set the outputs of the wrong steps to zero where a layer goes backwards; it is "
-                "not read. "
-                "Build the model by code with unroll=False and load the weights: its outputs are those that "
+                "not read. Build the model by code with unroll=False and load the weights: its outputs are those that "
                 "unroll=False gives there."
             )
 
