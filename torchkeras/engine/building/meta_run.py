@@ -68,8 +68,14 @@ class OnMeta(TorchDispatchMode):
 
 
 def _may_be_dropped(tensor: Tensor) -> bool:
-    """Whether a tensor is a parameter; one of `K.variable` has a label, and nothing trains it, in Keras as here."""
-    return isinstance(tensor, nn.Parameter) and not is_lazy(tensor) and not hasattr(tensor, "label")
+    """Whether a tensor is a parameter of its own; `users_code.Made` looks after those of layers that the code makes.
+
+    One of `K.variable` has a label, and nothing trains it, in Keras as here.
+    """
+    if not isinstance(tensor, nn.Parameter) or is_lazy(tensor) or hasattr(tensor, "label"):
+        return False
+    modules = [made for made in CODE.made or () if isinstance(made, nn.Module)]
+    return all(parameter is not tensor for module in modules for parameter in module.parameters())
 
 
 class RecurrentOnMeta(TorchFunctionMode):
