@@ -116,7 +116,7 @@ class Layer(BaseLayer):
 
     # Of a layer.
     name: str
-    built: bool
+    built: bool = False
     batch_input_shape: Shape | None
     _options_given: frozenset[str]  # by the caller; kept where a default was changed
     _policy: DTypePolicy
