@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
 import torchkeras
 from torchkeras import Input, Model
 from torchkeras.distribution import initialize, rank, world_size
-from torchkeras.engine.fit import shared_predictions
+from torchkeras.distribution import shared_predictions
 from torchkeras.layers import LSTM, Dense
 
 initialize(timeout=60)

@@ -11,9 +11,7 @@ from typing import Any
 
 import torch
 
-from torchkeras.base.annexes import annex
 from torchkeras.base.rules import FLAG_OR_DIGIT, NAMES, Rule, is_integer, read, read_path, rule
-from torchkeras.callbacks.backup_files import Backups
 from torchkeras.callbacks.base import Callback
 
 # What may be other than in the checkpoint, if `accept` says so.
@@ -119,7 +117,7 @@ class BackupAndRestore(Callback):
     def resume(self, run: Any) -> None:
         """Called by `fit` when all callbacks have begun: go on from the newest whole checkpoint, if there is one."""
         self._run, self._signalled, self.interrupted = run, None, False
-        self._backups = _backups(run)(self.folder, run, self.accept)
+        self._backups = run.processes.backups(self.folder, run, self.accept)
         self._backups.prepare()
         newest = self._backups.newest()
         if newest is not None:
@@ -138,7 +136,7 @@ class BackupAndRestore(Callback):
 
     def _look_ahead(self) -> None:
         """Have the next call after the batch that is next to be followed by a checkpoint, not later."""
-        if isinstance(self.save_freq, int) and self._run.processes is not None:
+        if isinstance(self.save_freq, int):
             self._run.processes.call_within(self.save_freq - self._batches % self.save_freq)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
@@ -214,13 +212,6 @@ def _words(value: Any) -> tuple[str, ...]:
 
 
 ACCEPT = Rule(_words)
-
-
-def _backups(run: Any) -> type[Backups]:
-    """The kind of checkpoints that a run writes."""
-    if run.processes is None:
-        return Backups
-    return annex("backups").SharedBackups
 
 
 def _finite(tensors: list[Any]) -> bool:

@@ -8,12 +8,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from torchkeras.base.annexes import annex
+from torchkeras.base.shards import shared_in
+from torchkeras.callbacks.backup_files import Backups
 from torchkeras.distribution.agreement import ProcessesDifferError, agree
 from torchkeras.distribution.batch_statistics import normalizing
 from torchkeras.distribution.group import take_first
@@ -21,36 +26,46 @@ from torchkeras.distribution.lost import Whereabouts
 from torchkeras.distribution.replicas import Averaged, Replicas
 from torchkeras.distribution.sharding import Sharded, group_of_mesh, mesh_of, shard, shared_mesh
 from torchkeras.distribution.shared_batch import SharedBatch
+from torchkeras.distribution.shared_predictions import OwnOutput, joined
+from torchkeras.distribution.shared_sums import SharedSums
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources import Source
 from torchkeras.engine.fit.compile_options import CompileOptions
+from torchkeras.engine.fit.distributing import refuse_compiling
+from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess, Pace, Value
+from torchkeras.engine.fit.sums import Sums
 from torchkeras.engine.step.compiled_model import CompiledModel
+from torchkeras.engine.step.nonfinite import Guard
+from torchkeras.engine.step.step import Learner, learn
 from torchkeras.metrics import Metric
 from torchkeras.world.one_process import CURRENT
+from torchkeras.world.processes import gathered, is_main
 
 EVERY = 0.5  # seconds between two exchanges of numbers within an epoch, unless a callback wants each batch's
 LONGEST = 10_000  # batches between two
+OF_ONE_PROCESS = "is of one process, and several train here: leave it away, or give distribute=None."
 CHECKSUMS = 2**20  # as many as have squares of which float64 holds the sums
 
 
-class Processes:
+class Processes(OneProcess):
     """The processes of a group that share each batch, seen from one of them.
 
-    `part`: what this one has of each batch. `place`: what they do now, for messages. `interval`: how many batches
-    there are between two exchanges of numbers; it is equal in all processes. `sync_batch_norm`: whether batch
-    statistics are those of the whole batch.
+    `sync_batch_norm`: whether batch statistics are those of the whole batch. The methods are those of `OneProcess`,
+    which says what each is for.
     """
+
+    looks_at_each_batch = True
 
     def __init__(self, device: torch.device, given: CompileOptions):
         self.device, self.sync_batch_norm = device, given.sync_batch_norm
         self._mesh = mesh_of(given.distribute, device)
         self.group = group = None if self._mesh is None else group_of_mesh(self._mesh)
-        self.part = Part(dist.get_rank(group), dist.get_world_size(group))
+        self._part = Part(dist.get_rank(group), dist.get_world_size(group))
         self._model: Any = None  # that of `prepare`
-        self.interval, self._most = 1, LONGEST
-        self.may_differ = False
-        self.place = ""
+        self._pace, self._most = Pace(1), LONGEST  # which is equal in all processes
+        self._may_differ = False
+        self._place = ""
         self._passed = 0
         self._agreed: set[Any] = set()
         self._sources: Sequence[Source] = ()
@@ -58,32 +73,45 @@ class Processes:
         self._since, self._began = 0, time.perf_counter()
         self._signals = 0
         self._normalizing: AbstractContextManager[object] = nullcontext()
-        self.random = RandomNumbers(self.part, device)
+        self._random = RandomNumbers(self._part, device)
+
+    @property
+    def part(self) -> Part:
+        """The rows that this process has of each batch."""
+        return self._part
+
+    @property
+    def dividing(self) -> OneProcess:
+        return ONE_PROCESS if self._part.processes == 1 else self
+
+    # --- compile -----------------------------------------------------------------------------------------------------
 
     def prepare(self, model: Any) -> None:
-        """Share the weights of a model among the processes, where `compile` said so; before they are collected."""
         if self._mesh is not None:
             shard(model, self._mesh)
         self._mesh, self._model = self._mesh or shared_mesh(model), model  # it may have been loaded shared
 
+    def learner(self, jit_compile: Any, cuda_graph: Any) -> Learner:  # type: ignore[override]
+        refuse_compiling(jit_compile, cuda_graph, OF_ONE_PROCESS)
+        return learn
+
     def replicas(self, compiled: CompiledModel, by_hand: bool) -> Replicas | Averaged | Sharded:
-        """By what the model of this process trains with the others. `by_hand`: by a step of the user's own."""
         self._normalizing = normalizing(compiled.network)
         if self._mesh is not None:
             return Sharded(self._model, compiled.network, self._mesh)
         return Averaged(self.group) if by_hand else Replicas(compiled, self.group)
 
-    @contextmanager
-    def doing(
-        self, method: str, model: Any, given: Mapping[str, Any], once: Any = None, sources: Sequence[Source] = ()
-    ) -> Iterator[None]:
-        """Something begins that all processes do with a model. `once`: compare no more what it has been done with.
+    def warn_of_hooks(self, model: Any, parameters: list[Tensor]) -> None:
+        """Nothing: here the backward pass calls them."""
 
-        `sources`: of the batches that they share. Raises ProcessesDifferError where they would not do the same, or have
-        other batches, and ProcessLostError where one does not answer.
-        """
-        self.place, self._passed = method, 0
-        outer, self._sources = self._sources, sources
+    # --- what all do together ----------------------------------------------------------------------------------------
+
+    @contextmanager
+    def doing(self, method: str, model: Any, *sources: Source | None, once: Any = None, **given: Any) -> Iterator[None]:
+        self._place, self._passed = method, 0
+        outer, self._sources = self._sources, [source for source in sources if source is not None]
+        for source in self._sources[:1]:
+            given |= {"samples": source.samples, "batch_size": source.batch_size, "steps": source.steps}
         try:
             with self._whereabouts.watching(method, self._where):
                 if once is None or (method, once) not in self._agreed:
@@ -94,12 +122,11 @@ class Processes:
             self._sources = outer
 
     def _where(self) -> str:
-        return f"{self.place}, batch {self._passed}"
+        return f"{self._place}, batch {self._passed}"
 
     @contextmanager
     def running(self, callbacks: Any) -> Iterator[None]:
-        """A `fit` runs inside the block. Ctrl-C ends it in all processes after the same batch."""
-        self.may_differ, self._most = callbacks.may_differ, LONGEST
+        self._may_differ, self._most = callbacks.may_differ, LONGEST
         self._since, self._began = 0, time.perf_counter()
         before = signal.getsignal(signal.SIGINT)
         listens = before is signal.default_int_handler and threading.current_thread() is threading.main_thread()
@@ -119,25 +146,44 @@ class Processes:
 
     @contextmanager
     def sharing(self, step: Callable[[Batch], Any]) -> Iterator[Callable[[Batch], Any]]:
-        """The step of a pass over batches of which each process has a part."""
         self._passed = 0
-        with self.random.apart() as own:
+        with self._random.apart() as own:
 
             def run(batch: Batch) -> Any:
                 self._passed, self._since = self._passed + 1, self._since + 1
-                size, processes = batch.size, self.part.processes
+                size, processes = batch.size, self._part.processes
                 shared = SharedBatch(size, size + batch.others, self.group, self.sync_batch_norm, processes)
                 with CURRENT.on(shared), own(), self._normalizing:
                     return step(batch)
 
             yield run
 
+    def note_place(self, place: str) -> None:
+        self._place = place
+
     def align(self, model: Any) -> None:
-        """Where each process normalizes by its own part, give all the moving statistics of the main one."""
         if not self.sync_batch_norm:
             take_first((buffer for buffer in model.buffers() if buffer.is_floating_point()), self.group)
 
-    # --- numbers -----------------------------------------------------------------------------------------------------
+    # --- batches and numbers -----------------------------------------------------------------------------------------
+
+    def own(self, batch: Batch) -> Batch:
+        return self._part.of(batch)
+
+    def sums(self, kept: Mapping[str, Metric], named_alone: bool = False, guard: Guard | None = None) -> Sums:
+        return SharedSums(self, kept, named_alone, guard)
+
+    def pace(self, every: int, takes_means: bool) -> Pace:
+        """That of the exchanges of numbers, unless some callback needs the numbers of each batch."""
+        return self._pace if takes_means else super().pace(every, takes_means)
+
+    def output(self, source: Source) -> OwnOutput:
+        return OwnOutput(source)
+
+    def arrays(self, outputs: list[Any], sizes: list[int], source: Source, gather: bool) -> list[np.ndarray]:
+        if gather:
+            return joined(outputs, sizes, self, source.checksum())
+        return super().arrays(outputs, sizes, source, gather)
 
     @contextmanager
     def added_up(
@@ -162,19 +208,6 @@ class Processes:
         (found,) = self._exchanged([torch.tensor(float(flag), device=self.device)])
         return bool(found > 0)
 
-    def call_within(self, batches: int) -> None:
-        """Exchange numbers within so many batches, and call the callbacks then. All processes must say the same."""
-        self._most = batches
-        self.interval = min(self.interval, batches)
-
-    def stopped(self, flag: bool, called: bool) -> bool:
-        """Whether to stop after this batch, in all processes alike. `called`: whether callbacks just had their say."""
-        if called and self.may_differ:
-            return self.agreed(flag)
-        if self._since >= self.interval:
-            self._exchanged([])
-        return flag
-
     def _exchanged(self, values: list[Tensor]) -> list[Tensor]:
         """The sums over all processes. Raises KeyboardInterrupt in all where one has noted Ctrl-C."""
         self._whereabouts.note(self._where)
@@ -188,12 +221,12 @@ class Processes:
         dist.all_reduce(flat, group=self.group)
         seconds, signals, total, squares = flat[:4].tolist()
         if self._since:
-            self.interval = int(min(max(EVERY * self.part.processes / max(seconds, 1e-9), 1), self._most))
+            self._pace.interval = int(min(max(EVERY * self._part.processes / max(seconds, 1e-9), 1), self._most))
         self._since, self._began = 0, time.perf_counter()
         if signals:
             self._signals = 0
             raise KeyboardInterrupt
-        if self.part.processes * int(squares) != int(total) ** 2:  # equal where all are
+        if self._part.processes * int(squares) != int(total) ** 2:  # equal where all are
             raise ProcessesDifferError(
                 f"{self._where()}: the processes had different data or batches, or shuffled them in other orders. "
                 "Give every process the whole data, and seed all alike, so that each makes the same batches, or give a "
@@ -201,6 +234,53 @@ class Processes:
             )
         parts = flat[4:].split([value.numel() for value in values])
         return [part.view_as(value).to(value.dtype) for part, value in zip(parts, values, strict=True)]
+
+    # --- where training ends -----------------------------------------------------------------------------------------
+
+    def stopping(self, ends: Callable[[bool], bool], model: Any) -> Callable[[bool], bool]:
+        def stopped(called: bool) -> bool:
+            flag = ends(called)
+            found = self._stopped(flag, called)
+            if found and not flag:  # to set an attribute of a module takes longer than to ask
+                model.stop_training = True
+            return found
+
+        return stopped
+
+    def _stopped(self, flag: bool, called: bool) -> bool:
+        """Whether to stop after this batch, in all processes alike. `called`: whether callbacks just had their say."""
+        if called and self._may_differ:
+            return self.agreed(flag)
+        if self._since >= self._pace.interval:
+            self._exchanged([])
+        return flag
+
+    def agree_on_end(self, model: Any) -> None:
+        if self._may_differ:
+            model.stop_training = self.agreed(model.stop_training)
+
+    # --- checkpoints and files ---------------------------------------------------------------------------------------
+
+    def call_within(self, batches: int) -> None:
+        """Exchange numbers within so many batches, and call the callbacks then. All processes must say the same."""
+        self._most = batches
+        self._pace.interval = min(self._pace.interval, batches)
+
+    def backups(self, folder: Path, run: Any, accept: Any) -> Backups:
+        return annex("backups").SharedBackups(folder, run, accept)  # type: ignore[no-any-return]
+
+    def step_random(self) -> dict[str, list[Tensor]]:
+        return self._random.state_dict()
+
+    def restore_step_random(self, state: Mapping[str, list[Tensor]]) -> None:
+        self._random.load_state_dict(state)
+
+    def of_main(self, value: Value) -> Value:
+        return gathered(value, self.group)[0]  # type: ignore[no-any-return]
+
+    def writes_files_of(self, model: Any) -> bool:
+        """Whether this is the main process, or the processes share the weights, so that all must give theirs."""
+        return is_main() or bool(shared_in(model.parameters()))
 
 
 class RandomNumbers:

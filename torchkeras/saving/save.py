@@ -28,7 +28,6 @@ from torchkeras.saving.unsaveable import changed_by_hand, check_names, check_siz
 from torchkeras.saving.weights.either_backend import warn_of_torch
 from torchkeras.saving.weights.origin import SORTED
 from torchkeras.saving.write.keras2_training import training_for_keras2
-from torchkeras.world.processes import is_main
 
 if TYPE_CHECKING:
     from torchkeras.models.model import Model
@@ -126,9 +125,7 @@ def _problem(model: Model, path: PathLike, kind: Format, weights_only: bool) -> 
 def _is_anothers(model: Model) -> bool:
     """Whether another process writes the model: the main one, where several train replicas of it together."""
     training = getattr(model, "_training", None)
-    is_shared = training is not None and training.processes is not None
-    together = is_shared and not shared_in(model.parameters())
-    return together and not is_main()
+    return training is not None and not training.processes.writes_files_of(model)
 
 
 def _shared(model: Model, include_optimizer: bool = False) -> list[tuple[Any, Any]]:

@@ -12,7 +12,7 @@ from torchmetrics import classification
 
 from torchkeras import Input, Model, metrics
 from torchkeras.callbacks import Callback, LambdaCallback
-from torchkeras.engine.fit.epoch import Sums
+from torchkeras.engine.fit.sums import Sums
 from torchkeras.layers import Dense, Masking, TimeDistributed
 from torchkeras.models import Sequential
 from torchkeras.optimizers import SGD

@@ -13,7 +13,7 @@ import torch
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.sources import Source
-from torchkeras.engine.fit.epoch import Sums
+from torchkeras.engine.fit.sums import Sums
 from torchkeras.engine.step.compiled_model import CompiledModel, Values
 from torchkeras.engine.step.step import Learned, Learner, Pass, can_wait, forward, metrics, score, train_step
 from torchkeras.losses.shared import carried

@@ -11,6 +11,7 @@ from torchkeras.base.annexes import annex
 from torchkeras.world import processes
 
 if TYPE_CHECKING:
+    from torchkeras.engine.fit.one_process import OneProcess
     from torchkeras.engine.fit.training import Training
 
 WORDS = ("auto", None, "ddp", "fsdp")
@@ -28,7 +29,7 @@ def check(setting: Any, sync_batch_norm: Any) -> None:
         )
 
 
-def joined_by(training: Training) -> Any:
+def joined_by(training: Training) -> OneProcess:
     """The processes of the group, for a model that they train together. Raises RuntimeError where there is no group."""
     processes.join()
     setting = training.options.distribute
@@ -38,13 +39,13 @@ def joined_by(training: Training) -> Any:
             "Start the script by torchrun --nproc-per-node=2, make a group by "
             "torch.distributed.init_process_group, or leave distribute away, and one process trains alone."
         )
-    return annex("processes").Processes(training.model._device, training.options)
+    return annex("processes").Processes(training.model._device, training.options)  # type: ignore[no-any-return]
 
 
-def refuse_compiling(given: Any, why: str) -> None:
+def refuse_compiling(jit_compile: Any, cuda_graph: Any, why: str) -> None:
     """Raise ValueError for a step compiled by torch, where there can be none; `why`: how the error goes on."""
-    if given.jit_compile not in (False, "auto") or given.cuda_graph is True:
-        named = "cuda_graph=True" if given.cuda_graph is True else f"jit_compile={given.jit_compile!r}"
+    if jit_compile not in (False, "auto") or cuda_graph is True:
+        named = "cuda_graph=True" if cuda_graph is True else f"jit_compile={jit_compile!r}"
         raise ValueError(f"compile: {named} {why}")
 
 

@@ -12,9 +12,9 @@ from torchkeras.engine.data.batch import ArrayData, Batch
 from torchkeras.engine.data.sources import Source
 from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.distributing import check_unwrapped
-from torchkeras.engine.fit.epoch import Executions, Sums, ordered, results, run_epoch
 from torchkeras.engine.fit.model_data import Intake
-from torchkeras.engine.fit.opening import check_batches, hooks_of, source_of, together
+from torchkeras.engine.fit.opening import check_batches, hooks_of, source_of
+from torchkeras.engine.fit.sums import ordered
 from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counted_apart, counting
 from torchkeras.engine.step.step import losses
@@ -35,7 +35,7 @@ def train_on_batch(
     if compiled.guard is not None:
         compiled.guard.begin()
     with (
-        together(training, "train_on_batch", once=compiled, samples=batch.whole),
+        training.processes.doing("train_on_batch", training.model, once=compiled, samples=batch.whole),
         collected(training, compiled),
         computing(training, trains=True),
         counting(training, "train_on_batch", reset_metrics),
@@ -49,7 +49,7 @@ def test_on_batch(training: Training, x: Any, y: Any, sample_weight: Any, reset_
     """As `Model.test_on_batch`: the numbers by name."""
     batch = _one_batch(training, "test_on_batch", x, y, sample_weight)
     with (
-        together(training, "test_on_batch", once=training.ready(), samples=batch.whole),
+        training.processes.doing("test_on_batch", training.model, once=training.ready(), samples=batch.whole),
         computing(training, trains=False),
         torch.no_grad(),
         counting(training, "test_on_batch", reset_metrics),
@@ -64,20 +64,12 @@ def _one_batch(training: Training, method: str, x: Any, y: Any, sample_weight: A
     data = ArrayData(*arrays, device=training.model._device)
     check_batches(training, len(data), len(data), method)
     batch = next(data.batches(len(data), "sequential"))
-    processes = training.processes
-    return batch if processes is None else processes.part.of(batch)
+    return training.processes.own(batch)
 
 
 def _numbers(training: Training, kind: str, batch: Batch) -> dict[str, Any]:
     step, kept, owned = training.step(kind), training.ready().kept, training.has_own(f"{kind}_step")
-    processes = training.processes
-    if processes is None:
-        values = step(batch)
-        found = {**values, **results(kept, values if owned else kept)}
-    else:
-        sums = Sums(kept, owned, processes=processes)
-        run_epoch(step, [batch], sums, Executions(CallbackList(), kind, 1))
-        found = sums.means()
+    found = training.processes.sums(kept, owned).of_one(step, batch)
     return Logs(ordered(found, training.model.metrics_names)).copy()
 
 
@@ -105,7 +97,10 @@ def evaluate(
         raw=training.has_own("test_step"), **made,
     )  # fmt: skip
     try:
-        with counted_apart(training, "evaluate"), together(training, "evaluate", source):
+        with (
+            counted_apart(training, "evaluate"),
+            training.processes.doing("evaluate", training.model, source),
+        ):
             hooks = hooks_of(training, callbacks, source, verbose)
             return Logs(evaluated(training, source, hooks)).copy()
     finally:
@@ -116,8 +111,7 @@ def evaluated(training: Training, source: Source, hooks: CallbackList) -> runs.N
     """The numbers of one pass over a source, on the device."""
     processes = training.processes
     with computing(training, trains=False), torch.no_grad():
-        if processes is not None:
-            processes.align(training.model)
+        processes.align(training.model)
         owned, compiled = training.has_own("test_step"), training.ready()
         at_once = not owned and compiled.score is losses
         return runs.evaluate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.evaluating import evaluated
 from torchkeras.engine.fit.model_data import Intake
-from torchkeras.engine.fit.opening import hooks_of, source_of, together, validation_of
+from torchkeras.engine.fit.opening import hooks_of, source_of, validation_of
 from torchkeras.engine.fit.resume import Run
 from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counted_apart
@@ -105,11 +105,13 @@ def fit(
     try:
         with (
             counted_apart(training, "fit"),
-            together(training, "fit", source, validation, **_to_agree_on(given, epochs, verbose, hooks, validation)),
+            processes.doing(
+                "fit", model, source, validation, **_to_agree_on(given, epochs, verbose, hooks, validation)
+            ),
             collected(training, compiled),
             computing(training, trains=True),
             _choosing(training, run, epochs, hooks, verbose),
-            nullcontext() if processes is None else processes.running(hooks),
+            processes.running(hooks),
         ):
             training.validated, training.is_fitting = validation, True
             runs.fit(training, run, plan, hooks)

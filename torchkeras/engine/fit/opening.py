@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -23,25 +21,6 @@ if TYPE_CHECKING:
 BATCH_SIZE = 32
 
 
-@contextmanager
-def together(
-    training: Training, method: str, *sources: Source | None, once: Any = None, **given: Any
-) -> Iterator[None]:
-    """Where several processes train, all do together what is inside the block; see `distribution.agreement`.
-
-    `sources`: of the batches, and of those to validate on.
-    """
-    processes = training.processes
-    if processes is None:
-        yield
-        return
-    shared = [source for source in sources if source is not None]
-    for source in shared[:1]:
-        given |= {"samples": source.samples, "batch_size": source.batch_size, "steps": source.steps}
-    with processes.doing(method, training.model, given, once, shared):
-        yield
-
-
 # --- data ------------------------------------------------------------------------------------------------------------
 
 
@@ -56,7 +35,7 @@ def source_of(intake: Intake, x: Any, y: Any = None, sample_weight: Any = None, 
         checks.check_count(method, "batch_size", batch_size, least=1)
     source = open_source(
         x, y, sample_weight, **options, prepare=intake.batch, check_arrays=intake.arrays, device=model._device,
-        default_batch_size=fixed_batch_size(model) or BATCH_SIZE, part=training.part,
+        default_batch_size=fixed_batch_size(model) or BATCH_SIZE, part=training.processes.dividing.part,
     )  # fmt: skip
     raw = options.get("raw", False)
     if not model._is_connected and not (raw and training.is_alone):

@@ -16,7 +16,7 @@ from torchkeras.engine.data.sources.arrays import ArraySource
 from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.model_data import Intake
-from torchkeras.engine.fit.opening import hooks_of, source_of, together
+from torchkeras.engine.fit.opening import hooks_of, source_of
 from torchkeras.engine.fit.turns import computing
 from torchkeras.engine.graph.call_forms import float_type, in_form, parameters_of
 from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_tensor
@@ -57,13 +57,15 @@ def predict(
             "predict: a DataLoader with a DistributedSampler gives each process samples of which the order is not "
             "known. Give the DataLoader without it, which is divided here, or gather=False."
         )
-    processes = None if source.part is None else training.processes
+    processes = training.processes
     try:
-        with together(training, "predict", source, gather=gather), computing(training, trains=False):
+        with processes.doing("predict", model, source, gather=gather), computing(training, trains=False):
             step, is_safe = _step(training, source, callbacks)
             with torch.inference_mode() if is_safe else torch.no_grad():
                 hooks = hooks_of(training, callbacks, source, verbose)
-                outputs = runs.predict(step, source, hooks, training.model.steps_per_execution, processes, gather)
+                outputs = runs.predict(
+                    step, source, hooks, training.model.steps_per_execution, processes.dividing, gather
+                )
                 return in_form(model._output_form, unpacked(outputs))
     finally:
         source.close()

@@ -17,11 +17,11 @@ from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.sources import Source
 from torchkeras.engine.data.sources.limited import Limited
 from torchkeras.engine.fit.described import changes, of_fit, own_optimizers
-from torchkeras.engine.fit.epoch import Sums
+from torchkeras.engine.fit.one_process import OneProcess
+from torchkeras.engine.fit.sums import Sums
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.optimizers import TorchOptimizer
-from torchkeras.world.processes import gathered
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
@@ -83,8 +83,8 @@ class Run:
         return self.start > 0
 
     @property
-    def processes(self) -> Any:
-        """Those that train together; None for one."""
+    def processes(self) -> OneProcess:
+        """Those that train together."""
         return self._training.processes
 
     def _sources(self) -> dict[str, Source]:
@@ -103,7 +103,7 @@ class Run:
     def opened(self, order: str) -> Iterator[Batch]:
         """The batches of the epoch; after those already done, when it goes on in the middle of one."""
         compiled, midway = self.compiled, self.midway
-        self.sums = Sums(compiled.kept, guard=compiled.guard, processes=self.processes)
+        self.sums = self.processes.sums(compiled.kept, guard=compiled.guard)
         if compiled.guard is not None:
             compiled.guard.begin()
         for metric in compiled.kept.values():
@@ -149,7 +149,7 @@ class Run:
             "first": {name: source.first for name, source in self._sources().items()},
             "order_random": {} if epoch_done else self._order_random,
             "random": {**random_state.state(self._generators()), **self._drawn()},
-            "step_random": {} if self.processes is None else self.processes.random.state_dict(),
+            "step_random": self.processes.step_random(),
             "stop_training": bool(getattr(self.network, "stop_training", False)),
             "described": self.described,
         }
@@ -185,8 +185,7 @@ class Run:
         found, code = changes(before, self.described)
         if self._left_by(saved):
             found.pop("learning_rate", None)
-        if self.processes is not None:
-            found, code = gathered((found, code), self.processes.group)[0]  # of the main one, so that all raise or none
+        found, code = self.processes.of_main((found, code))  # so that all raise or none
         weights, wrong = self._weights(saved), [line for word, line in found.items() if word not in accept]
         if weights or wrong:
             words = "" if weights else f", go on with the new ones by BackupAndRestore(..., accept={tuple(found)!r})"
@@ -272,8 +271,7 @@ class Run:
         if compiled.scaling is not None and saved.get("loss_scale"):  # which older checkpoints have not
             compiled.scaling.load_state_dict(saved["loss_scale"])
         random_state.restore(saved["random"], self._generators())
-        if self.processes is not None:
-            self.processes.random.load_state_dict(saved.get("step_random", {}))
+        self.processes.restore_step_random(saved.get("step_random", {}))
 
     def _restore_optimizer(self, optimizer: Any, state: Mapping[str, Any]) -> None:
         """Give an optimizer its state, unless it is of another class or other weights, and that was accepted."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,10 +16,10 @@ from torchkeras.callbacks.logs import Logs
 from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.data.sources import Source
 from torchkeras.engine.fit.batched_scores import BatchedScores, may_wait
-from torchkeras.engine.fit.epoch import Executions, Sums, ordered, run_epoch
-from torchkeras.engine.fit.predictions import Gathered
+from torchkeras.engine.fit.epoch import Executions, run_epoch
+from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess
 from torchkeras.engine.fit.resume import Run
-from torchkeras.engine.fit.shared_predictions import OwnOutput, joined
+from torchkeras.engine.fit.sums import ordered
 from torchkeras.engine.step.compiled_model import BatchStep, CompiledModel
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.step import constrain
@@ -80,27 +79,20 @@ def fit(training: Training, run: Run, plan: Plan, hooks: CallbackList) -> None:
 def _train(training: Training, run: Run, plan: Plan, batches: Iterable[Batch], hooks: CallbackList) -> None:
     step, compiled = plan.step(), run.compiled  # the step is made in any case: with it the modules are looked at again
     processes = training.processes
-    if processes is not None:
-        processes.place = f"epoch {run.epoch + 1}"
-    stopped = partial(_stopped, training.model, run, compiled.guard, processes)
-    executions = Executions(hooks, "train", plan.together, run.sums)
+    processes.note_place(f"epoch {run.epoch + 1}")
+    stopped = processes.stopping(partial(_ends, training.model, run, compiled.guard), training.model)
+    executions = Executions(hooks, "train", plan.together, run.sums, processes)
     if compiled.guard is None and may_wait(compiled, run.source, hooks, "train") and not plan.named_alone:
         scores = BatchedScores(compiled, run.sums, compiled.learn)
-        run_epoch(scores.train_step, batches, run.sums, executions, stopped)
+        run_epoch(scores.train_step, batches, run.sums, executions, stopped, processes)
         scores.finish()
     else:
-        run_epoch(step, batches, run.sums, executions, stopped)
+        run_epoch(step, batches, run.sums, executions, stopped, processes)
 
 
-def _stopped(model: Model, run: Run, guard: Guard | None, processes: Any, called: bool) -> bool:
-    """Whether the epoch ends here; where several processes train, in all after the same batch."""
-    ends = model.stop_training or run.interrupted or (guard is not None and guard.tripped())
-    if processes is None:
-        return ends
-    found = processes.stopped(ends, called)
-    if found and not ends:  # to set an attribute of a module takes longer than to ask
-        model.stop_training = True
-    return found
+def _ends(model: Model, run: Run, guard: Guard | None, called: bool) -> bool:
+    """Whether the epoch ends here, as far as this process knows."""
+    return model.stop_training or run.interrupted or (guard is not None and guard.tripped())
 
 
 def _end_epoch(training: Training, run: Run, plan: Plan, hooks: CallbackList) -> None:
@@ -115,9 +107,7 @@ def _end_epoch(training: Training, run: Run, plan: Plan, hooks: CallbackList) ->
     logs = Logs({**named, **numbers})  # in 2.2.4's order
     run.source.on_epoch_end()
     hooks.on_epoch_end(run.epoch, logs)
-    processes = training.processes
-    if processes is not None and processes.may_differ:
-        model.stop_training = processes.agreed(model.stop_training)
+    training.processes.agree_on_end(model)
 
 
 def look_at(compiled: CompiledModel, model: Model, place: str) -> bool:
@@ -145,27 +135,27 @@ def evaluate(
     named_alone: bool = False,
     late: bool = True,
     together: int = 1,
-    processes: Any = None,
+    processes: OneProcess = ONE_PROCESS,
 ) -> Numbers:
     """Run the batches of a source through a test step; the means in the order of `names`.
 
     `late`: whether several batches may be scored at once, without the step, where nobody wants the numbers of one.
-    `together`: see `Executions`. `processes`: see `Sums`.
+    `together`: see `Executions`. `processes`: those that share the batches.
     """
-    sums = Sums(compiled.kept, named_alone, processes=processes)
+    sums = processes.sums(compiled.kept, named_alone)
     for metric in compiled.kept.values():
         metric.reset_state()
     if not source.once:
         source.close()  # each evaluation begins at the start of the data
     hooks.on_test_begin({})
     batches = source.batches("sequential")
-    executions = Executions(hooks, "test", together, sums)
+    executions = Executions(hooks, "test", together, sums, processes)
     if late and may_wait(compiled, source, hooks, "test"):
         scores = BatchedScores(compiled, sums)
-        run_epoch(scores.test_step, batches, sums, executions)
+        run_epoch(scores.test_step, batches, sums, executions, processes=processes)
         scores.finish()
     else:
-        run_epoch(step, batches, sums, executions)
+        run_epoch(step, batches, sums, executions, processes=processes)
     numbers = ordered(sums.means(), names)
     hooks.on_test_end(Logs(numbers))
     return numbers
@@ -176,7 +166,7 @@ def predict(
     source: Source,
     hooks: CallbackList,
     together: int = 1,
-    processes: Any = None,
+    processes: OneProcess = ONE_PROCESS,
     gather: bool = True,
 ) -> list[np.ndarray]:
     """The outputs for all samples of a source; nothing is kept on the device. `together`: see `Executions`.
@@ -187,13 +177,11 @@ def predict(
     gathered: list[Any] = []
     sizes: list[int] = []
     executions = Executions(hooks, "predict", together)
-    with nullcontext(step) if processes is None else processes.sharing(step) as run:
+    with processes.sharing(step) as run:
         for index, batch in enumerate(source.batches("sequential")):
             executions.begin(index, batch.whole)
             outputs = run(batch)
-            gathered = gathered or [
-                Gathered(source.samples) if processes is None else OwnOutput(source) for _ in outputs
-            ]
+            gathered = gathered or [processes.output(source) for _ in outputs]
             for each, output in zip(gathered, outputs, strict=True):
                 each.add(output, batch.size)
             sizes.append(batch.whole)
@@ -202,9 +190,7 @@ def predict(
     hooks.on_predict_end({})
     if not gathered:
         raise ValueError("predict: the data has no batches.")
-    if processes is None or not gather:
-        return [each.array() for each in gathered]
-    return joined(gathered, sizes, processes, source.checksum())
+    return processes.arrays(gathered, sizes, source, gather)
 
 
 def due_epochs(frequency: Any) -> Callable[[int], bool]:

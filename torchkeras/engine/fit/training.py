@@ -21,16 +21,15 @@ from torchkeras.base.function_values import installed
 from torchkeras.base.interrupts import imported
 from torchkeras.base.launchers import LAUNCHERS
 from torchkeras.base.lazy import lazy_property
-from torchkeras.base.shards import refuse as refuse_shared
 from torchkeras.callbacks.logs import Named
 from torchkeras.callbacks.monitoring import rises_by_words
-from torchkeras.engine.data.part import Part
 from torchkeras.engine.data.sources import Source
 from torchkeras.engine.dtypes import mixed_layers
 from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
 from torchkeras.engine.fit.custom_steps import BUILT_IN, OwnSteps
 from torchkeras.engine.fit.distributing import joined_by, refuse_compiling
 from torchkeras.engine.fit.graph_losses import AddedToGraph, trained_network
+from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess
 from torchkeras.engine.fit.symbolic_scores import Scores, refuse
 from torchkeras.engine.fit.turns import Turn
 from torchkeras.engine.fit.watched import Changing, ChangingWeights
@@ -42,13 +41,13 @@ from torchkeras.engine.layer.added_losses import add_activity_losses
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.speed.auto_compile import Auto
-from torchkeras.engine.speed.choose import learner, scorer
+from torchkeras.engine.speed.choose import scorer
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel
 from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
-from torchkeras.engine.step.optimizer_reach import bind, check_reach, discrepancy, warn_of_hooks
+from torchkeras.engine.step.optimizer_reach import bind, check_reach, discrepancy
 from torchkeras.engine.step.output_loss import name_of
-from torchkeras.engine.step.step import learn, train_step
+from torchkeras.engine.step.step import train_step
 from torchkeras.engine.step.targets import Target, reported_names, resolve
 from torchkeras.engine.weights.expressions import refuse_frozen
 from torchkeras.engine.weights.freezing import held_tensors, note_compile
@@ -66,7 +65,6 @@ OWN_STEP = (
     "is for the built-in train step; {} has one of its own: compile what it calls by torch.compile, and leave that "
     "option away."
 )
-OF_ONE_PROCESS = "is of one process, and several train here: leave it away, or give distribute=None."
 NOTHING_TRAINS = (
     "{} does not have any trainable weights: all are frozen, and the optimizer changes none. Unfreeze some, by "
     "trainable or requires_grad_, and compile it again."
@@ -101,7 +99,7 @@ class Training:
         self.added = AddedToGraph()
         self.is_fitting = False
         self.validated: Source | None = None
-        self._processes: Any = None
+        self._joined: OneProcess | None = None
 
     @property
     def described(self) -> str:
@@ -128,14 +126,14 @@ class Training:
     def compile(self, optimizer: Any, **options: Any) -> None:
         """Take the options; settle what they mean where the model is built, else when it will be."""
         self.options = CompileOptions(self.optimizer_for(optimizer), **options)
-        self.is_compiled, self.compiled, self._processes = True, None, None
+        self.is_compiled, self.compiled, self._joined = True, None, None
         if self.model._is_connected:
             self.settle()
 
     def change(self, name: str, value: Any) -> None:
         """Take another value of one option, as an attribute of the model that is set."""
         self.options = replace(self.options, **{name: value})
-        self.compiled, self._processes = None, None
+        self.compiled, self._joined = None, None
 
     def forget(self) -> None:
         """Something has changed that the compiled model depends on: settle it again when it is asked for."""
@@ -158,19 +156,14 @@ class Training:
         return getattr(type(self.model), method) is not BUILT_IN[method]
 
     @property
-    def processes(self) -> Any:
-        """Those that train the model together, of which this one has a part; None where it trains alone."""
+    def processes(self) -> OneProcess:
+        """Those that train the model together: `ONE_PROCESS` where this one trains it alone."""
         if not (self.is_compiled and _is_distributed(self.options.distribute)):
-            return None
-        if self._processes is None:
-            self._processes = joined_by(self)
-        return self._processes
-
-    @property
-    def part(self) -> Part | None:
-        """The rows of every batch that this process has, where several train together; None where it has all."""
-        processes = self.processes
-        return None if processes is None or processes.part.processes == 1 else processes.part
+            return ONE_PROCESS
+        joined = self._joined
+        if joined is None:
+            joined = self._joined = joined_by(self)
+        return joined
 
     # --- what it settles to ------------------------------------------------------------------------------------------
 
@@ -315,20 +308,18 @@ def _is_distributed(setting: Any) -> bool:
 def settle(training: Training) -> CompiledModel:
     """Make and keep the compiled model. Raises ValueError and TypeError as `Model.compile` says."""
     processes = training.processes
-    if processes is not None:
-        processes.prepare(training.model)
-    elif has_group():
-        refuse_shared(training.model.parameters(), "compile without other processes")
+    processes.prepare(training.model)
     owns_step = training.has_own("train_step")
     if owns_step:
-        refuse_compiling(training.options, OWN_STEP.format(type(training.model).__name__))
+        refuse_compiling(
+            training.options.jit_compile, training.options.cuda_graph, OWN_STEP.format(type(training.model).__name__)
+        )
     if training.is_alone:
         compiled = _settled_alone(training)
     else:
-        compiled = _settled_with_graph(training, processes is not None)
+        compiled = _settled_with_graph(training, processes)
     training.compiled = compiled
-    if processes is not None:
-        compiled.replicas = processes.replicas(compiled, by_hand=owns_step)
+    compiled.replicas = processes.replicas(compiled, by_hand=owns_step)
     return compiled
 
 
@@ -356,8 +347,8 @@ def _settled_alone(training: Training) -> CompiledModel:
     )
 
 
-def _settled_with_graph(training: Training, is_shared: bool) -> CompiledModel:
-    """For a model with a graph. `is_shared`: whether several processes train it."""
+def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledModel:
+    """For a model with a graph, which these processes train."""
     model, given, added = training.model, training.options, training.added
     owns_step, owns_loss = training.has_own("train_step"), training.has_own("compute_loss")
     network, graph, targets, scores = _targets(training)
@@ -367,6 +358,7 @@ def _settled_with_graph(training: Training, is_shared: bool) -> CompiledModel:
     weights = model.weights
     variables = [variable for variable in weights if variable.trains]
     parameters = [tensor for each in variables for tensor in each.tensors]
+    regularized = penalized(model, weights)
     _bind_optimizer(training, variables, parameters, [target.objective.given for target in targets])
     if owns_loss:  # which may want probabilities
         targets = [target.with_activation() for target in targets]
@@ -375,18 +367,16 @@ def _settled_with_graph(training: Training, is_shared: bool) -> CompiledModel:
     further = len(scores.outputs) + len(added.losses) + len(added.metrics)  # outputs, after the model's own
     own = graph.outputs[: len(graph.outputs) - further]
     has_masks = any(tensor._keras_mask is not None for tensor in own)
-    mixed, asked = mixed_layers(network), _with_activity_regularizer(network)
-    if is_shared:
-        refuse_compiling(given, OF_ONE_PROCESS)
-    regularized = penalized(model, weights)
-    guard = _guard(training)
+    guard, mixed = _guard(training), mixed_layers(network)
+    constrained, scaling = _constrained(training, variables), _loss_scale(training, mixed, guard)
+    asked = _with_activity_regularizer(network)
     compiled = CompiledModel(
         network,
         targets,
         given.optimizer,
         parameters,
         regularized,
-        _constrained(training, variables),
+        constrained,
         details=has_masks or bool(asked),
         added_losses=len(added.losses),
         added_metrics=list(added.metrics),
@@ -395,9 +385,9 @@ def _settled_with_graph(training: Training, is_shared: bool) -> CompiledModel:
         ends=(model, network, *(graph.outputs[target.index]._keras_history.layer for target in targets)),
         widened=tuple(k for k, each in enumerate(graph.outputs) if mixed and each.dtype in HALF_TYPES),
         guard=guard,
-        scaling=_loss_scale(training, mixed, guard),
+        scaling=scaling,
         score=scorer(given.jit_compile, given.cuda_graph),
-        learn=learn if is_shared else learner(given.jit_compile, given.cuda_graph),
+        learn=processes.learner(given.jit_compile, given.cuda_graph),
     )
     compiled.look_again = partial(_look_again, training, compiled)
     if owns_step:
@@ -551,8 +541,8 @@ def _warn_of_changes(training: Training, compiled: CompiledModel) -> set[int]:
         warnings.warn(discrepancy(model.weights, parameters, frozen, lent), stacklevel=4)
     elif not (now or lent or owns_step) and any(each.trainable for each in model.weights):
         warnings.warn(NOTHING_TRAINS.format(training.described), stacklevel=4)
-    if not owns_step and training.processes is None:
-        warn_of_hooks(model, parameters)
+    if not owns_step:
+        training.processes.warn_of_hooks(model, parameters)
     return lent
 
 
@@ -564,7 +554,7 @@ def _guard(training: Training) -> Guard | None:
     policy = training.options.on_nonfinite
     if policy is None:
         return None
-    return Guard(policy, Changing(training), training.model._device, training.processes is not None)
+    return Guard(policy, Changing(training), training.model._device, training.processes.looks_at_each_batch)
 
 
 def _loss_scale(training: Training, mixed: list[Any], guard: Guard | None) -> LossScale | None:

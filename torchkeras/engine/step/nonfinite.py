@@ -49,9 +49,9 @@ class Watched(Protocol):
 class Guard:
     """Watches the steps of one epoch after another."""
 
-    def __init__(self, policy: str, watched: Watched, device: torch.device, together: bool = False):
-        """`together`: several processes train, and look after the same batch, which is each."""
-        self.policy, self._together = policy, together
+    def __init__(self, policy: str, watched: Watched, device: torch.device, looks_at_each: bool = False):
+        """`looks_at_each`: look after each batch, as several processes do, so that all look after the same one."""
+        self.policy, self._looks_at_each = policy, looks_at_each
         self._watched, self._device = watched, device
         self._kept: dict[Any, Tensor] = {}
         self._active = False
@@ -137,7 +137,7 @@ class Guard:
 
     def tripped(self, now: bool = False) -> bool:
         """Whether training must end; looks at the device from time to time, or `now`."""
-        if self.policy == "skip" or not (now or self._together or time.perf_counter() >= self._next_look):
+        if self.policy == "skip" or not (now or self._looks_at_each or time.perf_counter() >= self._next_look):
             return False
         self._next_look = time.perf_counter() + LOOK_EVERY
         return not self._good.item()

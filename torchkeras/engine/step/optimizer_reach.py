@@ -92,7 +92,7 @@ def warn_of_hooks(model: nn.Module, parameters: Iterable[torch.Tensor]) -> None:
             warnings.warn(
                 f"The parameter {name!r} has a hook of register_post_accumulate_grad_hook, which this training does "
                 "not call: it leaves no gradient in `grad`. Use register_hook, or a train_step with loss.backward().",
-                stacklevel=4,
+                stacklevel=5,
             )
             return
 

@@ -1,0 +1,106 @@
+"""The numbers of an epoch, added up on the device."""
+
+# pyright: reportPrivateImportUsage=false
+# torch names its kernels over lists with an underscore; its own optimizers call the same.
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from torchkeras.engine.data.batch import Batch
+from torchkeras.engine.step.compiled_model import BatchStep
+from torchkeras.engine.step.nonfinite import Guard
+from torchkeras.engine.step.output_metric import as_reported
+from torchkeras.metrics import Metric
+
+WIDE = (torch.float32, torch.float64)
+
+Numbers = Mapping[str, torch.Tensor]  # device scalars by name
+Done = Sequence[tuple[Numbers, int]]  # of each of some batches the numbers and the size
+
+
+@dataclass
+class Sums:
+    """The reported numbers of an epoch so far: sums weighted by batch size, the samples seen, the batches done, the
+    size of the last one.
+
+    `kept`: the metrics that keep a state of their own; with `named_alone` only those among the numbers are reported, as
+    a step of the user's own may have left others as they were. `guard`: tells which batches are left out; None where
+    all count. Where several processes share each batch, `distribution.shared_sums.SharedSums` stands in its place.
+    """
+
+    kept: Mapping[str, Metric] = field(default_factory=dict)
+    named_alone: bool = False
+    totals: dict[str, torch.Tensor] = field(default_factory=dict)
+    seen: int = 0
+    batches: int = 0
+    last_size: int = 0
+    guard: Guard | None = None
+
+    def add(self, values: Numbers, size: int) -> None:
+        """Take the numbers of one more batch, which record no gradients.
+
+        Raises RuntimeError when their names are others than before.
+        """
+        values = values if self.guard is None else self.guard.counting(values)
+        if not size:  # a sample that stood in for none
+            values = {name: torch.zeros_like(value) for name, value in values.items()}
+        if not self.totals:
+            # In half precision a sum would soon stand still.
+            wide = [value if value.dtype in WIDE else value.float() for value in values.values()]
+            self.totals = dict(zip(values, torch._foreach_mul(wide, size), strict=True))
+        elif self.totals.keys() == values.keys():
+            torch._foreach_add_(list(self.totals.values()), [values[name] for name in self.totals], alpha=size)
+        else:
+            raise RuntimeError(
+                "The names of the reported numbers changed within an epoch, from "
+                f"{list(self.totals)} to {list(values)}."
+            )
+        self.seen += size
+        self.batches += 1
+        self.last_size = size
+
+    def means(self) -> dict[str, torch.Tensor]:
+        """The means, and what the metrics with state give, as device scalars."""
+        if self.guard is not None:
+            return self._means(self.totals, self.guard.good_samples)  # 0 / 0 where all are left out
+        return self._means(self.totals, max(self.seen, 1))
+
+    def _means(self, totals: Numbers, seen: Any) -> dict[str, torch.Tensor]:
+        means = {name: total / seen for name, total in totals.items()}
+        return {**means, **results(self.kept, means if self.named_alone else self.kept)}
+
+    def means_of(self, done: Done) -> Mapping[str, Any]:
+        """The means of some batches, and as functions what the metrics with state say of all batches so far."""
+        last, _ = done[-1]
+        if len(done) == 1 or not last:
+            return {**last, **self.reported(last)}
+        means = Sums()
+        for values, size in done:
+            means.add(values, size)
+        return {**means.means(), **self.reported(last)}
+
+    def reported(self, values: Numbers) -> dict[str, Callable[[], Any]]:
+        """What metrics with state say of all batches so far, as functions; `values`: the numbers of the last one."""
+        names = values if self.named_alone else self.kept
+        return {name: self.kept[name].result for name in names if name in self.kept}
+
+    def of_one(self, step: BatchStep, batch: Batch) -> dict[str, torch.Tensor]:
+        """The numbers of a batch alone, on which a step is run."""
+        values = step(batch)
+        return {**values, **results(self.kept, values if self.named_alone else self.kept)}
+
+
+def ordered(values: Numbers, names: list[str]) -> dict[str, torch.Tensor]:
+    """Numbers in the order of `names`; those with other names after them."""
+    known = [name for name in names if name in values]
+    return {name: values[name] for name in [*known, *(name for name in values if name not in names)]}
+
+
+def results(kept: Mapping[str, Metric], names: Iterable[str]) -> dict[str, torch.Tensor]:
+    """What those of the metrics with these names give now. Raises TypeError for one that gives no numbers."""
+    return {name: as_reported(name, kept[name].result()) for name in names if name in kept}
