@@ -427,6 +427,15 @@ def test_the_shape_of_a_weight_is_integers():
         Unknown()(Input((3,)))
 
 
+def test_whether_a_weight_trains_is_a_flag():
+    class Unsure(Layer):
+        def build(self, input_shape):
+            self.kernel = self.add_weight("kernel", (3, 2), trainable="no")
+
+    with pytest.raises(ValueError, match=r"Unsure: trainable must be True, False, 1 or 0; found 'no'\."):
+        Unsure()(Input((3,)))
+
+
 class WithoutConfig(Layer):
     def __init__(self, units, **options):
         super().__init__(**options)

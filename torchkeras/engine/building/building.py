@@ -22,7 +22,7 @@ from torchkeras import config
 from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.function_values import attributes_of, installed
 from torchkeras.base.keras_axes import IN_ORDER
-from torchkeras.base.rules import read
+from torchkeras.base.rules import FLAG_OR_DIGIT, read
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.dtypes import agree_on_policy
@@ -195,6 +195,7 @@ def add_weight(
     initial = read(kind, "initializer", INITIALIZER, initializer or "glorot_uniform")
     regular = read(kind, "regularizer", REGULARIZER, regularizer)
     constrain = read(kind, "constraint", CONSTRAINT, constraint)
+    trainable = read(kind, "trainable", FLAG_OR_DIGIT, trainable)
     device = torch.device("meta") if deferred() else config.device()
     tensor = torch.empty(shape, dtype=dtype_of(dtype or layer.dtype), device=device)
     path = free_path(layer, name)
