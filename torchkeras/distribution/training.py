@@ -14,6 +14,9 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from torchkeras.data.batch import Batch
+from torchkeras.data.part import Part
+from torchkeras.data.sources import Source
 from torchkeras.distribution.agreement import ProcessesDifferError, agree
 from torchkeras.distribution.batch_statistics import normalizing
 from torchkeras.distribution.group import take_first
@@ -21,9 +24,6 @@ from torchkeras.distribution.lost import Whereabouts
 from torchkeras.distribution.replicas import Averaged, Replicas
 from torchkeras.distribution.sharding import Sharded, group_of_mesh, mesh_of, shard, shared_mesh
 from torchkeras.distribution.shared_batch import SharedBatch
-from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.data.part import Part
-from torchkeras.engine.data.sources import Source
 from torchkeras.engine.fit.compile_options import CompileOptions
 from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.metrics import Metric

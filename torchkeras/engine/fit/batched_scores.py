@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import torch
 
 from torchkeras.callbacks.base import CallbackList
-from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.data.sources import Source
+from torchkeras.data.batch import Batch
+from torchkeras.data.sources import Source
 from torchkeras.engine.fit.epoch import Sums
 from torchkeras.engine.step.compiled_model import CompiledModel, Values
 from torchkeras.engine.step.step import Learned, Learner, Pass, can_wait, forward, metrics, score, train_step

@@ -15,7 +15,7 @@ import torch
 
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logs import Logs
-from torchkeras.engine.data.batch import Batch
+from torchkeras.data.batch import Batch
 from torchkeras.engine.step.compiled_model import Values
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.output_metric import as_reported

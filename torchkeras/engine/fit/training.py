@@ -24,8 +24,8 @@ from torchkeras.base.lazy import lazy_property
 from torchkeras.base.shards import refuse as refuse_shared
 from torchkeras.callbacks.logs import Named
 from torchkeras.callbacks.monitoring import rises_by_words
-from torchkeras.engine.data.part import Part
-from torchkeras.engine.data.sources import Source
+from torchkeras.data.part import Part
+from torchkeras.data.sources import Source
 from torchkeras.engine.dtypes import mixed_layers
 from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
 from torchkeras.engine.fit.custom_steps import BUILT_IN, OwnSteps

@@ -10,7 +10,7 @@ import torch
 
 from torchkeras.base.lazy import lazy_property
 from torchkeras.base.shards import is_sharded
-from torchkeras.engine.data.batch import Batch
+from torchkeras.data.batch import Batch
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network

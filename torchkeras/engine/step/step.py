@@ -12,8 +12,8 @@ import torch
 
 from torchkeras.activations import CARRYING, ITSELF
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
-from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.data.target_kinds import FREE
+from torchkeras.data.batch import Batch
+from torchkeras.data.target_kinds import FREE
 from torchkeras.engine.dtypes import widened
 from torchkeras.engine.graph.hook_free_calls import has_any_global_hook, has_hooks
 from torchkeras.engine.layer.added_losses import ADDED
