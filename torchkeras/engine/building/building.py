@@ -294,13 +294,18 @@ def materialize(layer: Layer, draw: bool = True) -> None:
     _zero_further(fresh)
     if not draw:
         return
-    drawn = [(variable, variable.initializer) for variable in fresh]
-    by_torch = [variable for variable, initializer in drawn if initializer is None]
+    drawn: list[tuple[Variable, Any]] = []
+    by_torch: list[Variable] = []
+    for variable in fresh:
+        initializer = variable.initializer
+        if initializer is None:
+            by_torch.append(variable)
+        else:
+            drawn.append((variable, initializer))
     if by_torch:
         _reset_modules(layer, modules, by_torch)
     for variable, initializer in drawn:
-        if initializer is not None:
-            variable.draw(initializer)
+        variable.draw(initializer)
 
 
 def _zero_further(variables: list[Variable]) -> None:

@@ -74,8 +74,10 @@ class BatchedScores:
             self.finish()
             self._kind = kind
         self._waiting.append((batch.targets, outputs, known, batch.size))
-        self._bytes += sum(tensor.untyped_storage().nbytes() for tensor in outputs)
-        self._bytes += sum(tensor.nbytes for tensor in batch.targets)
+        for tensor in outputs:
+            self._bytes += tensor.untyped_storage().nbytes()
+        for tensor in batch.targets:
+            self._bytes += tensor.nbytes
         if self._bytes >= MOST_BYTES or len(self._waiting) == MOST_BATCHES:
             self.finish()
 

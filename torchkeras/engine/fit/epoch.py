@@ -56,7 +56,8 @@ class Sums:
             wide = [value if value.dtype in WIDE else value.float() for value in values.values()]
             self.totals = dict(zip(values, torch._foreach_mul(wide, size), strict=True))
         elif self.totals.keys() == values.keys():
-            torch._foreach_add_(list(self.totals.values()), [values[name] for name in self.totals], alpha=size)
+            more = list(map(values.__getitem__, self.totals))
+            torch._foreach_add_(list(self.totals.values()), more, alpha=size)
         else:
             raise RuntimeError(
                 "The names of the reported numbers changed within an epoch, from "

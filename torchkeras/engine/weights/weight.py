@@ -455,13 +455,15 @@ def computed_variables(layer: Layer) -> Iterator[Variable]:
     Those with a regularizer or constraint. Raises ValueError for a constraint, and where there is no such tensor.
     """
     for declaration in layer._weights.values() if layer.built else ():
+        option = declaration.option or declaration.name
+        constraint = getattr(layer, f"{option}_constraint", None)
+        if constraint is None and getattr(layer, f"{option}_regularizer", None) is None:
+            continue
         if not declaration.applies(layer) or declaration.owned_by(layer):
             continue
         variable = ComputedVariable.declared(layer, declaration)
-        has = "constraint" if variable.constraint is not None else "regularizer"
-        if variable.constraint is None and variable.regularizer is None:
-            continue
-        if variable.constraint is not None or not variable.is_there:
+        if constraint is not None or not variable.is_there:
+            has = "regularizer" if constraint is None else "constraint"
             raise ValueError(
                 f"{type(layer).__name__} {layer.name!r}: its {has} is for {variable.name!r}, which stood in "
                 f"{variable.paths[0]!r} and is no weight any more: make the layer without it."
