@@ -156,7 +156,12 @@ def integer(least: int | None = None, most: int | None = None) -> Rule:
 
 def number(text: str, holds: Callable[[float], bool]) -> Rule:
     """A number for which `holds` is true; `text` describes it, after "must be a number"."""
-    return rule(f"must be a number {text}", lambda v: is_number(v) and holds(float(v)), float)
+    return rule(f"must be a number {text}", lambda v: is_number(v) and holds(_float(v)), _float, "float")
+
+
+def _float(value: Any) -> float:
+    # Of a tensor that asks for a gradient float() warns.
+    return float(value.item() if isinstance(value, torch.Tensor) else value)
 
 
 def one_of(*allowed: Any) -> Rule:
@@ -238,8 +243,8 @@ VERBOSE = rule(
     "must be an integer of at least 0, True or False",
     lambda v: isinstance(v, (bool, np.bool_)) or (is_integer(v) and v >= 0),
 )
-NUMBER = rule("must be a number", is_number, float)
-FINITE = rule("must be a finite number", lambda v: is_number(v) and math.isfinite(v), float)
+NUMBER = rule("must be a number", is_number, _float, "float")
+FINITE = rule("must be a finite number", lambda v: is_number(v) and math.isfinite(_float(v)), _float, "float")
 ABOVE_0 = number("above 0", lambda v: 0 < v < math.inf)
 AT_LEAST_0 = number("of at least 0", lambda v: 0 <= v < math.inf)
 UP_TO_INFINITY = number("of at least 0, infinity too", lambda v: v >= 0)
