@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 
+from torchkeras import callbacks
 from torchkeras.callbacks import base
 from torchkeras.layers import Dense, core
 from torchkeras.losses import classes, regression
@@ -29,13 +30,19 @@ BLOCKS = runpy.run_path(str(ROOT / "scripts" / "site" / "blocks.py"))
 def test_layers_page_is_made_of_the_docstrings():
     command = [sys.executable, str(ROOT / "scripts" / "document_layers.py"), "--check"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (found.returncode, found.stderr) == (0, "")
+    assert found.returncode == 0, found.stderr
 
 
 def test_the_picture_of_the_benchmarks_is_of_their_table():
     command = [sys.executable, str(ROOT / "benchmarks" / "suite_drawn.py"), "--check"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (found.returncode, found.stderr) == (0, "")
+
+
+def test_every_callback_has_a_row_in_the_table_of_training():
+    table = (ROOT / "docs" / "training.md").read_text().partition("\n## Callbacks\n")[2].partition("\n\n`callbacks`")[0]
+    rows = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|[^|]*", table, re.MULTILINE))))
+    assert set(callbacks.__all__) - rows == {"Callback", "CallbackList", "Logs"}, "add a row to docs/training.md"
 
 
 def test_every_layer_on_the_page_has_shapes():
