@@ -16,6 +16,7 @@ import torch
 
 from torchkeras import callbacks
 from torchkeras.callbacks import base
+from torchkeras.export.plain.rules import RULES, normalization
 from torchkeras.layers import Dense, core
 from torchkeras.losses import classes, regression
 from torchkeras.metrics import scores
@@ -108,6 +109,8 @@ def test_the_example_of_a_layer():
     again = made_by.from_config(layer.get_config())
     assert (again.name, again.gain_regularizer.get_config()) == ("gain", layer.gain_regularizer.get_config())
     assert (model.count_params(), model.losses[0].item()) == (3, pytest.approx(0.01 * 14))
+    example("gain", normalization, SimpleNamespace(layers=SimpleNamespace(Gain=made_by)))
+    assert RULES.pop(made_by).__name__ == "gain"
 
 
 def test_the_examples_of_a_loss_and_a_metric():
