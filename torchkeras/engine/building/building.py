@@ -321,6 +321,12 @@ def _reset_modules(layer: Layer, modules: dict[str, nn.Module], variables: list[
     for path in dict.fromkeys(variable.name.rpartition(".")[0] for variable in variables):
         module = modules[f"{path}." if path else ""]
         if not hasattr(module, "reset_parameters"):
+            for declared in (variable for variable in variables if variable.option is not None):
+                raise RuntimeError(
+                    f"{type(layer).__name__} {layer.name!r}: nothing gives the weight {declared.name} its first "
+                    f"values: the class needs the option {declared.option}_initializer, or an _initializer_of that "
+                    f"returns an initializer for {declared.option!r}."
+                )
             raise RuntimeError(
                 f"{layer.name}: its {type(module).__name__} was made on the device meta, and has no reset_parameters "
                 "that could give it values: make it in __init__."
