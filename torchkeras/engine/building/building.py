@@ -321,7 +321,8 @@ def _reset_modules(layer: Layer, modules: dict[str, nn.Module], variables: list[
     for path in dict.fromkeys(variable.name.rpartition(".")[0] for variable in variables):
         module = modules[f"{path}." if path else ""]
         if not hasattr(module, "reset_parameters"):
-            for declared in (variable for variable in variables if variable.option is not None):
+            declared = next((variable for variable in variables if variable.option is not None), None)
+            if declared is not None:
                 raise RuntimeError(
                     f"{type(layer).__name__} {layer.name!r}: nothing gives the weight {declared.name} its first "
                     f"values: the class needs the option {declared.option}_initializer, or an _initializer_of that "
