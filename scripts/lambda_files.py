@@ -8,12 +8,14 @@
 and build a model at a small size. The genuine Keras saves the model, and what it computes from made-up inputs. Here
 `torchkeras.models.load_model(path)` has to open the file without `custom_objects`. Outputs count as equal where they
 differ by at most 1e-4 of the largest value. Sources and files are in `.keras-suite/`, and never copied into the
-project. What was seen is recorded in `lambda_files.txt`.
+project. What was seen is recorded in `lambda_files.txt`, which a test refuses when the sources that it covers have
+changed since.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import os
 import subprocess
@@ -24,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from covered import digest
 from public_sources import GITHUB, WORK, fetched, listed
 
 from torchkeras.errors import ForbiddenContentError
@@ -34,9 +37,10 @@ MAKE = ROOT / "scripts" / "lambda_files_make.py"
 LIST = ROOT / "scripts" / "lambda_files.toml"
 RECORD = ROOT / "scripts" / "lambda_files.txt"
 MADE = WORK / "lambda_files"
+COVERED = ("torchkeras/lambdas", "torchkeras/backend", "scripts/lambda_files.toml")
 NEAR = 1e-4
 SAME = "with the same outputs"
-EQUAL, WRONG, REFUSED = "equal", "WRONG", "refused"
+EQUAL, WRONG, REFUSED, NOT_MADE = "equal", "WRONG", "refused", "not made"
 
 
 def main() -> int:
@@ -52,17 +56,14 @@ def main() -> int:
     for name, entry in listed(given.list, given.names).items():
         python = given.genuine1 if entry.get("keras") == 1 else given.genuine
         failed = made(name, entry, python, given.sources) if python else ""
-        if failed:
-            print(f"{name:24} not made: {failed}", flush=True)
-            continue
-        if not (MADE / name / "said.json").is_file():
-            continue
-        result, detail = opened(MADE / name)
+        is_there = not failed and (MADE / name / "said.json").is_file()
+        result, detail = opened(MADE / name) if is_there else (NOT_MADE, failed or "no file")
         results.append(result)
         lines.append(f"{name:24} {entry['sources'][0].partition('@')[0]:48} {result:8} {detail}".rstrip())
         print(lines[-1], flush=True)
-    counts = {kind: results.count(kind) for kind in (EQUAL, WRONG, REFUSED)}
-    lines.append(f"{len(results)} files: {', '.join(f'{count} {kind}' for kind, count in counts.items())}.")
+    counts = {kind: results.count(kind) for kind in (EQUAL, WRONG, REFUSED, NOT_MADE)}
+    summary = f"{len(results)} files: {', '.join(f'{count} {kind}' for kind, count in counts.items())}."
+    lines.append(f"{summary} Made on {datetime.date.today()}, for sources {digest(COVERED)}.")
     print(lines[-1])
     if given.list == LIST and not given.names:
         RECORD.write_text("".join(f"{line}\n" for line in lines))

@@ -99,8 +99,16 @@ def made_up(model):
     for tensor in model.inputs:
         batch, *shape = tensor._keras_shape
         array = random.uniform(0, 1, (batch or 2, *(size or 8 for size in shape)))
-        found.append((array * 4).astype("int32") if "int" in tensor.dtype.name else array.astype("float32"))
+        whole = "int" in tensor.dtype.name or "Embedding" in kinds_after(tensor)
+        found.append((array * 4).astype("int32") if whole else array.astype("float32"))
     return found
+
+
+def kinds_after(tensor):
+    """The classes of the layers that an input goes into."""
+    layer = tensor._keras_history[0]
+    nodes = getattr(layer, "_outbound_nodes", None) or layer.outbound_nodes  # Keras 2 and 1
+    return [type(node.outbound_layer).__name__ for node in nodes]
 
 
 def outputs(model, x):

@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 import torch
 
+from torchkeras import callbacks
 from torchkeras.callbacks import base
+from torchkeras.export.plain.rules import RULES, normalization
 from torchkeras.layers import Dense, core
 from torchkeras.losses import classes, regression
 from torchkeras.metrics import scores
@@ -29,13 +31,20 @@ BLOCKS = runpy.run_path(str(ROOT / "scripts" / "site" / "blocks.py"))
 def test_layers_page_is_made_of_the_docstrings():
     command = [sys.executable, str(ROOT / "scripts" / "document_layers.py"), "--check"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (found.returncode, found.stderr) == (0, "")
+    assert found.returncode == 0, found.stderr
 
 
 def test_the_picture_of_the_benchmarks_is_of_their_table():
     command = [sys.executable, str(ROOT / "benchmarks" / "suite_drawn.py"), "--check"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (found.returncode, found.stderr) == (0, "")
+
+
+def test_every_callback_has_a_row_in_the_table_of_training():
+    table = (ROOT / "docs" / "training.md").read_text().partition("\n## Callbacks\n")[2].partition("\n\n`callbacks`")[0]
+    rows = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|[^|]*", table, re.MULTILINE))))
+    lacking = set(callbacks.__all__) - rows - {"Callback", "CallbackList", "Logs"}
+    assert not lacking, "add a row for each of them to the table in docs/training.md"
 
 
 def test_every_layer_on_the_page_has_shapes():
@@ -101,6 +110,8 @@ def test_the_example_of_a_layer():
     again = made_by.from_config(layer.get_config())
     assert (again.name, again.gain_regularizer.get_config()) == ("gain", layer.gain_regularizer.get_config())
     assert (model.count_params(), model.losses[0].item()) == (3, pytest.approx(0.01 * 14))
+    example("gain", normalization, SimpleNamespace(layers=SimpleNamespace(Gain=made_by)))
+    assert RULES.pop(made_by).__name__ == "gain"
 
 
 def test_the_examples_of_a_loss_and_a_metric():

@@ -10,9 +10,10 @@ import pytest
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 
 
-def test_the_report_of_public_models_is_of_these_sources(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("name", ["public_models", "lambda_files"])
+def test_a_report_is_of_these_sources(name: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.syspath_prepend(SCRIPTS)
-    script: Any = importlib.import_module("public_models")
+    script: Any = importlib.import_module(name)
     made = re.search(r"Made on \d{4}-\d\d-\d\d, for sources (\w+)\.$", script.RECORD.read_text(), re.MULTILINE)
-    assert made, "scripts/public_models writes the report again"
-    assert made[1] == script.digest(script.COVERED), "scripts/public_models writes the report again"
+    assert made, f"scripts/{name} writes the report again"
+    assert made[1] == script.digest(script.COVERED), f"scripts/{name} writes the report again"

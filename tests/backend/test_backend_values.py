@@ -159,7 +159,7 @@ def test_the_noise_of_dropout_is_shared_along_axes():
     found = K.eval(K.dropout(K.ones((50, 20)), 0.5, noise_shape=(None, 1), seed=3))
     assert set(found.ravel().tolist()) == {0.0, 2.0}
     assert (found == found[:, :1]).all()
-    with pytest.raises(ValueError, match="must be at least 0 and below 1"):
+    with pytest.raises(ValueError, match="level must be a number from 0 to below 1"):
         K.dropout(K.ones((2,)), 1.0)
 
 

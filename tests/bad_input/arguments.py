@@ -8,6 +8,7 @@ from typing import Any
 
 import h5py
 import numpy as np
+import torch
 
 from tests.bad_input.making import Case, X, Y, model
 from tests.bad_input.objects import FLAGS, PATHS, THING, shown
@@ -101,6 +102,9 @@ TABLE: list[tuple[str, Callable[..., Any], dict[str, tuple[Any, ...]]]] = [
     }),
     ("truncated_normal", lambda **given: backend.truncated_normal((2,), **given), {"mean": ("a", None, THING)}),
     ("random_binomial", lambda **given: backend.random_binomial((2,), **given), {"p": ("a", None, THING)}),
+    ("dropout", lambda **given: backend.dropout(torch.ones(2), **{"level": 0.5, **given}), {
+        "level": ("a", None, 1.0, -0.1, NAN, THING),
+    }),
     ("keras.backend", lambda **given: backend.random_uniform((2,), **given), {"seed": ("a", 1.5, NAN, THING)}),
     ("get_layer", lambda **given: model().get_layer(**given), {
         "name": ("other", 3), "index": ("a", NAN, 1.5, 3, THING),

@@ -11,9 +11,9 @@ import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
 
 from torchkeras import Input, Model, clear_session, config, layers, optimizers
+from torchkeras.data.batch import Batch
 from torchkeras.distribution.sharding import shard
 from torchkeras.distribution.shared_batch import SharedBatch
-from torchkeras.engine.data.batch import Batch
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.step import step
 from torchkeras.world.one_process import CURRENT, WHOLE

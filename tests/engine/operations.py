@@ -6,7 +6,7 @@ from functools import partial
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from torchkeras.engine.data.batch import ArrayData
+from torchkeras.data.batch import ArrayData
 from torchkeras.engine.fit.model_data import Intake
 from torchkeras.engine.step.step import test_step as evaluation_step
 

@@ -67,13 +67,8 @@ def as_list_of(outputs: Any) -> list[torch.Tensor]:
     return list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
 
 
-RANDOM = (
-    "Dropout",
-    "Noise",
-    "Random",
-    "SpectralNormalization",
-    "variance=",
-)  # draw otherwise, or say what they do not do
+# Parts of a row's call: these draw otherwise, or say what they do not do.
+RANDOM = ("Dropout", "dropout=", "Noise", "Random", "SpectralNormalization", "variance=")
 
 
 @pytest.mark.parametrize(

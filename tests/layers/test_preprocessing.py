@@ -154,6 +154,7 @@ def test_negative_indices_count_for_nothing():
     ("make", "text"),
     [
         (lambda: Rescaling("a"), "Rescaling: scale must be a number or an array of numbers; found 'a'."),
+        (lambda: Rescaling([[], [1]]), "Rescaling: scale must be a number or an array of numbers; found [[], [1]]."),
         (
             lambda: Resizing(4, 5, "lanczos3"),
             "Resizing: interpolation must be one of 'bilinear', 'nearest', 'bicubic'; found 'lanczos3'.",

@@ -6,10 +6,10 @@ import numpy as np
 import torch
 
 from torchkeras.base.arrays import as_tensor
-from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.data.checks import check_lengths
-from torchkeras.engine.data.sources import Source, open_source
-from torchkeras.engine.data.sources.slices import leaves
+from torchkeras.data.batch import Batch
+from torchkeras.data.checks import check_lengths
+from torchkeras.data.sources import Source, open_source
+from torchkeras.data.sources.slices import leaves
 
 CPU = torch.device("cpu")
 X = np.arange(30, dtype=np.float32).reshape(10, 3)

@@ -10,8 +10,8 @@ from batches_of import X, Y, opened, rows
 from test_every_kind import Numbered, Samples, Stream
 from torch.utils.data import DataLoader
 
-from torchkeras.engine.data import random_state
-from torchkeras.engine.data.sources.limited import Limited
+from torchkeras.data import random_state
+from torchkeras.data.sources.limited import Limited
 
 
 def items(number: int) -> Any:

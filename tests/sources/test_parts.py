@@ -13,10 +13,10 @@ from batches_of import W, X, Y, opened, rows
 from test_every_kind import KINDS, Samples
 from torch.utils.data import BatchSampler, DataLoader, Dataset, DistributedSampler, RandomSampler, WeightedRandomSampler
 
-from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.data.part import Part, checksum
-from torchkeras.engine.data.sources import Source
-from torchkeras.engine.data.sources.limited import Limited
+from torchkeras.data.batch import Batch
+from torchkeras.data.part import Part, checksum
+from torchkeras.data.sources import Source
+from torchkeras.data.sources.limited import Limited
 
 ORDERS = ("sequential", "batch", "shuffled")
 

@@ -9,9 +9,9 @@ import torch
 from batches_of import opened
 from test_every_kind import Samples
 
-from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.data.part import Part
-from torchkeras.engine.data.raw_batch import samples_in
+from torchkeras.data.batch import Batch
+from torchkeras.data.part import Part
+from torchkeras.data.raw_batch import samples_in
 from torchkeras.engine.fit.model_data import Intake
 
 

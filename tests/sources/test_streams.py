@@ -14,9 +14,9 @@ import pytest
 import torch
 from batches_of import CPU, X, Y, opened, rows
 
-from torchkeras.engine.data import device_transfer
-from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.data.sources import processes
+from torchkeras.data import device_transfer
+from torchkeras.data.batch import Batch
+from torchkeras.data.sources import processes
 from torchkeras.utils import Sequence
 
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from torchkeras import activations, losses
 from torchkeras.backend.nodes import node, pointwise, sizes, tensor, whole
 from torchkeras.backend.random_numbers import generator
+from torchkeras.base import rules
 from torchkeras.losses.crossentropy import elementwise_binary
 from torchkeras.tensor_functions.by_name import FUNCTIONS
 
@@ -155,8 +156,7 @@ def dropout(x: Any, level: float, noise_shape: Any = None, seed: Any = None) -> 
     tensor([1., 1.])
     """
     x = tensor(x)
-    if not 0 <= level < 1:
-        raise ValueError(f"the level of dropout must be at least 0 and below 1; found {level!r}.")
+    level = rules.read("keras.backend.dropout", "level", rules.BELOW_1, level)
     shape = x.shape if noise_shape is None else _noise_sizes(noise_shape, x)
     own = None if x.is_meta else generator(seed, x.device)
     kept = torch.rand(shape, generator=own, device=x.device) >= level

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import warnings
 from collections import ChainMap
+from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,6 @@ from torchkeras.base.rules import FLAG_OR_DIGIT, integer, read, read_path
 from torchkeras.base.shards import in_all, part
 from torchkeras.callbacks.logs import named
 from torchkeras.callbacks.monitoring import Monitored, one_number
-from torchkeras.callbacks.places import check_place
 from torchkeras.callbacks.progress import say
 from torchkeras.engine.facts import is_own
 from torchkeras.saving.formats import WEIGHTS, WHOLE, check_name
@@ -84,7 +85,7 @@ class ModelCheckpoint(Monitored):
         if math.isinf(self.best):  # nothing was saved yet, and the model may have said in which direction to look
             self.best = self.worst
         path = _filled(self.filepath, _Unknown(epoch=1))
-        check_place(path)
+        _check_place(path)
         if hasattr(self.model, "_check_saving") and is_own(type(self.model).save):
             self.model._check_saving(path, self.save_weights_only, "ModelCheckpoint")
 
@@ -176,3 +177,15 @@ def not_finite(model: Model) -> list[str]:
         )
         flags = [] if found is None else found.tolist()
     return [variable.full_name for variable, flag in zip(variables, flags, strict=True) if not flag]
+
+
+def _check_place(path: str | os.PathLike[str]) -> None:
+    """Raise the OSError of writing a file that cannot be written; nothing is written or made."""
+    place = Path(os.path.abspath(path))
+    if place.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    folder = next(each for each in place.parents if os.path.lexists(each))
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.distributed.tensor import distribute_tensor
 
-from torchkeras.engine.data import random_state
+from torchkeras.data import random_state
 from torchkeras.engine.fit.resume import tensors_of
 
 CUDA_STATE = 16  # bytes of the state of a generator on a CUDA device; those on the CPU are longer

@@ -11,9 +11,9 @@ import torch
 import torch.distributed as dist
 
 import torchkeras
+from torchkeras.data import random_state
+from torchkeras.data.contents import plain
 from torchkeras.distribution.group import take_first
-from torchkeras.engine.data import random_state
-from torchkeras.engine.data.contents import plain
 from torchkeras.engine.fit.described import differences, of_compile, of_model, shown
 from torchkeras.world.processes import gathered
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.base.arrays import to_numpy
-from torchkeras.engine.data.sources import Source
+from torchkeras.data.sources import Source
 from torchkeras.engine.fit.predictions import Gathered
 from torchkeras.world.parts import bounds
 from torchkeras.world.processes import stacked

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from torch import Tensor
 
 from torchkeras.callbacks.base import CallbackList
-from torchkeras.engine.data.batch import Batch
+from torchkeras.data.batch import Batch
 from torchkeras.engine.fit.epoch import Executions, run_epoch
 from torchkeras.engine.fit.sums import Done, Sums
 from torchkeras.engine.step.compiled_model import BatchStep

@@ -19,6 +19,9 @@ from torch import Tensor
 from torchkeras.base.annexes import annex
 from torchkeras.base.shards import shared_in
 from torchkeras.callbacks.backup_files import Backups
+from torchkeras.data.batch import Batch
+from torchkeras.data.part import Part
+from torchkeras.data.sources import Source
 from torchkeras.distribution.agreement import ProcessesDifferError, agree
 from torchkeras.distribution.batch_statistics import normalizing
 from torchkeras.distribution.group import take_first
@@ -28,9 +31,6 @@ from torchkeras.distribution.sharding import Sharded, group_of_mesh, mesh_of, sh
 from torchkeras.distribution.shared_batch import SharedBatch
 from torchkeras.distribution.shared_predictions import OwnOutput, joined
 from torchkeras.distribution.shared_sums import SharedSums
-from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.data.part import Part
-from torchkeras.engine.data.sources import Source
 from torchkeras.engine.fit.compile_options import CompileOptions
 from torchkeras.engine.fit.distributing import refuse_compiling
 from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess, Pace, Value

@@ -80,19 +80,23 @@ def _kept_too(training: bool, layer: nn.Module) -> Iterator[None]:
 @contextmanager
 def kept(modules: Sequence[nn.Module], training: bool) -> Iterator[None]:
     """Have modules, and all inside, keep a mode within the block as torch does, for all threads; then as before."""
-    held_ones = (
-        set() if (compiled_somewhere() and is_compiling()) else {id(m) for each in modules for m in all_minding(each)}
-    )
+    held_ones: set[int] = set()
+    if not (compiled_somewhere() and is_compiling()):
+        for module in modules:
+            held_ones.update(map(id, all_minding(module)))
     with _unheld(held_ones):
         before = [(inside, inside.training) for module in modules for inside in module.modules()]
-        for module in modules:
-            module.train(training)
+        if any(mode is not training for _, mode in before):
+            for module in modules:
+                module.train(training)
     try:
         yield
     finally:
-        with _unheld(held_ones):
-            for inside, mode in before:
-                inside.training = mode
+        changed = [(inside, mode) for inside, mode in before if inside.training is not mode]
+        if changed:
+            with _unheld(held_ones):
+                for inside, mode in changed:
+                    inside.training = mode
 
 
 # --- modules of torch ------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from torch import Tensor
 
 from torchkeras import registry
 from torchkeras.base.rules import ABOVE_0, read, word
-from torchkeras.initializers.distributions import RandomNormal, RandomUniform, TruncatedNormal
 from torchkeras.initializers.initializer import SEED, Initializer
 
 TRUNCATED_STDDEV = 0.87962566103423978  # of a standard normal without what lies beyond two deviations
@@ -53,18 +52,37 @@ class VarianceScaling(Initializer):
                 object.__setattr__(self, option, read("VarianceScaling", option, rule, value))
 
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
-        return self.with_fans(*_fans(values.shape)).draw(values, generator)
+        return self.draw_for(*_fans(values.shape), values, generator)
 
-    def with_fans(self, fan_in: float, fan_out: float) -> Initializer:
-        """The distribution itself, for these numbers of inputs and outputs."""
+    def draw_for(self, fan_in: float, fan_out: float, values: Tensor, generator: torch.Generator | None) -> Tensor:
+        """As `draw`, for these numbers of inputs and outputs."""
         units = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
         stddev = math.sqrt(self.scale / max(1.0, units))
-        if self.distribution == "normal":
-            return TruncatedNormal(0.0, stddev / TRUNCATED_STDDEV, self.seed)
+        if self.distribution == "uniform":
+            limit = math.sqrt(3.0) * stddev
+            return values.uniform_(-limit, limit, generator=generator)
         if self.distribution == "untruncated_normal":
-            return RandomNormal(0.0, stddev, self.seed)
-        limit = math.sqrt(3.0) * stddev
-        return RandomUniform(-limit, limit, self.seed)
+            return values.normal_(0.0, stddev, generator=generator)
+        torch.nn.init.trunc_normal_(values, generator=generator)
+        return values.mul_(stddev / TRUNCATED_STDDEV)
+
+    def with_fans(self, fan_in: float, fan_out: float) -> Initializer:
+        """The same for a weight whose shape does not tell its numbers of inputs and outputs."""
+        return _WithFans(self, fan_in, fan_out)
+
+
+@dataclass(frozen=True)
+class _WithFans(Initializer):
+    scaling: VarianceScaling
+    fan_in: float
+    fan_out: float
+
+    @property
+    def seed(self) -> int | None:
+        return self.scaling.seed
+
+    def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
+        return self.scaling.draw_for(self.fan_in, self.fan_out, values, generator)
 
 
 def _fans(shape: Sequence[int]) -> tuple[float, float]:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from torchkeras.engine.data import sample_weights
+from torchkeras.data import sample_weights
 
 _by_output = sample_weights._by_output
 

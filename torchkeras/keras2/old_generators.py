@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from torchkeras.engine.data.checks import check_count
-from torchkeras.engine.data.sources.ordered import in_threads
+from torchkeras.data.checks import check_count
+from torchkeras.data.sources.ordered import in_threads
 from torchkeras.legacy.arguments import KEYWORDS, REFUSED
 from torchkeras.models import Model
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from torchkeras import backend as K
 from torchkeras.base.dtype_names import dtype_name
 from torchkeras.base.naming import unique_name
-from torchkeras.engine.data.target_kinds import CLASSES, SOME_CLASSES
+from torchkeras.data.target_kinds import CLASSES, SOME_CLASSES
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.step.step import scored
 from torchkeras.engine.symbolic.tensor import KerasTensor

@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 import torch
 
-from torchkeras.engine.data.checks import standardize
+from torchkeras.data.checks import standardize
 from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.training import collected
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked

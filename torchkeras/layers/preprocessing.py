@@ -27,12 +27,19 @@ def array(values: Any) -> np.ndarray:
     return to_numpy(values) if isinstance(values, torch.Tensor) else np.asarray(values)
 
 
+def _are_numbers(values: Any) -> bool:
+    try:
+        return array(values).dtype.kind in "iuf"
+    except ValueError:  # lists of unequal lengths
+        return False
+
+
 A_NUMBER = "must be a number or an array of numbers"
-NUMBERS = rule(A_NUMBER, lambda v: array(v).dtype.kind in "iuf", lambda v: _fixed(array(v).tolist()))
-FLOATS = rule(A_NUMBER, lambda v: array(v).dtype.kind in "iuf", lambda v: _fixed(array(v).astype(float).tolist()))
+NUMBERS = rule(A_NUMBER, _are_numbers, lambda v: _fixed(array(v).tolist()))
+FLOATS = rule(A_NUMBER, _are_numbers, lambda v: _fixed(array(v).astype(float).tolist()))
 BOUNDARIES = rule(
     "must be a list of numbers, none below the one before",
-    lambda v: np.ndim(v) == 1 and array(v).dtype.kind in "iuf" and not (np.diff(array(v)) < 0).any(),
+    lambda v: _are_numbers(v) and np.ndim(v) == 1 and not (np.diff(array(v)) < 0).any(),
     lambda v: OptionValues(array(v).astype(float).tolist()),
 )
 NotSparse = Annotated[bool, rule("must be False, torch computes with dense tensors", lambda v: v is False)]

@@ -25,8 +25,8 @@ from torchkeras.base.shards import refuse
 from torchkeras.base.tracing import is_compiling
 from torchkeras.callbacks.logging import History
 from torchkeras.callbacks.logs import Named
+from torchkeras.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.building.building import building_alone
-from torchkeras.engine.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.fit import evaluating, fitting, graph_losses, predicting
 from torchkeras.engine.fit.custom_steps import mark_masks, overridable

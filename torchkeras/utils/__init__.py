@@ -1,6 +1,6 @@
 """What users of Keras find in `keras.utils`."""
 
-from torchkeras.engine.data.raw_batch import pack_x_y_sample_weight, unpack_x_y_sample_weight
+from torchkeras.data.raw_batch import pack_x_y_sample_weight, unpack_x_y_sample_weight
 from torchkeras.utils.hdf5_matrix import HDF5Matrix
 from torchkeras.utils.numbers import normalize, to_categorical
 from torchkeras.utils.padding import pad_sequences

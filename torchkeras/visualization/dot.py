@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor
-from torchkeras.visualization.graphviz import drawn
 from torchkeras.visualization.labels import Shown, graph_of, inner_graph, label
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Dot(str):
             ImportError: the program is not on the PATH.
             RuntimeError: the program fails.
         """
-        return drawn(self, format, prog)
+        return _drawn(self, format, prog)
 
 
 def model_to_dot(
@@ -169,3 +170,23 @@ def _quoted(text: str) -> str:
     """The text as a string of DOT, where a backslash and an ampersand have a meaning."""
     escaped = text.replace("\\", "\\\\").replace("&", "&amp;").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
+
+
+def _drawn(text: str, kind: str, program: str = "dot") -> bytes:
+    """The picture of a DOT text, in a format such as "svg".
+
+    Raises ImportError when the program is not on the PATH, and RuntimeError with the program's own words when it fails.
+    """
+    found = shutil.which(program)
+    if found is None:
+        raise ImportError(
+            f"A picture of a model ({kind}) is drawn by the program `{program}` of Graphviz, which is not on the PATH. "
+            "Install Graphviz (`apt install graphviz`, `brew install graphviz`, `conda install graphviz`, or "
+            "https://graphviz.org/download). Without it: plot_model(model, to_file='model.svg'), a picture for "
+            "browsers; print(text_graph(model)); or to_file='model.dot' for another program to draw."
+        )
+    done = subprocess.run([found, f"-T{kind}"], input=text.encode(), capture_output=True, check=False)
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip()
+        raise RuntimeError(f"{found} -T{kind} failed with status {done.returncode}: {said}")
+    return done.stdout

@@ -15,6 +15,7 @@ from torch import nn
 import torchkeras
 from torchkeras import initializers, registry
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.weights.weight import weight
 from torchkeras.layers import Conv2D, Dense, Flatten, Input, InputSpec
 from torchkeras.models import Model, Sequential, load_model, model_from_json
 from torchkeras.registry import custom_object_scope
@@ -427,6 +428,15 @@ def test_the_shape_of_a_weight_is_integers():
         Unknown()(Input((3,)))
 
 
+def test_whether_a_weight_trains_is_a_flag():
+    class Unsure(Layer):
+        def build(self, input_shape):
+            self.kernel = self.add_weight("kernel", (3, 2), trainable="no")
+
+    with pytest.raises(ValueError, match=r"Unsure: trainable must be True, False, 1 or 0; found 'no'\."):
+        Unsure()(Input((3,)))
+
+
 class WithoutConfig(Layer):
     def __init__(self, units, **options):
         super().__init__(**options)
@@ -558,3 +568,27 @@ def test_what_is_built_in_inference_mode_trains_later(made):
             model(x)
     model(x).sum().backward()
     assert all(parameter.grad is not None for parameter in model.parameters())
+
+
+def test_a_declared_weight_without_first_values_is_named():
+    class Shifted(Layer):
+        shift = weight("offset", keras="features")
+
+        def _make_modules(self, input_shape):
+            self.offset = nn.Parameter(torch.empty(input_shape[-1]))
+
+        def forward(self, x):
+            return x + self.offset
+
+    with pytest.raises(RuntimeError) as error:
+        Shifted(name="shifted")(torch.zeros(1, 2))
+    assert str(error.value) == (
+        "Shifted 'shifted': nothing gives the weight shift its first values: the class needs the option "
+        "shift_initializer, or an _initializer_of that returns an initializer for 'shift'."
+    )
+
+    class Zeroed(Shifted):
+        def _initializer_of(self, option):
+            return initializers.Zeros()
+
+    assert Zeroed()(torch.ones(1, 2)).tolist() == [[1.0, 1.0]]

@@ -22,7 +22,7 @@ from torchkeras import config
 from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.function_values import attributes_of, installed
 from torchkeras.base.keras_axes import IN_ORDER
-from torchkeras.base.rules import read
+from torchkeras.base.rules import FLAG_OR_DIGIT, read
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.dtypes import agree_on_policy
@@ -195,6 +195,7 @@ def add_weight(
     initial = read(kind, "initializer", INITIALIZER, initializer or "glorot_uniform")
     regular = read(kind, "regularizer", REGULARIZER, regularizer)
     constrain = read(kind, "constraint", CONSTRAINT, constraint)
+    trainable = read(kind, "trainable", FLAG_OR_DIGIT, trainable)
     device = torch.device("meta") if deferred() else config.device()
     tensor = torch.empty(shape, dtype=dtype_of(dtype or layer.dtype), device=device)
     path = free_path(layer, name)
@@ -293,13 +294,18 @@ def materialize(layer: Layer, draw: bool = True) -> None:
     _zero_further(fresh)
     if not draw:
         return
-    drawn = [(variable, variable.initializer) for variable in fresh]
-    by_torch = [variable for variable, initializer in drawn if initializer is None]
+    drawn: list[tuple[Variable, Any]] = []
+    by_torch: list[Variable] = []
+    for variable in fresh:
+        initializer = variable.initializer
+        if initializer is None:
+            by_torch.append(variable)
+        else:
+            drawn.append((variable, initializer))
     if by_torch:
         _reset_modules(layer, modules, by_torch)
     for variable, initializer in drawn:
-        if initializer is not None:
-            variable.draw(initializer)
+        variable.draw(initializer)
 
 
 def _zero_further(variables: list[Variable]) -> None:
@@ -315,6 +321,13 @@ def _reset_modules(layer: Layer, modules: dict[str, nn.Module], variables: list[
     for path in dict.fromkeys(variable.name.rpartition(".")[0] for variable in variables):
         module = modules[f"{path}." if path else ""]
         if not hasattr(module, "reset_parameters"):
+            declared = next((variable for variable in variables if variable.option is not None), None)
+            if declared is not None:
+                raise RuntimeError(
+                    f"{type(layer).__name__} {layer.name!r}: nothing gives the weight {declared.name} its first "
+                    f"values: the class needs the option {declared.option}_initializer, or an _initializer_of that "
+                    f"returns an initializer for {declared.option!r}."
+                )
             raise RuntimeError(
                 f"{layer.name}: its {type(module).__name__} was made on the device meta, and has no reset_parameters "
                 "that could give it values: make it in __init__."

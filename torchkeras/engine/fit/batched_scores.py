@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import torch
 
 from torchkeras.callbacks.base import CallbackList
-from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.data.sources import Source
+from torchkeras.data.batch import Batch
+from torchkeras.data.sources import Source
 from torchkeras.engine.fit.sums import Sums
 from torchkeras.engine.step.compiled_model import CompiledModel, Values
 from torchkeras.engine.step.step import Learned, Learner, Pass, can_wait, forward, metrics, score, train_step
@@ -74,8 +74,10 @@ class BatchedScores:
             self.finish()
             self._kind = kind
         self._waiting.append((batch.targets, outputs, known, batch.size))
-        self._bytes += sum(tensor.untyped_storage().nbytes() for tensor in outputs)
-        self._bytes += sum(tensor.nbytes for tensor in batch.targets)
+        for tensor in outputs:
+            self._bytes += tensor.untyped_storage().nbytes()
+        for tensor in batch.targets:
+            self._bytes += tensor.nbytes
         if self._bytes >= MOST_BYTES or len(self._waiting) == MOST_BATCHES:
             self.finish()
 

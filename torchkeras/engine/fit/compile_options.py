@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from torchkeras import losses as loss_functions, metrics as metric_functions, optimizers
-from torchkeras.engine.data.checks import check_count
+from torchkeras.data.checks import check_count
 from torchkeras.engine.fit.distributing import check as check_distribution
 from torchkeras.engine.graph.network import output_layer_names
 from torchkeras.engine.speed.choose import check as check_speed

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import torch
 
-from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.data.raw_batch import unpack_x_y_sample_weight
+from torchkeras.data.batch import Batch
+from torchkeras.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.dtypes import widened
 from torchkeras.engine.fit.model_data import Intake
 from torchkeras.engine.layer.added_losses import ADDED

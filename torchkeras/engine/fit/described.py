@@ -14,8 +14,8 @@ import torch
 from torchkeras.base.function_values import attributes_of
 from torchkeras.callbacks.backup import ACCEPTED
 from torchkeras.callbacks.base import HOOKS, CallbackList
-from torchkeras.engine.data.contents import code_of, config_of, of_user, plain
-from torchkeras.engine.data.sources import Source
+from torchkeras.data.contents import code_of, config_of, of_user, plain
+from torchkeras.data.sources import Source
 from torchkeras.engine.fit.training import EARLIER, OF_STATE
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer

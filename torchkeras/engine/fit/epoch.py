@@ -10,7 +10,7 @@ import torch
 
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logs import Logs
-from torchkeras.engine.data.batch import Batch
+from torchkeras.data.batch import Batch
 from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess
 from torchkeras.engine.fit.sums import Sums
 from torchkeras.engine.step.compiled_model import Values

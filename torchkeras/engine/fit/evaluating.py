@@ -8,8 +8,8 @@ import torch
 
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logs import Logs
-from torchkeras.engine.data.batch import ArrayData, Batch
-from torchkeras.engine.data.sources import Source
+from torchkeras.data.batch import ArrayData, Batch
+from torchkeras.data.sources import Source
 from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.model_data import Intake

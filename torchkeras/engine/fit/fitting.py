@@ -16,9 +16,9 @@ from torchkeras.base.arrays import to_numpy
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logging import History
 from torchkeras.callbacks.progress import level
-from torchkeras.engine.data import checks
-from torchkeras.engine.data.sources import Source
-from torchkeras.engine.data.sources.arrays import ArraySource
+from torchkeras.data import checks
+from torchkeras.data.sources import Source
+from torchkeras.data.sources.arrays import ArraySource
 from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.evaluating import evaluated

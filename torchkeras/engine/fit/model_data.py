@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from torchkeras.engine.data import checks, sample_weights
-from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.data.raw_batch import mapped, samples_in
-from torchkeras.engine.data.target_kinds import AS_GIVEN, CLASSES, SOME_CLASSES
+from torchkeras.data import checks, sample_weights
+from torchkeras.data.batch import Batch
+from torchkeras.data.raw_batch import mapped, samples_in
+from torchkeras.data.target_kinds import AS_GIVEN, CLASSES, SOME_CLASSES
 from torchkeras.engine.graph.call_forms import float_type, in_order, is_by_name, type_of
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.step.targets import by_output

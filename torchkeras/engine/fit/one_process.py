@@ -18,9 +18,9 @@ import torch
 from torchkeras.base.shards import refuse
 from torchkeras.callbacks.backup_files import Backups
 from torchkeras.callbacks.base import CallbackList
-from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.data.part import Part
-from torchkeras.engine.data.sources import Source
+from torchkeras.data.batch import Batch
+from torchkeras.data.part import Part
+from torchkeras.data.sources import Source
 from torchkeras.engine.fit.predictions import Gathered
 from torchkeras.engine.fit.sums import Sums
 from torchkeras.engine.speed.choose import learner

@@ -11,8 +11,8 @@ from torchkeras.base.rules import is_number
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.given import as_callbacks
 from torchkeras.callbacks.progress import level, shown
-from torchkeras.engine.data import checks
-from torchkeras.engine.data.sources import Source, open_source
+from torchkeras.data import checks
+from torchkeras.data.sources import Source, open_source
 from torchkeras.engine.fit.model_data import Intake, describe, fixed_batch_size
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import torch
 
 from torchkeras.base.arrays import as_tensor, to_numpy
 from torchkeras.callbacks.given import as_callbacks
-from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.data.sources import Source
-from torchkeras.engine.data.sources.arrays import ArraySource
+from torchkeras.data.batch import Batch
+from torchkeras.data.sources import Source
+from torchkeras.data.sources.arrays import ArraySource
 from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.model_data import Intake

@@ -12,10 +12,10 @@ import torch
 
 from torchkeras.base.function_values import attributes_of
 from torchkeras.callbacks.base import CallbackList, is_called
-from torchkeras.engine.data import random_state
-from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.data.sources import Source
-from torchkeras.engine.data.sources.limited import Limited
+from torchkeras.data import random_state
+from torchkeras.data.batch import Batch
+from torchkeras.data.sources import Source
+from torchkeras.data.sources.limited import Limited
 from torchkeras.engine.fit.described import changes, of_fit, own_optimizers
 from torchkeras.engine.fit.one_process import OneProcess
 from torchkeras.engine.fit.sums import Sums

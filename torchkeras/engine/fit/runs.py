@@ -13,8 +13,8 @@ import torch
 
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logs import Logs
-from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.data.sources import Source
+from torchkeras.data.batch import Batch
+from torchkeras.data.sources import Source
 from torchkeras.engine.fit.batched_scores import BatchedScores, may_wait
 from torchkeras.engine.fit.epoch import Executions, run_epoch
 from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from torchkeras.engine.data.batch import Batch
+from torchkeras.data.batch import Batch
 from torchkeras.engine.step.compiled_model import BatchStep
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.output_metric import as_reported
@@ -54,7 +54,8 @@ class Sums:
             wide = [value if value.dtype in WIDE else value.float() for value in values.values()]
             self.totals = dict(zip(values, torch._foreach_mul(wide, size), strict=True))
         elif self.totals.keys() == values.keys():
-            torch._foreach_add_(list(self.totals.values()), [values[name] for name in self.totals], alpha=size)
+            more = list(map(values.__getitem__, self.totals))
+            torch._foreach_add_(list(self.totals.values()), more, alpha=size)
         else:
             raise RuntimeError(
                 "The names of the reported numbers changed within an epoch, from "

@@ -19,7 +19,7 @@ from torch import Tensor
 from torchkeras.base.dtype_names import dtype_name
 from torchkeras.base.function_values import installed, loads, used_by
 from torchkeras.base.naming import unique_name
-from torchkeras.engine.data.target_kinds import FREE, LIKE
+from torchkeras.data.target_kinds import FREE, LIKE
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.step.output_loss import FunctionObjective, name_of

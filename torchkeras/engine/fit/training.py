@@ -23,7 +23,7 @@ from torchkeras.base.launchers import LAUNCHERS
 from torchkeras.base.lazy import lazy_property
 from torchkeras.callbacks.logs import Named
 from torchkeras.callbacks.monitoring import rises_by_words
-from torchkeras.engine.data.sources import Source
+from torchkeras.data.sources import Source
 from torchkeras.engine.dtypes import mixed_layers
 from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
 from torchkeras.engine.fit.custom_steps import BUILT_IN, OwnSteps
@@ -527,23 +527,41 @@ def _warn_of_changes(training: Training, compiled: CompiledModel) -> set[int]:
 
     Gives the ids of the parameters that were frozen for another model.
     """
-    model, parameters = training.model, compiled.parameters
-    owns_step = training.has_own("train_step")
-    now = {id(tensor) for variable in model.trainable_weights for tensor in variable.tensors}
+    lent: set[int] = set()
+    asking = {id(each) for each in training.model.parameters() if each.requires_grad}
+    if not asking or asking != compiled.asking:
+        held, lent = _held_and_lent(training)
+        text = _changes(training, compiled, held, lent)
+        if text:
+            warnings.warn(text, stacklevel=4)
+        elif not held:
+            compiled.asking = asking
+    if not training.has_own("train_step"):
+        training.processes.warn_of_hooks(training.model, compiled.parameters)
+    return lent
+
+
+def _held_and_lent(training: Training) -> tuple[set[int], set[int]]:
+    """The ids of the parameters that `trainable=False` has frozen, and of those that it froze for another model."""
     held: set[int] = set()
     lent: set[int] = set()
     for owner in training.weight_owners():
         if owner._freezing.held:
             held.update(map(id, held_tensors(owner)))
             lent.update(map(id, held_tensors(owner, for_another=True)))
+    return held, lent
+
+
+def _changes(training: Training, compiled: CompiledModel, held: set[int], lent: set[int]) -> str:
+    """What to warn of: other weights ask for gradients than did at `compile`, or none does; "" for nothing."""
+    model, parameters = training.model, compiled.parameters
+    now = {id(tensor) for variable in model.trainable_weights for tensor in variable.tensors}
     if now != {id(each) for each in parameters if each.requires_grad or id(each) in held}:
         frozen = {id(each) for each in parameters if not each.requires_grad and id(each) in held}
-        warnings.warn(discrepancy(model.weights, parameters, frozen, lent), stacklevel=4)
-    elif not (now or lent or owns_step) and any(each.trainable for each in model.weights):
-        warnings.warn(NOTHING_TRAINS.format(training.described), stacklevel=4)
-    if not owns_step:
-        training.processes.warn_of_hooks(model, parameters)
-    return lent
+        return discrepancy(model.weights, parameters, frozen, lent)
+    if now or lent or training.has_own("train_step") or not any(each.trainable for each in model.weights):
+        return ""
+    return NOTHING_TRAINS.format(training.described)
 
 
 # --- what looks at each step's numbers -------------------------------------------------------------------------------

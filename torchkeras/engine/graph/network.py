@@ -109,7 +109,7 @@ class Network(Layer, abstract=True):
         layers = trace.layers_as_written(taken, self._input_form, self._output_form)
         self._hold([layer for layer in layers if not isinstance(layer, InputLayer)])
         self._set_graph(taken)
-        self._generated.function(self._generated.plain)
+        self._generated.write_later()
         self.built = True  # now other threads may use it
         if not self._freezing.trainable:
             follow_trainable(self, False)

@@ -60,12 +60,14 @@ def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, A
 
 def has_unbuilt(layer: Layer) -> bool:
     """Whether a layer holds layers that were not called yet, or modules such as `nn.LazyLinear`."""
-    inside = [module for module in layer.modules() if module is not layer] if layer._modules else []
-    return any(module.built is False for module in inside if hasattr(module, "built")) or _has_lazy(layer)
+    for module in layer.modules():
+        if module is not layer and getattr(module, "built", None) is False:
+            return True
+    return _has_lazy(layer)
 
 
 def _has_lazy(layer: torch.nn.Module) -> bool:
-    return any(is_lazy(tensor) for tensor in (*layer.parameters(), *layer.buffers()))
+    return any(map(is_lazy, (*layer.parameters(), *layer.buffers())))
 
 
 def _build_inside(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras.engine.data.batch import Batch
+from torchkeras.data.batch import Batch
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.speed.compiled_call import CAPTURED, Options, is_on_cuda

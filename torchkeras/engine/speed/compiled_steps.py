@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from torchkeras.engine.data.batch import Batch
+from torchkeras.data.batch import Batch
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.speed.compiled_call import OneGraph, Options, captures, in_parts, stays_in_place, with_gradients
 from torchkeras.engine.step.compiled_model import CompiledModel, Values

@@ -10,7 +10,7 @@ import torch
 
 from torchkeras.base.lazy import lazy_property
 from torchkeras.base.shards import is_sharded
-from torchkeras.engine.data.batch import Batch
+from torchkeras.data.batch import Batch
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
@@ -44,8 +44,10 @@ class CompiledModel:
     `learn`, `score`: the built-in step's halves, plain or compiled by torch; None where the class has its own step.
     `replicas`: how a step passes forward over the network and gets its gradients, from several processes or from one.
     `is_unbuilt`: whether the first call may build more of what trains. `placed`: the devices and types of the
-    parameters when the optimizer last saw them. `predicting`: what predicts compiled by torch, once it is asked for.
-    `settled`: how often options had changed that this depends on; `look_again()` follows those that did since.
+    parameters when the optimizer last saw them. `asking`: the ids of the parameters that asked for gradients when the
+    weights were last found to train as `compile` left them. `predicting`: what predicts compiled by torch, once it is
+    asked for. `settled`: how often options had changed that this depends on; `look_again()` follows those that did
+    since.
     """
 
     network: Network
@@ -67,6 +69,7 @@ class CompiledModel:
     score: Any = None
     is_unbuilt: bool = False
     placed: list[Any] | None = None
+    asking: set[int] = field(default_factory=set)
     predicting: Any = None
     replicas: OneReplica = ONE_REPLICA
     settled: int = field(default_factory=lambda: SETTLED.count)

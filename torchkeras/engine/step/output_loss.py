@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from torchkeras import losses
 from torchkeras.base.lazy import lazy_property
-from torchkeras.engine.data.target_kinds import (
+from torchkeras.data.target_kinds import (
     AS_GIVEN,
     BINARY,
     CLASSES,

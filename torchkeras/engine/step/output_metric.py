@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torchkeras import losses as loss_functions, metrics as metric_functions
 from torchkeras.base.lazy import lazy_property
 from torchkeras.base.naming import snake_case
-from torchkeras.engine.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
+from torchkeras.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.step.by_sample import adds_up
 from torchkeras.engine.step.output_loss import Objective, Score, unwrapped

@@ -12,8 +12,8 @@ import torch
 
 from torchkeras.activations import CARRYING, ITSELF
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
-from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.data.target_kinds import FREE
+from torchkeras.data.batch import Batch
+from torchkeras.data.target_kinds import FREE
 from torchkeras.engine.dtypes import widened
 from torchkeras.engine.graph.hook_free_calls import has_any_global_hook, has_hooks
 from torchkeras.engine.layer.added_losses import ADDED
@@ -62,8 +62,10 @@ def learn(model: CompiledModel, batch: Batch, late: bool = False) -> Learned:
 
 def can_wait(batch: Batch, passed: Pass) -> bool:
     """Whether numbers of a batch may be computed with those of others, for a model that is `by_sample`."""
-    added = passed.losses or passed.metrics or any(weight is not None for weight in batch.weights)
-    return not added and batch.size > 0
+    for weight in batch.weights:
+        if weight is not None:
+            return False
+    return not (passed.losses or passed.metrics) and batch.size > 0
 
 
 def train_step(model: CompiledModel, batch: Batch, learn: Learner = learn) -> Values:
@@ -240,7 +242,7 @@ def _mark_logits(model: CompiledModel, outputs: list[Any]) -> None:
     for target in model.targets:
         if target.logits:
             marked = outputs[target.index]
-            if sum(each is marked for each in outputs) > 1:  # the logits are an output themselves
+            if len(outputs) > 1 and sum(each is marked for each in outputs) > 1:  # the logits are an output themselves
                 marked = outputs[target.index] = marked.view_as(marked)
             marked._keras_activation, marked._keras_logits = target.logits, ITSELF
 
@@ -277,7 +279,7 @@ def scored(
         terms.append(variable.regularizer(variable.array))
         _check_penalty(terms[-1], variable.full_name)
     count = len(outputs) - model.added_losses - len(model.added_metrics)
-    extra = [*extra, *(loss.mean() for loss in outputs[count : count + model.added_losses])]
+    extra = [*extra, *map(torch.mean, outputs[count : count + model.added_losses])]
     for loss in extra:
         _check_penalty(loss, "an output")
     terms += extra

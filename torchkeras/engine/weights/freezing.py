@@ -56,13 +56,14 @@ def follow_trainable(layer: Layer, frozen_above: bool) -> None:
     if frozen_above is not freezing.above:
         freezing.above = frozen_above
         CHANGES.count += 1
-    if freezing.is_frozen or freezing.held:
+    is_frozen = freezing.is_frozen
+    if is_frozen or freezing.held:
         for variable in own_variables(layer):
             for path in variable.paths if variable.trainable else ():
                 _freeze_or_thaw(layer, freezing, path)
     for inside in sublayers(layer):
-        follow_trainable(inside, freezing.is_frozen)
-    if freezing.is_frozen or was_frozen:
+        follow_trainable(inside, is_frozen)
+    if is_frozen or was_frozen:
         hold_statistics(layer)
 
 

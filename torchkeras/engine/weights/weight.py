@@ -88,13 +88,17 @@ class Weight:
         """Whether this layer, with its options, has the weight."""
         return self.when is None or bool(getattr(layer, self.when))
 
-    def stands(self, layer: Layer) -> bool:
-        """Whether the layer has the weight, and its tensors are those that its modules own.
+    def owned_by(self, layer: Layer) -> list[Tensor]:
+        """Its tensors, if the layer has the weight and its modules own them all; none otherwise.
 
-        They are no more after `parametrize`, `prune`, or with another module in place of the declared one: what these
-        own are weights of the layer then.
+        They do not after `parametrize`, `prune`, or with another module in place of the declared one: what these own
+        are weights of the layer then.
         """
-        return self.applies(layer) and all(owned(layer, path) is not None for path in self.paths_in(layer))
+        if not self.applies(layer):
+            return []
+        paths = self.paths_in(layer)
+        tensors = _owned_at(layer, *paths)
+        return tensors if len(tensors) == len(paths) else []
 
     def paths_in(self, layer: Layer) -> tuple[str, ...]:
         """The paths of its tensors: the first, and those of the others that this layer has."""
@@ -243,7 +247,7 @@ class Variable:
     @property
     def tensors(self) -> list[Tensor]:
         """The parameters or buffers themselves, in torch's layout: one, but for a weight that lies in several."""
-        return [_walk(self.layer, path) for path in self.paths]
+        return list(map(partial(_walk, self.layer), self.paths))
 
     @property
     def is_there(self) -> bool:
@@ -268,8 +272,7 @@ class Variable:
     @property
     def further(self) -> list[Tensor]:
         """What torch adds to it, such as the second bias of an `nn.LSTM`, or keeps beside it: zero at first."""
-        found = map(partial(owned, self.layer), filter(None, (self.plus, self.beside)))
-        return [tensor for tensor in found if tensor is not None]
+        return _owned_at(self.layer, self.plus, self.beside)
 
     @property
     def _second(self) -> Tensor | None:
@@ -417,13 +420,18 @@ def own_variables(layer: Layer) -> list[Variable]:
 
     Those declared and added, then all else that its modules own.
     """
-    declared = layer._weights.values() if layer.built else ()
-    known = [Variable.declared(layer, declaration) for declaration in declared if declaration.stands(layer)]
-    known += [added for added in layer._added if owned(layer, added.paths[0]) is not None]
+    found: list[Variable] = []
     covered: set[int] = set()
-    for variable in known:
-        covered.update(map(id, variable.covered))
-    return [*known, *_further_variables(layer, covered)]
+    for declaration in layer._weights.values() if layer.built else ():
+        tensors = declaration.owned_by(layer)
+        if tensors:
+            found.append(Variable.declared(layer, declaration))
+            covered.update(map(id, (*tensors, *_owned_at(layer, declaration.plus, declaration.beside))))
+    for added in layer._added:
+        if owned(layer, added.paths[0]) is not None:
+            found.append(added)
+            covered.update(map(id, added.covered))
+    return [*found, *_further_variables(layer, covered)]
 
 
 def _further_variables(layer: Layer, covered: set[int]) -> list[Variable]:
@@ -447,13 +455,15 @@ def computed_variables(layer: Layer) -> Iterator[Variable]:
     Those with a regularizer or constraint. Raises ValueError for a constraint, and where there is no such tensor.
     """
     for declaration in layer._weights.values() if layer.built else ():
-        if not declaration.applies(layer) or declaration.stands(layer):
+        option = declaration.option or declaration.name
+        constraint = getattr(layer, f"{option}_constraint", None)
+        if constraint is None and getattr(layer, f"{option}_regularizer", None) is None:
+            continue
+        if not declaration.applies(layer) or declaration.owned_by(layer):
             continue
         variable = ComputedVariable.declared(layer, declaration)
-        has = "constraint" if variable.constraint is not None else "regularizer"
-        if variable.constraint is None and variable.regularizer is None:
-            continue
-        if variable.constraint is not None or not variable.is_there:
+        if constraint is not None or not variable.is_there:
+            has = "regularizer" if constraint is None else "constraint"
             raise ValueError(
                 f"{type(layer).__name__} {layer.name!r}: its {has} is for {variable.name!r}, which stood in "
                 f"{variable.paths[0]!r} and is no weight any more: make the layer without it."
@@ -520,6 +530,16 @@ def owned(module: nn.Module, path: str) -> Tensor | None:
         return None
     tensor = found._parameters.get(last)
     return found._buffers.get(last) if tensor is None else tensor
+
+
+def _owned_at(module: nn.Module, *paths: str | None) -> list[Tensor]:
+    """The parameters and buffers that a module has registered under those of the paths that are there."""
+    found = []
+    for path in paths:
+        tensor = None if path is None else owned(module, path)
+        if tensor is not None:
+            found.append(tensor)
+    return found
 
 
 def _walk(module: nn.Module, path: str, *default: Any) -> Any:

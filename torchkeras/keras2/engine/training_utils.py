@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from torchkeras import backend as K
-from torchkeras.engine.data import sample_weights
+from torchkeras.data import sample_weights
 from torchkeras.keras2.utils.generic_utils import slice_arrays, to_list
 
 __all__ = [

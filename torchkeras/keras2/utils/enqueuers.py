@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from torchkeras.engine.data.sources.processes import start_method
+from torchkeras.data.sources.processes import start_method
 from torchkeras.keras2.renamed import renamed
 from torchkeras.utils import Sequence
 

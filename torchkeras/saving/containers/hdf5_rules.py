@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import struct
+import warnings
 import zlib
 from itertools import count
 from math import prod
@@ -23,7 +24,6 @@ from h5py import h5a, h5d, h5g, h5l, h5o, h5t, h5z
 from torchkeras.base.recursion import leave_room
 from torchkeras.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
 from torchkeras.saving.containers import hdf5_apart
-from torchkeras.saving.containers.doubts import doubt
 from torchkeras.saving.containers.hdf5_apart import bytes_at, file_size
 from torchkeras.saving.containers.hdf5_kept import Dataset, Folder, Group, part_of
 from torchkeras.saving.containers.limits import LIMITS, Limits
@@ -249,7 +249,14 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
     if overlapping is not None:
         raise UnreadableFileError(f"{filename(file)}: {overlapping}.")
     for text in account.doubts():
-        doubt(f"{filename(file)}: {text}.", strict)
+        _doubt(f"{filename(file)}: {text}.", strict)
+
+
+def _doubt(text: str, strict: bool) -> None:
+    """What may be damage, or may be an edit: raise UnreadableFileError; if not `strict` warn, and go on."""
+    if strict:
+        raise UnreadableFileError(f"{text} If the file is known to be whole, strict=False takes it.")
+    warnings.warn(f"{text} It is taken, since strict is False.", stacklevel=2)
 
 
 def _check_depth(group: h5py.Group, above: int, limits: Limits) -> None:

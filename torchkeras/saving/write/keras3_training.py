@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 Plain = dict[str, Any]
 
-# Keras 3's names of losses and metrics, if they differ; None if it has none with the same numbers.
+# Keras 3's names of the functions, if they differ; None for a function or class of which it has none with the same
+# numbers.
 LOSSES: Mapping[str, str | None] = {
     **dict.fromkeys(("kullback_leibler_divergence", "kld", "KLD"), "kl_divergence"),
     **dict.fromkeys(("cosine_proximity", "cosine"), "cosine_similarity"),
@@ -103,7 +104,7 @@ def _mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
 
 def _loss(item: Any) -> Any:
     if isinstance(item, Mapping):
-        return _class("loss", item, "keras.losses", registry.losses)
+        return _class("loss", item, "keras.losses", LOSSES, registry.losses)
     return _named(item, "loss", LOSSES, UNNAMED_LOSSES, registry.losses)
 
 
@@ -123,7 +124,7 @@ def _metrics(given: Any, loss: Any, model: Model) -> Any:
 
 def _metric(item: Any, loss: Any, output: Any) -> Any:
     if isinstance(item, Mapping):
-        return _class("metric", item, "keras.metrics", registry.metrics)
+        return _class("metric", item, "keras.metrics", METRICS, registry.metrics)
     if item in ("accuracy", "acc", "crossentropy", "ce"):
         return _chosen(item, loss, output)
     return _named(item, "metric", METRICS, UNNAMED_METRICS, registry.metrics)
@@ -144,16 +145,18 @@ def _named(
     """A loss or metric by Keras 3's name, or as a function."""
     if name is None:
         return None
-    if name in names and names[name] is None:
-        raise ValueError(f"compile: the {kind} {name!r} has no form in Keras 3.")
+    _refuse_lacking(kind, name, names)
     return function_entry(name) if name in unnamed or name not in family else names.get(name, name)
 
 
-def _class(kind: str, item: Mapping[str, Any], module: str, family: registry.Family[Any]) -> Plain:
+def _class(
+    kind: str, item: Mapping[str, Any], module: str, names: Mapping[str, str | None], family: registry.Family[Any]
+) -> Plain:
     """A loss or metric with its options."""
     name, options = item["class_name"], dict(item["config"])
     if name not in family:
         return entry(None, name, options)
+    _refuse_lacking(kind, name, names)
     if name == "LossFunctionWrapper":
         wrapped, reduction = options.pop("fn"), options.pop("reduction")
         if set(options) - {"name"} or reduction not in ("sum_over_batch_size", "mean"):
@@ -162,6 +165,12 @@ def _class(kind: str, item: Mapping[str, Any], module: str, family: registry.Fam
     if "fn" in options:
         options["fn"] = function_entry(options["fn"])
     return entry(module, name, options)
+
+
+def _refuse_lacking(kind: str, name: str, names: Mapping[str, str | None]) -> None:
+    """Raise ValueError for a function or class of this package that Keras 3 does not have."""
+    if name in names and names[name] is None:
+        raise ValueError(f"compile: the {kind} {name!r} has no form in Keras 3.")
 
 
 def function_entry(name: str, package: str = "") -> Plain:

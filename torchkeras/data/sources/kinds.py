@@ -19,15 +19,15 @@ from torch.utils.data import (
     WeightedRandomSampler,
 )
 
-from torchkeras.engine.data.batch import ArrayData
-from torchkeras.engine.data.part import Part
-from torchkeras.engine.data.sources import slices
-from torchkeras.engine.data.sources.arrays import ArraySource
-from torchkeras.engine.data.sources.generators import GeneratorSource
-from torchkeras.engine.data.sources.loaders import DatasetSource, LoaderSource
-from torchkeras.engine.data.sources.sequences import SequenceSource, Workers
-from torchkeras.engine.data.sources.slices import SlicedSource
-from torchkeras.engine.data.sources.source import Prepare, Source
+from torchkeras.data.batch import ArrayData
+from torchkeras.data.part import Part
+from torchkeras.data.sources import slices
+from torchkeras.data.sources.arrays import ArraySource
+from torchkeras.data.sources.generators import GeneratorSource
+from torchkeras.data.sources.loaders import DatasetSource, LoaderSource
+from torchkeras.data.sources.sequences import SequenceSource, Workers
+from torchkeras.data.sources.slices import SlicedSource
+from torchkeras.data.sources.source import Prepare, Source
 
 CheckArrays = Callable[[Any, Any, Any], tuple[Any, Any, Any]]
 DEFAULT_WORKERS = Workers()

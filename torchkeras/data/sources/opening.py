@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from torchkeras.engine.data import checks
-from torchkeras.engine.data.part import Part
-from torchkeras.engine.data.sources.generators import GeneratorSource
-from torchkeras.engine.data.sources.kinds import (
+from torchkeras.data import checks
+from torchkeras.data.part import Part
+from torchkeras.data.sources.generators import GeneratorSource
+from torchkeras.data.sources.kinds import (
     ARRAYS,
     DEFAULT_WORKERS,
     ITSELF,
@@ -19,9 +19,9 @@ from torchkeras.engine.data.sources.kinds import (
     Kind,
     Request,
 )
-from torchkeras.engine.data.sources.limited import Limited
-from torchkeras.engine.data.sources.sequences import SequenceSource, Workers
-from torchkeras.engine.data.sources.source import Prepare, Source
+from torchkeras.data.sources.limited import Limited
+from torchkeras.data.sources.sequences import SequenceSource, Workers
+from torchkeras.data.sources.source import Prepare, Source
 
 # Why an option is refused where it is.
 REASONS = {

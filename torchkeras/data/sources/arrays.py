@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchkeras.engine.data.batch import ArrayData, check_batch_size
-from torchkeras.engine.data.contents import plain
-from torchkeras.engine.data.part import Part, checksum
-from torchkeras.engine.data.sources.source import Batches, Source
+from torchkeras.data.batch import ArrayData, check_batch_size
+from torchkeras.data.contents import plain
+from torchkeras.data.part import Part, checksum
+from torchkeras.data.sources.source import Batches, Source
 
 
 class ArraySource(Source):

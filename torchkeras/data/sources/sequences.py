@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from torchkeras.engine.data import random_state
-from torchkeras.engine.data.contents import plain
-from torchkeras.engine.data.part import Part
-from torchkeras.engine.data.sources.processes import in_processes, start_method
-from torchkeras.engine.data.sources.source import Prepare, Streamed
+from torchkeras.data import random_state
+from torchkeras.data.contents import plain
+from torchkeras.data.part import Part
+from torchkeras.data.sources.processes import in_processes, start_method
+from torchkeras.data.sources.source import Prepare, Streamed
 
 
 class _Batches:

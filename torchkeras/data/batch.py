@@ -10,8 +10,8 @@ from torch import Tensor
 from torchkeras import config
 from torchkeras.base.arrays import as_tensor
 from torchkeras.base.rules import is_integer
-from torchkeras.engine.data.device_transfer import to_device
-from torchkeras.engine.data.part import Part
+from torchkeras.data.device_transfer import to_device
+from torchkeras.data.part import Part
 
 ORDERS = ("sequential", "shuffled", "batch")
 
@@ -46,7 +46,7 @@ class Batch:
 class ArrayData:
     """Samples in memory, on `device` (the default one unless given).
 
-    Arrays and tensors have passed `engine.data.checks` and are of one length, at least one sample. What lies on the CPU
+    Arrays and tensors have passed `data.checks` and are of one length, at least one sample. What lies on the CPU
     and would take more than half of the free memory of a CUDA device stays there; its batches travel one ahead of the
     step.
     """

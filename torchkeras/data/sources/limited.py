@@ -6,9 +6,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from torchkeras.engine.data import random_state
-from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.data.sources.source import Batches, Source, passed_over
+from torchkeras.data import random_state
+from torchkeras.data.batch import Batch
+from torchkeras.data.sources.source import Batches, Source, passed_over
 
 
 class Limited(Source):

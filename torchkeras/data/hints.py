@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torchkeras.engine.data.target_kinds import CLASSES, ONE_HOT, SOME_CLASSES
+from torchkeras.data.target_kinds import CLASSES, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.symbolic.tensor import fits_shape
 
 Shape = Sequence[int | None]

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from torchkeras.base.arrays import as_tensor
-from torchkeras.engine.data.batch import ArrayData
+from torchkeras.data.batch import ArrayData
 
 
 def data(size=10, device="cpu"):
@@ -78,9 +78,7 @@ def test_the_order_is_drawn_by_the_call():
 
 def test_what_does_not_fit_goes_to_the_device_batch_by_batch(monkeypatch):
     sent = []
-    monkeypatch.setattr(
-        "torchkeras.engine.data.batch.to_device", lambda batches, device: sent.append(device) or batches
-    )
+    monkeypatch.setattr("torchkeras.data.batch.to_device", lambda batches, device: sent.append(device) or batches)
     samples = data(10)
     samples.resident = False
     assert first_column(samples.batches(4)) == list(range(10))

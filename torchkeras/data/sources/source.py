@@ -10,13 +10,13 @@ from weakref import ref
 
 import torch
 
-from torchkeras.engine.data import random_state
-from torchkeras.engine.data.batch import Batch, check_order
-from torchkeras.engine.data.contents import plain
-from torchkeras.engine.data.device_transfer import to_device
-from torchkeras.engine.data.part import SMALL, Part, checksum
-from torchkeras.engine.data.raw_batch import copied, tensors_in
-from torchkeras.engine.data.sources.ordered import in_threads
+from torchkeras.data import random_state
+from torchkeras.data.batch import Batch, check_order
+from torchkeras.data.contents import plain
+from torchkeras.data.device_transfer import to_device
+from torchkeras.data.part import SMALL, Part, checksum
+from torchkeras.data.raw_batch import copied, tensors_in
+from torchkeras.data.sources.ordered import in_threads
 
 Prepare = Callable[..., Batch]  # (x, y, sample_weight, whole=None), as `Intake.batch`
 Batches = Generator[Batch, None, None]
@@ -60,7 +60,7 @@ class Source:
         return None
 
     def batches(self, order: str, skip: int = 0) -> Batches:
-        """One epoch, in one of the orders of `engine.data`; a source with an order of its own keeps to that.
+        """One epoch, in one of the orders of `data`; a source with an order of its own keeps to that.
 
         The first `skip` batches are passed over, as cheaply as the source allows. Random orders are drawn by the call
         itself, not by the first `next`, so that `torch.get_rng_state()` before it decides them.

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from torchkeras.engine.data.raw_batch import mapped
+from torchkeras.data.raw_batch import mapped
 
 if TYPE_CHECKING:
-    from torchkeras.engine.data.batch import Batch
+    from torchkeras.data.batch import Batch
 
     Batches = Generator[Batch, None, None]
 

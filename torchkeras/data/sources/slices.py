@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchkeras.engine.data import checks
-from torchkeras.engine.data.batch import batch_numbers, check_batch_size, split_at
-from torchkeras.engine.data.contents import plain
-from torchkeras.engine.data.part import Part
-from torchkeras.engine.data.sources.source import OwnSamples, Prepare, Streamed
+from torchkeras.data import checks
+from torchkeras.data.batch import batch_numbers, check_batch_size, split_at
+from torchkeras.data.contents import plain
+from torchkeras.data.part import Part
+from torchkeras.data.sources.source import OwnSamples, Prepare, Streamed
 
 READ = 16  # rows that tell whether it is the same data
 

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader
 
-from torchkeras.engine.data.part import Part
-from torchkeras.engine.data.sources.source import OwnSamples, close
+from torchkeras.data.part import Part
+from torchkeras.data.sources.source import OwnSamples, close
 
 END = object()
 SEEDS = 1_000_003  # from one process to the next: more than there are workers in one, whose seeds follow each other

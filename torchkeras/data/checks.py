@@ -15,8 +15,8 @@ from torch import Tensor
 
 from torchkeras.base.arrays import as_numbers, as_tensor
 from torchkeras.base.rules import integer, read
-from torchkeras.engine.data import hints
-from torchkeras.engine.data.target_kinds import (
+from torchkeras.data import hints
+from torchkeras.data.target_kinds import (
     BINARY,
     CLASSES,
     CLASSES_OF_TORCH,

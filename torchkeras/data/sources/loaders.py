@@ -8,14 +8,14 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader, Dataset, DistributedSampler, IterableDataset, default_collate
 
-from torchkeras.engine.data import random_state
-from torchkeras.engine.data.batch import Batch, batch_numbers, check_batch_size
-from torchkeras.engine.data.contents import plain
-from torchkeras.engine.data.part import Part
-from torchkeras.engine.data.raw_batch import mapped, samples_in
-from torchkeras.engine.data.sources.own_samples import OwnIndices, SeededWorker, own_loader
-from torchkeras.engine.data.sources.sequences import Workers
-from torchkeras.engine.data.sources.source import OwnSamples, Prepare, Streamed, passed_over
+from torchkeras.data import random_state
+from torchkeras.data.batch import Batch, batch_numbers, check_batch_size
+from torchkeras.data.contents import plain
+from torchkeras.data.part import Part
+from torchkeras.data.raw_batch import mapped, samples_in
+from torchkeras.data.sources.own_samples import OwnIndices, SeededWorker, own_loader
+from torchkeras.data.sources.sequences import Workers
+from torchkeras.data.sources.source import OwnSamples, Prepare, Streamed, passed_over
 
 
 class LoaderSource(Streamed):

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from torchkeras.engine.data.raw_batch import rows_of
+from torchkeras.data.raw_batch import rows_of
 from torchkeras.world.parts import bounds, taken
 
 if TYPE_CHECKING:
-    from torchkeras.engine.data.batch import Batch
+    from torchkeras.data.batch import Batch
 
 SMALL = 4096  # bytes: a tensor up to here goes into a checksum in whole, of a larger one the first and the last row
 

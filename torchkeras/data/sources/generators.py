@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from torchkeras.engine.data.contents import plain
-from torchkeras.engine.data.part import Part
-from torchkeras.engine.data.sources.source import Prepare, Streamed
+from torchkeras.data.contents import plain
+from torchkeras.data.part import Part
+from torchkeras.data.sources.source import Prepare, Streamed
 
 END = object()
 

@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
-from torchkeras.engine.data.checks import check_labels, check_lengths, standardize, standardize_targets
-from torchkeras.engine.data.sample_weights import standardize_weights
-from torchkeras.engine.data.target_kinds import CLASSES, FREE, LIKE, ONE_HOT
+from torchkeras.data.checks import check_labels, check_lengths, standardize, standardize_targets
+from torchkeras.data.sample_weights import standardize_weights
+from torchkeras.data.target_kinds import CLASSES, FREE, LIKE, ONE_HOT
 
 A, B = np.zeros((4, 2), np.float32), np.ones((4, 3), np.float32)
 PAIR = (["a", "b"], [(None, 2), (None, 3)])

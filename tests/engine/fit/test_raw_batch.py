@@ -13,9 +13,9 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 from torchkeras import Input, Model
-from torchkeras.engine.data import device_transfer
-from torchkeras.engine.data.batch import Batch
-from torchkeras.engine.data.raw_batch import mapped, samples_in
+from torchkeras.data import device_transfer
+from torchkeras.data.batch import Batch
+from torchkeras.data.raw_batch import mapped, samples_in
 from torchkeras.layers import Dense
 from torchkeras.utils import Sequence, pack_x_y_sample_weight, unpack_x_y_sample_weight
 

@@ -1,0 +1,6 @@
+"""Everything that a user has as data, to one iterator of batches."""
+
+from torchkeras.data.sources.opening import open_source
+from torchkeras.data.sources.source import Source
+
+__all__ = ["Source", "open_source"]
