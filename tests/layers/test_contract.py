@@ -88,6 +88,14 @@ def test_config_makes_the_layer_again(row: Row):
     assert_same(again(tensors), outputs)
 
 
+@every("config")
+def test_a_config_may_have_the_shape_of_the_input(row: Row):
+    """As that of the first layer of a Sequential has it in files."""
+    layer, shape = row.make(), (None, *as_list(row.tensors())[0].shape[1:])
+    again = type(layer).from_config({**layer.get_config(), "batch_input_shape": shape})
+    assert again.batch_input_shape == shape
+
+
 @every("gradients")
 def test_gradients(row: Row):
     layer, tensors = row.make().eval(), row.tensors(torch.float64)

@@ -216,9 +216,11 @@ class Layer(BaseLayer):
         self.name = name or unique_name(snake_case(kind))
         self.batch_input_shape = None
         if not (input_shape is batch_input_shape is batch_size is input_dim is input_length is None):  # some are said
+            # Asked where it counts alone: that of Permute depends on an option, which is not set yet.
+            ndim = None if input_dim is None and input_length is None else self._facts.input_ndim
             try:
                 self.batch_input_shape = whole_shape(
-                    input_shape, batch_input_shape, batch_size, input_dim, input_length, self._facts.input_ndim
+                    input_shape, batch_input_shape, batch_size, input_dim, input_length, ndim
                 )
             except ValueError as error:
                 raise ValueError(f"{kind} {self.name!r}: {error}") from None
