@@ -47,6 +47,13 @@ def test_every_callback_has_a_row_in_the_table_of_training():
     assert not lacking, "add a row for each of them to the table in docs/training.md"
 
 
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/adding.md", "docs/architecture.md", "docs/decisions.md"])
+def test_the_files_that_a_page_names_are_there(page: str):
+    named = re.findall(r"`(\w+/[\w/.-]+\.(?:py|md|txt))`", (ROOT / page).read_text())
+    assert named
+    assert [name for name in named if not ((ROOT / name).exists() or (ROOT / "torchkeras" / name).exists())] == []
+
+
 def test_every_layer_on_the_page_has_shapes():
     entries = (ROOT / "docs" / "layers.md").read_text().split("\n### ")[1:]
     assert [entry.partition("\n")[0] for entry in entries if "- Shapes: " not in entry] == []
