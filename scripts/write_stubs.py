@@ -54,7 +54,8 @@ class {name}:
 """
 BASE_OPTIONS = [
     parameter
-    for parameter in inspect.signature(Layer._set_base_options).parameters.values()
+    for method in (Layer._set_name, Layer._set_base_options)
+    for parameter in inspect.signature(method).parameters.values()
     if parameter.kind is Parameter.KEYWORD_ONLY
 ]
 

@@ -96,6 +96,10 @@ def test_a_config_may_have_the_shape_of_the_input(row: Row):
     assert again.batch_input_shape == shape
 
 
+def test_the_number_of_axes_may_follow_from_an_option():
+    assert layers.Permute((2, 1), input_dim=4).batch_input_shape == (None, None, 4)
+
+
 @every("gradients")
 def test_gradients(row: Row):
     layer, tensors = row.make().eval(), row.tensors(torch.float64)

@@ -185,20 +185,26 @@ class Layer(BaseLayer):
         if self._changed_defaults:
             self._options_given = frozenset((*list(self._options)[: len(args)], *given))
         values = options.bind(type(self), self._options, args, given)
-        self._set_base_options(**given)
-        for name, value in values.items():
-            field = self._options[name].field
+        self._set_name(name=given.pop("name", None))  # which errors about the others tell
+        for option, value in values.items():
+            field = self._options[option].field
             if not (self._is_users or isinstance(value, (nn.Module, Tensor))):
                 self.__dict__[field] = value  # at once
             elif type(value) in KINDS:
                 setattr(self, field, value)
             else:
                 keep_option(self, field, value)
+        self._set_base_options(**given)
+
+    def _set_name(self, *, name: str | None = None) -> None:
+        kind = type(self).__name__
+        if not (name is None or isinstance(name, str)):
+            raise ValueError(f"{kind}: name must be a string, or None; found {name!r}.")
+        self.name = name or unique_name(snake_case(kind))
 
     def _set_base_options(
         self,
         *,
-        name: str | None = None,
         trainable: bool = True,
         dtype: str | torch.dtype | DTypePolicy | None = None,
         input_shape: Sequence[int | None] | None = None,
@@ -209,18 +215,13 @@ class Layer(BaseLayer):
         weights: Sequence[Any] | None = None,
         **given: Any,
     ) -> None:
-        """Take the options of every layer. `given`: `input_dtype`, Keras 1's, and what is unknown."""
+        """Take the options of every layer but its name. `given`: `input_dtype`, Keras 1's, and what is unknown."""
         kind = type(self).__name__
-        if not (name is None or isinstance(name, str)):
-            raise ValueError(f"{kind}: name must be a string, or None; found {name!r}.")
-        self.name = name or unique_name(snake_case(kind))
         self.batch_input_shape = None
         if not (input_shape is batch_input_shape is batch_size is input_dim is input_length is None):  # some are said
-            # Asked where it counts alone: that of Permute depends on an option, which is not set yet.
-            ndim = None if input_dim is None and input_length is None else self._facts.input_ndim
             try:
                 self.batch_input_shape = whole_shape(
-                    input_shape, batch_input_shape, batch_size, input_dim, input_length, ndim
+                    input_shape, batch_input_shape, batch_size, input_dim, input_length, self._facts.input_ndim
                 )
             except ValueError as error:
                 raise ValueError(f"{kind} {self.name!r}: {error}") from None
