@@ -74,6 +74,7 @@ class Weight:
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = self.name or name
+        self.option = self.option or self.name
 
     def __get__(self, layer: Layer | None, owner: type) -> Any:
         if layer is None:
@@ -105,6 +106,10 @@ class Weight:
         if len(self.paths) == 1:
             return self.paths
         return self.paths[:1] + tuple(path for path in self.paths[1:] if _walk(layer, path, None) is not None)
+
+    def penalties_in(self, layer: Layer) -> tuple[Any, Any]:
+        """The regularizer and the constraint that the options of a layer give it; None for none."""
+        return getattr(layer, f"{self.option}_regularizer", None), getattr(layer, f"{self.option}_constraint", None)
 
     def arrangement(self, layer: Layer) -> Arrangement:
         """How Keras's array lies in the tensors."""
@@ -216,19 +221,19 @@ class Variable:
     @classmethod
     def declared(cls, layer: Layer, declaration: Weight) -> Variable:
         """The variable of a layer for a declaration of its class."""
-        name, option = declaration.name, declaration.option or declaration.name
+        regularizer, constraint = declaration.penalties_in(layer)
         return cls(
             layer,
-            name,
+            declaration.name,
             declaration.paths_in(layer),
             declaration.arrangement(layer),
             declaration.trainable,
             None,
-            getattr(layer, f"{option}_regularizer", None),
-            getattr(layer, f"{option}_constraint", None),
+            regularizer,
+            constraint,
             declaration.plus,
             declaration.beside,
-            option,
+            declaration.option,
         )
 
     def __eq__(self, other: Any) -> bool:
@@ -455,9 +460,8 @@ def computed_variables(layer: Layer) -> Iterator[Variable]:
     Those with a regularizer or constraint. Raises ValueError for a constraint, and where there is no such tensor.
     """
     for declaration in layer._weights.values() if layer.built else ():
-        option = declaration.option or declaration.name
-        constraint = getattr(layer, f"{option}_constraint", None)
-        if constraint is None and getattr(layer, f"{option}_regularizer", None) is None:
+        regularizer, constraint = declaration.penalties_in(layer)
+        if regularizer is None and constraint is None:
             continue
         if not declaration.applies(layer) or declaration.owned_by(layer):
             continue
