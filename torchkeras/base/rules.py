@@ -107,14 +107,18 @@ def is_integer(value: Any) -> bool:
 
 def is_number(value: Any) -> bool:
     """True for real numbers and for arrays and tensors of one, without axes; False for booleans, NaN and strings."""
-    if isinstance(value, (np.ndarray, torch.Tensor)) and value.ndim == 0:
-        value = value.item()
+    value = _item(value)
     return is_integer(value) or (isinstance(value, (float, np.floating)) and not math.isnan(value))
 
 
 def is_named(value: Any) -> bool:
     """True for a mapping whose keys are strings."""
     return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
+
+
+def _item(value: Any) -> Any:
+    """The number in an array or tensor without axes; all else as it is."""
+    return value.item() if isinstance(value, (np.ndarray, torch.Tensor)) and value.ndim == 0 else value
 
 
 # --- how rules are made ----------------------------------------------------------------------------------------------
@@ -156,12 +160,11 @@ def integer(least: int | None = None, most: int | None = None) -> Rule:
 
 def number(text: str, holds: Callable[[float], bool]) -> Rule:
     """A number for which `holds` is true; `text` describes it, after "must be a number"."""
-    return rule(f"must be a number {text}", lambda v: is_number(v) and holds(_float(v)), _float, "float")
+    return rule(f"must be a number {text}", lambda v: is_number(v) and holds(float(_item(v))), _float, "float")
 
 
 def _float(value: Any) -> float:
-    # Of a tensor that asks for a gradient float() warns.
-    return float(value.item() if isinstance(value, torch.Tensor) else value)
+    return float(_item(value))
 
 
 def one_of(*allowed: Any) -> Rule:
@@ -244,7 +247,7 @@ VERBOSE = rule(
     lambda v: isinstance(v, (bool, np.bool_)) or (is_integer(v) and v >= 0),
 )
 NUMBER = rule("must be a number", is_number, _float, "float")
-FINITE = rule("must be a finite number", lambda v: is_number(v) and math.isfinite(_float(v)), _float, "float")
+FINITE = rule("must be a finite number", lambda v: is_number(v) and math.isfinite(_item(v)), _float, "float")
 ABOVE_0 = number("above 0", lambda v: 0 < v < math.inf)
 AT_LEAST_0 = number("of at least 0", lambda v: 0 <= v < math.inf)
 UP_TO_INFINITY = number("of at least 0, infinity too", lambda v: v >= 0)

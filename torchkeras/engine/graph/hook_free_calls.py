@@ -38,8 +38,7 @@ def _hooks_of(modules: Iterable[nn.Module]) -> list[dict[int, Any]]:
 
 def _replaces_call(module: nn.Module) -> bool:
     """Whether something has put a function into the place of what a module computes by."""
-    attributes = vars(module)
-    return "forward" in attributes or "_compiled_call_impl" in attributes
+    return any(map(vars(module).__contains__, REPLACING))
 
 
 class HookFreeCalls:
