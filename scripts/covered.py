@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,3 +18,8 @@ def digest(names: Iterable[str]) -> str:
         for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
             found.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return found.hexdigest()[:16]
+
+
+def made_for(names: Iterable[str]) -> str:
+    """What a report says of itself: when it was made, and for which sources."""
+    return f"Made on {datetime.date.today()}, for sources {digest(names)}."

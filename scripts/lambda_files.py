@@ -15,7 +15,6 @@ changed since.
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import os
 import subprocess
@@ -26,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from covered import digest
+from covered import made_for
 from public_sources import GITHUB, WORK, fetched, listed
 
 from torchkeras.errors import ForbiddenContentError
@@ -63,7 +62,7 @@ def main() -> int:
         print(lines[-1], flush=True)
     counts = {kind: results.count(kind) for kind in (EQUAL, WRONG, REFUSED, NOT_MADE)}
     summary = f"{len(results)} files: {', '.join(f'{count} {kind}' for kind, count in counts.items())}."
-    lines.append(f"{summary} Made on {datetime.date.today()}, for sources {digest(COVERED)}.")
+    lines.append(f"{summary} {made_for(COVERED)}")
     print(lines[-1])
     if given.list == LIST and not given.names:
         RECORD.write_text("".join(f"{line}\n" for line in lines))

@@ -14,7 +14,6 @@ which a test refuses when the sources that it covers have changed since.
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import os
 import subprocess
@@ -26,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from covered import digest
+from covered import made_for
 from public_sources import GITHUB, fetched, listed
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,8 +81,7 @@ def main() -> int:
             print(lines[-1][0], flush=True)
     equal = sum(each for _, each in lines)
     repositories = {entry["sources"][0].partition("@")[0] for entry in asked.values()}
-    made = f"Made on {datetime.date.today()}, for sources {digest(COVERED)}."
-    summary = f"{len(asked)} scripts of {len(repositories)} repositories; {equal} are equal. {made}"
+    summary = f"{len(asked)} scripts of {len(repositories)} repositories; {equal} are equal. {made_for(COVERED)}"
     print(summary)
     if given.list == LIST and not given.names:
         RECORD.write_text("".join(f"{line.rstrip()}\n" for line, _ in lines) + f"{summary}\n")
