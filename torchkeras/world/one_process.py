@@ -18,7 +18,7 @@ from torch import Tensor
 
 from torchkeras.world.batch_norm import batch_norm, masked_moments
 
-Batch = TypeVar("Batch")  # an `data.batch.Batch`
+Batch = TypeVar("Batch")  # a `data.batch.Batch`
 
 
 class WholeBatch:
