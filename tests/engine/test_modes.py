@@ -271,3 +271,15 @@ def test_what_is_called_in_evaluation_in_the_graph_is_so_in_fit():
     before = norm.module.running_mean.clone()
     model.fit(np.ones((4, 3)), np.ones((4, 1)), verbose=0)
     assert torch.equal(norm.module.running_mean, before)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_layer_pickled_by_an_earlier_version_has_the_mode_that_it_had(training):
+    """That kept it as `training`, where torch does."""
+    layer = Dense(2)
+    layer(torch.ones(1, 3))
+    state = layer.train(training).__getstate__()
+    again = Dense.__new__(Dense)
+    again.__setstate__({**{k: v for k, v in state.items() if k != "_training_mode"}, "training": training})
+    assert again.training is training
+    assert again.eval().training is False

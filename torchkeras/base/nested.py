@@ -154,7 +154,7 @@ def is_flat(value: Any) -> bool:
     if isinstance(value, TENSORS):
         return True
     plain = isinstance(value, list) or type(value) is tuple
-    return plain and bool(value) and all(isinstance(item, TENSORS) for item in value)
+    return plain and len(value) > 0 and all(isinstance(item, TENSORS) for item in value)
 
 
 # --- the arguments of a call -----------------------------------------------------------------------------------------

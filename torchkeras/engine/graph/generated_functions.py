@@ -119,7 +119,9 @@ class GeneratedFunctions:
         key = tuple(m is not None for m in masks) if masks else (False,) * len(tensors), details, logits
         if self._settled != SETTLED.count:
             self.renew()
-        function = self.functions.get(key)  # type: ignore[call-overload]
+        # Dynamo of torch 2.11 and older does not find a named tuple by an equal one that has no names.
+        named = compiled_somewhere() and is_compiling()
+        function = self.functions.get(Variant(*key) if named else key)  # type: ignore[call-overload]
         if function is None:
             self._check_count(len(tensors))
             function = self.function(Variant(*key))

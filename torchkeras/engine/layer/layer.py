@@ -119,6 +119,8 @@ class Layer(BaseLayer):
     built: bool = False
     batch_input_shape: Shape | None
     _options_given: frozenset[str]  # by the caller; kept where a default was changed
+    # What torch keeps as `training`; by that name, Dynamo of torch 2.11 and older takes the property for the value.
+    _training_mode: bool
     _policy: DTypePolicy
     _tells_policy: bool  # it was given the policy, or made under a mixed one
     _is_part: bool  # of another layer, which casts its inputs
@@ -325,13 +327,13 @@ class Layer(BaseLayer):
     def training(self) -> bool:  # type: ignore[override]
         """The mode of the call under way in this thread; outside of one, that of the module as torch keeps it."""
         if MODE.training is None:
-            return self.__dict__["training"]  # type: ignore[no-any-return]
+            return self._training_mode
         return MODE.training if MODE.own is None else MODE.own.get(id(self), MODE.training)
 
     @training.setter
     def training(self, mode: bool) -> None:
-        if MODE.training is None or "training" not in self.__dict__:
-            self.__dict__["training"] = mode
+        if MODE.training is None or "_training_mode" not in self.__dict__:
+            self.__dict__["_training_mode"] = mode
         else:  # by code that such a call runs: until it ends
             MODE.own = {**(MODE.own or {}), id(self): mode}
 
@@ -911,7 +913,10 @@ class Layer(BaseLayer):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(with_freezing(state))
+        state = with_freezing(state)
+        if "training" in state:  # where earlier versions kept the mode
+            state["_training_mode"] = state.pop("training")
+        super().__setstate__(state)
 
     def extra_repr(self) -> str:
         """The options that differ from their defaults, for `repr`."""

@@ -270,7 +270,7 @@ def scored(
     """The loss to be minimized, and it with that of each output as reported numbers."""
     terms: list[Any] = []
     values: Values = {}
-    for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=bool(model.targets)):
+    for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=len(model.targets) > 0):
         loss = _loss_of(target, outputs[target.scored], true, weight, masks[target.index])
         if target.reports_loss:
             values[f"{target.name}_loss"] = loss.detach()
@@ -325,7 +325,7 @@ def _check_penalty(penalty: Any, of: str) -> None:
 def metrics(model: CompiledModel, batch: Batch, passed: Pass, values: Values) -> Values:
     """The reported numbers: `values`, those of losses, in front, then the metrics. No gradients are to be recorded."""
     found, outputs = {**values}, passed.outputs
-    for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=bool(model.targets)):
+    for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=len(model.targets) > 0):
         if target.measures:
             measured(target, true, outputs[target.index], weight, passed.masks[target.index], found, outputs)
     added = outputs[len(outputs) - len(model.added_metrics) :]
