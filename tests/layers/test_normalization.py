@@ -10,7 +10,7 @@ from golden import cases, check, compiles, remade
 from torchkeras import Model
 from torchkeras.engine.graph.input import Input
 from torchkeras.engine.symbolic.axis_order import Layout
-from torchkeras.layers import Dense, DepthwiseConv2D, Embedding, Flatten, Masking, SpectralNormalization
+from torchkeras.layers import Dense, DepthwiseConv2D, Embedding, Flatten, Masking, SpectralNormalization, normalization
 from torchkeras.layers.layer_normalization import LayerNormalization, RMSNorm, RMSNormalization, UnitNormalization
 from torchkeras.layers.normalization import (
     BatchNormalization,
@@ -440,3 +440,30 @@ def test_a_mask_with_too_few_axes():
     layer = BatchNormalization(variance="population", frozen_is_fixed=True, name="bn")
     with pytest.raises(ValueError, match=re.escape("a mask must have one axis less than the inputs; found 2 axes.")):
         layer(torch.randn(4, 5, 2, 3), training=True, mask=torch.ones(4, 5, dtype=torch.bool))
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_kernel_for_cuda_never_gets_a_bias_without_a_weight(training, monkeypatch):
+    """It would give the bias no gradient; on the CPU the operations stay as they are."""
+    x, given, compute = torch.randn(4, 3), [], torch.batch_norm
+
+    def batch_norm(inputs, weight, bias, *others):
+        given.append((weight is None, bias is None))
+        return compute(inputs, weight, bias, *others)
+
+    monkeypatch.setattr(torch, "batch_norm", batch_norm)
+    for options in ({"scale": False}, {"center": False}, {"scale": False, "center": False}):
+        layer = BatchNormalization(**options)
+        layer(x)
+        given.clear()
+        plain = layer(x, training=training)
+        affine = normalization._affine_on_device(OnCuda(), layer.norm.weight, layer.norm.bias)
+        assert given == [(layer.norm.weight is None, layer.norm.bias is None)]
+        assert affine[1] is layer.norm.bias
+        assert affine[0] is not None or affine[1] is None
+        moved = compute(x, *affine, *(None, None) if training else layer._moving(False), training, 0.0, 1e-3, False)
+        torch.testing.assert_close(moved, plain)
+
+
+class OnCuda:
+    is_cuda = True

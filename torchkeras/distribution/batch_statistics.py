@@ -87,7 +87,9 @@ class _Normalized(torch.autograd.Function):
         wide, gradient = inputs.to(mean.dtype), gradient.to(mean.dtype)
         fixed = (None, None, False, ctx.epsilon, [True] * 3)
         # As if the statistics were constants: what their own gradients add is a sum over the whole batch.
-        found, by_weight, by_bias = _backward(gradient, wide, weight, mean, variance, *fixed)
+        # Given no weight, the kernel for CUDA gives no gradient of the bias.
+        scale = torch.ones_like(mean) if weight is None else weight
+        found, by_weight, by_bias = _backward(gradient, wide, scale, mean, variance, *fixed)
         if not ctx.shared.samples:
             found, by_weight, by_bias = map(torch.zeros_like, (found, by_weight, by_bias))
         if ctx.needs_input_grad[0]:

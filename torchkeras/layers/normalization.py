@@ -35,6 +35,15 @@ def check_axes(axes: tuple[int, ...], input_shape: Shape) -> None:
             raise ValueError(f"axis {axis} is not an axis of the input {tuple(input_shape)}.")
 
 
+def _affine_on_device(
+    inputs: Tensor, weight: Tensor | None, bias: Tensor | None
+) -> tuple[Tensor | None, Tensor | None]:
+    """(weight, bias) for torch's kernels: that for CUDA gives a bias no gradient where it has no weight beside it."""
+    if weight is None and bias is not None and inputs.is_cuda:
+        weight = torch.ones_like(bias, requires_grad=False)
+    return weight, bias
+
+
 class Normalizing(Layer, abstract=True):
     """A layer that normalizes, scales by `gamma` and shifts by `beta`; torch's module `norm` holds both.
 
@@ -254,11 +263,11 @@ class BatchNormalization(Channelwise):
         """For channels at axis 1. Not by `self.norm(inputs)`, which has no `training=` and counts batches."""
         norm, moving = self.norm, self._moving(by_batch)
         share = self._share_of_batch(by_batch and moving[0] is not None) if norm.momentum is None else norm.momentum
-        arguments = (inputs, norm.weight, norm.bias, *moving)
+        affine = _affine_on_device(inputs, norm.weight, norm.bias)
         if not by_batch:
-            return torch.batch_norm(*arguments, False, share, norm.eps, torch.backends.cudnn.enabled)
+            return torch.batch_norm(inputs, *affine, *moving, False, share, norm.eps, torch.backends.cudnn.enabled)
         followed = self._by_population, self._followed_epsilon
-        return CURRENT.batch.batch_norm(*arguments, share, norm.eps, *followed, self.synchronized)
+        return CURRENT.batch.batch_norm(inputs, *affine, *moving, share, norm.eps, *followed, self.synchronized)
 
     def _by_masked(self, inputs: Tensor, mask: Tensor) -> Tensor:
         """By the values that are not masked. The mask is that of all axes but the last one."""
