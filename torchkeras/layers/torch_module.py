@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 from torch import nn
 
-from torchkeras import registry
+from torchkeras import config, registry
 from torchkeras.base.dtype_names import dtype_name
 from torchkeras.base.dtype_policy import policy_of
 from torchkeras.base.rules import Rule, one_of
-from torchkeras.engine.building.building import on_meta
+from torchkeras.engine.building.building import move_modules, on_meta
 from torchkeras.engine.dtypes import take_policy
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
@@ -36,7 +36,8 @@ def _read_module(value: Any) -> nn.Module:
 class TorchModule(Layer):
     """`module(*inputs)`: a module of torch as a layer; its parameters and buffers are the layer's weights.
 
-    The layer is called as the module is: with several inputs, nested ones, and arguments by name. Only `training` is
+    A module on the CPU goes to the device that weights are made on, `config.device()`, when the layer is built. The
+    layer is called as the module is: with several inputs, nested ones, and arguments by name. Only `training` is
     the layer's own: it sets the mode of the call. `dtype`, unless given, is the type of the module's parameters.
 
     A config holds the module's class by name only. Loading takes the module from `custom_objects`, under the name of
@@ -80,6 +81,11 @@ class TorchModule(Layer):
         kind = next((p.dtype for p in self.module.parameters() if p.is_floating_point()), None)
         if kind is not None and not has_dtype and dtype_name(kind) != self.variable_dtype:
             take_policy(self, policy_of(dtype_name(kind)))
+
+    def build(self, input_shape: Any = None) -> None:
+        """Move a module that lies on the CPU to the device that weights are made on."""
+        move_modules(self, config.device())
+        super().build(input_shape)
 
     def forward(self, *inputs: Any, **arguments: Any) -> Any:
         return run(self, call_in_mode, self, self.module, *inputs, **arguments)

@@ -9,6 +9,7 @@ from plain_pytorch import refused
 from torch import nn
 
 from torchkeras import config
+from torchkeras.engine.building.building import move_modules
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.layers import (
     LSTM,
@@ -161,3 +162,47 @@ def test_a_model_that_is_made_trains_and_predicts_under_another_device(shuffle):
             history = model.fit(X, np.eye(2)[[0, 1, 1, 0]], class_weight={0: 1.0, 1: 2.0}, **options).history
             found.append([*history.values(), model.evaluate(X, Y, verbose=0), *model.predict(X).tolist()])
     assert found[0] == found[1]
+
+
+class Asked(nn.Linear):
+    """Keeps that something asked it to move its tensors."""
+
+    asked = False
+
+    def _apply(self, fn, recurse=True):
+        self.asked = True
+        return self
+
+
+def test_modules_of_torch_are_moved_with_the_layer_that_has_them_but_not_to_where_they_have_no_values():
+    class Holding(Layer):
+        def __init__(self):
+            super().__init__()
+            self.inside, self.other = Asked(3, 3), Dense(3)
+            self.other.__dict__["_modules"]["own"] = Asked(3, 3)
+
+    layer = Holding()
+    for device in ("cpu", "meta"):
+        move_modules(layer, torch.device(device))
+        assert not layer.inside.asked
+    move_modules(layer, torch.device("cuda"))
+    assert layer.inside.asked
+    assert not vars(layer.other)["_modules"]["own"].asked  # that layer's own, which moves when it is built
+
+
+def test_data_of_a_model_of_modules_that_is_not_built_goes_where_it_will_be_built(monkeypatch):
+    class Unbuilt(Model):
+        def __init__(self):
+            super().__init__()
+            self.net = nn.Linear(3, 2)
+
+        def call(self, inputs):
+            return self.net(inputs)
+
+    model = Unbuilt()
+    monkeypatch.setattr(config, "device", lambda: torch.device("cuda"))
+    assert model._device == torch.device("cuda")
+    monkeypatch.undo()
+    model(torch.ones(1, 3))
+    monkeypatch.setattr(config, "device", lambda: torch.device("cuda"))
+    assert model._device == torch.device("cpu")

@@ -23,6 +23,7 @@ from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.function_values import attributes_of, installed
 from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.rules import FLAG_OR_DIGIT, read
+from torchkeras.base.shards import is_sharded
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.dtypes import agree_on_policy
@@ -122,6 +123,8 @@ def build_once(layer: Layer, input_shapes: list[Shape], *further: Any) -> None:
         if CODE.owner is not None and not in_first_run() and own_variables(layer):
             Made.note(layer)
         agree_on_policy(layer)
+        if layer._is_users:
+            move_modules(layer, config.device())
         follow_trainable(layer, layer._freezing.above)
         if not deferred():
             _fill(layer)
@@ -142,6 +145,21 @@ def _run_build(layer: Layer, input_shapes: list[Shape], further: tuple[Any, ...]
         CODE.owner = before
     if not layer.built:
         layer.built = True
+
+
+def move_modules(layer: Layer, device: torch.device) -> None:
+    """Move what a layer has on the CPU, such as a module of torch that a user has made, to the device of the weights.
+
+    Parameters stay the objects that they are. What lies on another device stays there.
+    """
+    if device.type in ("cpu", "meta"):
+        return
+
+    def moved(tensor: Tensor) -> Tensor:
+        return tensor.to(device) if tensor.is_cpu and not is_sharded(tensor) else tensor
+
+    for _, module in plain_modules(layer):
+        module._apply(moved, recurse=False)
 
 
 def _fill(layer: Layer) -> None:

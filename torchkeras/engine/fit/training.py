@@ -24,6 +24,7 @@ from torchkeras.base.lazy import lazy_property
 from torchkeras.callbacks.logs import Named
 from torchkeras.callbacks.monitoring import rises_by_words
 from torchkeras.data.sources import Source
+from torchkeras.engine.building.building import move_modules
 from torchkeras.engine.dtypes import mixed_layers
 from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
 from torchkeras.engine.fit.custom_steps import BUILT_IN, OwnSteps
@@ -329,6 +330,8 @@ def _settled_alone(training: Training) -> CompiledModel:
     Those there are now; once more when the first call has built the others.
     """
     model = training.model
+    if not model._is_settled:
+        move_modules(model, model._device)
     variables = model.trainable_weights
     parameters = [tensor for each in variables for tensor in each.tensors]
     _bind_optimizer(training, variables, parameters, [])

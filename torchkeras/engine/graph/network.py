@@ -410,12 +410,15 @@ class Network(Layer, abstract=True):
 
     @property
     def _device(self) -> torch.device:
-        """Where the weights are; the default device for a model without any. Raises RuntimeError for `meta`."""
+        """Where the weights are, or will be when it is built. Raises RuntimeError for `meta`."""
         with nullcontext() if self._is_settled else building_alone():  # another thread may be building it, on `meta`
             tensor = next(chain(parameters_of(self), self.buffers()), None)
         if tensor is not None and tensor.is_meta and self._is_settled:
             raise RuntimeError(f"{type(self).__name__} {self.name!r} {NO_MEMORY}")
-        return config.device() if tensor is None else tensor.device
+        # What lies on the CPU before a model is built goes to the default device when it is.
+        if tensor is None or (tensor.is_cpu and not self._is_settled):
+            return config.device()
+        return tensor.device
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The masks of the outputs.

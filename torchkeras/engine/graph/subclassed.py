@@ -16,7 +16,7 @@ import torch
 from torchkeras import config
 from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.nested import TENSORS, TensorSlot, leaves, put_together, taken_apart
-from torchkeras.engine.building.building import building_alone
+from torchkeras.engine.building.building import building_alone, move_modules
 from torchkeras.engine.graph.call_forms import as_tensors, form_of, keys_of_form
 from torchkeras.engine.graph.input import Input
 from torchkeras.engine.graph.network import Network
@@ -132,6 +132,7 @@ class OwnCode:
             self.model.build(input_shapes[0] if len(input_shapes) == 1 else input_shapes)
         finally:
             self.is_building = False
+        move_modules(self.model, config.device())
         self.model.built = True
 
     def state(self) -> dict[str, Any]:
