@@ -146,7 +146,8 @@ class Guard:
     def _keep(self) -> None:
         tensors = {**self._watched.trained(), **self._watched.counted()}
         fit = self._kept.keys() == tensors.keys() and all(
-            kept.shape == tensors[key].shape and kept.dtype == tensors[key].dtype for key, kept in self._kept.items()
+            (kept.shape, kept.dtype, kept.device) == (tensors[key].shape, tensors[key].dtype, tensors[key].device)
+            for key, kept in self._kept.items()
         )
         if not fit:
             self._kept = {key: torch.empty_like(tensor) for key, tensor in tensors.items()}
@@ -157,11 +158,15 @@ class Guard:
         trained, counted = self._watched.trained(), self._watched.counted()
         # An update of accumulated gradients is one of the good batches, also when a bad one completes their number.
         for tensors, stays in ((trained, self._update if self._updated else good), (counted, good)):
+            at: dict[torch.device, Tensor] = {}
             for key, tensor in tensors.items():
                 if key in self._kept:
-                    torch.where(stays, tensor, self._kept[key], out=tensor.detach())
-        # State that a first step has made of nothing: torch's optimizers begin theirs in ways of their own. Only there
-        # the host waits.
+                    if tensor.device not in at:  # some of torch's optimizers count on the CPU: there the host waits
+                        at[tensor.device] = stays.to(tensor.device)
+                    kept = self._kept[key].to(tensor.device)  # a metric goes to the device at its first batch
+                    torch.where(at[tensor.device], tensor, kept, out=tensor.detach())
+        # State that a first step has made of nothing: torch's optimizers begin theirs in ways of their own. There the
+        # host waits too.
         if (trained.keys() | counted.keys()) - self._kept.keys() and not good.item():
             self._watched.forget(set(self._kept))
 
