@@ -278,3 +278,34 @@ def test_sparse_gradients_reach_a_sparse_optimizer():
 def test_refused_options(act: Any, error: type[Exception], message: str):
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         act()
+
+
+# --- by the device ---------------------------------------------------------------------------------------------------
+
+
+class OnCuda:
+    """As much of a parameter on a CUDA device as the choice of a kernel looks at."""
+
+    is_cuda, device = True, torch.device("cuda")
+
+    def is_floating_point(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("kind", "on_cpu", "on_cuda"),
+    [
+        (torch.optim.Adam, {"fused": True}, {"fused": True}),
+        (torch.optim.Adagrad, {"fused": True}, {}),
+        (torch.optim.ASGD, {}, {"capturable": True}),
+        (torch.optim.NAdam, {}, {}),
+        (partial(torch.optim.Adam, foreach=True), {}, {}),
+        (partial(torch.optim.ASGD, capturable=False), {}, {}),
+    ],
+)
+def test_the_kernel_is_one_that_torch_has_for_the_device(kind: Any, on_cpu: dict[str, bool], on_cuda: dict[str, bool]):
+    optimizer = TorchOptimizer(kind)
+    parameter: Any
+    for parameter, expected in ((torch.zeros(2), on_cpu), (OnCuda(), on_cuda)):
+        optimizer._parameters = [parameter]
+        assert optimizer._for_device() == expected

@@ -24,7 +24,7 @@ from torchkeras.optimizers.parameter_groups import Gradients, Treatment, clipped
 from torchkeras.optimizers.whole_parameters import WHOLE_PARAMETERS, held
 
 # What a group of torch's has for the sake of its parameters, rather than as an option.
-OF_PARAMETERS = ("params", "fused", "foreach")
+OF_PARAMETERS = ("params", "fused", "foreach", "capturable")
 # What torch's optimizers count in numbers, which have the shape of a weight that is a number, and a type of their own.
 COUNTS = ("step", "mu_product", "eta", "mu")
 OWN_OPTIONS = ("clipnorm", "clipvalue", "each_clipnorm", "gradient_accumulation_steps")
@@ -34,8 +34,8 @@ class TorchOptimizer(ByHand):
     """`optimizer` on the weights that train: an instance of `torch.optim.Optimizer`, or what makes one.
 
     A class, a partial of one or a pair (class, {options}) is called with the weights when the model is compiled. It
-    gets `fused=True` where the class has it, none of `fused`, `foreach` and `differentiable` is set, and all weights
-    are floating point on the CPU or a CUDA device.
+    gets `fused=True` where the class has it for their device, none of `fused`, `foreach` and `differentiable` is set,
+    and all weights are floating point on the CPU or a CUDA device; ASGD gets `capturable=True` on a CUDA device.
 
     An instance trains its own weights, in its groups, each with its own options. Where these are not all that train, a
     UserWarning names the others, which stay as they are. It may also have weights that are frozen.
@@ -193,7 +193,7 @@ class TorchOptimizer(ByHand):
                 self._aside.put(parameter, state)
         if not self._parameters:
             return None
-        made = make(self._parameters, **self._fused())
+        made = make(self._parameters, **self._for_device())
         if before is not None:
             made.param_groups[0] |= {k: v for k, v in before.param_groups[0].items() if k not in OF_PARAMETERS}
         for parameter in self._parameters:
@@ -202,16 +202,19 @@ class TorchOptimizer(ByHand):
                 made.state[parameter] = state
         return made
 
-    def _fused(self) -> dict[str, bool]:
+    def _for_device(self) -> dict[str, bool]:
+        """The options that say how torch computes, where the user has given none of them."""
         assert self._make is not None
-        chosen = {"fused", "foreach", "differentiable"} & set(self._make.keywords)
-        # torch has no rule yet for each fused kernel on tensors that processes share.
-        able = all(
-            p.is_floating_point() and p.device.type in ("cpu", "cuda") and not is_sharded(p) for p in self._parameters
-        )
-        if able and not chosen and "fused" in inspect.signature(self._make.func).parameters:
-            return {"fused": True}
-        return {}
+        given: set[str] = set(self._make.keywords)
+        kind: Any = self._make.func
+        if issubclass(kind, torch.optim.ASGD) and "capturable" not in given:  # else it reads numbers from the device
+            return {"capturable": True} if all(p.is_cuda for p in self._parameters) else {}
+        if {"fused", "foreach", "differentiable"} & given or "fused" not in inspect.signature(kind).parameters:
+            return {}
+        # torch has no rule yet for each fused kernel on tensors that processes share; its Adagrad none for CUDA.
+        devices = ("cpu",) if issubclass(kind, torch.optim.Adagrad) else ("cpu", "cuda")
+        able = all(p.is_floating_point() and p.device.type in devices and not is_sharded(p) for p in self._parameters)
+        return {"fused": True} if able else {}
 
     def _move_state(self) -> None:
         """Bring the state of an instance to the device and type that its weights have now; counts stay as they are."""
