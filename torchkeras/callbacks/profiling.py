@@ -77,7 +77,8 @@ class Profiler(Callback):
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
         if self._here and batch == self.first:
             devices = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])]
-            self._profile = profile(activities=devices, **{name: getattr(self, name) for name in RECORDED})
+            recorded = {name: getattr(self, name) for name in RECORDED}
+            self._profile = profile(activities=devices, acc_events=True, **recorded)  # else torch 2.11 warns
             self._profile.start()
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
