@@ -264,5 +264,8 @@ def test_cuda_gives_what_the_processor_gives_without_waiting(name, gate, valid):
         found_gradients = gradients(found[0], there)
     finally:
         torch.cuda.set_sync_debug_mode("default")
-    torch.testing.assert_close([result.cpu() for result in found], list(expected))
-    torch.testing.assert_close([gradient.cpu() for gradient in found_gradients], list(gradients(expected[0], given)))
+    # torch's hardsigmoid for CUDA has 1/6 with the digits of float32, in float64 too.
+    near = {"rtol": 1e-6, "atol": 1e-6} if gate == "hard_sigmoid" else {}
+    torch.testing.assert_close([result.cpu() for result in found], list(expected), **near)
+    expected_gradients = list(gradients(expected[0], given))
+    torch.testing.assert_close([gradient.cpu() for gradient in found_gradients], expected_gradients, **near)

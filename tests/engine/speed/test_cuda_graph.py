@@ -240,7 +240,7 @@ def test_on_a_device_captured_steps_give_the_numbers_of_plain_ones_and_wait_for_
             on_epoch_end=lambda *_: torch.cuda.set_sync_debug_mode("default"),
         )
         try:
-            found = trained(make, epochs=5, callbacks=[watched], **settings)
+            found = trained(make, epochs=5, callbacks=[watched], optimizer=SGD(0.1), **settings)
         finally:
             torch.cuda.set_sync_debug_mode("default")
         return found, [each["loss"] for each in logs]
@@ -259,5 +259,5 @@ def test_on_a_device_dropout_goes_on_drawing():
     ones, losses = np.ones((64, 1000), "float32"), []
     told = LambdaCallback(on_batch_end=lambda batch, logs: losses.append(logs["loss"]))
     model.fit(ones, 0 * ones, batch_size=4, epochs=2, verbose=0, callbacks=[told])
-    assert len(set(losses)) > 24
+    assert len(set(losses)) > 12  # of 32, which are multiples of 1 / 2000 near 1
     assert np.mean(losses) == pytest.approx(1.0, abs=0.05)
