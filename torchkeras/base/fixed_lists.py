@@ -25,10 +25,10 @@ class FixedList(list[Any]):
 
 
 def _refusing(name: str) -> Callable[..., Any]:
-    def change(self: Any, *args: Any, **kwargs: Any) -> Any:
-        kind = "dict" if issubclass(type(self), dict) else "list"
+    def change(items: Any, *args: Any, **kwargs: Any) -> Any:
+        kind = "dict" if issubclass(type(items), dict) else "list"
         raise TypeError(
-            f"{self.of} is a {kind} that {self.since}, and a change of it would change nothing: {self.instead}."
+            f"{items.of} is a {kind} that {items.since}, and a change of it would change nothing: {items.instead}."
         )
 
     change.__name__, change.__doc__ = name, "Raise TypeError."

@@ -14,18 +14,18 @@ PLACE = 3  # of `output_shape` among the arguments of Keras 1's Deconvolution2D
 
 
 @wraps(_make)
-def make(self: Any, *args: Any, **given: Any) -> None:
+def make(layer: Any, *args: Any, **given: Any) -> None:
     """`Layer.__init__`, without what Keras 2 ignores."""
-    if isinstance(self, (LSTM, ConvLSTM2D)) and given.get("forget_bias_init", "one") != "one":
+    if isinstance(layer, (LSTM, ConvLSTM2D)) and given.get("forget_bias_init", "one") != "one":
         del given["forget_bias_init"]
-        _warn(self, "forget_bias_init", "unit_forget_bias=False begins with zeros")
-    if isinstance(self, Conv2DTranspose):
+        _warn(layer, "forget_bias_init", "unit_forget_bias=False begins with zeros")
+    if isinstance(layer, Conv2DTranspose):
         by_position = len(args) > PLACE and isinstance(args[PLACE], (tuple, list))
         if by_position:
             args = (*args[:PLACE], None, *args[PLACE + 1 :])
         if given.pop("output_shape", None) is not None or by_position:
-            _warn(self, "output_shape", "the size follows from strides and padding")
-    _make(self, *args, **given)
+            _warn(layer, "output_shape", "the size follows from strides and padding")
+    _make(layer, *args, **given)
 
 
 def _warn(layer: Any, argument: str, instead: str) -> None:

@@ -30,35 +30,35 @@ def extend() -> None:
 
 
 @wraps(_make_modules)
-def make_modules(self: Any, input_shape: Any) -> None:
+def make_modules(layer: Any, input_shape: Any) -> None:
     """`_make_modules`, with `biased` and `steps`."""
-    _make_modules(self, input_shape)
-    if _is_corrected(self):
-        channels = self.norm.num_features
+    _make_modules(layer, input_shape)
+    if _is_corrected(layer):
+        channels = layer.norm.num_features
         for name, shape in (("biased_mean", (channels,)), ("biased_variance", (channels,)), ("steps", ())):
-            self.norm.register_buffer(name, torch.zeros(shape), persistent=False)
+            layer.norm.register_buffer(name, torch.zeros(shape), persistent=False)
 
 
 @wraps(_moving)
-def moving(self: Any, by_batch: bool) -> tuple[Tensor | None, Tensor | None]:
+def moving(layer: Any, by_batch: bool) -> tuple[Tensor | None, Tensor | None]:
     """`_moving`; by the batch in training the biased statistics, and by the batch otherwise none."""
-    if by_batch and not self.training:
+    if by_batch and not layer.training:
         return None, None
-    found = _moving(self, by_batch)
-    if found[0] is None or not by_batch or not _is_corrected(self):
+    found = _moving(layer, by_batch)
+    if found[0] is None or not by_batch or not _is_corrected(layer):
         return found
-    return self.norm.biased_mean, self.norm.biased_variance
+    return layer.norm.biased_mean, layer.norm.biased_variance
 
 
 @wraps(_normalize)
-def normalize(self: Any, inputs: Tensor, training: bool | None = None, mask: Tensor | None = None) -> Tensor:
+def normalize(layer: Any, inputs: Tensor, training: bool | None = None, mask: Tensor | None = None) -> Tensor:
     """`_normalize`, after which the moving statistics are the biased ones, corrected."""
-    found = _normalize(self, inputs, training, mask)
-    norm, by_batch = self.norm, self._takes_batch(training)
-    if by_batch and _is_corrected(self) and self._moving(by_batch)[0] is not None and _counts(self):
+    found = _normalize(layer, inputs, training, mask)
+    norm, by_batch = layer.norm, layer._takes_batch(training)
+    if by_batch and _is_corrected(layer) and layer._moving(by_batch)[0] is not None and _counts(layer):
         with torch.no_grad():
             norm.steps.add_(1)
-            share = 1 - self.momentum**norm.steps
+            share = 1 - layer.momentum**norm.steps
             norm.running_mean.copy_(norm.biased_mean / share)
             norm.running_var.copy_(norm.biased_variance / share)
     return found

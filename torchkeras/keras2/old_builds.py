@@ -62,13 +62,13 @@ def recording(build: Callable[..., Any]) -> Callable[..., Any]:
     """A `build` that keeps how it computes tensors from weights."""
 
     @wraps(build)
-    def built(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def built(layer: Any, *args: Any, **kwargs: Any) -> Any:
         with Recording() as record:
-            found = build(self, *args, **kwargs)
-        places = [place for place in _places(vars(self)) if id(place[2]) in record.known]
+            found = build(layer, *args, **kwargs)
+        places = [place for place in _places(vars(layer)) if id(place[2]) in record.known]
         places = [place for place in places if not isinstance(place[2]._base, nn.Parameter)]
         if places:
-            vars(self)[COMPUTED] = Recorded(_needed(record.steps, [each for _, _, each in places]), places)
+            vars(layer)[COMPUTED] = Recorded(_needed(record.steps, [each for _, _, each in places]), places)
         return found
 
     return built

@@ -33,15 +33,15 @@ _begin, _called_with_states = Recurrent.get_initial_state, Recurrent.__call__
 
 
 @wraps(_call)
-def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+def call(layer: Any, *args: Any, **kwargs: Any) -> Any:
     """`Layer.call`; on symbolic tensors the layer itself, where no subclass has a `call` of its own.
 
     That of a recurrent layer takes states and constants by name, as Keras 2's.
     """
-    if isinstance(self, Recurrent):
+    if isinstance(layer, Recurrent):
         args, kwargs = _of_recurrent(*args, **kwargs)
-    symbolic = is_symbolic([*args, *kwargs.values()]) and not self._by_call
-    return self(*args, **kwargs) if symbolic else _call(self, *args, **kwargs)
+    symbolic = is_symbolic([*args, *kwargs.values()]) and not layer._by_call
+    return layer(*args, **kwargs) if symbolic else _call(layer, *args, **kwargs)
 
 
 def _of_recurrent(
@@ -60,16 +60,16 @@ def _listed(values: Any) -> list[Any]:
 
 
 @wraps(_called)
-def called(self: Any, *args: Any, **kwargs: Any) -> Any:
+def called(layer: Any, *args: Any, **kwargs: Any) -> Any:
     """`Layer.__call__`; an output with values says whether it has others in training."""
     if is_symbolic(args):
-        return _on_symbols(self, args, kwargs)
-    outputs = _called(self, *args, **kwargs)
+        return _on_symbols(layer, args, kwargs)
+    outputs = _called(layer, *args, **kwargs)
     if isinstance(outputs, Tensor) and not (outputs.is_meta or is_compiling()):
-        vars(outputs)["_uses_learning_phase"] = kwargs.get("training") is None and old_phase.of_layer(self)
-        regularizer = getattr(self, "activity_regularizer", None)
+        vars(outputs)["_uses_learning_phase"] = kwargs.get("training") is None and old_phase.of_layer(layer)
+        regularizer = getattr(layer, "activity_regularizer", None)
         if regularizer is not None and ADDED.taken is None:
-            vars(self)["_activity_of_call"] = (regularizer(outputs), args[0])
+            vars(layer)["_activity_of_call"] = (regularizer(outputs), args[0])
     return outputs
 
 
@@ -87,41 +87,41 @@ def _on_symbols(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
 
 
 @wraps(_output_shape)
-def compute_output_shape(self: Any, input_shape: Any) -> Any:
+def compute_output_shape(layer: Any, input_shape: Any) -> Any:
     """`Layer.compute_output_shape`; the input's where a layer of the user's, which says its own, asks its base."""
-    asked = self._by_call and self._native_forward is None and overrides(self, "compute_output_shape")
-    return input_shape if asked else _output_shape(self, input_shape)
+    asked = layer._by_call and layer._native_forward is None and overrides(layer, "compute_output_shape")
+    return input_shape if asked else _output_shape(layer, input_shape)
 
 
 @wraps(_mask_of_steps)
-def mask_of_steps(self: Any, inputs: Any, mask: Any = None) -> Any:
+def mask_of_steps(layer: Any, inputs: Any, mask: Any = None) -> Any:
     """`TimeDistributed.compute_mask`; of symbolic tensors a node."""
     if not is_symbolic([inputs, mask]):
-        return _mask_of_steps(self, inputs, mask)
-    _, (found,) = self._infer_outputs(inputs, [mask], {})
-    return None if found is None else as_node("mask", lambda given: _mask_of_steps(self, *given), (inputs, mask))
+        return _mask_of_steps(layer, inputs, mask)
+    _, (found,) = layer._infer_outputs(inputs, [mask], {})
+    return None if found is None else as_node("mask", lambda given: _mask_of_steps(layer, *given), (inputs, mask))
 
 
 @wraps(_begin)
-def begin(self: Any, inputs: Any) -> list[Any]:
+def begin(layer: Any, inputs: Any) -> list[Any]:
     """`get_initial_state`; of a symbolic tensor nodes."""
     if not is_symbolic(inputs):
-        return _begin(self, inputs)
-    return as_list(as_node("initial_state", lambda given: _begin(self, given), inputs))
+        return _begin(layer, inputs)
+    return as_list(as_node("initial_state", lambda given: _begin(layer, given), inputs))
 
 
 @wraps(_called_with_states)
-def called_with_states(self: Any, inputs: Any, initial_state: Any = None, constants: Any = None, **kwargs: Any) -> Any:
+def called_with_states(layer: Any, inputs: Any, initial_state: Any = None, constants: Any = None, **kwargs: Any) -> Any:
     """`Recurrent.__call__`, whose states and constants may be variables beside symbolic inputs."""
     if is_symbolic(inputs):
         initial_state, constants = (_as_nodes(inputs, each) for each in (initial_state, constants))
-    return _called_with_states(self, inputs, initial_state, constants, **kwargs)
+    return _called_with_states(layer, inputs, initial_state, constants, **kwargs)
 
 
-def input_map(self: Any) -> dict[str, Any]:
+def input_map(layer: Any) -> dict[str, Any]:
     """What `TimeDistributed` gave its layer in each call, with the time steps folded into the batch, by its input."""
     return {
-        object_list_uid(node.inputs): K.reshape(node.inputs, (-1, *node.inputs.shape[2:])) for node in self._call_nodes
+        object_list_uid(node.inputs): K.reshape(node.inputs, (-1, *node.inputs.shape[2:])) for node in layer._call_nodes
     }
 
 

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
+from torchkeras.keras2.put_into import OfModel
 from torchkeras.models import Model, Sequential
 
 _inputs: Any = Model.inputs
@@ -22,21 +23,21 @@ _stacked: Any = Sequential.layers
 _lists: WeakKeyDictionary[Graph, list[Layer]] = WeakKeyDictionary()
 
 
-class Ends:
+class Ends(OfModel):
     """The further names of models; never an object."""
 
     @property
-    def inputs(self: Any) -> list[KerasTensor] | None:
+    def inputs(self) -> list[KerasTensor] | None:
         """The symbolic inputs; None from `model.inputs = None` on, until `_set_inputs` sets them again."""
         return None if "_inputs_taken" in vars(self) else _inputs.fget(self)
 
     @inputs.setter
-    def inputs(self: Any, given: None) -> None:
+    def inputs(self, given: None) -> None:
         if given is not None:
             raise AttributeError(f"{self.name}: inputs may be set to None, and then by _set_inputs; found {given!r}.")
         vars(self)["_inputs_taken"] = True
 
-    def _set_inputs(self: Any, inputs: Any, outputs: Any = None, training: Any = None) -> None:
+    def _set_inputs(self, inputs: Any, outputs: Any = None, training: Any = None) -> None:
         """Make the graph of a model without one for inputs like these, arrays or symbolic tensors.
 
         Raises ValueError where there is a graph already. A model whose inputs were taken away gets its own back.
@@ -50,17 +51,17 @@ class Ends:
             raise ValueError(f"{self.name}: model inputs are already set: {own}.")
 
     @property
-    def outputs(self: Any) -> list[KerasTensor]:
+    def outputs(self) -> list[KerasTensor]:
         """The symbolic outputs. A list sets others, which the model computes from then on."""
         return _outputs.fget(self)
 
     @outputs.setter
-    def outputs(self: Any, given: Any) -> None:
+    def outputs(self, given: Any) -> None:
         wanted = as_list(given)
         if not any(a is not b for a, b in zip_longest(self.outputs, wanted)):
             return
         if not isinstance(self, Sequential):
-            self._connect(unpacked(self.inputs), unpacked(wanted))
+            self._connect(unpacked(self.inputs or []), unpacked(wanted))
             self._training.forget()
             return
         ends = [layer.output for layer in self.layers]
@@ -72,18 +73,18 @@ class Ends:
             self.pop()
 
     @property
-    def layers(self: Any) -> list[Layer]:
+    def layers(self) -> list[Layer]:
         """The layers, in a list that a script may change: always the same until the model has another graph."""
         found = list(_layers.fget(self))
         return found if self._graph is None else _lists.setdefault(self._graph, found)
 
 
-def layers_of_sequential(self: Any) -> list[Layer]:
+def layers_of_sequential(model: Any) -> list[Layer]:
     """The layers; of a Sequential without a graph in a list that a script may change."""
-    if self._graph is not None:
-        return list(_stacked.fget(self))
-    vars(self)["_keys"] = None
-    return self._stack
+    if model._graph is not None:
+        return list(_stacked.fget(model))
+    vars(model)["_keys"] = None
+    return model._stack
 
 
 def extend() -> None:

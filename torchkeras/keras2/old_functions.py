@@ -27,11 +27,11 @@ def extend() -> None:
 
 
 @wraps(_build)
-def build(self: Any, input_shape: Any) -> None:
+def build(layer: Any, input_shape: Any) -> None:
     """`Layer.build`, whose functions have the variables of now from here on."""
-    for option, function in _functions(self):
-        keep_option(self, option.field, with_variables_of_now(function))
-    _build(self, input_shape)
+    for option, function in _functions(layer):
+        keep_option(layer, option.field, with_variables_of_now(function))
+    _build(layer, input_shape)
 
 
 def variables_of(function: FunctionType) -> dict[str, Any]:

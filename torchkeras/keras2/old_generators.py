@@ -79,16 +79,16 @@ def _counting(method: str) -> Callable[..., Any]:
     renamed = {old: new for old, new in KEYWORDS[method].items() if not new.startswith(REFUSED)}
 
     @wraps(own)
-    def counting(self: Any, *args: Any, **given: Any) -> Any:
+    def counting(model: Any, *args: Any, **given: Any) -> Any:
         old = any(name in given for name in (*renamed, *(count[0] for count in counts)))
         if not old or counts[0][2] in given:
-            return own(self, *args, **given)
+            return own(model, *args, **given)
         # A call with one of Keras 1's names is Keras 1's: its second argument counts samples, too.
         if len(args) > len(order) or not given.keys().isdisjoint(order[: len(args)]):
             raise TypeError(f"{method}: an argument is given twice, or there are too many of them.")
         given.update(zip(order, args, strict=False))
         given = {renamed.get(name, name): value for name, value in given.items()}
-        return own(self, **(_in_epochs(method, given) if counts[0][0] in given else given))
+        return own(model, **(_in_epochs(method, given) if counts[0][0] in given else given))
 
     return counting
 

@@ -17,6 +17,7 @@ from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list
 from torchkeras.engine.weights.weight import penalized
 from torchkeras.keras2.added import LOSSES, UPDATES, values, warn_of_none
 from torchkeras.keras2.old_lists import moved
+from torchkeras.keras2.put_into import OfModel
 from torchkeras.layers.functions import Lambda
 from torchkeras.models import Model, Sequential
 
@@ -33,11 +34,11 @@ def calls(network: Any, frozen: bool = False) -> Iterator[tuple[Node, bool]]:
                 yield from calls(node.layer, frozen)
 
 
-class OldGraph:
+class OldGraph(OfModel):
     """The further names of models; never an object."""
 
     @property
-    def losses(self: Any) -> list[Any]:
+    def losses(self) -> list[Any]:
         """The penalties, and all that was added: of the last pass by hand where there was one, else symbolic."""
         found = _losses.fget(self)
         penalties = len(penalized(self))
@@ -46,20 +47,23 @@ class OldGraph:
         added = [each.value for each in _told_losses(self) if self not in each.models]
         return [*found, *_activities(self), *self._training.added.losses, *added]
 
-    def add_loss(self: Any, losses: Any, inputs: Any = None) -> None:
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
         """`Model.add_loss`, also of numbers."""
         warn_of_none(self, losses)
-        given = [torch.full_like(self.outputs[0], x) if isinstance(x, (int, float)) else x for x in as_list(losses)]
+        given = [
+            KerasTensor.apply_function(torch.full_like, (self.outputs[0], x), {}) if isinstance(x, (int, float)) else x
+            for x in as_list(losses)
+        ]
         _add_loss(self, given, inputs)
 
-    def _take_told(self: Any) -> None:
+    def _take_told(self) -> None:
         """Let training minimize what layers of the model were given as losses outside of a call."""
         for each in [each for each in _told_losses(self) if self not in each.models]:
             self.add_loss(each.value)
             each.models.add(self)
 
     @property
-    def updates(self: Any) -> list[Any]:
+    def updates(self) -> list[Any]:
         """The statistics that training changes, once for each call, and what `add_update` was given."""
         found: list[Any] = []
         if not self.trainable:
@@ -76,37 +80,37 @@ class OldGraph:
         return []
 
     @property
-    def _input_layers(self: Any) -> list[Layer]:
+    def _input_layers(self) -> list[Layer]:
         return [tensor._keras_history.layer for tensor in self.inputs]
 
     @property
-    def _output_layers(self: Any) -> list[Layer]:
+    def _output_layers(self) -> list[Layer]:
         return [tensor._keras_history.layer for tensor in self.outputs]
 
     input_layers, output_layers = _input_layers, _output_layers
 
     @property
-    def input_layers_node_indices(self: Any) -> list[int]:
+    def input_layers_node_indices(self) -> list[int]:
         """Which call of its layer made each input."""
         return [tensor._keras_history.node_index for tensor in self.inputs]
 
     @property
-    def input_layers_tensor_indices(self: Any) -> list[int]:
+    def input_layers_tensor_indices(self) -> list[int]:
         """Which output of that call each input is."""
         return [tensor._keras_history.tensor_index for tensor in self.inputs]
 
     @property
-    def output_layers_node_indices(self: Any) -> list[int]:
+    def output_layers_node_indices(self) -> list[int]:
         """Which call of its layer made each output."""
         return [tensor._keras_history.node_index for tensor in self.outputs]
 
     @property
-    def output_layers_tensor_indices(self: Any) -> list[int]:
+    def output_layers_tensor_indices(self) -> list[int]:
         """Which output of that call each output is."""
         return [tensor._keras_history.tensor_index for tensor in self.outputs]
 
     @property
-    def _layers_by_depth(self: Any) -> dict[int, list[Layer]]:
+    def _layers_by_depth(self) -> dict[int, list[Layer]]:
         """The layers by their longest way to an output."""
         depths: dict[Layer, int] = {}
         for node, depth in self._graphed.depths.items():
@@ -117,7 +121,7 @@ class OldGraph:
         return found
 
     @property
-    def _nodes_by_depth(self: Any) -> dict[int, list[Node]]:
+    def _nodes_by_depth(self) -> dict[int, list[Node]]:
         """The calls by their longest way to an output."""
         found: dict[int, list[Node]] = {}
         for node, depth in self._graphed.depths.items():
@@ -126,7 +130,7 @@ class OldGraph:
 
     layers_by_depth, nodes_by_depth = _layers_by_depth, _nodes_by_depth
 
-    def compute_mask(self: Any, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The masks of the outputs; of symbolic inputs symbolic ones."""
         if not any(isinstance(each, KerasTensor) for each in as_list(inputs)):
             return _compute_mask(self, inputs, mask)
@@ -134,7 +138,7 @@ class OldGraph:
         _, masks = self._infer_outputs(inputs, as_list(mask) or [None] * len(given), {})
         return masks[0] if len(masks) == 1 else masks
 
-    def run_internal_graph(self: Any, inputs: Any, masks: Any = None) -> tuple[Any, Any, Any]:
+    def run_internal_graph(self, inputs: Any, masks: Any = None) -> tuple[Any, Any, Any]:
         """Outputs, their masks and their shapes, of symbolic inputs."""
         given = as_list(inputs)
         outputs = as_list(self(inputs))

@@ -26,6 +26,7 @@ from torchkeras.keras2 import old_builds, old_states
 from torchkeras.keras2.added import LOSSES, UPDATES, keep, warn_of_none
 from torchkeras.keras2.interfaces import add_weight_args_preprocessing
 from torchkeras.keras2.old_values import ScriptWeight, taking_values
+from torchkeras.keras2.put_into import OfLayer
 from torchkeras.layers import Dropout
 from torchkeras.layers.resize import Cropping
 
@@ -54,7 +55,7 @@ class WeightList(list[Any]):
         return self
 
 
-class OldLayer:
+class OldLayer(OfLayer):
     """The further names; never an object."""
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -70,7 +71,7 @@ class OldLayer:
         if "call" in own:
             made.call = _assigning(taking_values(own["call"]))
 
-    def __setattr__(self: Any, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: Any) -> None:
         """As `Layer`'s; a variable that is no weight of the layer, such as `K.ones(shape)`, stays none.
 
         A plain value may hide a method of a script's layer, such as `self.build = True` for `self.built`.
@@ -80,8 +81,9 @@ class OldLayer:
             object.__setattr__(self, name, value)
             return
         known = self.__dict__.get("_added")
-        kept = self._is_users and known is not None and isinstance(value, nn.Parameter)
-        if not kept or any(variable.tensors[0] is value for variable in known or ()):
+        is_made = self._is_users and known is not None
+        is_weight = any(variable.tensors[0] is value for variable in known or ())
+        if not (is_made and isinstance(value, nn.Parameter)) or is_weight:
             _set(self, name, value)
             return
         for held in (self.__dict__, self._parameters, self._buffers):
@@ -89,7 +91,7 @@ class OldLayer:
         self._buffers[name] = value
         self._non_persistent_buffers_set.add(name)
 
-    def add_weight(self: Any, *args: Any, **options: Any) -> Tensor:
+    def add_weight(self, *args: Any, **options: Any) -> Tensor:
         """`Layer.add_weight`, also by Keras 1's `add_weight(shape, initializer, name=...)`."""
         given = (self, *args)
         given, options, _ = add_weight_args_preprocessing(given, options)
@@ -108,7 +110,7 @@ class OldLayer:
             made.__class__ = ScriptWeight
         return made
 
-    def add_update(self: Any, updates: Any, inputs: Any = None) -> None:
+    def add_update(self, updates: Any, inputs: Any = None) -> None:
         """In `call`: assignments that a step of training makes once the layer has computed.
 
         Arguments:
@@ -120,7 +122,7 @@ class OldLayer:
         if assignments.waits() or not isinstance(updates, (int, float)):
             assignments.of_layer(self, updates)
 
-    def add_loss(self: Any, losses: Any, inputs: Any = None) -> None:
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
         """`Layer.add_loss`; outside of a `call` also numbers and symbolic tensors, which `losses` lists."""
         warn_of_none(self, losses)
         own = [each for each in as_list(losses) if isinstance(each, (int, float, KerasTensor))]
@@ -128,61 +130,61 @@ class OldLayer:
         if others := [each for each in as_list(losses) if not any(each is one for one in own)]:
             _add_loss(self, others, inputs)
 
-    def get_output_shape_for(self: Any, input_shape: Any) -> Any:
+    def get_output_shape_for(self, input_shape: Any) -> Any:
         """Keras 1's name of `compute_output_shape`."""
         return self.compute_output_shape(input_shape)
 
     @property
-    def trainable_weights(self: Any) -> list[Variable]:
+    def trainable_weights(self) -> list[Variable]:
         """The weights that training changes; a list sets which, and their order."""
         return list(_trained.fget(self))
 
     @trainable_weights.setter
-    def trainable_weights(self: Any, given: Iterable[Any]) -> None:
+    def trainable_weights(self, given: Iterable[Any]) -> None:
         _take(self, list(given), True)
 
     @property
-    def non_trainable_weights(self: Any) -> list[Variable]:
+    def non_trainable_weights(self) -> list[Variable]:
         """The weights that training leaves alone; a list sets which, and their order."""
         return list(_untrained.fget(self))
 
     @non_trainable_weights.setter
-    def non_trainable_weights(self: Any, given: Iterable[Any]) -> None:
+    def non_trainable_weights(self, given: Iterable[Any]) -> None:
         _take(self, list(given), False)
 
     @property
-    def _trainable_weights(self: Any) -> WeightList:
+    def _trainable_weights(self) -> WeightList:
         """The weights of the layer itself that train, to which scripts append."""
         return WeightList(self, True)
 
     @_trainable_weights.setter
-    def _trainable_weights(self: Any, given: Iterable[Any]) -> None:
+    def _trainable_weights(self, given: Iterable[Any]) -> None:
         _take(self, list(given), True)
 
     @property
-    def _non_trainable_weights(self: Any) -> WeightList:
+    def _non_trainable_weights(self) -> WeightList:
         """The weights of the layer itself that do not train, to which scripts append."""
         return WeightList(self, False)
 
     @_non_trainable_weights.setter
-    def _non_trainable_weights(self: Any, given: Iterable[Any]) -> None:
+    def _non_trainable_weights(self, given: Iterable[Any]) -> None:
         _take(self, list(given), False)
 
     @property
-    def inbound_nodes(self: Any) -> list[Node]:
+    def inbound_nodes(self) -> list[Node]:
         """The calls of the layer."""
         return self._inbound_nodes
 
     @property
-    def outbound_nodes(self: Any) -> list[Node]:
+    def outbound_nodes(self) -> list[Node]:
         """The calls of other layers on its outputs; a list replaces them."""
         return self._outbound_nodes
 
     @outbound_nodes.setter
-    def outbound_nodes(self: Any, given: list[Node]) -> None:
+    def outbound_nodes(self, given: list[Node]) -> None:
         self._outbound_nodes = given
 
-    def assert_input_compatibility(self: Any, inputs: Any) -> None:
+    def assert_input_compatibility(self, inputs: Any) -> None:
         """Raise ValueError where inputs do not fit `input_spec`."""
         check_inputs(self, [tuple(tensor.shape) for tensor in as_list(inputs)])
 
@@ -205,9 +207,9 @@ def _rate(value: Any) -> float:
     return BELOW_1.read(value)
 
 
-def _fits(self: Any, input_shape: Any) -> None:
+def _fits(layer: Any, input_shape: Any) -> None:
     """Raise ValueError where a cropping takes more than there is; in Keras 2 it may leave nothing."""
-    self._check_window("cropping", map(sum, self.cropping), input_shape)
+    layer._check_window("cropping", map(sum, layer.cropping), input_shape)
 
 
 def extend() -> None:
@@ -226,13 +228,13 @@ def _assigning(call: Callable[..., Any]) -> Callable[..., Any]:
     """A `call` whose assignments wait until it has computed, and are made in training only."""
 
     @wraps(call)
-    def computed(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def computed(layer: Any, *args: Any, **kwargs: Any) -> Any:
         with (
-            old_states.of_one_run(self, args[0] if args else None),
-            old_builds.with_current_values(self),
-            assignments.waiting(self),
+            old_states.of_one_run(layer, args[0] if args else None),
+            old_builds.with_current_values(layer),
+            assignments.waiting(layer),
         ):
-            return call(self, *args, **kwargs)
+            return call(layer, *args, **kwargs)
 
     return computed
 

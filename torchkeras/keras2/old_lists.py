@@ -16,6 +16,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.engine.weights.weight import penalized
 from torchkeras.keras2.added import LOSSES, UPDATES
+from torchkeras.keras2.put_into import OfLayer
 from torchkeras.layers import GRU, LSTM, BatchNormalization, ConvLSTM2D, SimpleRNN
 
 
@@ -72,24 +73,24 @@ def _of(listed: Iterable[Listed], inputs: Any) -> list[Any]:
     ]
 
 
-class ListedOfLayer:
+class ListedOfLayer(OfLayer):
     """The further names of `Layer`; never an object."""
 
     @property
-    def updates(self: Any) -> list[Any]:
+    def updates(self) -> list[Any]:
         """The statistics that the layer's calls move in training; `K.function` takes them among its updates."""
         return [each.value for each in updates_of(self)]
 
     @property
-    def losses(self: Any) -> list[Any]:
+    def losses(self) -> list[Any]:
         """The penalties on the weights, as scalars, on the outputs of each call, and what was added."""
         return [each.value for each in losses_of(self)]
 
-    def get_updates_for(self: Any, inputs: Any) -> list[Any]:
+    def get_updates_for(self, inputs: Any) -> list[Any]:
         """The updates that depend on some of these inputs; for None those that depend on none."""
         return _of(updates_of(self), inputs)
 
-    def get_losses_for(self: Any, inputs: Any) -> list[Any]:
+    def get_losses_for(self, inputs: Any) -> list[Any]:
         """The losses that depend on some of these inputs; for None those of the weights alone."""
         return _of(losses_of(self), inputs)
 

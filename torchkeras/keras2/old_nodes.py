@@ -12,7 +12,7 @@ from torchkeras.layers import Layer
 
 
 def add_inbound_node(
-    self: Any,
+    node: Any,
     input_tensors: Any,
     output_tensors: Any,
     input_masks: Any = None,
@@ -29,11 +29,11 @@ def add_inbound_node(
     inputs, outputs = as_list(input_tensors), as_list(output_tensors)
     for tensor, mask in zip(outputs, as_list(output_masks), strict=False):
         tensor._keras_mask = mask
-    if not overrides(self, "call"):
+    if not overrides(node, "call"):
         return
     for place, tensor in enumerate(outputs):
-        tensor._keras_history = History(self, len(self._call_nodes), place)
-    attach(Node(self, unpacked(inputs), unpacked(outputs), dict(arguments or {})), inputs)
+        tensor._keras_history = History(node, len(node._call_nodes), place)
+    attach(Node(node, unpacked(inputs), unpacked(outputs), dict(arguments or {})), inputs)
 
 
 def extend() -> None:

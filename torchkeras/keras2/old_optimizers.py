@@ -20,6 +20,7 @@ from torchkeras.backend.functions import Minimized
 from torchkeras.backend.nodes import floating
 from torchkeras.backend.variables import Settable
 from torchkeras.engine.weights.weight import Variable
+from torchkeras.keras2.put_into import OfOptimizer
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.options import RULES
 from torchkeras.optimizers.parameter_groups import Gradients, clipped
@@ -80,7 +81,7 @@ class NamedArray(Tensor):
         return found
 
 
-class OldOptimizer:
+class OldOptimizer(OfOptimizer):
     """What a class with `get_updates` has in place of `update_step`; never an object."""
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -91,17 +92,17 @@ class OldOptimizer:
             cls.weights = []  # type: ignore[attr-defined]
             cls.updates = []  # type: ignore[attr-defined]
 
-    def __post_init__(self: Any, *given: Any) -> None:
+    def __post_init__(self, *given: Any) -> None:
         _finish_settable(self, *given)
         self.iterations = K.variable(0, dtype="int64", name="iterations")
         self._remembered = remembered.Variables()
         self._gradients: dict[int, Tensor] = {}
 
-    def get_gradients(self: Any, loss: Any, params: Any) -> list[Tensor]:
+    def get_gradients(self, loss: Any, params: Any) -> list[Tensor]:
         """The gradients of the step, clipped as the options say; a weight that the loss does not reach has zeros."""
         return [self._gradients.get(id(each), torch.zeros_like(each)) for each in params]
 
-    def _update(self: Any, gradients: Gradients) -> None:
+    def _update(self, gradients: Gradients) -> None:
         if self.clipnorm or self.clipvalue or self.each_clipnorm:
             gradients = clipped(self._groups, gradients, self.each_clipnorm, self.clipnorm, self.clipvalue)
         weights = _with_gradients(self, gradients)
@@ -140,7 +141,7 @@ def _with_gradients(optimizer: Any, gradients: Gradients) -> dict[int, tuple[Ten
     return weights
 
 
-def get_updates(self: Any, *args: Any, **named: Any) -> list[Any]:
+def get_updates(optimizer: Any, *args: Any, **named: Any) -> list[Any]:
     """A step that minimizes a symbolic loss, for the updates of `K.function`.
 
     By Keras 2's `get_updates(loss, params)` or Keras 1's `get_updates(params, constraints, loss)`.
@@ -148,7 +149,7 @@ def get_updates(self: Any, *args: Any, **named: Any) -> list[Any]:
     old = len(args) == 3 or (len(args) == 2 and isinstance(args[1], dict))
     names = ("params", "constraints", "loss") if old else ("loss", "params")
     given = {**dict(zip(names, args, strict=False)), **named}
-    return [Minimized(self, given["loss"], list(given["params"]), given.get("constraints") or {})]
+    return [Minimized(optimizer, given["loss"], list(given["params"]), given.get("constraints") or {})]
 
 
 def _called(optimizer: Any, params: list[Tensor]) -> Any:
@@ -160,15 +161,15 @@ def _called(optimizer: Any, params: list[Tensor]) -> Any:
     return optimizer.get_updates(None, params)
 
 
-def _finish_settable(self: Any, *given: Any) -> None:
-    _finish(self, *given)
-    for name in [name for name in vars(self) if name in RULES]:
-        _make_settable(self, name)
+def _finish_settable(optimizer: Any, *given: Any) -> None:
+    _finish(optimizer, *given)
+    for name in [name for name in vars(optimizer) if name in RULES]:
+        _make_settable(optimizer, name)
 
 
-def _set_settable(self: Any, name: str, value: Any) -> None:
-    _set_option(self, name, value)
-    _make_settable(self, name)
+def _set_settable(optimizer: Any, name: str, value: Any) -> None:
+    _set_option(optimizer, name, value)
+    _make_settable(optimizer, name)
 
 
 def _make_settable(optimizer: Any, name: str) -> None:

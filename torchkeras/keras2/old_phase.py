@@ -80,11 +80,11 @@ def keep_settled(outputs: Any) -> None:
     _settled.update(map(node_of, leaves(outputs)))
 
 
-def get_config(self: Any) -> dict[str, Any]:
+def get_config(model: Any) -> dict[str, Any]:
     """`Model.get_config`, without the phases that were set: they are no arguments of the calls."""
-    config = _get_config(self)
-    for layer, written in zip(self._graphed.layers, config.get("layers", ()), strict=False):
-        calls = [node for node in self._graphed.nodes_of(layer) if node.input_tensors]
+    config = _get_config(model)
+    for layer, written in zip(model._graphed.layers, config.get("layers", ()), strict=False):
+        calls = [node for node in model._graphed.nodes_of(layer) if node.input_tensors]
         for node, places in zip(calls, written.get("inbound_nodes", ()), strict=False):
             for place in places if node in _settled else ():
                 place[3].pop("training", None)

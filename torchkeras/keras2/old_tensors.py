@@ -12,28 +12,28 @@ from torchkeras.keras2.tf.shapes import TensorShape, merged
 _part = KerasTensor.__getitem__
 
 
-def get_shape(self: Any) -> TensorShape:
+def get_shape(tensor: Any) -> TensorShape:
     """The shape of a tensor as TensorFlow 1 gave it."""
-    return TensorShape(self.shape)
+    return TensorShape(tensor.shape)
 
 
-def set_shape(self: Any, shape: Any) -> None:
+def set_shape(tensor: Any, shape: Any) -> None:
     """Say what sizes are not known. Raises ValueError where they contradict known ones."""
-    object.__setattr__(self, "shape", merged(tuple(self.shape), shape))
+    object.__setattr__(tensor, "shape", merged(tuple(tensor.shape), shape))
 
 
-def part(self: Any, key: Any) -> Any:
+def part(tensor: Any, key: Any) -> Any:
     """A part of a symbolic tensor; a slice that goes back over a whole axis turns the axis around."""
     if not steps_back(key):
-        return _part(self, key)
+        return _part(tensor, key)
     keys, axes, axis = list(key) if isinstance(key, tuple) else [key], [], 0
     taken = sum(each is not None and each is not Ellipsis for each in keys)
     for place, each in enumerate(keys):
         if each == slice(None, None, -1):
             axes.append(axis)
             keys[place] = slice(None)
-        axis += len(self.shape) - taken if each is Ellipsis else each is not None
-    return _part(K.reverse(self, axes), tuple(keys)) if axes else _part(self, key)
+        axis += len(tensor.shape) - taken if each is Ellipsis else each is not None
+    return _part(K.reverse(tensor, axes), tuple(keys)) if axes else _part(tensor, key)
 
 
 def extend() -> None:

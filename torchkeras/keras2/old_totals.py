@@ -16,6 +16,7 @@ from torchkeras.data.target_kinds import CLASSES, SOME_CLASSES
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.step.step import scored
 from torchkeras.engine.symbolic.tensor import KerasTensor
+from torchkeras.keras2.put_into import OfModel
 from torchkeras.layers import Lambda
 from torchkeras.models import Model
 from torchkeras.optimizers import Optimizer
@@ -57,46 +58,46 @@ def _pair(model: Any) -> None:
             model.add_metric(tensor, name)
 
 
-class OldTotals:
+class OldTotals(OfModel):
     """The further attributes of models; never an object."""
 
     @property
-    def metrics_names(self: Any) -> list[str]:
+    def metrics_names(self) -> list[str]:
         """As ever. A name may be appended, with a symbolic tensor to `metrics_tensors`: its mean is reported too."""
         appended = self.__dict__.setdefault("_appended_names", [])
         known = _metrics_names.__get__(self)
         return Appended([*known, *(name for name in appended if name not in known)], self, "_appended_names")
 
     @metrics_names.setter
-    def metrics_names(self: Any, names: Any) -> None:
+    def metrics_names(self, names: Any) -> None:
         known = _metrics_names.__get__(self)
         self.__dict__["_appended_names"] = [
             name for name in names if name not in known or name in self._training.added.metrics
         ]
 
     @property
-    def metrics_tensors(self: Any) -> list[KerasTensor]:
+    def metrics_tensors(self) -> list[KerasTensor]:
         """The tensors that were appended, whose means are reported under the names appended to `metrics_names`."""
         return Appended(self.__dict__.setdefault("_appended_tensors", []), self, "_appended_tensors")
 
     @metrics_tensors.setter
-    def metrics_tensors(self: Any, tensors: Any) -> None:
+    def metrics_tensors(self, tensors: Any) -> None:
         self.__dict__.setdefault("_appended_names", [])
         self.__dict__["_appended_tensors"] = list(tensors)
         _pair(self)
 
     @property
-    def targets(self: Any) -> list[KerasTensor]:
+    def targets(self) -> list[KerasTensor]:
         """An Input for the targets of each output that has a loss."""
         return _fed(self).targets
 
     @property
-    def sample_weights(self: Any) -> list[KerasTensor]:
+    def sample_weights(self) -> list[KerasTensor]:
         """An Input for the sample weights of each output that has a loss."""
         return _fed(self).weights
 
     @property
-    def total_loss(self: Any) -> KerasTensor:
+    def total_loss(self) -> KerasTensor:
         """The loss that training minimizes, of the inputs, `targets` and `sample_weights`.
 
         Raises ValueError for a model with masked outputs or losses of layers, of which no symbolic tensor is known.
@@ -108,11 +109,11 @@ def _forgetting(method: Callable[..., Any]) -> Callable[..., Any]:
     """`compile`, after which nothing is appended."""
 
     @wraps(method)
-    def forgetting(self: Any, *args: Any, **kwargs: Any) -> None:
-        for name in self.__dict__.get("_appended_names", ()):
-            self._training.added = self._training.added.without(name)
-        self.__dict__.update(_appended_names=[], _appended_tensors=[])
-        method(self, *args, **kwargs)
+    def forgetting(model: Any, *args: Any, **kwargs: Any) -> None:
+        for name in model.__dict__.get("_appended_names", ()):
+            model._training.added = model._training.added.without(name)
+        model.__dict__.update(_appended_names=[], _appended_tensors=[])
+        method(model, *args, **kwargs)
 
     return forgetting
 
@@ -165,7 +166,7 @@ def _input(name: str, shape: tuple[int | None, ...], dtype: str) -> KerasTensor:
     return InputLayer(batch_input_shape=shape, dtype=dtype, name=unique_name(name)).input
 
 
-def get_gradients(self: Any, loss: KerasTensor, params: Any) -> list[KerasTensor]:
+def get_gradients(optimizer: Any, loss: KerasTensor, params: Any) -> list[KerasTensor]:
     """The gradients of a symbolic loss by weights, clipped as the optimizer clips.
 
     Raises TypeError for a loss with values, ValueError for a weight that the loss does not depend on.
@@ -175,11 +176,11 @@ def get_gradients(self: Any, loss: KerasTensor, params: Any) -> list[KerasTensor
     found = K.gradients(loss, params)
     if any(each is None for each in found):
         raise ValueError(f"get_gradients: the loss does not depend on weight {found.index(None)} of those given.")
-    if self.clipnorm:
+    if optimizer.clipnorm:
         norm = K.sqrt(sum(K.sum(K.square(each)) for each in found))
-        found = [each * K.minimum(1.0, self.clipnorm / norm) for each in found]
-    if self.clipvalue:
-        found = [K.clip(each, -self.clipvalue, self.clipvalue) for each in found]
+        found = [each * K.minimum(1.0, optimizer.clipnorm / norm) for each in found]
+    if optimizer.clipvalue:
+        found = [K.clip(each, -optimizer.clipvalue, optimizer.clipvalue) for each in found]
     return found
 
 

@@ -20,6 +20,7 @@ from torchkeras.keras2 import old_seeds
 from torchkeras.keras2.data_tensors import STEPS, by_steps, with_values
 from torchkeras.keras2.engine import saving, training_utils
 from torchkeras.keras2.old_metrics import converted
+from torchkeras.keras2.put_into import OfModel
 from torchkeras.models import Model
 
 _compile: Any = Model.compile
@@ -29,84 +30,84 @@ _save: Any = Model.save
 _may_wait = runs.may_wait
 
 
-class OldTraining:
+class OldTraining(OfModel):
     """The further names of models; never an object."""
 
     # --- functions of one batch --------------------------------------------------------------------------------------
 
-    def _make_train_function(self: Any) -> None:
+    def _make_train_function(self) -> None:
         """Nothing but a look: `train_function` is there once the model is compiled. RuntimeError before."""
         self._training.check_compiled()
 
     _make_test_function = _make_train_function
 
-    def _make_predict_function(self: Any) -> None:
+    def _make_predict_function(self) -> None:
         """Nothing: `predict_function` is always there."""
 
     @property
-    def train_function(self: Any) -> Callable[[Any], list[Any]] | None:
+    def train_function(self) -> Callable[[Any], list[Any]] | None:
         """A step on [inputs..., targets..., sample weights..., learning phase]; a list of numbers. None uncompiled."""
         return _by_parts(self, self.train_on_batch) if self._training.is_compiled else None
 
     @property
-    def test_function(self: Any) -> Callable[[Any], list[Any]] | None:
+    def test_function(self) -> Callable[[Any], list[Any]] | None:
         """As `train_function`, without an update."""
         return _by_parts(self, self.test_on_batch) if self._training.is_compiled else None
 
     @property
-    def predict_function(self: Any) -> Callable[[Any], list[Any]]:
+    def predict_function(self) -> Callable[[Any], list[Any]]:
         """The outputs for [inputs..., learning phase]."""
         return lambda ins: as_list(self.predict_on_batch(unpacked(list(ins)[: len(self.inputs)])))
 
     # --- what is fed -------------------------------------------------------------------------------------------------
 
     @property
-    def _feed_inputs(self: Any) -> list[KerasTensor]:
+    def _feed_inputs(self) -> list[KerasTensor]:
         return self.inputs
 
     @property
-    def _feed_input_names(self: Any) -> list[str]:
+    def _feed_input_names(self) -> list[str]:
         return self.input_names
 
     @property
-    def _feed_input_shapes(self: Any) -> list[Any]:
+    def _feed_input_shapes(self) -> list[Any]:
         return [tensor.shape for tensor in self.inputs]
 
     @property
-    def _feed_output_names(self: Any) -> list[str]:
+    def _feed_output_names(self) -> list[str]:
         return [target.name for target in self._training.ready().targets]
 
     @property
-    def _feed_output_shapes(self: Any) -> list[Any]:
+    def _feed_output_shapes(self) -> list[Any]:
         return [self.outputs[target.index].shape for target in self._training.ready().targets]
 
     @property
-    def _collected_trainable_weights(self: Any) -> list[Any]:
+    def _collected_trainable_weights(self) -> list[Any]:
         """What trains, since the last `compile`."""
         parameters = {id(each) for each in self._training.ready().parameters}
         return [each for each in self.weights if id(each.tensors[0]) in parameters]
 
     @property
-    def loss_functions(self: Any) -> list[Any]:
+    def loss_functions(self) -> list[Any]:
         """The loss of each output that has one."""
         return [target.objective.given for target in self._training.ready().targets]
 
     @property
-    def stateful_metric_names(self: Any) -> list[str]:
+    def stateful_metric_names(self) -> list[str]:
         """The metrics that are no means over batches."""
         return list(self._training.ready().kept)
 
-    def _uses_dynamic_learning_phase(self: Any) -> bool:
+    def _uses_dynamic_learning_phase(self) -> bool:
         return self.uses_learning_phase
 
-    def _check_trainable_weights_consistency(self: Any) -> None:
+    def _check_trainable_weights_consistency(self) -> None:
         """Warn when what trains is another than at the time of `compile`."""
         if self._training.is_compiled:
             with collected(self._training, self._training.ready()):
                 pass
 
     def _standardize_user_data(
-        self: Any, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, **options: Any
+        self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, **options: Any
     ) -> tuple[list[Any], list[Any], list[Any]]:
         """Inputs, targets and weights as lists of arrays in the model's order."""
         names, shapes = self.input_names, [tensor.shape for tensor in self.inputs]
@@ -124,7 +125,7 @@ class OldTraining:
     # --- what its methods take ---------------------------------------------------------------------------------------
 
     @wraps(_compile)
-    def compile(self: Any, *args: Any, **kwargs: Any) -> None:
+    def compile(self, *args: Any, **kwargs: Any) -> None:
         if kwargs.pop("mode", None) is not None:
             warnings.warn("compile: mode was an option of Theano's functions; it changes nothing here.", stacklevel=2)
         given = _by_name(_compile, args, kwargs)
@@ -140,7 +141,7 @@ class OldTraining:
         _compile(self, **given)
 
     @wraps(_fit)
-    def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def fit(self, *args: Any, **kwargs: Any) -> Any:
         given = _by_name(_fit, args, kwargs)
         data = given.get("validation_data")
         if isinstance(data, (tuple, list)) and len(data) in (2, 3):
@@ -151,12 +152,12 @@ class OldTraining:
             old_seeds.seed_order()
         return _fit(self, **given)
 
-    def summary(self: Any, *args: Any, **kwargs: Any) -> None:
+    def summary(self, *args: Any, **kwargs: Any) -> None:
         """`Model.summary`, with a warning when what trains is another than at the time of `compile`."""
         self._check_trainable_weights_consistency()
         _summary(self, *args, **kwargs)
 
-    def save(self: Any, filepath: Any, overwrite: bool = True, include_optimizer: bool = True) -> None:
+    def save(self, filepath: Any, overwrite: bool = True, include_optimizer: bool = True) -> None:
         """`Model.save`, also into an open HDF5 file or a group."""
         if isinstance(filepath, h5py.Group):
             saving.save_model(self, filepath, overwrite, include_optimizer)
@@ -263,22 +264,22 @@ def _on_data(method: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @wraps(method)
-    def taking(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def taking(model: Any, *args: Any, **kwargs: Any) -> Any:
         given = {name: _dense(value) for name, value in _by_name(method, args, kwargs).items()}
-        if isinstance(given.get("sample_weight"), tuple) and self._is_connected and len(self.outputs) > 1:
+        if isinstance(given.get("sample_weight"), tuple) and model._is_connected and len(model.outputs) > 1:
             raise TypeError(
-                f"{method.__name__}: the sample_weight of {len(self.outputs)} outputs must be a list or a dict; found "
+                f"{method.__name__}: the sample_weight of {len(model.outputs)} outputs must be a list or a dict; found "
                 "a tuple."
             )
         if method.__name__ in STEPS:
             given = by_steps(method.__name__, given)
-            if _is_32(self, method.__name__, given):
+            if _is_32(model, method.__name__, given):
                 given["batch_size"] = 32
-        if given.get("y") is not None and self.target_tensors is not None:
+        if given.get("y") is not None and model.target_tensors is not None:
             raise ValueError(f"{method.__name__}: compile was given target_tensors, which are the targets: give no y.")
         if "x" in given:
-            given["x"] = with_values(self, given["x"])
-        return method(self, **given)
+            given["x"] = with_values(model, given["x"])
+        return method(model, **given)
 
     return taking
 
@@ -309,7 +310,7 @@ def _taking_processes(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method to which a generator may be given with `use_multiprocessing`: one thread runs it."""
 
     @wraps(method)
-    def taking(self: Any, generator: Any, *args: Any, **kwargs: Any) -> Any:
+    def taking(model: Any, generator: Any, *args: Any, **kwargs: Any) -> Any:
         if kwargs.get("use_multiprocessing") and hasattr(generator, "__next__"):
             warnings.warn(
                 f"{method.__name__}: processes would each make the same batches of a generator, so one thread runs it; "
@@ -317,6 +318,6 @@ def _taking_processes(method: Callable[..., Any]) -> Callable[..., Any]:
                 stacklevel=2,
             )
             kwargs = {**kwargs, "use_multiprocessing": False, "workers": min(1, kwargs.get("workers", 1))}
-        return method(self, generator, *args, **kwargs)
+        return method(model, generator, *args, **kwargs)
 
     return taking

@@ -64,10 +64,10 @@ def _with_arrays(name: str) -> Callable[[Value, Any], Any]:
     function = getattr(Tensor, name)
 
     @wraps(function)
-    def operate(self: Value, other: Any) -> Any:
+    def operate(value: Value, other: Any) -> Any:
         if isinstance(other, (np.ndarray, np.generic)):
-            other = torch.as_tensor(other, device=self.device).to(self.dtype)
-        return function(self, other)
+            other = torch.as_tensor(other, device=value.device).to(value.dtype)
+        return function(value, other)
 
     return operate
 

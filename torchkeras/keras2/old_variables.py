@@ -22,9 +22,9 @@ from torchkeras.keras2.old_values import IN_PLACE, ScriptWeight, giving_values
 _get = Weight.__get__
 
 
-def get(self: Any, layer: Any, owner: type) -> Any:
+def get(attribute: Any, layer: Any, owner: type) -> Any:
     """A weight of a layer; outside of a layer's code an expression, which what is computed from it is too."""
-    found = _get(self, layer, owner)
+    found = _get(attribute, layer, owner)
     if not isinstance(found, Tensor) or CODE.owner is not None or assignments.waits():
         return found
     expression = expression_of(found)

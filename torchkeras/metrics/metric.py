@@ -222,13 +222,13 @@ def _updating(update: Callable[..., Any]) -> Callable[..., Any]:
     """An `update_state` that first moves the states to the device of the predictions, and records no gradients."""
 
     @wraps(update)
-    def update_state(self: Metric, *values: Any, **options: Any) -> None:
+    def update_state(metric: Metric, *values: Any, **options: Any) -> None:
         given = (options.get("y_pred"), *reversed(values[:2]), *options.values())
-        device = next((value.device for value in given if isinstance(value, Tensor)), self._device)
-        if device is not None and device != self._device:
-            self.to(device)
+        device = next((value.device for value in given if isinstance(value, Tensor)), metric._device)
+        if device is not None and device != metric._device:
+            metric.to(device)
         with torch.no_grad():
-            update(self, *values, **options)
+            update(metric, *values, **options)
 
     return update_state
 
@@ -237,8 +237,8 @@ def _copying(result: Callable[..., Any]) -> Callable[..., Any]:
     """A `result` whose values stay as they are while the states change, also where it returns one of them."""
 
     @wraps(result)
-    def copied(self: Metric) -> Any:
-        found = result(self)
+    def copied(metric: Metric) -> Any:
+        found = result(metric)
         return found.detach().clone() if isinstance(found, Tensor) else found
 
     return copied

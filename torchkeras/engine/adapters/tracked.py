@@ -57,9 +57,9 @@ class Tracked(nn.Module):
 def _changing(base: type, name: str) -> Callable[..., Any]:
     method = getattr(base, name)
 
-    def change(self: Any, *args: Any, **kwargs: Any) -> Any:
-        result = method(self, *args, **kwargs)
-        self._register()
+    def change(container: Any, *args: Any, **kwargs: Any) -> Any:
+        result = method(container, *args, **kwargs)
+        container._register()
         return result
 
     change.__name__, change.__doc__ = name, f"As `{base.__name__}.{name}`; torch sees the change."

@@ -186,8 +186,8 @@ class KerasTensor(Symbolic):
 
 
 def _operator(function: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
-    def apply(self: KerasTensor, *others: Any) -> Any:
-        return KerasTensor.apply_function(function, (*others, self) if swapped else (self, *others), {})
+    def apply(tensor: KerasTensor, *others: Any) -> Any:
+        return KerasTensor.apply_function(function, (*others, tensor) if swapped else (tensor, *others), {})
 
     return apply
 
@@ -198,10 +198,10 @@ COMPARED = (KerasTensor, SymbolicSize, torch.Tensor, np.ndarray, np.generic, int
 def _comparison(function: Callable[..., Any]) -> Callable[..., Any]:
     """`==` or `!=` with what can be compared; with anything else, such as None, a tensor is not equal."""
 
-    def apply(self: KerasTensor, other: Any) -> Any:
+    def apply(tensor: KerasTensor, other: Any) -> Any:
         known = isinstance(other, COMPARED)
         if known:
-            return KerasTensor.apply_function(function, (self, other), {})
+            return KerasTensor.apply_function(function, (tensor, other), {})
         return NotImplemented
 
     return apply

@@ -51,14 +51,14 @@ class SymbolicSize:
 
 
 def _operation(name: str, swapped: bool) -> Callable[[SymbolicSize, Any], Any]:
-    def apply(self: SymbolicSize, other: Any) -> Any:
+    def apply(size: SymbolicSize, other: Any) -> Any:
         if type(other) is not int and not isinstance(other, SymbolicSize):
             return NotImplemented
         if name == "*" and type(other) is int and other == 1:
-            return self
+            return size
         if swapped:
-            return SymbolicSize(name, other, self)
-        return SymbolicSize(name, self, other)
+            return SymbolicSize(name, other, size)
+        return SymbolicSize(name, size, other)
 
     return apply
 
