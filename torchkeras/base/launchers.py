@@ -18,6 +18,7 @@ LAUNCHERS = (
     SLURM,
     MPICH,
 )
+RANKS = [names[0] for names in LAUNCHERS]
 
 
 def launcher() -> tuple[str, ...] | None:

@@ -86,7 +86,7 @@ def kept(modules: Sequence[nn.Module], training: bool) -> Iterator[None]:
             held_ones.update(map(id, all_minding(module)))
     with _unheld(held_ones):
         before = [(inside, inside.training) for module in modules for inside in module.modules()]
-        if any(mode is not training for _, mode in before):
+        if [mode for _, mode in before if mode is not training]:
             for module in modules:
                 module.train(training)
     try:

@@ -293,7 +293,7 @@ class Optimizer(ByHand, State):
                 self.update_step(taken, found, rate)
         if self.use_ema:
             self._average()
-        self.iterations += 1
+        self.__dict__["iterations"] += 1  # at once: it is no option, which setting looks for
 
     def _fitted(self, group: Group, gradients: Gradients) -> tuple[Group, list[Tensor]]:
         if self.takes_arrays:

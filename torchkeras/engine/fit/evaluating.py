@@ -20,7 +20,9 @@ from torchkeras.engine.fit.turns import computing, counted_apart, counting
 from torchkeras.engine.step.step import losses
 
 if TYPE_CHECKING:
+    from torchkeras.engine.fit.one_process import OneProcess
     from torchkeras.engine.fit.training import Training
+    from torchkeras.engine.step.compiled_model import CompiledModel
 
 
 # --- one batch -------------------------------------------------------------------------------------------------------
@@ -31,16 +33,17 @@ def train_on_batch(
 ) -> dict[str, Any]:
     """As `Model.train_on_batch`: the numbers by name."""
     batch = _one_batch(training, "train_on_batch", x, y, sample_weight, class_weight)
-    compiled = training.ready()
+    processes, compiled = training.processes, training.ready()
+    batch = processes.own(batch)
     if compiled.guard is not None:
         compiled.guard.begin()
     with (
-        training.processes.doing("train_on_batch", training.model, once=compiled, samples=batch.whole),
+        processes.doing("train_on_batch", training.model, once=compiled, samples=batch.whole),
         collected(training, compiled),
-        computing(training, trains=True),
+        computing(training, True, batch.inputs[0].device),
         counting(training, "train_on_batch", reset_metrics),
     ):
-        numbers = _numbers(training, "train", batch)
+        numbers = _numbers(training, compiled, processes, "train", batch)
     runs.look_at(compiled, training.model, "train_on_batch")
     return numbers
 
@@ -48,13 +51,15 @@ def train_on_batch(
 def test_on_batch(training: Training, x: Any, y: Any, sample_weight: Any, reset_metrics: bool) -> dict[str, Any]:
     """As `Model.test_on_batch`: the numbers by name."""
     batch = _one_batch(training, "test_on_batch", x, y, sample_weight)
+    processes, compiled = training.processes, training.ready()
+    batch = processes.own(batch)
     with (
-        training.processes.doing("test_on_batch", training.model, once=training.ready(), samples=batch.whole),
-        computing(training, trains=False),
+        processes.doing("test_on_batch", training.model, once=compiled, samples=batch.whole),
+        computing(training, False, batch.inputs[0].device),
         torch.no_grad(),
         counting(training, "test_on_batch", reset_metrics),
     ):
-        return _numbers(training, "test", batch)
+        return _numbers(training, compiled, processes, "test", batch)
 
 
 def _one_batch(training: Training, method: str, x: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> Batch:
@@ -63,13 +68,14 @@ def _one_batch(training: Training, method: str, x: Any, y: Any, sample_weight: A
     arrays = Intake(training, class_weight).arrays(x, y, sample_weight)
     data = ArrayData(*arrays, device=training.model._device)
     check_batches(training, len(data), len(data), method)
-    batch = next(data.batches(len(data), "sequential"))
-    return training.processes.own(batch)
+    return next(data.batches(len(data), "sequential"))
 
 
-def _numbers(training: Training, kind: str, batch: Batch) -> dict[str, Any]:
-    step, kept, owned = training.step(kind), training.ready().kept, training.has_own(f"{kind}_step")
-    found = training.processes.sums(kept, owned).of_one(step, batch)
+def _numbers(
+    training: Training, compiled: CompiledModel, processes: OneProcess, kind: str, batch: Batch
+) -> dict[str, Any]:
+    step, owned = training.step(kind), training.has_own(f"{kind}_step")
+    found = processes.sums(compiled.kept, owned).of_one(step, batch)
     return Logs(ordered(found, training.model.metrics_names)).copy()
 
 

@@ -19,7 +19,7 @@ from torchkeras import optimizers
 from torchkeras.base import fixed_lists
 from torchkeras.base.function_values import installed
 from torchkeras.base.interrupts import imported
-from torchkeras.base.launchers import LAUNCHERS
+from torchkeras.base.launchers import RANKS
 from torchkeras.base.lazy import lazy_property
 from torchkeras.callbacks.logs import Named
 from torchkeras.callbacks.monitoring import rises_by_words
@@ -34,7 +34,6 @@ from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess
 from torchkeras.engine.fit.symbolic_scores import Scores, refuse
 from torchkeras.engine.fit.turns import Turn
 from torchkeras.engine.fit.watched import Changing, ChangingWeights
-from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.subclassed import OwnCode
 from torchkeras.engine.graph.trace import Graph
@@ -238,7 +237,7 @@ class Training:
         Raises ValueError where there is no loss for it, or no optimizer.
         """
         compiled, own = self.ready(), self.own_steps.step(kind)
-        compiled.calls = HookFreeCalls(compiled.network)  # which looks at the modules again
+        compiled.calls.look_again()
         if compiled.settled != SETTLED.count and compiled.look_again is not None:
             compiled.look_again()
         if own is not None:
@@ -298,7 +297,7 @@ class Training:
 def _is_distributed(setting: Any) -> bool:
     """Whether `compile(distribute=)` says that processes train together."""
     if setting == "auto":
-        launched = any(names[0] in os.environ for names in LAUNCHERS)
+        launched = any(map(os.environ.__contains__, RANKS))
         return (has_group() or launched) and world_size() > 1
     return setting is not None
 

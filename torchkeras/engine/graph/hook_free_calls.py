@@ -41,25 +41,67 @@ def _replaces_call(module: nn.Module) -> bool:
     return any(map(vars(module).__contains__, REPLACING))
 
 
-class HookFreeCalls:
-    """`run`, as that of the network: by a module call where something would see one, and else directly.
-
-    Hooks are looked for at every run; what modules there are, once.
-    """
+class Inside:
+    """The modules inside a network, and whether they are still those that they were."""
 
     def __init__(self, network: Layer):
         self._network = network
+        self.look()
+
+    def look(self) -> None:
+        """Take them as they are now."""
+        self.modules = modules = list(self._network.modules())
+        inside: list[dict[str, Any]] = [module._modules for module in modules]  # type: ignore[misc]
+        self._changes, self._childless = CHANGES.count, [each for each in inside if not each]
+        self._parents = [each for each in inside if each]
+        self._counts = list(map(len, self._parents))
+        self._children = list(chain.from_iterable(map(dict.values, self._parents)))
+        others = [module for module in modules if not isinstance(module, Layer)]  # which tell of no change
+        self._others, self._types = others, list(map(type, others))
+        self._vars, self._names = [vars(each) for each in others for _ in REPLACING], [*REPLACING] * len(others)
+        self._replaced = any(map(_replaces_call, modules))
+        self.hooks = _hooks_of(modules)
+
+    def is_same(self) -> bool:
+        """Whether no layer has changed since, and no module is another one."""
+        return (
+            self._changes == CHANGES.count
+            and list(map(len, self._parents)) == self._counts
+            and all(map(is_, chain.from_iterable(map(dict.values, self._parents)), self._children))
+            and not any(self._childless)
+            and list(map(type, self._others)) == self._types
+        )
+
+    def is_replaced(self) -> bool:
+        """Whether something has put a function into the place of what one of them computes by."""
+        return self._replaced or any(map(contains, self._vars, self._names))
+
+
+class HookFreeCalls:
+    """`run`, as that of the network: by a module call where something would see one, and else directly.
+
+    Hooks are looked for at every run; what modules there are, when `look_again` is called.
+    """
+
+    def __init__(self, network: Layer):
+        self._network, self._inside = network, Inside(network)
         self._look()
 
     def _look(self) -> None:
-        network, self._settled = self._network, SETTLED.count
-        modules = list(network.modules())
-        for module in modules if SETTLED.count else ():  # here, since torch.compile cannot follow it
+        self._settled = SETTLED.count
+        for module in self._inside.modules if SETTLED.count else ():  # here, since torch.compile cannot follow it
             if (generated := vars(module).get("_generated")) is not None:
                 generated.renew()
-        self._hooks = _hooks_of(modules)
-        self._replaced = any(map(_replaces_call, modules))
+        self._replaced = self._inside.is_replaced()
         self.unobserved = self._computing()._facts.hook_free()  # as `run`, for a caller that knows of no observer
+
+    def look_again(self) -> None:
+        """Follow what has changed in the network since the last look."""
+        vars(self).pop("minding", None)
+        same = self._settled == SETTLED.count and self._inside.is_same()
+        if not (same and self._replaced == self._inside.is_replaced()):
+            self._inside.look()
+            self._look()
 
     @lazy_property
     def minding(self) -> list[nn.Module]:
@@ -77,11 +119,11 @@ class HookFreeCalls:
         """
         if self._settled != SETTLED.count:
             self._look()
-        hooks = any(self._hooks) if not known else any(id(each) not in known for each in self._all_hooks())
+        hooks = any(self._inside.hooks) if not known else any(id(each) not in known for each in self._all_hooks())
         return self._replaced or hooks or bool(has_any_global_hook())
 
     def _all_hooks(self) -> Iterator[Any]:
-        return chain.from_iterable(hooks.values() for hooks in self._hooks if hooks)
+        return chain.from_iterable(hooks.values() for hooks in self._inside.hooks if hooks)
 
     def run(self, inputs: Any, **options: Any) -> Any:
         """What a module call of the network gives."""
@@ -95,42 +137,20 @@ class Remembered:
     """
 
     def __init__(self, network: Any):
-        self._network, self._calls, self._made = network, 0, 0
-        self._remember()
-
-    def _remember(self) -> None:
-        modules = list(self._network.modules())
-        inside: list[dict[str, Any]] = [module._modules for module in modules]  # type: ignore[misc]
-        self._changes, self._childless = CHANGES.count, [each for each in inside if not each]
-        self._parents = [each for each in inside if each]
-        self._counts = list(map(len, self._parents))
-        self._children = list(chain.from_iterable(map(dict.values, self._parents)))
-        others = [module for module in modules if not isinstance(module, Layer)]  # which tell of no change
-        self._others, self._types = others, list(map(type, others))
-        self._vars, self._names = [vars(each) for each in others for _ in REPLACING], [*REPLACING] * len(others)
-        self._replaced = any(map(_replaces_call, modules))
-        self._hooks = _hooks_of(modules)
-        self._stand_ins = StandIns(self._network._modules)
-        self._made += 1
+        self._network, self._inside = network, Inside(network)
+        self._calls, self._made, self._stand_ins = 0, 1, StandIns(network._modules)
 
     def layers(self) -> Any:
         """What computes as the layers do: stand-ins, or the network itself where something would see their calls."""
         self._calls += 1
-        if not self._is_same():
+        inside = self._inside
+        if not inside.is_same():
             if self._made > 8 + self._calls // 16:
                 return self._network
-            self._remember()
-        replaced = self._replaced or any(map(contains, self._vars, self._names))
-        return self._network if replaced or any(self._hooks) or has_any_global_hook() else self._stand_ins
-
-    def _is_same(self) -> bool:
-        return (
-            self._changes == CHANGES.count
-            and list(map(len, self._parents)) == self._counts
-            and all(map(is_, chain.from_iterable(map(dict.values, self._parents)), self._children))
-            and not any(self._childless)
-            and list(map(type, self._others)) == self._types
-        )
+            inside.look()
+            self._made, self._stand_ins = self._made + 1, StandIns(self._network._modules)
+        observed = inside.is_replaced() or any(inside.hooks) or has_any_global_hook()
+        return self._network if observed else self._stand_ins
 
 
 def in_its_mode(layer: Layer, *functions: Callable[..., Any] | None) -> list[Any]:

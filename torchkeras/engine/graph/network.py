@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from functools import partial
 from itertools import chain, islice
 from math import prod
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -323,7 +324,7 @@ class Network(Layer, abstract=True):
     @property
     def stateful(self) -> bool:  # type: ignore[override]
         """Whether any layer carries state from batch to batch."""
-        return any(layer.stateful for layer in self.layers)
+        return any(map(attrgetter("stateful"), self.layers))
 
     def _sublayers(self) -> list[Layer]:
         # The layers of the graph, then those that the model holds in attributes.
