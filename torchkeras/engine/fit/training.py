@@ -192,11 +192,11 @@ class Training:
         """What computes: the model itself, or the graph around its own code."""
         if self.own_code is None:
             return self.model
-        if self.own_code.whole is None:
+        if self.own_code.network is None:
             self.own_code.connect()
             self.forget()
-        assert self.own_code.whole is not None
-        return self.own_code.whole
+        assert self.own_code.network is not None
+        return self.own_code.network
 
     @property
     def is_alone(self) -> bool:

@@ -58,28 +58,28 @@ class OwnCode:
 
     `inputs`: the form of the inputs, and of each the shape and type; None before any were seen. `has_run`: whether a
     call has ended, so that the layers which the code calls are built. `is_building`: whether the class's own `build`
-    is under way, while no graph is made. `whole`: the graph, once it is made.
+    is under way, while no graph is made. `network`: its graph as a model, once it is made.
     """
 
     def __init__(self, model: Network):
         self.model = model
         self.inputs: tuple[Any, list[tuple[Shape, torch.dtype]]] | None = None
         self.has_run = self.is_building = False
-        self.whole: Network | None = None
+        self.network: Network | None = None
 
     @property
     def is_built(self) -> bool:
         """Whether the layers that the code calls are built."""
-        return self.has_run or self.whole is not None
+        return self.has_run or self.network is not None
 
     def connect(self) -> Network:
         """Make the graph, if there is none yet, which builds what the code calls. NotBuiltError before any data."""
         with building_alone():
-            if self.whole is None:
-                self.whole = self._make_whole()
-            return self.whole
+            if self.network is None:
+                self.network = self._make_network()
+            return self.network
 
-    def _make_whole(self) -> Network:
+    def _make_network(self) -> Network:
         model = self.model
         if self.inputs is None:
             self.inputs = self._inputs_of_graph()
@@ -89,10 +89,10 @@ class OwnCode:
         names = keys_of_form(form) or _input_names(model.name, len(specs))
         inputs = [Input(batch_shape=s, dtype=t, name=name) for (s, t), name in zip(specs, names, strict=True)]
         outputs = Code(model, form)(inputs if len(inputs) > 1 else inputs[0])
-        whole = Network(name=model.name)
-        whole._connect(inputs, leaves(outputs))
+        made = Network(name=model.name)
+        made._connect(inputs, leaves(outputs))
         model.__dict__.update(_input_form=None if form == TensorSlot(0) else form, _output_form=form_of(outputs))
-        return whole
+        return made
 
     def _inputs_of_graph(self) -> tuple[Any, list[tuple[Shape, torch.dtype]]]:
         """The inputs of the model's own graph, which its code does not use. Raises NotBuiltError without a graph."""
