@@ -20,6 +20,7 @@ from torchkeras.layers import (
     EinsumDense,
     Embedding,
     Flatten,
+    Layer,
     LayerNormalization,
     MaxPooling2D,
     MultiHeadAttention,
@@ -385,3 +386,22 @@ def test_embeddings_of_other_types_of_integers():
     model = Model(inputs, Embedding(5, 2)(inputs))
     x = np.array([[0.0, 1.0, 4.0]])
     assert np.array_equal(model.predict(x), model(torch.from_numpy(x)).detach())
+
+
+def test_another_forward_of_a_users_class_counts_from_the_next_call_and_run_on(monkeypatch):
+    class Doubles(Layer):
+        def forward(self, inputs):
+            return 2 * inputs
+
+    inputs = Input((2,))
+    model = Model(inputs, Doubles()(inputs))
+    model.compile("sgd", "mae", jit_compile=False)
+    x, y = np.ones((4, 2), "float32"), np.zeros((4, 2), "float32")
+
+    def found():
+        by_hand = model(torch.from_numpy(x)).mean().item()
+        return [by_hand, model.predict(x).mean(), model.evaluate(x, y, verbose=0), model.test_on_batch(x, y)]
+
+    assert found() == found() == [2.0] * 4
+    monkeypatch.setattr(Doubles, "forward", lambda self, inputs: 3 * inputs)
+    assert found() == [3.0] * 4

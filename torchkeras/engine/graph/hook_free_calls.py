@@ -59,17 +59,20 @@ class Inside:
         others = [module for module in modules if not isinstance(module, Layer)]  # which tell of no change
         self._others, self._types = others, list(map(type, others))
         self._vars, self._names = [vars(each) for each in others for _ in REPLACING], [*REPLACING] * len(others)
+        self._users = [type(module) for module in modules if isinstance(module, Layer) and module._is_users]
+        self._forwards = [kind.forward for kind in self._users]  # which a stand-in calls
         self._replaced = any(map(_replaces_call, modules))
         self.hooks = _hooks_of(modules)
 
     def is_same(self) -> bool:
-        """Whether no layer has changed since, and no module is another one."""
+        """Whether no layer has changed since, no module is another one, and users' classes compute by the same code."""
         return (
             self._changes == CHANGES.count
             and list(map(len, self._parents)) == self._counts
             and all(map(is_, chain.from_iterable(map(dict.values, self._parents)), self._children))
             and not any(self._childless)
             and list(map(type, self._others)) == self._types
+            and [kind.forward for kind in self._users] == self._forwards
         )
 
     def is_replaced(self) -> bool:
