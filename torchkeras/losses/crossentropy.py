@@ -3,7 +3,6 @@
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
 import torch
 import torch.nn.functional as F
@@ -98,7 +97,6 @@ def mean_sparse_categorical_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tens
     return clamp(loss, *_bounds(config.SETTINGS.epsilon)).mean()
 
 
-@lru_cache
 def _bounds(epsilon: float) -> tuple[float, float]:
     """The losses of 1 - epsilon and of epsilon."""
     return -math.log1p(-epsilon), -math.log(epsilon)
