@@ -25,7 +25,7 @@ class FixedList(list[Any]):
 
 
 def _refusing(name: str) -> Callable[..., Any]:
-    def change(items: Any, *args: Any, **kwargs: Any) -> Any:
+    def change(items: Any, /, *args: Any, **kwargs: Any) -> Any:
         kind = "dict" if issubclass(type(items), dict) else "list"
         raise TypeError(
             f"{items.of} is a {kind} that {items.since}, and a change of it would change nothing: {items.instead}."

@@ -14,7 +14,7 @@ PLACE = 3  # of `output_shape` among the arguments of Keras 1's Deconvolution2D
 
 
 @wraps(_make)
-def make(layer: Any, *args: Any, **given: Any) -> None:
+def make(layer: Any, /, *args: Any, **given: Any) -> None:
     """`Layer.__init__`, without what Keras 2 ignores."""
     if isinstance(layer, (LSTM, ConvLSTM2D)) and given.get("forget_bias_init", "one") != "one":
         del given["forget_bias_init"]

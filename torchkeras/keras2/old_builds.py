@@ -62,7 +62,7 @@ def recording(build: Callable[..., Any]) -> Callable[..., Any]:
     """A `build` that keeps how it computes tensors from weights."""
 
     @wraps(build)
-    def built(layer: Any, *args: Any, **kwargs: Any) -> Any:
+    def built(layer: Any, /, *args: Any, **kwargs: Any) -> Any:
         with Recording() as record:
             found = build(layer, *args, **kwargs)
         places = [place for place in _places(vars(layer)) if id(place[2]) in record.known]

@@ -33,7 +33,7 @@ _begin, _called_with_states = Recurrent.get_initial_state, Recurrent.__call__
 
 
 @wraps(_call)
-def call(layer: Any, *args: Any, **kwargs: Any) -> Any:
+def call(layer: Any, /, *args: Any, **kwargs: Any) -> Any:
     """`Layer.call`; on symbolic tensors the layer itself, where no subclass has a `call` of its own.
 
     That of a recurrent layer takes states and constants by name, as Keras 2's.
@@ -60,7 +60,7 @@ def _listed(values: Any) -> list[Any]:
 
 
 @wraps(_called)
-def called(layer: Any, *args: Any, **kwargs: Any) -> Any:
+def called(layer: Any, /, *args: Any, **kwargs: Any) -> Any:
     """`Layer.__call__`; an output with values says whether it has others in training."""
     if is_symbolic(args):
         return _on_symbols(layer, args, kwargs)
@@ -111,7 +111,9 @@ def begin(layer: Any, inputs: Any) -> list[Any]:
 
 
 @wraps(_called_with_states)
-def called_with_states(layer: Any, inputs: Any, initial_state: Any = None, constants: Any = None, **kwargs: Any) -> Any:
+def called_with_states(
+    layer: Any, /, inputs: Any, initial_state: Any = None, constants: Any = None, **kwargs: Any
+) -> Any:
     """`Recurrent.__call__`, whose states and constants may be variables beside symbolic inputs."""
     if is_symbolic(inputs):
         initial_state, constants = (_as_nodes(inputs, each) for each in (initial_state, constants))

@@ -79,7 +79,7 @@ def _counting(method: str) -> Callable[..., Any]:
     renamed = {old: new for old, new in KEYWORDS[method].items() if not new.startswith(REFUSED)}
 
     @wraps(own)
-    def counting(model: Any, *args: Any, **given: Any) -> Any:
+    def counting(model: Any, /, *args: Any, **given: Any) -> Any:
         old = any(name in given for name in (*renamed, *(count[0] for count in counts)))
         if not old or counts[0][2] in given:
             return own(model, *args, **given)

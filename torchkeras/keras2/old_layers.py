@@ -228,7 +228,7 @@ def _assigning(call: Callable[..., Any]) -> Callable[..., Any]:
     """A `call` whose assignments wait until it has computed, and are made in training only."""
 
     @wraps(call)
-    def computed(layer: Any, *args: Any, **kwargs: Any) -> Any:
+    def computed(layer: Any, /, *args: Any, **kwargs: Any) -> Any:
         with (
             old_states.of_one_run(layer, args[0] if args else None),
             old_builds.with_current_values(layer),

@@ -141,7 +141,7 @@ def _with_gradients(optimizer: Any, gradients: Gradients) -> dict[int, tuple[Ten
     return weights
 
 
-def get_updates(optimizer: Any, *args: Any, **named: Any) -> list[Any]:
+def get_updates(optimizer: Any, /, *args: Any, **named: Any) -> list[Any]:
     """A step that minimizes a symbolic loss, for the updates of `K.function`.
 
     By Keras 2's `get_updates(loss, params)` or Keras 1's `get_updates(params, constraints, loss)`.

@@ -109,7 +109,7 @@ def _forgetting(method: Callable[..., Any]) -> Callable[..., Any]:
     """`compile`, after which nothing is appended."""
 
     @wraps(method)
-    def forgetting(model: Any, *args: Any, **kwargs: Any) -> None:
+    def forgetting(model: Any, /, *args: Any, **kwargs: Any) -> None:
         for name in model.__dict__.get("_appended_names", ()):
             model._training.added = model._training.added.without(name)
         model.__dict__.update(_appended_names=[], _appended_tensors=[])

@@ -264,7 +264,7 @@ def _on_data(method: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @wraps(method)
-    def taking(model: Any, *args: Any, **kwargs: Any) -> Any:
+    def taking(model: Any, /, *args: Any, **kwargs: Any) -> Any:
         given = {name: _dense(value) for name, value in _by_name(method, args, kwargs).items()}
         if isinstance(given.get("sample_weight"), tuple) and model._is_connected and len(model.outputs) > 1:
             raise TypeError(
@@ -310,7 +310,7 @@ def _taking_processes(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method to which a generator may be given with `use_multiprocessing`: one thread runs it."""
 
     @wraps(method)
-    def taking(model: Any, generator: Any, *args: Any, **kwargs: Any) -> Any:
+    def taking(model: Any, /, generator: Any, *args: Any, **kwargs: Any) -> Any:
         if kwargs.get("use_multiprocessing") and hasattr(generator, "__next__"):
             warnings.warn(
                 f"{method.__name__}: processes would each make the same batches of a generator, so one thread runs it; "

@@ -222,7 +222,7 @@ def _updating(update: Callable[..., Any]) -> Callable[..., Any]:
     """An `update_state` that first moves the states to the device of the predictions, and records no gradients."""
 
     @wraps(update)
-    def update_state(metric: Metric, *values: Any, **options: Any) -> None:
+    def update_state(metric: Metric, /, *values: Any, **options: Any) -> None:
         given = (options.get("y_pred"), *reversed(values[:2]), *options.values())
         device = next((value.device for value in given if isinstance(value, Tensor)), metric._device)
         if device is not None and device != metric._device:

@@ -57,7 +57,7 @@ class Tracked(nn.Module):
 def _changing(base: type, name: str) -> Callable[..., Any]:
     method = getattr(base, name)
 
-    def change(container: Any, *args: Any, **kwargs: Any) -> Any:
+    def change(container: Any, /, *args: Any, **kwargs: Any) -> Any:
         result = method(container, *args, **kwargs)
         container._register()
         return result
