@@ -52,6 +52,17 @@ def _own_settings() -> Iterator[None]:
     settings.SETTINGS = before
 
 
+@pytest.fixture
+def float32_as_it_is() -> Iterator[None]:
+    """CUDA computes without TF32, which has three digits; what a test says of waits for the device ends with it."""
+    before = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+    settings.set_tf32(False)
+    yield
+    torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = before
+    if torch.cuda.is_available():
+        torch.cuda.set_sync_debug_mode("default")
+
+
 @pytest.fixture(scope="session")
 def script() -> Callable[[str], ModuleType]:
     """Imports a file of the project that is in no package, such as `scripts/matrix.py`, as a module of its own."""

@@ -11,21 +11,12 @@ from torchkeras import config
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import as_list
 
-pytestmark = pytest.mark.cuda
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("float32_as_it_is")]
 
 NUMBERS = [row for row in ROWS if row.differs != STRINGS]
 # Cells are called with their states.
 CALLED = [row for row in NUMBERS if "cell" not in str(row.differs.get("shapes", ""))]
 every = pytest.mark.parametrize("row", CALLED, ids=[f"{row.call}-{row.inputs}" for row in CALLED])
-
-
-@pytest.fixture(autouse=True)
-def _float32_as_it_is() -> Iterator[None]:
-    """Without TF32, which has three digits."""
-    before = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
-    config.set_tf32(False)
-    yield
-    torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = before
 
 
 @pytest.fixture

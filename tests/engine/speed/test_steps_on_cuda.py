@@ -1,6 +1,6 @@
 """Training, evaluation and prediction on a CUDA device: the numbers of the CPU, and no step that waits for it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,19 +14,10 @@ from torchkeras import Input, Model, Sequential, config, layers, metrics, optimi
 from torchkeras.callbacks import Callback
 from torchkeras.engine.step import nonfinite
 
-pytestmark = pytest.mark.cuda
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("float32_as_it_is")]
 
 SPARSE, ONE_HOT = "sparse_categorical_crossentropy", "categorical_crossentropy"
 SAMPLES, BATCH, FEATURES, CLASSES = 48, 4, 8, 3
-
-
-@pytest.fixture(autouse=True)
-def _float32_as_it_is() -> Iterator[None]:
-    before = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
-    config.set_tf32(False)
-    yield
-    torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = before
-    torch.cuda.set_sync_debug_mode("default")
 
 
 class NoWaits(Callback):
