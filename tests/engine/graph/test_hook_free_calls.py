@@ -10,6 +10,7 @@ import torchkeras
 from torchkeras import Input, Model
 from torchkeras.callbacks import LambdaCallback
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
+from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.layers import (
     Activation,
     Add,
@@ -405,3 +406,15 @@ def test_another_forward_of_a_users_class_counts_from_the_next_call_and_run_on(m
     assert found() == found() == [2.0] * 4
     monkeypatch.setattr(Doubles, "forward", lambda self, inputs: 3 * inputs)
     assert found() == [3.0] * 4
+
+
+def test_a_change_of_an_option_within_a_run_has_the_modules_looked_at_again(monkeypatch):
+    inputs = Input((2,))
+    model = Model(inputs, Dense(2, name="dense")(inputs))
+    calls, dense = HookFreeCalls(model), model.get_layer("dense")
+    dense.linear = nn.Linear(2, 2)
+    dense.linear.register_forward_hook(lambda module, given, outputs: 2 * outputs)
+    monkeypatch.setattr(SETTLED, "count", SETTLED.count + 1)  # as the change of an option that functions are written by
+    assert calls.observed()
+    x = torch.ones(1, 2)
+    torch.testing.assert_close(calls.run(x), model._call_module(x))

@@ -121,7 +121,7 @@ class HookFreeCalls:
         `known`: hooks that do not count, by their `id`s.
         """
         if self._settled != SETTLED.count:
-            self._look()
+            self.look_again()
         hooks = any(self._inside.hooks) if not known else any(id(each) not in known for each in self._all_hooks())
         return self._replaced or hooks or bool(has_any_global_hook())
 
