@@ -413,7 +413,7 @@ def test_a_change_of_an_option_within_a_run_has_the_modules_looked_at_again(monk
     model = Model(inputs, Dense(2, name="dense")(inputs))
     calls, dense = HookFreeCalls(model), model.get_layer("dense")
     dense.linear = nn.Linear(2, 2)
-    dense.linear.register_forward_hook(lambda module, given, outputs: 2 * outputs)
+    dense.linear.register_forward_hook(lambda module, given, outputs: outputs.mul(2))
     monkeypatch.setattr(SETTLED, "count", SETTLED.count + 1)  # as the change of an option that functions are written by
     assert calls.observed()
     x = torch.ones(1, 2)
