@@ -120,10 +120,10 @@ def test_one_region_holds_the_layers_of_one_policy():
         "def forward(self, x):\n"
         "    x1 = typed(x, torch.float16)\n"
         "    with torch.autocast(x.device.type, torch.float16):\n"
-        "        x1 = typed(self.a._call_module(x1), torch.float16)  # (None, 3)\n"
-        "        x1 = typed(self.b._call_module(x1), torch.float16)  # (None, 3)\n"
+        "        x1 = typed(self.a(x1), torch.float16)  # (None, 3)\n"
+        "        x1 = typed(self.b(x1), torch.float16)  # (None, 3)\n"
         "        x1 = typed(x1, torch.float32)\n"
-        "    x1 = self.c._call_module(x1)  # (None, 3)\n"
+        "    x1 = self.c(x1)  # (None, 3)\n"
         "    return x1\n"
     )
 

@@ -119,7 +119,7 @@ def test_in_a_graph_it_stays_so(kind, tmp_path):
     assert values(model.eval()(ZEROS)) == [0.0, 1.0, 0.0]
     assert values(model.predict(ZEROS.numpy())) == [0.0, 1.0, 0.0]
     assert not model.training
-    assert "self.outer._call_in_mode(True, " in model.code
+    assert "self.outer_in_mode(input_1, training=True)" in model.code
 
 
 def test_it_is_kept_in_files(tmp_path):

@@ -1,6 +1,7 @@
 """The golden cases of one family: what genuine Keras 2.2.4 on TensorFlow 1.14 computed, layer by layer."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import h5py
@@ -8,6 +9,7 @@ import numpy as np
 import torch
 
 from torchkeras import config, constraints, regularizers
+from torchkeras.engine.modes import call_module
 from torchkeras.saving.containers.hdf5 import dataset_in, group_in, read_names
 
 FOLDER = Path(__file__).parents[1] / "golden" / "keras-2.2.4-tensorflow"
@@ -78,8 +80,8 @@ def same_in_both_formats(cls, *args, shape=(2, 3, 9, 8), **options):
 def compiles(layer, *inputs, **arguments):
     """Compiled whole, without a graph break, the layer's `forward` computes the same."""
     torch._dynamo.reset()
-    compiled = torch.compile(layer._call_module, fullgraph=True, backend="eager")
-    torch.testing.assert_close(compiled(*inputs, **arguments), layer._call_module(*inputs, **arguments))
+    compiled = torch.compile(partial(call_module, layer), fullgraph=True, backend="eager")
+    torch.testing.assert_close(compiled(*inputs, **arguments), call_module(layer, *inputs, **arguments))
 
 
 def remade(layer):

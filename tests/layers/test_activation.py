@@ -11,6 +11,7 @@ import torch
 from golden import FOLDER, cases, check, compiles, remade
 
 from torchkeras.engine.graph.input import Input
+from torchkeras.engine.modes import call_module
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.weights.weight import own_variables
 from torchkeras.layers.activation import (
@@ -61,7 +62,7 @@ def test_softmax_takes_the_axis_it_is_told():
     x = torch.randn(2, 3, 4, requires_grad=True)
     layer = Softmax(axis=1)
     torch.testing.assert_close(layer(x), torch.softmax(x, 1))
-    torch.testing.assert_close(layer._call_module(x, axis=2), torch.softmax(x, 2))
+    torch.testing.assert_close(call_module(layer, x, axis=2), torch.softmax(x, 2))
     assert layer._facts.layout is Layout.AXIS
     assert Softmax()(x)._keras_logits is x
     compiles(layer, x)

@@ -7,6 +7,7 @@ import torch
 from golden import cases, check, compiles, remade
 
 from torchkeras.engine.graph.input import Input
+from torchkeras.engine.modes import call_module
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.layers import merging
 from torchkeras.layers.merging import Add, Average, Concatenate, Dot, Maximum, Minimum, Multiply, Subtract
@@ -83,7 +84,7 @@ def test_concatenate_takes_the_axis_it_is_told():
     layer, x, y = Concatenate(), torch.randn(2, 4, 3), torch.randn(2, 4, 5)
     torch.testing.assert_close(layer([x, y]), torch.cat([x, y], 2))
     flipped = [x.permute(0, 2, 1), y.permute(0, 2, 1)]
-    torch.testing.assert_close(layer._call_module(flipped, axis=1), torch.cat([x, y], 2).permute(0, 2, 1))
+    torch.testing.assert_close(call_module(layer, flipped, axis=1), torch.cat([x, y], 2).permute(0, 2, 1))
     assert remade(layer)([Input((None, 3)), Input((None, 5))]).shape == (None, None, 8)
     assert Concatenate(1)([Input((None, 3)), Input((2, 3))]).shape == (None, None, 3)
     compiles(layer, [x, y])

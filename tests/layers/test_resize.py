@@ -8,6 +8,7 @@ from golden import cases, check, compiles, remade, same_in_both_formats
 from spatial_golden import check_expression, expressions
 
 from torchkeras.engine.graph.input import Input
+from torchkeras.engine.modes import call_module
 from torchkeras.layers.resize import (
     Cropping1D,
     Cropping2D,
@@ -41,7 +42,7 @@ def test_defaults_and_compilation(cls):
     values = torch.randn(2, 3, *(6,) * rank)
     changes = {Cropping2D: 0, **dict.fromkeys((Cropping1D, Cropping3D), -2), **dict.fromkeys(PADDING, 2)}
     size = 6 + changes.get(cls, 6)
-    assert layer._call_module(values).shape == (2, 3, *(size,) * rank)
+    assert call_module(layer, values).shape == (2, 3, *(size,) * rank)
     assert layer(Input((*(6,) * rank, 3))).shape == (None, *(size,) * rank, 3)
     assert layer(Input((*(None,) * rank, 3))).shape == (None, *(None,) * rank, 3)
     compiles(layer, values)

@@ -115,11 +115,11 @@ class ArrayData:
         where = self.device if self.resident else torch.device("cpu")
         indices = torch.randperm(self.size, device=where).split(batch_size)[skip:]
         own = indices if part is None else (index[part.rows(len(index))] for index in indices)
-        rows = ([None if v is None else v.index_select(0, index) for v in self._values] for index in own)
-        if part is None:
-            return (self._batch(values, len(index)) for values, index in zip(rows, indices, strict=True))
-        wholes = map(len, indices)
-        return (part.counted(self._batch(values, whole), whole) for values, whole in zip(rows, wholes, strict=True))
+        batches = (
+            self._batch([None if v is None else v.index_select(0, index) for v in self._values], len(whole))
+            for whole, index in zip(indices, own, strict=True)
+        )
+        return batches if part is None else (part.counted(batch, batch.size) for batch in batches)
 
     def _views(self, batch_size: int, order: str, skip: int) -> Generator[Batch, None, None]:
         chunks = _each(self._values, lambda value: value.split(batch_size))

@@ -14,7 +14,7 @@ import threading
 from abc import ABC
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import lru_cache, wraps
+from functools import lru_cache, partial, wraps
 from itertools import chain, takewhile
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,7 @@ class _Mode(threading.local):
 
 
 MODE = _Mode()
+_module_call = nn.Module.__call__
 KNOWN = ("torch", __name__.partition(".")[0])  # packages
 
 
@@ -207,6 +208,20 @@ def call_in_mode(layer: Layer, function: Callable[..., Any], *args: Any, **kwarg
         return function(*args, **kwargs)
 
 
+def call_module(layer: Layer, /, *args: Any, **kwargs: Any) -> Any:
+    """Torch's own call of a layer: its hooks, and between them `forward`, without what a user's call needs."""
+    if layer._is_network:  # modules of torch in its attributes are for a user's code, by `by_mode`
+        return _module_call(layer, *args, **kwargs)
+    return call_in_mode(layer, _module_call, layer, *args, **kwargs)
+
+
+def in_its_mode(layer: Layer, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which computes for a layer, by `call_in_mode` where a module inside needs that now."""
+    if (compiled_somewhere() and is_compiling()) or not minding(layer):
+        return function
+    return partial(call_in_mode, layer, function)
+
+
 def minding(layer: Layer) -> list[nn.Module]:
     """The modules of torch directly inside a layer that may compute by their mode, less what its own code sees to."""
     own_code_sets = layer._joined_facts.sets_mode_of
@@ -279,7 +294,7 @@ def by_mode(function: Callable[..., Any]) -> Callable[..., Any]:
     )
 
     @wraps(function)
-    def in_its_mode(layer: Layer, /, *args: Any, **kwargs: Any) -> Any:
+    def compute(layer: Layer, /, *args: Any, **kwargs: Any) -> Any:
         if by_position and len(args) > place:
             if args[place] is None:
                 args = (*args[:place], layer.training, *args[place + 1 :])
@@ -287,4 +302,4 @@ def by_mode(function: Callable[..., Any]) -> Callable[..., Any]:
             kwargs["training"] = layer.training
         return run(layer, call_in_mode, layer, function, layer, *args, **kwargs)
 
-    return in_its_mode
+    return compute

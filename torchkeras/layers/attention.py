@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from torchkeras import initializers
 from torchkeras.base.rules import one_of
+from torchkeras.engine.modes import call_module
 from torchkeras.engine.options import Fraction
 from torchkeras.engine.symbolic.tensor import Shape, as_list
 from torchkeras.engine.weights.weight import weight
@@ -136,7 +137,7 @@ class Attending(Seeded, abstract=True):
             weights = weights * visible if zeros else weights
         else:
             weights = scores.softmax(-1)
-        return self.drop._call_module(weights, training=drops) @ v, weights
+        return call_module(self.drop, weights, training=drops) @ v, weights
 
     def _hiding(self, known: Known, causal: bool) -> list[Tensor]:
         """Masks that end in (queries, keys), True where a query may attend to a key."""

@@ -11,6 +11,7 @@ from torchkeras import registry
 from torchkeras.base.rules import one_of, optional
 from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.modes import call_module
 from torchkeras.engine.options import NEWER, Called, OptionalPositive
 from torchkeras.engine.symbolic.tensor import as_list, unpacked
 from torchkeras.engine.weights.weight import Variable
@@ -193,7 +194,7 @@ class Bidirectional(Wrapper):
             found = self._together(*shared)
         else:
             found = [
-                as_list(layer._call_module(unpacked(given), mask=mask, training=training))
+                as_list(call_module(layer, unpacked(given), mask=mask, training=training))
                 for layer, given in zip(self.inner_layers, shared, strict=True)
             ]
             if self.return_sequences:

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import accumulate, chain, pairwise
 from typing import Annotated, Any, ClassVar
 
@@ -9,9 +10,8 @@ from torch import Tensor, nn
 
 from torchkeras import registry
 from torchkeras.base.rules import Rule
-from torchkeras.engine.graph.hook_free_calls import in_its_mode
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.modes import call_in_mode
+from torchkeras.engine.modes import call_in_mode, call_module, in_its_mode
 from torchkeras.engine.options import NEWER
 from torchkeras.engine.symbolic.tensor import Shape, as_list
 from torchkeras.engine.weights.weight import Variable
@@ -143,9 +143,9 @@ def build_cell(cell: Any, input_shapes: list[Shape]) -> Shape:
 def begin_cell(cell: Any, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
     """`begin` of any cell, also of one that has no more than Keras's `call` and `state_size`."""
     if _is_own_cell(cell):
-        project, step = in_its_mode(cell, *call_in_mode(cell, cell.begin, input_shape, states, constants, training))
-        return project, step
-    compute = cell._call_module if isinstance(cell, Layer) else cell.call
+        project, step = call_in_mode(cell, cell.begin, input_shape, states, constants, training)
+        return in_its_mode(cell, project), in_its_mode(cell, step)
+    compute = partial(call_module, cell) if isinstance(cell, Layer) else cell.call
     given = {"training": training, "constants": list(constants) or None}
     arguments = {name: value for name, value in given.items() if value is not None and takes(cell, name)}
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from torchkeras.base.rules import integers, one_of, optional
 from torchkeras.engine.facts import Facts, facts_of
-from torchkeras.engine.graph.hook_free_calls import in_its_mode
+from torchkeras.engine.modes import call_module, in_its_mode
 from torchkeras.engine.options import Called, Fraction, OptionalPositive, Positive
 from torchkeras.engine.shapes.input_spec import InputSpec
 from torchkeras.engine.symbolic.tensor import Shape
@@ -39,7 +39,7 @@ AttentionAxes = Annotated[
 
 def _call(part: Any, inputs: Tensor) -> Tensor:
     """A module call of a layer, or of the module of torch in its place."""
-    return (part._call_module if isinstance(part, EinsumDense) else part)(inputs)  # type: ignore[no-any-return]
+    return call_module(part, inputs) if isinstance(part, EinsumDense) else part(inputs)  # type: ignore[no-any-return]
 
 
 class Heads(Attending, KernelLayer, abstract=True):
@@ -145,7 +145,7 @@ class Heads(Attending, KernelLayer, abstract=True):
 
     def _at_once(self, *parts: EinsumDense) -> Callable[..., Any]:
         """`forward` without module calls, over these parts: query, key, value, output."""
-        *projections, last = [in_its_mode(part, facts_of(part).hook_free())[0] for part in parts]
+        *projections, last = [in_its_mode(part, facts_of(part).hook_free()) for part in parts]
         joined = self._joined(parts[:3])
 
         def are_same() -> bool:  # no other module is in the place of one

@@ -12,6 +12,7 @@ from torchkeras import initializers, registry
 from torchkeras.base.rules import Rule, integer
 from torchkeras.engine.facts import Facts, facts_of
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.modes import call_module
 from torchkeras.engine.options import NEWER
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape
@@ -226,7 +227,7 @@ class SpectralNormalization(Wrapper):
         if self.training if training is None else training:
             self._normalize(self._kernel())
         passed = {} if training is None or "training" not in self.layer._call_parameters else {"training": training}
-        return self.layer._call_module(inputs, **passed)
+        return call_module(self.layer, inputs, **passed)
 
     @torch.no_grad()
     def _normalize(self, kernel: Variable) -> None:

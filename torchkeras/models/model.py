@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from operator import is_
 from pathlib import Path
 from typing import Any, overload
@@ -42,6 +43,7 @@ from torchkeras.engine.graph.subclassed import OwnCode
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.added_losses import losses_of_call
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.modes import call_module
 from torchkeras.engine.step.step import predict_step
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
 from torchkeras.engine.weights.weight import penalized
@@ -816,7 +818,7 @@ class Model(Network):
         """
         with torch.no_grad():
             inputs = as_list(unpack_x_y_sample_weight(data)[0])
-            return unpacked(predict_step(self._training.network._call_module, inputs))
+            return unpacked(predict_step(partial(call_module, self._training.network), inputs))
 
     @overridable
     def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> torch.Tensor:

@@ -16,6 +16,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from torchkeras.base.rules import is_integer
 from torchkeras.engine.graph.codegen import Variant
+from torchkeras.engine.graph.layer_calls import ModuleCalls
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor
 
@@ -142,7 +143,8 @@ def _counted(model: Model, shapes: list[list[int]], device: str) -> tuple[int, M
         for shape, tensor in zip(shapes, model.inputs, strict=True)
     ]
     with counter:
-        model._generated.function(Variant(masked=(False,) * len(given)))(copied, *given)
+        function = model._generated.function(Variant(masked=(False,) * len(given)))
+        function.compute(ModuleCalls(copied._modules, function.calls), *given)
     return counter.get_total_flops(), by_layer
 
 

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import torchkeras
+from torchkeras.engine.modes import call_module
 from torchkeras.layers import (
     LSTM,
     Activation,
@@ -119,16 +120,16 @@ def test_the_only_permute_is_the_first_line():
     assert code == (
         "def forward(self, input_1):\n"
         "    x = input_1.permute(0, 3, 1, 2)\n"
-        "    x = self.conv2d_a._call_module(x)  # (None, 16, 16, 4), channels first\n"
-        "    x = self.batch_normalization_a._call_module(x)  # (None, 16, 16, 4), channels first\n"
-        "    x = self.activation_a._call_unrectified(x)  # (None, 16, 16, 4), channels first\n"
-        "    x = self.max_pooling2d_a._call_rectified(self.activation_a, x)  # (None, 8, 8, 4), channels first\n"
-        "    x = self.conv2d_b._call_module(x)  # (None, 8, 8, 8), channels first\n"
-        "    x = self.batch_normalization_b._call_module(x)  # (None, 8, 8, 8), channels first\n"
-        "    x = self.activation_b._call_unrectified(x)  # (None, 8, 8, 8), channels first\n"
-        "    x = self.max_pooling2d_b._call_rectified(self.activation_b, x)  # (None, 4, 4, 8), channels first\n"
-        "    x = self.global_average_pooling2d_a._call_module(x, axis=1)  # (None, 8)\n"
-        "    x = self.dense_a._call_module(x)  # (None, 5)\n"
+        "    x = self.conv2d_a(x)  # (None, 16, 16, 4), channels first\n"
+        "    x = self.batch_normalization_a(x)  # (None, 16, 16, 4), channels first\n"
+        "    x = self.activation_a(x)  # (None, 16, 16, 4), channels first\n"
+        "    x = self.max_pooling2d_a(x)  # (None, 8, 8, 4), channels first\n"
+        "    x = self.conv2d_b(x)  # (None, 8, 8, 8), channels first\n"
+        "    x = self.batch_normalization_b(x)  # (None, 8, 8, 8), channels first\n"
+        "    x = self.activation_b(x)  # (None, 8, 8, 8), channels first\n"
+        "    x = self.max_pooling2d_b(x)  # (None, 4, 4, 8), channels first\n"
+        "    x = self.global_average_pooling2d_a(x, axis=1)  # (None, 8)\n"
+        "    x = self.dense_a(x)  # (None, 5)\n"
         "    return x\n"
     )
 
@@ -139,8 +140,8 @@ def test_code_of_a_model_with_two_inputs_and_outputs():
     model = Model([a, b], [Dense(2, name="top")(joined), joined])
     assert model.code == (
         "def forward(self, a, input_class):\n"
-        "    x = self.joined._call_module([a, input_class])  # (None, 8)\n"
-        "    x1 = self.top._call_module(x)  # (None, 2)\n"
+        "    x = self.joined([a, input_class])  # (None, 8)\n"
+        "    x1 = self.top(x)  # (None, 2)\n"
         "    return [x1, x]\n"
     )
 
@@ -230,10 +231,10 @@ def test_compiles_as_one_graph(build, training):
 def test_an_error_inside_a_layer_shows_the_generated_line():
     model = Model(x := Input((4,)), Dense(2, name="top")(x))
     with pytest.raises(RuntimeError) as error:
-        model._call_module(torch.randn(2, 5))
+        call_module(model, torch.randn(2, 5))
     frames = [
         entry
         for entry in error.traceback
-        if str(entry.path) == f"<torchkeras {model.name}>" or "self.top._call_module" in str(entry.statement)
+        if str(entry.path) == f"<torchkeras {model.name}>" or "self.top(" in str(entry.statement)
     ]
-    assert "x = self.top._call_module(input_1)  # (None, 2)" in [str(entry.statement).strip() for entry in frames]
+    assert "x = self.top(input_1)  # (None, 2)" in [str(entry.statement).strip() for entry in frames]

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from torchkeras import Input, Model
 from torchkeras.callbacks import LambdaCallback
+from torchkeras.engine.modes import call_module
 from torchkeras.engine.step.step import losses, predict_step, test_step, train_step
 from torchkeras.layers import (
     BatchNormalization,
@@ -279,8 +280,9 @@ def test_forward_and_losses_compile_as_one_graph(make):
     data = data_of(model, *samples(model))
     (batch,) = data.batches(16)
     recipe, _ = evaluates_in_one_graph(model, batch)
-    outputs = torch.compile(partial(predict_step, model._call_module), fullgraph=True, backend="eager")(batch.inputs)
-    torch.testing.assert_close(outputs, predict_step(model._call_module, batch.inputs))
+    call = partial(call_module, model)
+    outputs = torch.compile(partial(predict_step, call), fullgraph=True, backend="eager")(batch.inputs)
+    torch.testing.assert_close(outputs, predict_step(call, batch.inputs))
     model.train()  # last, since it moves batch statistics
     loss, numbers = torch.compile(partial(losses, recipe), fullgraph=True, backend="eager")(batch)
     assert loss.requires_grad

@@ -14,6 +14,7 @@ from torch import nn
 
 from torchkeras import Input, Model, layers, optimizers
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.modes import call_module
 from torchkeras.models import load_model
 
 EVERY = pytest.mark.parametrize("code", [*CODES, *LAZY], ids=lambda code: code.name)
@@ -214,7 +215,7 @@ def computed(model: Model) -> np.ndarray:
     model.eval()
     found = model(X3).detach()
     np.testing.assert_array_equal(model.predict(X3), found.numpy())
-    np.testing.assert_array_equal(model._call_module(X3).detach().numpy(), found.numpy())
+    np.testing.assert_array_equal(call_module(model, X3).detach().numpy(), found.numpy())
     return found.numpy()
 
 

@@ -17,6 +17,7 @@ from torchkeras.callbacks.base import HOOKS, CallbackList
 from torchkeras.data.contents import code_of, config_of, of_user, plain
 from torchkeras.data.sources import Source
 from torchkeras.engine.fit.training import EARLIER, OF_STATE
+from torchkeras.engine.graph.layer_calls import Way
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.optimizers.torch_optimizer import OWN_OPTIONS
@@ -39,7 +40,7 @@ SHOWN = 3  # differences of one kind in an error
 # others, and those that are not compared: names, and what models once had in attributes.
 OF_CODE = ("methods", "values", *HOOKS)
 GROUPS = ("methods", "names")
-NOT_COMPARED = ("name", "text", *OF_STATE, *EARLIER, "_functions", "_sources", "_written_at")
+NOT_COMPARED = ("name", "text", *OF_STATE, *EARLIER, "_functions", "_sources", "_variants", "_written_at")
 
 
 # --- what there is ---------------------------------------------------------------------------------------------------
@@ -118,12 +119,34 @@ def of_model(model: Any, deep: bool = False) -> dict[str, Any]:
     calls, layers = [], []
     for module in dict.fromkeys(module for network in networks for module in network.modules()):
         if isinstance(module, Network) and module._is_connected and module._graph is not None:
-            text = re.sub(r"self\.(\w+)", lambda name: places.setdefault(name[0], f"layer{len(places)}"), module.code)
-            calls += text.split("\n")
+            calls += _code(module, places).split("\n")
             layers += [{"class": type(module).__name__, **code_of(type(module))}] if deep else []
         else:
             layers.append(_layer(module, deep))
     return {"layers": layers, "code": calls}
+
+
+def _code(network: Network, places: dict[str, str]) -> str:
+    """The code of a network's graph, with layers by their places: in the order in which the code names them."""
+    function = network._generated.function(network._generated.plain)
+
+    def place(name: re.Match[str]) -> str:
+        call = function.calls[name[1]]
+        return places.setdefault(call.key, f"layer{len(places)}") + ".compute_mask" * (call.way is Way.MASK)
+
+    return re.sub(r"self\.(\w+)", place, function.text)
+
+
+def _code_as_today(lines: Any) -> Any:
+    """Lines of `_code`, or those of earlier versions, in which a layer has a method for each way to call it."""
+    if not any("._call_" in line for line in lines or ()):
+        return lines
+    text, places = "\n".join(lines), {}
+    text = re.sub(r"\._call_rectified\(layer\d+(\[[^]]*\])?, ", "(", text)
+    text = re.sub(r"\._call_in_mode\((True|False), ([^()]*)\)", r"(\2, training=\1)", text)
+    text = re.sub(r"\._call_\w+", "", text)
+    named = re.compile(r"layer\d+(?:\[[^]]*\])?")
+    return named.sub(lambda name: places.setdefault(name[0], f"layer{len(places)}"), text).split("\n")
 
 
 def _layer(module: Any, deep: bool) -> dict[str, Any]:
@@ -238,6 +261,8 @@ def shown(value: Any) -> str:
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
     """How a run differs from the one of a checkpoint: lines for the words of `ACCEPTED` that decide, and for others."""
     deciding, others = {}, {}
+    if "code" in (before.get("model") or ()):
+        before = {**before, "model": {**before["model"], "code": _code_as_today(before["model"]["code"])}}
     for word in ACCEPTED:
         found = [*differences(before.get(word), now.get(word), code_decides=word != "callbacks")]
         for lines, decides in ((deciding, True), (others, False)):

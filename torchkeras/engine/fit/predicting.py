@@ -22,6 +22,7 @@ from torchkeras.engine.graph.call_forms import float_type, in_form, parameters_o
 from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_tensor
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.modes import call_module
 from torchkeras.engine.speed.choose import compile_options
 from torchkeras.engine.speed.compiled_steps import Running
 from torchkeras.engine.step.step import predict_step
@@ -122,7 +123,7 @@ def predict_at_once(training: Training, x: np.ndarray) -> Any:
     else:
         device, dtype = model._device, float_type(model, torch.float32)
     with computing(training, False, device), torch.set_grad_enabled(False):
-        outputs = model._call_module(as_tensor(x).to(device, dtype))
+        outputs = call_module(model, as_tensor(x).to(device, dtype))
         found = [np.array(to_numpy(each)) for each in as_list(outputs)]  # not in memory of the model's own
     return in_form(model._output_form, unpacked(found))
 

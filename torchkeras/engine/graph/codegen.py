@@ -21,8 +21,8 @@ from torchkeras.base.nested import POSITIONAL, TensorSlot, is_flat, leaves, of_f
 from torchkeras.engine.dtypes import is_mixed, taken_type, typed
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.functions.call_text import PLAIN, literal
+from torchkeras.engine.graph.layer_calls import Call, Way
 from torchkeras.engine.graph.trace import Graph
-from torchkeras.engine.layer.added_losses import activity_loss
 from torchkeras.engine.shapes.output_shapes import overrides
 from torchkeras.engine.symbolic.axis_order import Layout, axis_channels_first, to_channels_first, to_keras
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of, unpacked
@@ -56,19 +56,20 @@ class Line:
     region: str | None = None
 
 
-def source(graph: Graph, variant: Variant, keys: Mapping[Layer, str], is_attribute: Callable[[str], bool]) -> str:
-    """The text of the function `forward(self, inputs..., masks...)` that computes the graph.
+def source(graph: Graph, variant: Variant, keys: Mapping[Layer, str]) -> tuple[str, dict[str, Call]]:
+    """The text of the function `forward(self, inputs..., masks...)` that computes the graph, and what its names call.
 
-    `keys`: the names of the layers as submodules; `is_attribute(key)`: whether `self.key` is something else.
+    `keys`: those of the layers as submodules.
     """
-    return _Writer(graph, variant, keys, is_attribute).write()
+    writer = _Writer(graph, variant, keys)
+    return writer.write(), writer.calls
 
 
 def compiled(text: str, name: str) -> Callable[..., Any]:
     """The function that a text defines. Errors inside it show its lines, as for any function."""
     filename = f"<torchkeras {name}>"
     linecache.cache[filename] = entry = (len(text), None, text.splitlines(keepends=True), filename)
-    namespace: dict[str, Any] = {"torch": torch, "typed": typed, "leaves": leaves, "activity_loss": activity_loss}
+    namespace: dict[str, Any] = {"torch": torch, "typed": typed, "leaves": leaves}
     exec(compile(text, filename, "exec"), namespace)  # noqa: S102  # the text is our own, from `source`
     weakref.finalize(namespace["forward"], _forget, filename, entry).atexit = False
     return namespace["forward"]
@@ -101,8 +102,11 @@ def masks_of(graph: Graph, masked: tuple[bool, ...]) -> dict[KerasTensor, KerasT
 
 
 class _Writer:
-    def __init__(self, graph: Graph, variant: Variant, keys: Mapping[Layer, str], is_attribute: Callable[[str], bool]):
-        self.graph, self.variant, self.keys, self.is_attribute = graph, variant, keys, is_attribute
+    def __init__(self, graph: Graph, variant: Variant, keys: Mapping[Layer, str]):
+        self.graph, self.variant, self.keys = graph, variant, keys
+        unused = Unused()
+        self.names = {key: unused(_callable_name(key)) for key in keys.values()}
+        self.calls: dict[str, Call] = {}  # what the names in the text stand for
         self.masks = masks_of(graph, variant.masked)
         self.lines: list[Line] = []
         self.values = 0
@@ -184,7 +188,7 @@ class _Writer:
             return
         first = _first_argument(node, _slots(len(uses)))
         first_mask = _first_argument(node, _mask_slots(masks, uses))
-        text = f"{self._path(node.layer)}.compute_mask({first}, {first_mask})"
+        text = f"{self._callable(node.layer, Way.MASK)}({first}, {first_mask})"
         if len(node.output_tensors) > 1:
             text = f"{text}[{index}]"
         made = self._new(tensor, self.mask_values)
@@ -203,11 +207,12 @@ class _Writer:
         if self._gives_details(layer, outputs):
             self._nested_call(node, arguments, tuple(uses), made, self._comment(layer, outputs))
             return
-        method, first = self._method(node, inputs[0], outputs[0], taken)
-        if mode is not None:
-            method, first = "_call_in_mode", f"{mode}, {first}"
+        if mode is None:
+            called = self._callable(layer, *self._way(node, inputs[0], outputs[0], taken))
+        else:
+            called, arguments = self._callable(layer, Way.IN_MODE), f"{arguments}, training={mode}"
         mixed = is_mixed(layer)
-        call = _typed_call(node, f"{self._path(layer)}.{method}({first}{arguments})", outputs, mixed)
+        call = _typed_call(node, f"{called}({arguments})", outputs, mixed)
         region = layer.compute_dtype if mixed else ""
         self.lines.append(Line(call, tuple(uses), tuple(made), self._comment(layer, outputs), region))
         if mixed and len(outputs) > 1:
@@ -264,15 +269,25 @@ class _Writer:
         """Whether a layer is a model that is asked for its masks and losses as well."""
         return has_details(layer) and (self.variant.details or any(self.masks[each] is not None for each in outputs))
 
-    def _method(self, node: Node, first_input: KerasTensor, output: KerasTensor, taken: Layout) -> tuple[str, str]:
-        """The method that a call goes through, and the text of what that takes before the layer's own arguments."""
+    def _way(self, node: Node, first_input: KerasTensor, output: KerasTensor, taken: Layout) -> tuple[Way, str]:
+        """What a call asks of its layer, and the key of the layer that leaves its relu to this one."""
         if output in self.raw:
-            return "_call_logits", ""
+            return Way.LOGITS, ""
         if output in self.unrectified:
-            return "_call_unrectified", ""
+            return Way.BEFORE_RELU, ""
         if first_input in self.unrectified:
-            return "_call_rectified", f"{self._path(node.inbound_layers[0])}, "
-        return "_call_overwriting" if self._overwrites(node, taken) else "_call_module", ""
+            return Way.AFTER_RELU, self.keys[node.inbound_layers[0]]
+        return Way.IN_PLACE if self._overwrites(node, taken) else Way.PLAIN, ""
+
+    def _callable(self, layer: Layer, way: Way = Way.PLAIN, maker: str = "") -> str:
+        """The text of what is called: `self.` and the layer's name, with a mark where that calls it in another way."""
+        call = Call(self.keys[layer], way, maker)
+        name = self.names[call.key]
+        if way in (Way.MASK, Way.ACTIVITY_LOSS):
+            name = f"{name}_{way.name.lower()}"
+        while self.calls.setdefault(name, call) != call:
+            name = f"{name}_{way.name.lower()}"
+        return f"self.{name}"
 
     def _comment(self, layer: Layer, outputs: list[KerasTensor]) -> str:
         """The shapes of the outputs; of a function also its call as a person would write it."""
@@ -286,7 +301,7 @@ class _Writer:
         """Write the penalties on a layer's outputs, which are taken in this type."""
         if getattr(layer, "activity_regularizer", None) is None:
             return
-        text = f"activity_loss({self._path(layer)}.activity_regularizer, {{0}})"
+        text = f"{self._callable(layer, Way.ACTIVITY_LOSS)}({{0}})"
         for tensor in outputs:
             loss = self._new()
             self.losses.append(("", loss))
@@ -340,9 +355,8 @@ class _Writer:
         """A model inside the model, asked for its masks and losses as well."""
         result, losses = self._new(), self._new()
         masks = [self._new() for _ in node.output_tensors]
-        self.lines.append(
-            Line(f"{self._path(node.layer)}._call_module({text}, details=True)", uses, (result,), comment, region="")
-        )
+        text = f"{self._callable(node.layer)}({text}, details=True)"
+        self.lines.append(Line(text, uses, (result,), comment, region=""))
         several = len(made) > 1
         for index, (value, mask, tensor) in enumerate(zip(made, masks, node.output_tensors, strict=True)):
             self.lines.append(Line(f"{{0}}[0][{index}]" if several else "{0}[0]", (result,), (value,)))
@@ -351,12 +365,6 @@ class _Writer:
                 self.mask_values[tensor] = mask
         self.lines.append(Line("{0}[2]", (result,), (losses,)))
         self.losses.append(("*", losses))
-
-    def _path(self, layer: Layer) -> str:
-        key = self.keys[layer]
-        # Python takes some letters for others: a key that is not ASCII could name another layer.
-        plain = key.isascii() and key.isidentifier() and not keyword.iskeyword(key) and not self.is_attribute(key)
-        return f"self.{key}" if plain else f"self._modules[{key!r}]".replace("{", "{{").replace("}", "}}")
 
 
 def has_details(layer: Layer) -> bool:
@@ -474,7 +482,14 @@ def _last_uses(lines: list[Line], results: list[int]) -> Mapping[int, int]:
     return last | dict.fromkeys(results, len(lines))
 
 
-def _identifier(name: str) -> str:
+def _callable_name(key: str) -> str:
+    """The key of a layer as an attribute of what generated code runs over, whose own begin with an underscore."""
+    name = _identifier(key, "layer")
+    return f"layer{name}" if name.startswith("_") else name
+
+
+def _identifier(name: str, kind: str = "input") -> str:
+    """A name as Python takes it; `kind` comes before one that it does not take."""
     cleaned = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
     taken = not cleaned.isidentifier() or keyword.iskeyword(cleaned) or cleaned == "self" or cleaned.startswith("__")
-    return f"input_{cleaned}" if taken else cleaned
+    return f"{kind}_{cleaned}" if taken else cleaned

@@ -1,30 +1,30 @@
 """Calls of layers without what a module call costs, for steps.
 
 Each call of an `nn.Module` looks whether a hook wants to see it, which for a small layer costs more than its kernel.
-`HookFreeCalls` looks at all hooks of a network at once. While there are none, the generated function runs over
-stand-ins of the layers, which call the layer's `forward` itself (`Facts.hook_free`).
+`HookFreeCalls` looks at all hooks of a network at once. While there are none, the generated function runs over direct
+calls (`DirectCalls`), by default of each layer's `forward` itself.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from operator import contains, is_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
 from torch import nn
 from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
 
 from torchkeras.base.lazy import lazy_property
-from torchkeras.base.tracing import compiled_somewhere, is_compiling
-from torchkeras.engine.facts import facts_of
+from torchkeras.engine.graph.layer_calls import DirectCalls
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.modes import all_minding, call_in_mode, in_mode, minding
+from torchkeras.engine.modes import all_minding, call_module
 from torchkeras.engine.weights.weight_lists import CHANGES
+
+if TYPE_CHECKING:
+    from torchkeras.engine.graph.generated_functions import GeneratedFunctions
 
 _calling = threading.RLock()  # a module whose `forward` is another one for a call
 REPLACING = ("forward", "_compiled_call_impl")  # attributes of a module itself, in the place of its class's code
@@ -60,7 +60,7 @@ class Inside:
         self._others, self._types = others, list(map(type, others))
         self._vars, self._names = [vars(each) for each in others for _ in REPLACING], [*REPLACING] * len(others)
         self._users = [type(module) for module in modules if isinstance(module, Layer) and module._is_users]
-        self._forwards = [kind.forward for kind in self._users]  # which a stand-in calls
+        self._forwards = [kind.forward for kind in self._users]  # which direct calls are of
         self._replaced = any(map(_replaces_call, modules))
         self.hooks = _hooks_of(modules)
 
@@ -130,69 +130,35 @@ class HookFreeCalls:
 
     def run(self, inputs: Any, **options: Any) -> Any:
         """What a module call of the network gives."""
-        return (self._network._call_module if self.observed() else self.unobserved)(inputs, **options)
+        if self.observed():
+            return call_module(self._network, inputs, **options)
+        return self.unobserved(inputs, **options)
 
 
 class Remembered:
-    """Stand-ins for the layers of a network, from one call to the next while neither they nor what is inside changes.
+    """The direct calls of a network's layers, from one call to the next while neither they nor what is inside changes.
 
-    Where some layer changes at every second call or so, they are not made again each time: `network` itself computes.
+    Where some layer changes at every second call or so, they are not made again each time.
     """
 
-    def __init__(self, network: Any):
-        self._network, self._inside = network, Inside(network)
-        self._calls, self._made, self._stand_ins = 0, 1, StandIns(network._modules)
+    def __init__(self, generated: GeneratedFunctions):
+        self._generated, self._inside = generated, Inside(generated.network)
+        self._calls = self._made = 0
+        self._make()
 
-    def layers(self) -> Any:
-        """What computes as the layers do: stand-ins, or the network itself where something would see their calls."""
+    def _make(self) -> None:
+        self._made, self._direct = self._made + 1, DirectCalls(self._generated, self._generated.network._modules)
+
+    def direct(self) -> DirectCalls | None:
+        """The direct calls; None where something would see the calls of the modules."""
         self._calls += 1
         inside = self._inside
         if not inside.is_same():
             if self._made > 8 + self._calls // 16:
-                return self._network
+                return None
             inside.look()
-            self._made, self._stand_ins = self._made + 1, StandIns(self._network._modules)
-        observed = inside.is_replaced() or any(inside.hooks) or has_any_global_hook()
-        return self._network if observed else self._stand_ins
-
-
-def in_its_mode(layer: Layer, *functions: Callable[..., Any] | None) -> list[Any]:
-    """The functions, which compute for a layer, with modules of torch inside it in the mode of the call."""
-    if (compiled_somewhere() and is_compiling()) or not minding(layer):
-        return [*functions]
-    return [function and partial(call_in_mode, layer, function) for function in functions]
-
-
-class StandIn:
-    """What a generated function asks of a layer."""
-
-    def __init__(self, layer: Layer):
-        facts = facts_of(layer)
-        functions = facts.hook_free(), facts.in_place(), facts.before_relu(), facts.logits
-        self._call_module, into, early, self._call_logits = in_its_mode(layer, *functions)
-        self._call_overwriting = into or self._call_module
-        self._call_unrectified, self._leaves_relu = early or self._call_module, early is not None
-        self._layer, self.compute_mask = layer, layer.compute_mask
-        self.activity_regularizer = getattr(layer, "activity_regularizer", None)
-
-    def _call_in_mode(self, training: bool, *args: Any, **kwargs: Any) -> Any:
-        """As `_call_module`, with the layer and all inside in training mode or not."""
-        with in_mode(training, self._layer):
-            return self._call_module(*args, **kwargs)
-
-    def _call_rectified(self, maker: StandIn, inputs: Any) -> Any:
-        """As `_call_module`, of what `maker` would give, had it not left its relu to be done here."""
-        outputs = self._call_module(inputs)
-        return torch.relu_(outputs) if maker._leaves_relu else outputs
-
-
-class StandIns:
-    """Stand-ins by the names of the layers, as attributes and, for any name, in `_modules`."""
-
-    def __init__(self, modules: Mapping[str, Any]):
-        built = ((key, module) for key, module in modules.items() if isinstance(module, Layer) and module.built)
-        found = {key: StandIn(module) for key, module in built}  # others are no part of the graph
-        self.__dict__.update(found, _modules=found)
+            self._make()
+        return None if inside.is_replaced() or any(inside.hooks) or has_any_global_hook() else self._direct
 
 
 def called(module: nn.Module, compute: Callable[..., Any], *inputs: Any) -> Any:

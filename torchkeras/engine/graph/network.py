@@ -36,12 +36,13 @@ from torchkeras.engine.graph.call_forms import (
     type_of,
 )
 from torchkeras.engine.graph.generated_functions import GeneratedFunctions, is_attribute
-from torchkeras.engine.graph.hook_free_calls import StandIns
 from torchkeras.engine.graph.input import InputLayer
+from torchkeras.engine.graph.layer_calls import DirectCalls
 from torchkeras.engine.graph.state_dict_keys import keys_of, renamed
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.modes import call_module
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape, as_list, unpacked
 from torchkeras.engine.weights.freezing import follow_trainable
 from torchkeras.engine.weights.weight import NO_MEMORY, Variable, own_variables
@@ -64,7 +65,6 @@ class Network(Layer, abstract=True):
 
     supports_masking = True
     _is_network = True
-    _call_module = torch.nn.Module.__call__  # modules of torch in its attributes are for a user's code, by `by_mode`
     _graph: Graph | None = None
     # Of inputs and outputs that are no tensor and no plain list; see `engine.graph.call_forms`.
     _input_form: Any = None
@@ -77,7 +77,7 @@ class Network(Layer, abstract=True):
         casts = False  # each layer inside does by itself
 
         def hook_free(self) -> Callable[..., Any]:
-            return partial(self.layer._generated.run, StandIns(self.layer._modules))
+            return partial(self.layer._generated.run, DirectCalls(self.layer._generated, self.layer._modules))
 
     def __init__(self, name: str | None = None, trainable: bool = True):
         self.__dict__["_generated"] = GeneratedFunctions(self)
@@ -385,7 +385,7 @@ class Network(Layer, abstract=True):
             ValueError: the number of inputs is another.
         """
         generated = self._generated
-        return generated.run(generated.layers_now(inputs), *inputs, mask=mask, details=details, logits=logits)
+        return generated.run(generated.direct_now(inputs), *inputs, mask=mask, details=details, logits=logits)
 
     @property
     def code(self) -> str:
@@ -399,7 +399,7 @@ class Network(Layer, abstract=True):
         """
         if self._graph is not None and not (len(args) == 1 and not kwargs and isinstance(args[0], torch.Tensor)):
             if len(args) > 1 and len(args) != len(self.inputs) and self._forward_pre_hooks:
-                return in_form(self._output_form, self._call_module(*args, **kwargs))  # a hook makes inputs of these
+                return in_form(self._output_form, call_module(self, *args, **kwargs))  # a hook makes inputs of these
             what = f"{type(self).__name__} {self.name!r}"
             args, kwargs = inputs_of_call(what, self.inputs, self._input_form, args, kwargs)
             if has_arrays(args):
@@ -514,27 +514,25 @@ class Network(Layer, abstract=True):
     # --- copies ------------------------------------------------------------------------------------------------------
 
     # A copy and a pickle hold plain data in place of the graph and its functions: layers with the edges between them,
-    # and the texts (`_sources`).
+    # and which functions there are (`_variants`).
 
     def __getstate__(self) -> dict[str, Any]:
-        self._generated.renew()
         state = super().__getstate__()
-        del state["_generated"]
-        state["_sources"] = self._generated.texts
+        state["_variants"] = list(state.pop("_generated").functions)
         if self._graph is not None:
             state["_graph"] = (self._graph.layers, trace.edges(self._graph))
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = {name: value for name, value in state.items() if name not in ("_functions", "_written_at")}
-        texts = state.pop("_sources", {})
+        variants = state.pop("_variants", None) or state.pop("_sources", ())  # of earlier versions, with their texts
         super().__setstate__(state)
         if self._graph is not None:
             layers, plain = self._graph  # type: ignore[misc]
             self._count_levels(layers)
             self._graph = trace.rebuild(layers, plain)
             self._begin_own_node()
-        self.__dict__["_generated"] = GeneratedFunctions(self, texts)
+        self.__dict__["_generated"] = GeneratedFunctions(self, variants)
 
 
 def output_layer_names(network: Network) -> list[str]:

@@ -21,6 +21,7 @@ from torchkeras.engine.graph.call_forms import as_tensors, form_of, keys_of_form
 from torchkeras.engine.graph.input import Input
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.modes import call_module
 from torchkeras.engine.symbolic.tensor import Shape
 
 ARRAYS = (*TENSORS, np.ndarray)
@@ -36,7 +37,7 @@ class Code(Layer, abstract=True):
     def call(self, inputs: Any) -> Any:
         given = put_together(self._form, inputs if isinstance(inputs, (list, tuple)) else [inputs])
         args, kwargs = _spread(self.model, given)
-        return self.model._call_module(*args, **kwargs)
+        return call_module(self.model, *args, **kwargs)
 
 
 def _spread(model: Network, given: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -16,6 +16,7 @@ from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.building import in_first_run
 from torchkeras.engine.dtypes import by_policy, follows_policy
 from torchkeras.engine.facts import facts_of
+from torchkeras.engine.modes import call_module
 from torchkeras.engine.shapes import output_shapes
 from torchkeras.engine.symbolic.axis_order import Layout, convert, to_channels_first, to_keras
 from torchkeras.engine.symbolic.tensor import (
@@ -51,7 +52,7 @@ def training_of(layer: Layer, arguments: dict[str, Any]) -> bool | None:
 def compute(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a layer gives for real tensors, in Keras's order of axes and by its policy; built where it is not yet."""
     tensors = _checked_tensors(layer, args, kwargs)
-    run = partial(in_keras_order, facts_of(layer).layout, layer._call_module)
+    run = partial(in_keras_order, facts_of(layer).layout, partial(call_module, layer))
     policed = layer._tells_policy and tensors and follows_policy(layer) and not in_first_run()
     if policed:
         run = partial(by_policy, layer, run)

@@ -2,7 +2,7 @@
 
 Called on symbolic tensors it adds a node to the graph; called on real ones it computes. Three methods compute:
 `forward` is what torch runs, in the layer's own order of axes; `call` is the same in Keras's order of axes, and what a
-layer written the Keras way overrides; `_call_module` is torch's own (hooks, then `forward`), used inside a model.
+layer written the Keras way overrides. Inside a model a layer is called by `modes.call_module`: hooks, then `forward`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from torchkeras.engine.layer.attributes import DATA, added_as, check_name, hold_
 from torchkeras.engine.layer.call import call_symbolically, check_mask, compute, in_keras_order, training_of
 from torchkeras.engine.layer.call_views import of_all_calls, of_call, of_single_call
 from torchkeras.engine.layer.changed_options import change_option, keep_option
-from torchkeras.engine.modes import MODE, by_mode, call_in_mode, in_mode
+from torchkeras.engine.modes import MODE, by_mode, call_in_mode, call_module, in_mode
 from torchkeras.engine.shapes import output_shapes
 from torchkeras.engine.shapes.input_spec import whole_shape
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape, as_list
@@ -53,7 +53,6 @@ from torchkeras.engine.weights.weight_lists import (
 )
 from torchkeras.legacy.arguments import layer_arguments
 
-_module_call = nn.Module.__call__
 _signature = lru_cache(inspect.signature)  # of a `forward`: that of a base counts for many classes
 
 
@@ -444,7 +443,7 @@ class Layer(BaseLayer):
             and not (compiled_somewhere() and is_compiling())
         ):
             if (args[0].shape, args[0].dtype) in self._taken_plainly:
-                return self._call_module(args[0])
+                return call_module(self, args[0])
         elif symbolic := list(tensors_in((args, kwargs))):
             return call_symbolically(self, symbolic, args, kwargs)
         training = training_of(self, kwargs)
@@ -481,27 +480,6 @@ class Layer(BaseLayer):
             The outputs: a tensor, or a list of several.
         """
         return self.call(*args, **kwargs)
-
-    def _call_module(self, *args: Any, **kwargs: Any) -> Any:
-        """Torch's own call: hooks, then `forward`."""
-        return call_in_mode(self, _module_call, self, *args, **kwargs)
-
-    # What generated code calls: the first where the fact `in_place` may be used in its stead, and the second where
-    # `before_relu` may, the relu then being done by the next layer, in `_call_rectified`.
-    _call_overwriting = _call_unrectified = _call_module
-
-    def _call_in_mode(self, training: bool, *args: Any, **kwargs: Any) -> Any:
-        """As `_call_module`, with the layer and all inside in training mode or not."""
-        with in_mode(training, self):
-            return self._call_module(*args, **kwargs)
-
-    def _call_rectified(self, maker: Layer, inputs: Any) -> Any:
-        """As `_call_module`, of the output of `maker`."""
-        return self._call_module(inputs)
-
-    def _call_logits(self, inputs: Any) -> Any:
-        """What the layer gives without the activation that it ends in."""
-        return call_in_mode(self, self._facts.logits, inputs)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The mask of the output: by default that of the input.

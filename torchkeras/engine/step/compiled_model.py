@@ -83,10 +83,10 @@ class CompiledModel:
             for each, layer in zip(self.targets, self.ends[2:], strict=True)
         ]
         self.__dict__.pop("logits", None)
-        self.calls, self.settled = HookFreeCalls(self.network), SETTLED.count
-        # Written here, since torch.compile cannot follow it.
+        # Written here, and first: torch.compile can follow neither that nor the choice of direct calls.
         generated = self.network._generated
         generated.function(generated.plain._replace(details=self.details, logits=self.logits))
+        self.calls, self.settled = HookFreeCalls(self.network), SETTLED.count
 
     @lazy_property
     def logits(self) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from torchkeras.engine.dtypes import widened
 from torchkeras.engine.graph.hook_free_calls import has_any_global_hook, has_hooks
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.changed_options import SETTLED
+from torchkeras.engine.modes import call_module
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
 from torchkeras.engine.step.output_loss import Score, mean_of, name_of, scores_of, weighted_mean, with_mask
 from torchkeras.engine.step.output_metric import LOGITS
@@ -218,7 +219,7 @@ def _way(model: CompiledModel, first: torch.Tensor) -> tuple[Callable[..., Any],
     replicas = model.replicas if torch.is_grad_enabled() else ONE_REPLICA
     # What is traced was looked at before.
     observed = not (compiled_somewhere() and is_compiling()) and model.calls.observed(replicas.hooks)
-    run = replicas.passing(model.network._call_module if observed else model.calls.unobserved)
+    run = replicas.passing(partial(call_module, model.network) if observed else model.calls.unobserved)
     if model.exact:
         run = partial(_carrying, run)
     if torch.is_autocast_enabled(first.device.type):
