@@ -19,6 +19,7 @@ _declare(
         "optimizer shards": "torchkeras.distribution.optimizer_shards",
         "process group": "torchkeras.distribution.group",
         "processes": "torchkeras.distribution.training",
+        "shared tensors": "torchkeras.distribution.shared_tensors",
     }
 )
 

@@ -10,7 +10,7 @@ import pytest
 from pool import Pools
 
 from torchkeras import clear_session, config
-from torchkeras.base.shards import is_sharded
+from torchkeras.distribution.shared_tensors import is_sharded
 from torchkeras.layers import Dense
 from torchkeras.models import Sequential
 from torchkeras.optimizers import SGD

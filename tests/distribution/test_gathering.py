@@ -16,8 +16,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
 
 from torchkeras import Input, Model, Sequential, layers, optimizers
-from torchkeras.base.shards import is_sharded
 from torchkeras.distribution.sharding import shard
+from torchkeras.distribution.shared_tensors import is_sharded
 
 ROWS = np.random.default_rng(0).normal(size=(12, 5))
 

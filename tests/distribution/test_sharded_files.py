@@ -13,7 +13,7 @@ from sharded_models import MODELS
 from sharded_runs import seeded, sharded, trained
 
 from torchkeras import Model, optimizers
-from torchkeras.base.shards import is_sharded
+from torchkeras.distribution.shared_tensors import is_sharded
 
 KINDS = ("convolutional", "masked", "attending")
 FILES = ("model.h5", "model.safetensors", "weights.h5", "of_keras3.weights.h5", "tensors.safetensors", "state.pt")

@@ -19,9 +19,9 @@ from torch.distributed import checkpoint as dcp
 from torch.distributed.device_mesh import init_device_mesh
 
 from torchkeras import Model, Sequential, config, layers, optimizers
-from torchkeras.base.shards import is_sharded, part
 from torchkeras.distribution.loading import load_sharded, on_meta
 from torchkeras.distribution.sharding import shard
+from torchkeras.distribution.shared_tensors import is_sharded, part
 
 KINDS = ("convolutional", "attending")
 WHOLE = ("model.h5", "model.safetensors")

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.base.shards import keep, wholes
+from torchkeras.base.sharing import sharing
 
 Pieces = Any  # a view, a list of views, or a list of lists of views
 
@@ -29,7 +29,7 @@ class Arrangement:
 
     def array(self, tensors: Sequence[Tensor]) -> Tensor:
         """The array, with gradients; it is a view if it has one piece of a single tensor that is whole here."""
-        return _joined(self.pieces(*wholes(tensors)))
+        return _joined(self.pieces(*sharing().wholes(tensors)))
 
     def shape(self, tensors: Sequence[Tensor]) -> tuple[int, ...]:
         """The shape of the array."""
@@ -37,10 +37,10 @@ class Arrangement:
 
     def assign(self, tensors: Sequence[Tensor], values: Tensor) -> None:
         """Set the tensors in place, so that the array is `values`."""
-        found = wholes(tensors)
+        found = sharing().wholes(tensors)
         _spread(self.pieces(*found), values)
         for tensor, now in zip(tensors, found, strict=True):
-            keep(tensor, now)
+            sharing().keep(tensor, now)
 
 
 def permuted(order: Sequence[int]) -> Arrangement:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchkeras.base.rules import FLAG_OR_DIGIT, integer, read, read_path
-from torchkeras.base.shards import in_all, part
+from torchkeras.base.sharing import sharing
 from torchkeras.callbacks.logs import named
 from torchkeras.callbacks.monitoring import Monitored, one_number
 from torchkeras.callbacks.progress import say
@@ -169,9 +169,11 @@ def not_finite(model: Model) -> list[str]:
     """
     variables = [variable for variable in getattr(model, "trainable_weights", ()) if variable.dtype.is_floating_point]
     with torch.no_grad():
-        finite = [torch.stack([part(t).isfinite().all() for t in variable.tensors]).all() for variable in variables]
+        finite = [
+            torch.stack([sharing().part(t).isfinite().all() for t in variable.tensors]).all() for variable in variables
+        ]
         found = (
-            in_all(torch.stack([flag.to(finite[0].device) for flag in finite]), variables[0].tensors)
+            sharing().in_all(torch.stack([flag.to(finite[0].device) for flag in finite]), variables[0].tensors)
             if finite
             else None
         )

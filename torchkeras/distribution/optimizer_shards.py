@@ -15,7 +15,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from torchkeras.base.keras_axes import Arrangement
-from torchkeras.base.shards import group_of, is_sharded, joined, part, parts, rows, sharded_as
+from torchkeras.distribution.shared_tensors import group_of, is_sharded, joined, part, parts, rows, sharded_as
 from torchkeras.optimizers.whole_parameters import WHOLE_PARAMETERS, WholeParameters
 
 

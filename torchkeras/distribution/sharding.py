@@ -25,10 +25,10 @@ from torch.distributed.fsdp._fully_shard._fully_shard import get_cls_to_fsdp_cls
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
-from torchkeras.base.shards import is_sharded, keep, members, part, parts, sharded_as, whole
 from torchkeras.distribution.gathering import Kept, gather_by_calls, own_hooks
 from torchkeras.distribution.group import take_first
 from torchkeras.distribution.replicas import averaged
+from torchkeras.distribution.shared_tensors import is_sharded, keep, members, part, parts, sharded_as, whole
 from torchkeras.distribution.units import LEAST, units_of
 from torchkeras.engine.adapters.tracked import with_replaced
 from torchkeras.engine.building.building import materialize

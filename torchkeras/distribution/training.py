@@ -17,7 +17,6 @@ import torch.distributed as dist
 from torch import Tensor
 
 from torchkeras.base.annexes import annex
-from torchkeras.base.shards import shared_in
 from torchkeras.callbacks.backup_files import Backups
 from torchkeras.data.batch import Batch
 from torchkeras.data.part import Part
@@ -31,6 +30,7 @@ from torchkeras.distribution.sharding import Sharded, group_of_mesh, mesh_of, sh
 from torchkeras.distribution.shared_batch import SharedBatch
 from torchkeras.distribution.shared_predictions import OwnOutput, joined
 from torchkeras.distribution.shared_sums import SharedSums
+from torchkeras.distribution.shared_tensors import shared_in
 from torchkeras.engine.fit.compile_options import CompileOptions
 from torchkeras.engine.fit.distributing import refuse_compiling
 from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess, Pace, Value

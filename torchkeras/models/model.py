@@ -22,7 +22,7 @@ from torchkeras.base.lazy import lazy_property
 from torchkeras.base.naming import name_methods
 from torchkeras.base.nested import leaves, put_together
 from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path
-from torchkeras.base.shards import refuse
+from torchkeras.base.sharing import sharing
 from torchkeras.base.tracing import is_compiling
 from torchkeras.callbacks.logging import History
 from torchkeras.callbacks.logs import Named
@@ -1210,7 +1210,7 @@ class Model(Network):
             ExportError: the model cannot be exported.
             ImportError: the packages of `torchkeras-graph[onnx]` are missing.
         """
-        refuse(self.parameters(), "export")
+        sharing().refuse(self.parameters(), "export")
         annex("export").export(self, filepath, format, input_signature, opset_version)
         if verbose:
             print(f"{filepath}: exported, and checked against the model.")
@@ -1235,7 +1235,7 @@ class Model(Network):
             FileExistsError: the folder is not empty; with `overwrite`, only when it holds other files than those of an
                 eject.
         """
-        refuse(self.parameters(), "eject")
+        sharing().refuse(self.parameters(), "eject")
         check("eject", FLAG_OR_DIGIT, overwrite=overwrite)
         return annex("eject").eject(self, folder, overwrite, weights)
 
@@ -1263,7 +1263,7 @@ class Model(Network):
             >>> len(model.freeze_for_inference().state_dict())
             2
         """
-        refuse(self.parameters(), "freeze_for_inference")
+        sharing().refuse(self.parameters(), "freeze_for_inference")
         return predicting.frozen_copy(self._training)
 
     # --- copies -------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.base.arrays import fills_its_memory
-from torchkeras.base.shards import part
+from torchkeras.base.sharing import sharing
 from torchkeras.optimizers.whole_parameters import WHOLE_PARAMETERS, WholeParameters
 
 Gradients = Sequence[Tensor | None]
@@ -120,6 +120,7 @@ def treatments(optimizer: Any, arrays: list[list[Tensor]]) -> list[Treatment]:
 
 def excluded_ids(excluded: Iterable[Any]) -> set[int]:
     """The identities of the tensors that these weights, or tensors, are made of."""
+    part = sharing().part
     return {id(part(t)) for weight in excluded for t in ([weight] if isinstance(weight, Tensor) else weight.tensors)}
 
 

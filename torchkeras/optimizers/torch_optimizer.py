@@ -14,7 +14,7 @@ from torch import Tensor
 
 from torchkeras.base.interrupts import whole_imports
 from torchkeras.base.rules import read
-from torchkeras.base.shards import is_sharded, parts
+from torchkeras.base.sharing import sharing
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.aside import Aside
 from torchkeras.optimizers.by_hand import ByHand
@@ -166,7 +166,7 @@ class TorchOptimizer(ByHand):
         self._owned = [id(parameter) in own for parameter in self._parameters]
         self._sizes = self._sizes_of_groups()
         self._tell_of_others()
-        self._accumulated.follow(parts(self._parameters))
+        self._accumulated.follow(sharing().parts(self._parameters))
 
     def _lay_out(self, arrangements: Any, layers: Any, names: Any) -> None:
         """Find the array of Keras's that each parameter belongs to, its path, and the gradients accumulated for it.
@@ -213,8 +213,8 @@ class TorchOptimizer(ByHand):
             return {}
         # torch has no rule yet for each fused kernel on tensors that processes share; its Adagrad none for CUDA.
         devices = ("cpu",) if issubclass(kind, torch.optim.Adagrad) else ("cpu", "cuda")
-        able = all(p.is_floating_point() and p.device.type in devices and not is_sharded(p) for p in self._parameters)
-        return {"fused": True} if able else {}
+        able = all(p.is_floating_point() and p.device.type in devices for p in self._parameters)
+        return {"fused": True} if able and not any(map(sharing().is_sharded, self._parameters)) else {}
 
     def _move_state(self) -> None:
         """Bring the state of an instance to the device and type that its weights have now; counts stay as they are."""
@@ -279,7 +279,7 @@ class TorchOptimizer(ByHand):
         self._bound()
         with torch.no_grad():
             if self.gradient_accumulation_steps is not None:
-                self._accumulated.add(parts(self._parameters), parts(gradients), samples)
+                self._accumulated.add(sharing().parts(self._parameters), sharing().parts(gradients), samples)
                 if self._accumulated.count < self.gradient_accumulation_steps:
                     return False
                 gradients = self._accumulated.take()
@@ -401,4 +401,5 @@ class TorchOptimizer(ByHand):
             raise ValueError(f"{self._name}: the state is of {state.get('class_name')}.")
         self._bound().load_state_dict(state["torch"])
         self.iterations = int(state["iterations"])
-        self._accumulated.load_state_dict(state.get("accumulated", Accumulator().state_dict()), parts(self._parameters))
+        accumulated = state.get("accumulated", Accumulator().state_dict())
+        self._accumulated.load_state_dict(accumulated, sharing().parts(self._parameters))

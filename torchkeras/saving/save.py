@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path
-from torchkeras.base.shards import collected, shared_in
+from torchkeras.base.sharing import sharing
 from torchkeras.engine.fit.compile_options import own_training_config, training_config
 from torchkeras.engine.weights.unseen import warn_of_unseen
 from torchkeras.engine.weights.weight import is_wrapper
@@ -46,7 +46,7 @@ def write_weights(model: Model, path: PathLike, overwrite: bool) -> None:
     _has_a_form(model, path, kind)
     if not kind.tensors:
         warn_of_torch(model, path)
-    with collected(_shared(model)) as writes:
+    with sharing().collected(_shared(model)) as writes:
         if writes and kind.tensors:
             named(kind.tensors).write(path, model)
         elif writes:
@@ -70,7 +70,7 @@ def write_model(model: Model, path: PathLike, overwrite: bool, include_optimizer
     for what in changed_by_hand(model):
         warnings.warn(f"{path}: {what}, which the file does not hold.", stacklevel=3)
     include_optimizer = include_optimizer and model.optimizer is not None and _told(model, path)
-    with collected(_shared(model, include_optimizer)) as writes:
+    with sharing().collected(_shared(model, include_optimizer)) as writes:
         if writes and kind.tensors:
             _write_tensors(named(kind.tensors).write, model, path, include_optimizer)
         elif writes:
@@ -130,7 +130,7 @@ def _is_anothers(model: Model) -> bool:
 
 def _shared(model: Model, include_optimizer: bool = False) -> list[tuple[Any, Any]]:
     """The tensors that processes share: the main one writes all, and needs them whole."""
-    weights = shared_in(model.state_dict(keep_vars=True).values())
+    weights = sharing().shared_in(model.state_dict(keep_vars=True).values())
     state = getattr(model.optimizer, "shared_tensors", list) if include_optimizer and weights else list
     return [*weights, *state()]
 

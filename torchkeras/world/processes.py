@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -10,9 +9,7 @@ import torch.distributed as dist
 
 from torchkeras.base.annexes import annex
 from torchkeras.base.launchers import from_launcher
-
-# Whether this process belongs to a group. Torch's own function: it is asked in places that every model passes.
-has_group: Callable[[], bool] = dist.is_initialized if dist.is_available() else bool
+from torchkeras.base.sharing import has_group
 
 
 def join() -> None:

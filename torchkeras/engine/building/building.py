@@ -23,7 +23,7 @@ from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.function_values import attributes_of, installed
 from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.rules import FLAG_OR_DIGIT, read
-from torchkeras.base.shards import is_sharded
+from torchkeras.base.sharing import sharing
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.dtypes import agree_on_policy
@@ -156,7 +156,7 @@ def move_modules(layer: Layer, device: torch.device) -> None:
         return
 
     def moved(tensor: Tensor) -> Tensor:
-        return tensor.to(device) if tensor.is_cpu and not is_sharded(tensor) else tensor
+        return tensor.to(device) if tensor.is_cpu and not sharing().is_sharded(tensor) else tensor
 
     for _, module in plain_modules(layer):
         module._apply(moved, recurse=False)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import torch
 
-from torchkeras.base.shards import refuse
+from torchkeras.base.sharing import sharing
 from torchkeras.callbacks.backup_files import Backups
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.data.batch import Batch
@@ -30,7 +30,6 @@ from torchkeras.engine.step.optimizer_reach import warn_of_hooks
 from torchkeras.engine.step.step import Learner
 from torchkeras.metrics import Metric
 from torchkeras.world.one_process import ONE_REPLICA, OneReplica
-from torchkeras.world.processes import has_group
 
 if TYPE_CHECKING:
     from torchkeras.models.model import Model
@@ -73,8 +72,7 @@ class OneProcess:
 
         Raises ValueError where processes share them that do not train together.
         """
-        if has_group():  # without which nothing is shared
-            refuse(model.parameters(), "compile without other processes")
+        sharing().refuse(model.parameters(), "compile without other processes")
 
     def replicas(self, compiled: CompiledModel, by_hand: bool) -> OneReplica:
         """How a step passes forward and gets its gradients. `by_hand`: in a step of the user's own."""

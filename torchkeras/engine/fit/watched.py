@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from torchkeras.base.shards import part
+from torchkeras.base.sharing import sharing
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
@@ -21,7 +21,7 @@ class Changing:
     def trained(self) -> dict[Any, torch.Tensor]:
         compiled, optimizer = self._training.ready(), self._training.model.optimizer
         state = () if optimizer is None else optimizer.tensors()
-        return {id(tensor): part(tensor) for tensor in (*compiled.parameters, *state)}
+        return {id(tensor): sharing().part(tensor) for tensor in (*compiled.parameters, *state)}
 
     def counted(self) -> dict[Any, torch.Tensor]:
         kept = [tensor for metric in self._training.ready().kept.values() for tensor in metric.variables]

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from torchkeras.base.lazy import lazy_property
-from torchkeras.base.shards import is_sharded
+from torchkeras.base.sharing import sharing
 from torchkeras.data.batch import Batch
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
@@ -116,7 +116,7 @@ class CompiledModel:
     def _gathers_penalized(self) -> bool:
         """Whether a penalty is on weights that processes share: it gathers them, in all processes at once."""
         with in_mode(False):  # to look changes nothing, also where a weight is computed
-            return any(is_sharded(tensor) for variable in self.regularized for tensor in variable.tensors)
+            return any(sharing().is_sharded(tensor) for variable in self.regularized for tensor in variable.tensors)
 
     @lazy_property
     def calls(self) -> HookFreeCalls:

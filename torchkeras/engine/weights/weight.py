@@ -23,11 +23,10 @@ from torch.utils._pytree import tree_map_only
 from torchkeras import initializers
 from torchkeras.base.arrays import as_numbers, as_tensor, to_numpy
 from torchkeras.base.keras_axes import IN_ORDER, Arrangement
-from torchkeras.base.shards import is_sharded, part, rows
+from torchkeras.base.sharing import sharing
 from torchkeras.base.tracing import traced
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.modes import call_in_mode, in_mode
-from torchkeras.world.processes import has_group
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -309,9 +308,12 @@ class Variable:
     @property
     def view(self) -> Tensor | None:
         """Keras's array as a view of the one tensor that it lies in; None when it lies in several, or in pieces."""
-        if len(self.paths) > 1 or self._second is not None or (has_group() and is_sharded(self.tensors[0])):
+        if len(self.paths) > 1 or self._second is not None:
             return None
-        view = self.arrangement.pieces(*self.tensors)
+        tensors = self.tensors
+        if hasattr(type(tensors[0]), "__tensor_flatten__") and sharing().is_sharded(tensors[0]):
+            return None
+        view = self.arrangement.pieces(*tensors)
         return view.detach() if isinstance(view, Tensor) else None
 
     @property
@@ -321,23 +323,19 @@ class Variable:
         None where the weight is whole here, or lies in several tensors or in pieces.
         """
         tensor = self.tensors[0]
-        if len(self.paths) > 1 or self._second is not None or not is_sharded(tensor):
+        if len(self.paths) > 1 or self._second is not None or not sharing().is_sharded(tensor):
             return None
         there = self.arrangement.pieces(torch.empty(tensor.shape, device="meta"))
         order = _order_of(there, tensor.shape) if isinstance(there, Tensor) else None
         if order is None:
             return None
-        return part(tensor).detach().permute(order), tuple(rows(tensor) if k == 0 else slice(None) for k in order)
+        rows = sharing().rows(tensor)
+        return sharing().part(tensor).detach().permute(order), tuple(rows if k == 0 else slice(None) for k in order)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape in Keras's layout."""
-        return self.arrangement.shape(
-            [
-                torch.empty(tensor.shape, device="meta") if is_wrapper(tensor) or is_sharded(tensor) else tensor
-                for tensor in self.tensors
-            ]
-        )
+        return self.arrangement.shape([_of_shape(tensor) for tensor in self.tensors])
 
     @property
     def dtype(self) -> torch.dtype:
@@ -521,7 +519,12 @@ def _order_of(view: Tensor, shape: torch.Size) -> tuple[int, ...] | None:
 
 def is_wrapper(tensor: Tensor) -> bool:
     """Whether a tensor is made of others and has no memory of its own, as the quantized ones of torchao."""
-    return hasattr(type(tensor), "__tensor_flatten__") and not is_sharded(tensor)
+    return hasattr(type(tensor), "__tensor_flatten__") and not sharing().is_sharded(tensor)
+
+
+def _of_shape(tensor: Tensor) -> Tensor:
+    """The tensor, or one without values in the place of one that is made of others: quantized, or shared."""
+    return torch.empty(tensor.shape, device="meta") if hasattr(type(tensor), "__tensor_flatten__") else tensor
 
 
 def owned(module: nn.Module, path: str) -> Tensor | None:

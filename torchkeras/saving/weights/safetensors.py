@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from torchkeras.base.atomic_file import replacing
 from torchkeras.base.extras import extra
-from torchkeras.base.shards import whole
+from torchkeras.base.sharing import sharing
 from torchkeras.errors import FileLimitError, UnreadableFileError
 from torchkeras.saving.containers.held import held
 from torchkeras.saving.containers.limits import LIMITS
@@ -57,7 +57,7 @@ def write(
     for names, tensor in tensors_of(model).items():
         # Layers of a whole model with one tensor under several names may each have their own when it is made again.
         first, *others = names if about is not None else names[:1]
-        tensors[first] = whole(tensor).detach().cpu().contiguous()
+        tensors[first] = sharing().wholes([tensor])[0].detach().cpu().contiguous()
         tensors |= {name: tensors[first].clone() for name in others}
     tensors |= {f"{PREFIX}{name}": tensor for name, tensor in (optimizer or {}).items()}
     with replacing(path) as part:

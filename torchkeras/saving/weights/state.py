@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from torchkeras.base.atomic_file import replacing
-from torchkeras.base.shards import is_sharded, part, rows
+from torchkeras.base.sharing import sharing
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.state_dict_keys import renamed
 from torchkeras.engine.layer.layer import Layer
@@ -63,6 +63,7 @@ class StoredTensors:
 
     def set(self, tensors: Mapping[str, Tensor]) -> None:
         """Give tensors their values, by the names in the file."""
+        is_sharded = sharing().is_sharded
         plain = {name: tensor for name, tensor in tensors.items() if not (is_sharded(tensor) or is_wrapper(tensor))}
         straight = {name: (tensor, self.stretches[name]) for name, tensor in plain.items() if name in self.stretches}
         put(list(straight.values()))
@@ -72,8 +73,8 @@ class StoredTensors:
 
     def _set(self, tensor: Tensor, name: str) -> None:
         """Give a tensor its values, or the rows that this process has of it."""
-        if is_sharded(tensor):
-            own, mine = part(tensor), rows(tensor)
+        if sharing().is_sharded(tensor):
+            own, mine = sharing().part(tensor), sharing().rows(tensor)
             if own.numel():
                 own.copy_(self.value_of(name)[mine] if self.rows_of is None else self.rows_of(name, mine))
         else:
