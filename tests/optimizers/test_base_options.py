@@ -25,6 +25,27 @@ from torchkeras.optimizers import (
     TorchOptimizer,
     schedules,
 )
+from torchkeras.optimizers.options import RULES
+
+OWN = [kind for kind in vars(optimizers).values() if isinstance(kind, type) and issubclass(kind, Optimizer)]
+
+
+@pytest.mark.parametrize("kind", OWN)
+def test_defaults_are_written_as_they_are_kept(kind):
+    """They are not read when an optimizer is made."""
+    defaults = {name: getattr(kind, name) for name in RULES if hasattr(kind, name) and RULES[name].settled}
+    assert defaults
+    for name, default in defaults.items():
+        kept = RULES[name].read(default)
+        assert (type(kept), kept) == (type(default), default), name
+
+
+def test_defaults_of_a_users_class_are_read():
+    class Mine(Adam):
+        lr = 1
+
+    assert isinstance(Mine().lr, float)
+
 
 # --- norms -----------------------------------------------------------------------------------------------------------
 

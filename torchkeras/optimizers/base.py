@@ -13,7 +13,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import Field, InitVar, dataclass, fields
-from functools import cache
 from typing import Any, ClassVar
 
 import torch
@@ -111,11 +110,14 @@ class Optimizer(ByHand, State):
     decays_weights: ClassVar[bool] = False  # whether `update_step` does what `weight_decay` asks for
     takes_arrays: ClassVar[bool] = False  # whether `update_step` needs all parameters of one of Keras's arrays together
 
+    _is_own: ClassVar[bool] = True  # whether the class is this package's, not a user's
+
     # Without annotation: a field, of whatever kind, would go before those of subclasses in the order of arguments.
     decay = 0.0
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
+        cls._is_own = cls.__module__.startswith("torchkeras.")
         registry.optimizers.own(cls, cls.__name__.lower())
         if "__init__" not in cls.__dict__:
             names = {**docstrings.entries(cls.__doc__ or ""), **docstrings.entries(cls.__mro__[1].__doc__ or "")}
@@ -132,9 +134,10 @@ class Optimizer(ByHand, State):
                 raise TypeError(f"{type(self).__name__}: {name} and {other} are one option; found both.")
             setattr(self, name, value)
         for name, value in vars(self).items():
-            if name in RULES:
-                is_default = RULES[name].settled and value is getattr(type(self), name, self)
-                vars(self)[name] = _kept_default(type(self), name) if is_default else self._read(name, value)
+            # The defaults of this package's classes are written as they are kept.
+            is_default = type(self)._is_own and value is getattr(type(self), name, self)
+            if name in RULES and not (is_default and RULES[name].settled):
+                vars(self)[name] = self._read(name, value)
         self.iterations = 0
         self.skipping: Tensor | None = None
         self._given: Any = None
@@ -142,10 +145,10 @@ class Optimizer(ByHand, State):
         self._arrangements: list[Arrangement] = []
         self._layers: list[str] | None = None
         self._names: list[str] | None = None
-        self._groups: list[Group] = []
         self._kinds: list[str] = []
         self._excluded: list[Any] = []
         self._accumulated, self._averages = Accumulator(), Averages()
+        self._groups: list[Group] = []  # the last: from here on `__setattr__` reads what is set
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_groups" in vars(self):  # the constructor reads all options together
@@ -158,8 +161,7 @@ class Optimizer(ByHand, State):
 
     def _check_name(self, name: str) -> None:
         """Raise AttributeError for an attribute that nothing would read: a user's class may read any."""
-        own = type(self).__module__.startswith("torchkeras.")
-        if own and not name.startswith("_") and not hasattr(type(self), name):
+        if type(self)._is_own and not name.startswith("_") and not hasattr(type(self), name):
             known = ", ".join(field.name for field in fields(self))
             raise AttributeError(f"{type(self).__name__}: there is no option {name!r} to set. Its options are {known}.")
 
@@ -383,12 +385,6 @@ class Optimizer(ByHand, State):
     def from_config(cls, config: Mapping[str, Any]) -> Any:
         """The optimizer whose `get_config` gave `config`."""
         return cls(**config)
-
-
-@cache
-def _kept_default(cls: type, name: str) -> Any:
-    """The default of an option as it is kept: read once for all optimizers of a class."""
-    return read(cls.__name__, name, RULES[name], getattr(cls, name))
 
 
 # The dataclass has read these names as arguments of the constructor; from here on they are attributes that follow.

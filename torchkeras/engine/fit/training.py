@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -358,8 +359,7 @@ def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledMo
         _check_names(targets, added)
     _refuse_frozen_scores(targets)
     weights = model.weights
-    variables = [variable for variable in weights if variable.trains]
-    parameters = [tensor for each in variables for tensor in each.tensors]
+    variables, parameters = _trained(weights)
     regularized = penalized(model, weights)
     _bind_optimizer(training, variables, parameters, [target.objective.given for target in targets])
     if owns_loss:  # which may want probabilities
@@ -397,6 +397,17 @@ def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledMo
     if asked or network is not model:
         _hook_activities(model, by_hand=owns_step)
     return compiled
+
+
+def _trained(weights: list[Variable]) -> tuple[list[Variable], list[torch.Tensor]]:
+    """Those of the weights that training changes, and the parameters that they are made of."""
+    variables, parameters = [], []
+    for variable in weights:
+        tensors = variable.tensors
+        if variable.trainable and all(map(attrgetter("requires_grad"), tensors)):
+            variables.append(variable)
+            parameters += tensors
+    return variables, parameters
 
 
 def _look_again(training: Training, compiled: CompiledModel) -> None:

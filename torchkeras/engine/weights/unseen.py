@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 DEPTH = 3  # how far lists in lists, and functions that call functions, are followed
 NOT_KEPT = ENGINES_OWN | TORCHS_OWN
 COLLECTIONS = (list, tuple, set, frozenset)
-FOLLOWED = (Tensor, FunctionType, partial, dict, *COLLECTIONS)
+SIZED = (dict, *COLLECTIONS)
+FOLLOWED = (Tensor, FunctionType, partial, *SIZED)
 
 
 def warn_of_unseen(model: Layer, where: str, stacklevel: int, losses: Iterable[Any] = ()) -> None:
@@ -112,9 +113,13 @@ def _kept(module: nn.Module) -> Iterable[tuple[Any, Any]]:
 
 def _tensor_holders(value: Any) -> dict[str, Any]:
     """What an object keeps in attributes that may hold tensors."""
-    kept = dict(getattr(value, "__dict__", {})).items()  # a copy: another thread may set an attribute meanwhile
-    found = ((name, each) for name, each in kept if name not in NOT_KEPT and isinstance(each, FOLLOWED))
-    return {n: each for n, each in found if not (isinstance(each, FunctionType) and installed(each.__module__ or ""))}
+    found = {}
+    for name, each in dict(getattr(value, "__dict__", {})).items():  # a copy: another thread may set an attribute
+        if name in NOT_KEPT or not isinstance(each, FOLLOWED) or (isinstance(each, SIZED) and not each):
+            continue
+        if not (isinstance(each, FunctionType) and installed(each.__module__ or "")):
+            found[name] = each
+    return found
 
 
 def _inside(value: Any, path: str, layer: Layer | None, depth: int) -> Iterator[tuple[str, Tensor]]:

@@ -89,9 +89,10 @@ def list_by_kind(
     trains = layer._freezing.trainable and not frozen
     if layer._is_network and order.frozen is not FrozenModels.NOW:
         trains, frozen = True, order.frozen is FrozenModels.LATER and not trains
-    own = own_variables(layer)
-    own_training = [variable for variable in own if variable.trainable]
-    own_others = [variable for variable in own if not variable.trainable]
+    own_training: list[Variable] = []
+    own_others: list[Variable] = []
+    for variable in own_variables(layer):
+        (own_training if variable.trainable else own_others).append(variable)
     layers = layer._sublayers_in(order.layers) if order.layers else layer._sublayers()
     if trains:
         training += own_training
