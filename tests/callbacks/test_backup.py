@@ -580,7 +580,7 @@ def test_weights_that_are_no_numbers_are_not_written(tmp_path):
 
 
 def test_a_checkpoint_of_another_format(tmp_path, monkeypatch):
-    monkeypatch.setattr("torchkeras.engine.fit.resume.FORMAT", 99)
+    monkeypatch.setattr("torchkeras.resume.run.FORMAT", 99)
     path = stopped(tmp_path)[-1]
     monkeypatch.undo()
     with pytest.raises(ValueError, match="BackupAndRestore") as error:

@@ -16,7 +16,7 @@ import pytest
 from callback_models import X, Y, small
 
 from torchkeras.callbacks import BackupAndRestore, Callback
-from torchkeras.callbacks.folder_lock import NAME
+from torchkeras.resume.folder_lock import NAME
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HOST = re.escape(socket.gethostname())
@@ -56,7 +56,7 @@ def test_a_second_run_names_the_first(tmp_path):
 HOLDS = """
 import sys, time
 from pathlib import Path
-from torchkeras.callbacks.folder_lock import FolderLock
+from torchkeras.resume.folder_lock import FolderLock
 FolderLock(Path(sys.argv[1])).acquire()
 print("held", flush=True)
 time.sleep(60)
@@ -93,7 +93,7 @@ def test_another_process_is_named_and_its_lock_falls_with_it(tmp_path):
 RACES = """
 import os, sys, time
 from pathlib import Path
-from torchkeras.callbacks.folder_lock import FolderLock
+from torchkeras.resume.folder_lock import FolderLock
 
 folder = Path(sys.argv[1])
 

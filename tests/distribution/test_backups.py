@@ -17,10 +17,10 @@ from pool import Pools
 from torch.distributed.fsdp import fully_shard
 
 from torchkeras import Sequential, clear_session, layers
-from torchkeras.callbacks.backup_files import Backups
 from torchkeras.data import random_state
 from torchkeras.data.part import Part
 from torchkeras.distribution.backups import SharedBackups
+from torchkeras.resume.backup_files import Backups
 from torchkeras.world.processes import rank, world_size
 
 

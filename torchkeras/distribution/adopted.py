@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.distributed.tensor import distribute_tensor
 
 from torchkeras.data import random_state
-from torchkeras.engine.fit.resume import tensors_of
+from torchkeras.resume.run import tensors_of
 
 CUDA_STATE = 16  # bytes of the state of a generator on a CUDA device; those on the CPU are longer
 

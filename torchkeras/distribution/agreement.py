@@ -14,7 +14,7 @@ import torchkeras
 from torchkeras.data import random_state
 from torchkeras.data.contents import plain
 from torchkeras.distribution.group import take_first
-from torchkeras.engine.fit.described import differences, of_compile, of_model, shown
+from torchkeras.resume.described import differences, of_compile, of_model, shown
 from torchkeras.world.processes import gathered
 
 WORD = 8  # bytes

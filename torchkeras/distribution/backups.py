@@ -13,7 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.callbacks.backup_files import (
+from torchkeras.distribution import folders
+from torchkeras.distribution.adopted import adopted, shared_out, target, templates
+from torchkeras.resume.backup_files import (
     PART,
     SUFFIX,
     Backups,
@@ -25,8 +27,6 @@ from torchkeras.callbacks.backup_files import (
     remove,
     told_digest,
 )
-from torchkeras.distribution import folders
-from torchkeras.distribution.adopted import adopted, shared_out, target, templates
 from torchkeras.world.processes import gathered
 
 BLOCK = 1 << 20  # bytes

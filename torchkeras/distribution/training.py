@@ -17,7 +17,6 @@ import torch.distributed as dist
 from torch import Tensor
 
 from torchkeras.base.annexes import annex
-from torchkeras.callbacks.backup_files import Backups
 from torchkeras.data.batch import Batch
 from torchkeras.data.part import Part
 from torchkeras.data.sources import Source
@@ -39,6 +38,7 @@ from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.step import Learner, learn
 from torchkeras.metrics import Metric
+from torchkeras.resume.backup_files import Backups
 from torchkeras.world.one_process import CURRENT
 from torchkeras.world.processes import gathered, is_main
 

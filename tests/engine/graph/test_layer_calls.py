@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from torchkeras import Input, Model
-from torchkeras.engine.fit import described
 from torchkeras.engine.graph.layer_calls import Way
 from torchkeras.layers import (
     LSTM,
@@ -26,6 +25,7 @@ from torchkeras.layers import (
     ReLU,
 )
 from torchkeras.models import Sequential
+from torchkeras.resume import described
 
 LINE = re.compile(r"x\d* = (self\.[a-z]\w*\(.*\)|\w+\.permute\(.*\))(  # .*)?")
 

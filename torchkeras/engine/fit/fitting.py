@@ -24,11 +24,11 @@ from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.evaluating import evaluated
 from torchkeras.engine.fit.model_data import Intake
 from torchkeras.engine.fit.opening import hooks_of, source_of, validation_of
-from torchkeras.engine.fit.resume import Run
 from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counted_apart
 from torchkeras.engine.speed.auto_compile import Auto
 from torchkeras.engine.step.targets import check_units
+from torchkeras.resume.run import Run
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training

@@ -16,7 +16,6 @@ import numpy as np
 import torch
 
 from torchkeras.base.sharing import sharing
-from torchkeras.callbacks.backup_files import Backups
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.data.batch import Batch
 from torchkeras.data.part import Part
@@ -29,6 +28,7 @@ from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.optimizer_reach import warn_of_hooks
 from torchkeras.engine.step.step import Learner
 from torchkeras.metrics import Metric
+from torchkeras.resume.backup_files import Backups
 from torchkeras.world.one_process import ONE_REPLICA, OneReplica
 
 if TYPE_CHECKING:

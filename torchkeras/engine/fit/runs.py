@@ -18,11 +18,11 @@ from torchkeras.data.sources import Source
 from torchkeras.engine.fit.batched_scores import BatchedScores, may_wait
 from torchkeras.engine.fit.epoch import Executions, run_epoch
 from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess
-from torchkeras.engine.fit.resume import Run
 from torchkeras.engine.fit.sums import ordered
 from torchkeras.engine.step.compiled_model import BatchStep, CompiledModel
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.step import constrain
+from torchkeras.resume.run import Run
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training

@@ -19,7 +19,7 @@ import torch
 
 from torchkeras.base.annexes import annex
 from torchkeras.base.atomic_file import replacing
-from torchkeras.callbacks.folder_lock import FolderLock
+from torchkeras.resume.folder_lock import FolderLock
 
 KEPT = 2  # the newest checkpoint, and the one before it in case the newest is torn
 SUFFIX, PART = ".checkpoint", ".part"

@@ -16,12 +16,12 @@ from torchkeras.data import random_state
 from torchkeras.data.batch import Batch
 from torchkeras.data.sources import Source
 from torchkeras.data.sources.limited import Limited
-from torchkeras.engine.fit.described import changes, of_fit, own_optimizers
 from torchkeras.engine.fit.one_process import OneProcess
 from torchkeras.engine.fit.sums import Sums
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.optimizers import TorchOptimizer
+from torchkeras.resume.described import changes, of_fit, own_optimizers
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
