@@ -36,7 +36,8 @@ from torchkeras.optimizers.parameter_groups import (
 )
 from torchkeras.optimizers.schedules import LearningRateSchedule
 from torchkeras.optimizers.state import State, plain
-from torchkeras.optimizers.whole_parameters import held
+from torchkeras.optimizers.whole_parameters import WHOLE_PARAMETERS, held
+from torchkeras.world.processes import has_group
 
 REGROUPING = ("lr_multipliers", "no_weight_decay", "exclude_layers", "exclude_embeddings")
 
@@ -196,7 +197,7 @@ class Optimizer(ByHand, State):
         parameters moved to another device, type or memory format. Raises ValueError for a parameter that is complex,
         or has gaps or overlaps in memory, and for `lr_multipliers` of a layer that is not there.
         """
-        given, self._held = parameters, held(parameters)
+        given, self._held = parameters, held(parameters) if has_group() else WHOLE_PARAMETERS
         parameters = self._held.parts(given)
         if True in map(torch.is_complex, parameters):
             raise self._complex_error(parameters)

@@ -120,8 +120,11 @@ def treatments(optimizer: Any, arrays: list[list[Tensor]]) -> list[Treatment]:
 
 def excluded_ids(excluded: Iterable[Any]) -> set[int]:
     """The identities of the tensors that these weights, or tensors, are made of."""
-    part = sharing().part
-    return {id(part(t)) for weight in excluded for t in ([weight] if isinstance(weight, Tensor) else weight.tensors)}
+    found: set[int] = set()
+    for weight in excluded:
+        tensors = [weight] if isinstance(weight, Tensor) else weight.tensors
+        found.update(map(id, sharing().parts(tensors)))
+    return found
 
 
 def _is_named(optimizer: Any, array: int) -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -53,7 +52,7 @@ from torchkeras.engine.step.targets import Target, reported_names, resolve
 from torchkeras.engine.weights.expressions import refuse_frozen
 from torchkeras.engine.weights.freezing import held_tensors, note_compile
 from torchkeras.engine.weights.unseen import warn_of_unseen
-from torchkeras.engine.weights.weight import Variable, penalized
+from torchkeras.engine.weights.weight import Variable, penalized, trained
 from torchkeras.losses.shared import HALF_TYPES
 from torchkeras.metrics.direction import higher_is_better
 from torchkeras.world.processes import has_group, world_size
@@ -359,8 +358,8 @@ def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledMo
         _check_names(targets, added)
     _refuse_frozen_scores(targets)
     weights = model.weights
-    variables, parameters = _trained(weights)
-    regularized = penalized(model, weights)
+    variables, parameters = trained(weights)
+    regularized, mixed = penalized(model, weights), mixed_layers(network)
     _bind_optimizer(training, variables, parameters, [target.objective.given for target in targets])
     if owns_loss:  # which may want probabilities
         targets = [target.with_activation() for target in targets]
@@ -369,7 +368,7 @@ def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledMo
     further = len(scores.outputs) + len(added.losses) + len(added.metrics)  # outputs, after the model's own
     own = graph.outputs[: len(graph.outputs) - further]
     has_masks = any(tensor._keras_mask is not None for tensor in own)
-    guard, mixed = _guard(training), mixed_layers(network)
+    guard = _guard(training)
     constrained, scaling = _constrained(training, variables), _loss_scale(training, mixed, guard)
     asked = _with_activity_regularizer(network)
     compiled = CompiledModel(
@@ -397,17 +396,6 @@ def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledMo
     if asked or network is not model:
         _hook_activities(model, by_hand=owns_step)
     return compiled
-
-
-def _trained(weights: list[Variable]) -> tuple[list[Variable], list[torch.Tensor]]:
-    """Those of the weights that training changes, and the parameters that they are made of."""
-    variables, parameters = [], []
-    for variable in weights:
-        tensors = variable.tensors
-        if variable.trainable and all(map(attrgetter("requires_grad"), tensors)):
-            variables.append(variable)
-            parameters += tensors
-    return variables, parameters
 
 
 def _look_again(training: Training, compiled: CompiledModel) -> None:

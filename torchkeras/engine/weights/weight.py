@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -485,6 +486,18 @@ def penalized(layer: Layer, weights: Sequence[Variable] | None = None) -> list[V
     for owner in owners:
         found += owner._losses_of_weights
     return found
+
+
+def trained(weights: Sequence[Variable]) -> tuple[list[Variable], list[Tensor]]:
+    """Those of the weights that training changes, and the parameters that they are made of."""
+    variables: list[Variable] = []
+    parameters: list[Tensor] = []
+    for variable in weights:
+        tensors = variable.tensors
+        if variable.trainable and all(map(attrgetter("requires_grad"), tensors)):
+            variables.append(variable)
+            parameters += tensors
+    return variables, parameters
 
 
 def plain_modules(layer: Layer) -> list[tuple[str, nn.Module]]:
