@@ -1,7 +1,8 @@
 """What the engine asks of tensors that several processes may share, each with a part of the rows.
 
-`sharing().whole(tensor)` is the tensor with the rows of all processes. While no processes have formed a group no tensor
-is shared: `WholeTensors` gives back what it is given. `distribution.shared_tensors` answers for torch's DTensors.
+`sharing().wholes(tensors)` are the tensors with the rows of all processes. While no processes have formed a group, no
+tensor is shared: `WholeTensors` gives back what it is given. With a group `distribution.shared_tensors` answers, for
+torch's DTensors.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from torchkeras.engine.graph.layer_calls import Way
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.optimizers.torch_optimizer import OWN_OPTIONS
+from torchkeras.resume import earlier_code
 
 COMPILED = (
     *("loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics", "target_tensors", "on_nonfinite"),
@@ -40,7 +41,7 @@ SHOWN = 3  # differences of one kind in an error
 # others, and those that are not compared: names, and what models once had in attributes.
 OF_CODE = ("methods", "values", *HOOKS)
 GROUPS = ("methods", "names")
-NOT_COMPARED = ("name", "text", *OF_STATE, *EARLIER, "_functions", "_sources", "_variants", "_written_at")
+NOT_COMPARED = ("name", "text", *OF_STATE, *EARLIER, "_functions", "_sources", "_written", "_written_at")
 
 
 # --- what there is ---------------------------------------------------------------------------------------------------
@@ -131,22 +132,12 @@ def _code(network: Network, places: dict[str, str]) -> str:
     function = network._generated.function(network._generated.plain)
 
     def place(name: re.Match[str]) -> str:
-        call = function.calls[name[1]]
+        call = function.calls.get(name[1])
+        if call is None:  # in a text that an argument of a call is
+            return name[0]
         return places.setdefault(call.key, f"layer{len(places)}") + ".compute_mask" * (call.way is Way.MASK)
 
     return re.sub(r"self\.(\w+)", place, function.text)
-
-
-def _code_as_today(lines: Any) -> Any:
-    """Lines of `_code`, or those of earlier versions, in which a layer has a method for each way to call it."""
-    if not any("._call_" in line for line in lines or ()):
-        return lines
-    text, places = "\n".join(lines), {}
-    text = re.sub(r"\._call_rectified\(layer\d+(\[[^]]*\])?, ", "(", text)
-    text = re.sub(r"\._call_in_mode\((True|False), ([^()]*)\)", r"(\2, training=\1)", text)
-    text = re.sub(r"\._call_\w+", "", text)
-    named = re.compile(r"layer\d+(?:\[[^]]*\])?")
-    return named.sub(lambda name: places.setdefault(name[0], f"layer{len(places)}"), text).split("\n")
 
 
 def _layer(module: Any, deep: bool) -> dict[str, Any]:
@@ -261,8 +252,10 @@ def shown(value: Any) -> str:
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
     """How a run differs from the one of a checkpoint: lines for the words of `ACCEPTED` that decide, and for others."""
     deciding, others = {}, {}
-    if "code" in (before.get("model") or ()):
-        before = {**before, "model": {**before["model"], "code": _code_as_today(before["model"]["code"])}}
+    one, other = before.get("model"), now.get("model")
+    if one and other and earlier_code.is_of_earlier(one.get("code", ())):
+        before = {**before, "model": {**one, "code": earlier_code.comparable(one["code"])}}
+        now = {**now, "model": {**other, "code": earlier_code.comparable(other["code"])}}
     for word in ACCEPTED:
         found = [*differences(before.get(word), now.get(word), code_decides=word != "callbacks")]
         for lines, decides in ((deciding, True), (others, False)):

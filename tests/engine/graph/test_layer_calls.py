@@ -3,13 +3,15 @@
 import copy
 import pickle
 import re
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from torchkeras import Input, Model
-from torchkeras.engine.graph.layer_calls import Way
+from torchkeras.engine.graph import codegen
+from torchkeras.engine.graph.layer_calls import DirectCalls, Way
 from torchkeras.layers import (
     LSTM,
     Activation,
@@ -21,11 +23,13 @@ from torchkeras.layers import (
     Dropout,
     Embedding,
     Flatten,
+    Layer,
+    Masking,
     MaxPooling2D,
     ReLU,
 )
 from torchkeras.models import Sequential
-from torchkeras.resume import described
+from torchkeras.resume import described, earlier_code
 
 LINE = re.compile(r"x\d* = (self\.[a-z]\w*\(.*\)|\w+\.permute\(.*\))(  # .*)?")
 
@@ -120,12 +124,86 @@ def test_a_pickle_of_an_earlier_version_holds_texts_which_are_written_again() ->
     model = every_way()
     state = model.__getstate__()
     text = "def forward(self, image, tokens):\n    return self.a._call_module(image)\n"
-    state["_sources"] = dict.fromkeys(state.pop("_variants"), text)
+    state["_sources"] = dict.fromkeys(state.pop("_written"), text)
     earlier = Model.__new__(Model)
     earlier.__setstate__(copy.deepcopy(state))
     assert [*earlier._generated.functions] == [*model._generated.functions]
     assert earlier.code == model.code
     assert pickle.loads(pickle.dumps(earlier)).code == model.code  # noqa: S301
+
+
+class NoMask(Layer):
+    def call(self, inputs: torch.Tensor) -> torch.Tensor:
+        return inputs * 2
+
+
+def test_a_form_of_a_model_that_cannot_be_written_is_not_kept() -> None:
+    model = Model(x := Input((5, 4)), Dense(2)(NoMask()(Dense(3)(x))))
+    given = torch.ones(2, 5, 4)
+    before = model(given)
+    with pytest.raises(TypeError, match="support"):
+        model(given, mask=torch.ones(2, 5, dtype=torch.bool))
+    for one in (model, copy.deepcopy(model), pickle.loads(pickle.dumps(model))):  # noqa: S301
+        np.testing.assert_array_equal(one(given).detach(), before.detach())
+        np.testing.assert_allclose(one.predict(given.numpy()), before.detach(), rtol=1e-6)
+
+
+def test_a_copy_has_a_layer_that_was_put_into_the_place_of_another() -> None:
+    model = Model(x := Input((4,)), Dense(2, name="top")(Dense(3, name="first")(x)))
+    given = torch.randn(5, 4)
+    model(given)
+    other = Dense(3)
+    other.build((None, 4))
+    model._modules["first"] = other
+    expected = model(given)
+    for one in (copy.deepcopy(model), copy.copy(model), pickle.loads(pickle.dumps(model))):  # noqa: S301
+        torch.testing.assert_close(one(given), expected)
+
+
+def test_models_in_models_choose_their_calls_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nested(depth: int) -> Model:
+        inputs = Input((4,))
+        x = Dense(4, activity_regularizer="l2")(inputs)
+        return Model(inputs, nested(depth - 1)(x) if depth else x)
+
+    model, made = nested(8), 0
+    model.compile("sgd", "mse")
+    model.train_on_batch(np.ones((2, 4)), np.ones((2, 4)))
+    make = DirectCalls.make
+
+    def counted(*given: Any) -> Any:
+        nonlocal made
+        made += 1
+        return make(*given)
+
+    monkeypatch.setattr(DirectCalls, "make", counted)
+    copy.deepcopy(model)(torch.ones(2, 4))
+    assert made <= 3 * 9  # of each model the forms that there are
+
+
+def test_a_form_is_written_while_another_thread_renews_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, other = (Model(x := Input((4,)), Dense(2, activation="relu")(x)) for _ in range(2))
+    given = torch.ones(2, 4)
+    model(given)
+    model.forward(given, details=True)
+    other.layers[1].activation = "tanh"
+    write = codegen.source
+
+    def during(*arguments: Any) -> Any:  # what another thread does in the middle of it
+        monkeypatch.setattr(codegen, "source", write)
+        model.forward(given, logits=(0,))
+        return write(*arguments)
+
+    monkeypatch.setattr(codegen, "source", during)
+    torch.testing.assert_close(model(given), model.layers[1](given))
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_a_model_that_gives_masks_runs_in_the_mode_of_its_call(training: bool) -> None:
+    inner = Model(x := Input((5, 4)), Dropout(0.5)(Masking()(x)))
+    model = Model(y := Input((5, 4)), inner(y, training=training))
+    for run in (model.train(), model.eval()):
+        assert (run(torch.ones(2, 5, 4)) == 0).any() == training
 
 
 def test_a_checkpoint_of_an_earlier_version_describes_the_same_graph() -> None:
@@ -163,3 +241,34 @@ def test_a_checkpoint_of_an_earlier_version_describes_the_same_graph() -> None:
     other = {**now, "code": [line.replace("training=True", "training=False") for line in lines]}
     deciding, _ = described.changes({"model": other}, {"model": now})
     assert "training=False" in deciding["model"]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "today", "is_same"),
+    [
+        ("x = layer0['x[1]']._call_module(x)", "x = layer0(x)", True),
+        ("x = layer0['a b']._call_module(layer0['a-b']._call_module(x))", "x = layer0(layer1(x))", True),
+        ("x = layer0['a b']._call_module(layer0['a b']._call_module(x))", "x = layer0(layer1(x))", False),
+        (
+            "x = layer1._call_in_mode(False, x, shape=(2, 3,))  # (None, 3)",
+            "x = layer0(x, shape=(2, 3,), training=False)  # (None, 3)",
+            True,
+        ),
+        ("x = layer0._call_module(x)  # (None, 3)", "x = layer0(x)  # (None, 4)", False),
+        ("x = layer0._call_module(x)", "x = layer0(x, training=True)", False),
+        ("x = layer1._call_rectified(layer0, x)", "x = layer0(x)", True),
+    ],
+)
+def test_lines_of_an_earlier_version_are_compared_by_what_they_call(earlier: str, today: str, is_same: bool) -> None:
+    assert earlier_code.is_of_earlier([earlier])
+    assert not earlier_code.is_of_earlier([today])
+    assert (earlier_code.comparable([earlier]) == earlier_code.comparable([today])) is is_same
+
+
+def test_an_argument_may_look_like_the_name_of_a_layer() -> None:
+    class Named(Layer):
+        def call(self, inputs: torch.Tensor, mode: str) -> torch.Tensor:
+            return inputs * len(mode)
+
+    model = Model(x := Input((4,)), Dense(2)(Named()(x, mode="self.other")))
+    assert 'mode="self.other"' in "\n".join(described.of_model(model)["code"])

@@ -394,7 +394,7 @@ def test_a_hook_before_the_call_may_make_inputs_of_other_arguments():
         model(x, y)
 
 
-# --- calls by hand go by stand-ins while nothing changes --------------------------------------------------------------
+# --- calls by hand go by direct calls while nothing changes ----------------------------------------------------------
 
 
 def changed_by(change):

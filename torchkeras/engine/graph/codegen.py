@@ -204,13 +204,17 @@ class _Writer:
         uses = self._input_values(layer, inputs, taken)
         arguments = self._arguments(node, inputs, options, uses, axis)  # the masks among them join `uses`
         made = self._output_values(outputs, given)
-        if self._gives_details(layer, outputs):
-            self._nested_call(node, arguments, tuple(uses), made, self._comment(layer, outputs))
-            return
-        if mode is None:
-            called = self._callable(layer, *self._way(node, inputs[0], outputs[0], taken))
-        else:
+        details = self._gives_details(layer, outputs)
+        if mode is not None:
             called, arguments = self._callable(layer, Way.IN_MODE), f"{arguments}, training={mode}"
+        elif details:
+            called = self._callable(layer)
+        else:
+            called = self._callable(layer, *self._way(node, inputs[0], outputs[0], taken))
+        if details:
+            call = f"{called}({arguments}, details=True)"
+            self._nested_call(node, call, tuple(uses), made, self._comment(layer, outputs))
+            return
         mixed = is_mixed(layer)
         call = _typed_call(node, f"{called}({arguments})", outputs, mixed)
         region = layer.compute_dtype if mixed else ""
@@ -280,7 +284,7 @@ class _Writer:
         return Way.IN_PLACE if self._overwrites(node, taken) else Way.PLAIN, ""
 
     def _callable(self, layer: Layer, way: Way = Way.PLAIN, maker: str = "") -> str:
-        """The text of what is called: `self.` and the layer's name, with a mark where that calls it in another way."""
+        """The text of what is called: `self.` and the layer's name, with the way where another has that name."""
         call = Call(self.keys[layer], way, maker)
         name = self.names[call.key]
         if way in (Way.MASK, Way.ACTIVITY_LOSS):
@@ -351,12 +355,11 @@ class _Writer:
         observed = getattr(tensor._keras_history.layer, "activity_regularizer", None) is not None
         return self.graph.taken[tensor] == 1 and self.masks[tensor] is None and not observed
 
-    def _nested_call(self, node: Node, text: str, uses: tuple[int, ...], made: list[int], comment: str) -> None:
+    def _nested_call(self, node: Node, call: str, uses: tuple[int, ...], made: list[int], comment: str) -> None:
         """A model inside the model, asked for its masks and losses as well."""
         result, losses = self._new(), self._new()
         masks = [self._new() for _ in node.output_tensors]
-        text = f"{self._callable(node.layer)}({text}, details=True)"
-        self.lines.append(Line(text, uses, (result,), comment, region=""))
+        self.lines.append(Line(call, uses, (result,), comment, region=""))
         several = len(made) > 1
         for index, (value, mask, tensor) in enumerate(zip(made, masks, node.output_tensors, strict=True)):
             self.lines.append(Line(f"{{0}}[0][{index}]" if several else "{0}[0]", (result,), (value,)))

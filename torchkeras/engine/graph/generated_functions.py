@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -19,43 +19,51 @@ if TYPE_CHECKING:
     from torchkeras.engine.graph.network import Network
 
 
-def is_attribute(network: Network, name: str) -> bool:
-    """Whether a name is one of a network's attributes other than its layers."""
-    return hasattr(type(network), name) or name in network.__dict__
+Written = tuple[str, Mapping[str, Call]]  # a text, and what the names in it stand for
 
 
 class GeneratedFunction:
     """A function that computes a graph, written as text when it is first needed.
 
-    `text`; `calls`: what the names in it stand for; `compute(layers, *inputs, *masks)`: the function, which runs over
-    `modules` where hooks are to see the calls of the layers.
+    `written`: its text, and what the names in it stand for; `compute(layers, *inputs, *masks)`: the function, which
+    runs over `modules` where hooks are to see the calls of the layers.
     """
 
-    text = ""
-    calls: Mapping[str, Call]
     modules: ModuleCalls
     compute: Any = None  # before it is written
 
-    def __init__(self, network: Network, variant: Variant):
-        self.variant = variant
+    def __init__(self, network: Network, variant: Variant, written: Written | None = None):
+        self.variant, self.written = variant, written
 
         def write() -> None:
             if self.compute is None:
-                self.text, self.calls = codegen.source(network._graphed, variant, network._layer_keys())
-                self.modules = ModuleCalls(network._modules, self.calls)
-                self.compute = codegen.compiled(self.text, network.name)
+                if self.written is None:
+                    self.written = codegen.source(network._graphed, variant, network._layer_keys())
+                text, calls = self.written
+                self.modules = ModuleCalls(network._modules, calls)
+                self.compute = codegen.compiled(text, network.name)
 
         # As torch.compiler.assume_constant_result, which imports the compiler: that does not trace the writing.
         write._dynamo_marked_constant = True  # type: ignore[attr-defined]
         self.write = write
 
+    @property
+    def text(self) -> str:
+        """The text; empty before it is written."""
+        return "" if self.written is None else self.written[0]
+
+    @property
+    def calls(self) -> Mapping[str, Call]:
+        """What the names in the text stand for."""
+        return {} if self.written is None else self.written[1]
+
 
 class GeneratedFunctions:
     """The functions of one network, by variant."""
 
-    def __init__(self, network: Network, variants: Iterable[Variant] = ()):
+    def __init__(self, network: Network, written: Mapping[Variant, Written | None] | None = None):
         self.network = network
-        self.functions = {variant: GeneratedFunction(network, variant) for variant in variants}
+        self.functions = {each: GeneratedFunction(network, each, text) for each, text in (written or {}).items()}
         self.remembered: Remembered | None = None
         self._settled = SETTLED.count  # how often options had changed by which functions are written
 
@@ -76,21 +84,25 @@ class GeneratedFunctions:
     def function(self, variant: Variant) -> GeneratedFunction:
         """The function of a variant, written."""
         self.renew()
-        if variant not in self.functions:
-            self.functions[variant] = GeneratedFunction(self.network, variant)
-        self.functions[variant].write()
-        return self.functions[variant]
+        function = self.functions.get(variant) or GeneratedFunction(self.network, variant)
+        function.write()  # what cannot be written is not kept
+        self.functions[variant] = function
+        return function
 
     def renew(self) -> None:
         """Write functions again where an option has changed since by which they are written."""
-        if self._settled != SETTLED.count:
-            count, self.functions = (
-                SETTLED.count,
-                {each: GeneratedFunction(self.network, each) for each in self.functions},
-            )
-            for function in self.functions.values():
-                function.write()
-            self._settled = count
+        if self._settled == SETTLED.count:
+            return
+        count = SETTLED.count
+        renewed = {variant: GeneratedFunction(self.network, variant) for variant in list(self.functions)}
+        for function in renewed.values():
+            function.write()
+        self.functions, self._settled = renewed, count
+
+    def state(self) -> dict[Variant, Written | None]:
+        """What a copy and a pickle of the network hold of them."""
+        self.renew()
+        return {variant: function.written for variant, function in list(self.functions.items())}
 
     def write_later(self) -> None:
         """Have the plain function written at the first call."""

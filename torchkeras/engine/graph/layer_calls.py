@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Way(Enum):
-    """What is asked of a layer. Those of one number differ only where no hook looks: over modules they are one."""
+    """What is asked of a layer. The first four differ only in direct calls: as modules all layers are called alike."""
 
     PLAIN = 0
     IN_PLACE = 1  # nothing else needs its input, so that its output may lie there
@@ -70,6 +70,7 @@ class DirectCalls:
 
     def __init__(self, generated: GeneratedFunctions, modules: Mapping[str, Any]):
         self._modules = modules
+        self._hook_free: dict[str, Callable[..., Any]] = {}  # by key; one for all functions and ways
         self.made: dict[Variant, CallsOfFunction] = {}
         for function in list(generated.functions.values()):
             self.make(function)
@@ -95,7 +96,11 @@ class DirectCalls:
             special = facts.before_relu()
         elif call.way is Way.LOGITS:
             special = facts.logits
-        function = in_its_mode(layer, special or facts.hook_free())
+        if special is not None:
+            return in_its_mode(layer, special)
+        if call.key not in self._hook_free:
+            self._hook_free[call.key] = in_its_mode(layer, facts.hook_free())
+        function = self._hook_free[call.key]
         if call.way is Way.AFTER_RELU and facts_of(self._modules[call.maker]).before_relu() is not None:
             return partial(_after_relu, function)
         return _with_mode(layer, call.way, function)

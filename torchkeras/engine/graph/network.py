@@ -35,7 +35,7 @@ from torchkeras.engine.graph.call_forms import (
     parameters_of,
     type_of,
 )
-from torchkeras.engine.graph.generated_functions import GeneratedFunctions, is_attribute
+from torchkeras.engine.graph.generated_functions import GeneratedFunctions
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.layer_calls import DirectCalls
 from torchkeras.engine.graph.state_dict_keys import keys_of, renamed
@@ -181,7 +181,7 @@ class Network(Layer, abstract=True):
     def __setattr__(self, name: str, value: Any) -> None:
         # A layer may be called "loss" or "training": torch would take the assignment for one of a new layer. A module
         # that is given to a property, such as `self.loss = nn.MSELoss()`, torch would keep where the property hides it.
-        is_layers = name in self.__dict__.get("_modules", ()) and is_attribute(self, name)
+        is_layers = name in self.__dict__.get("_modules", ()) and (hasattr(type(self), name) or name in self.__dict__)
         if is_layers or hasattr(getattr(type(self), name, None), "__set__"):
             object.__setattr__(self, name, value)
         else:
@@ -514,25 +514,25 @@ class Network(Layer, abstract=True):
     # --- copies ------------------------------------------------------------------------------------------------------
 
     # A copy and a pickle hold plain data in place of the graph and its functions: layers with the edges between them,
-    # and which functions there are (`_variants`).
+    # and the texts (`_written`).
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
-        state["_variants"] = list(state.pop("_generated").functions)
+        state["_written"] = state.pop("_generated").state()
         if self._graph is not None:
             state["_graph"] = (self._graph.layers, trace.edges(self._graph))
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = {name: value for name, value in state.items() if name not in ("_functions", "_written_at")}
-        variants = state.pop("_variants", None) or state.pop("_sources", ())  # of earlier versions, with their texts
+        written = state.pop("_written", None) or dict.fromkeys(state.pop("_sources", ()))  # of earlier versions
         super().__setstate__(state)
         if self._graph is not None:
             layers, plain = self._graph  # type: ignore[misc]
             self._count_levels(layers)
             self._graph = trace.rebuild(layers, plain)
             self._begin_own_node()
-        self.__dict__["_generated"] = GeneratedFunctions(self, variants)
+        self.__dict__["_generated"] = GeneratedFunctions(self, written)
 
 
 def output_layer_names(network: Network) -> list[str]:
