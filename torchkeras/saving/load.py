@@ -20,7 +20,7 @@ from torchkeras.engine.building.building import materialize, on_meta
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.step.optimizer_reach import bind
-from torchkeras.engine.weights.weight import Variable
+from torchkeras.engine.weights.weight import Variable, trained
 from torchkeras.engine.weights.weight_lists import WRITTEN, FrozenModels, Order, distinct, weights_in
 from torchkeras.errors import (
     ArchitectureError,
@@ -165,8 +165,8 @@ def _restore(model: Network, arrays: list[Named], matches: list[Match], origin: 
     elif origin.generation == 3 and either_backend.depends(model):
         listed = distinct(_as_listed(model, source.config), variables)
     if listed:  # bound in the file's order for as long as that counts: when it is next read it is in today's
-        variables = [variable for variable in listed if variable.trains]
-        bind(optimizer, variables, [tensor for variable in variables for tensor in variable.tensors])
+        variables, parameters = trained(listed)
+        bind(optimizer, variables, parameters)
     restore(optimizer, arrays, matches, variables, origin, source.name)
 
 

@@ -402,7 +402,7 @@ def _look_again(training: Training, compiled: CompiledModel) -> None:
     """Follow options of layers that were set since `compile`."""
     model = training.model
     asked = _with_activity_regularizer(compiled.network)
-    variables = [each for each in model.weights if each.trains]
+    variables, _ = trained(model.weights)
     compiled.follow(penalized(model), _constrained(training, variables), details=bool(asked))
     if asked:
         _hook_activities(model, by_hand=training.has_own("train_step"))

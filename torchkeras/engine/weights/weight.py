@@ -8,7 +8,7 @@ saving, `get_weights`, `summary` and the initializers (whose fans are counted on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
@@ -262,7 +262,13 @@ class Variable:
     @property
     def trains(self) -> bool:
         """Whether training changes it: torch's `requires_grad`, which `trainable` sets too."""
-        return self.trainable and all(tensor.requires_grad for tensor in self.tensors)
+        return bool(self.trained)
+
+    @property
+    def trained(self) -> list[Tensor]:
+        """Its tensors if it `trains`, else none."""
+        tensors = self.tensors if self.trainable else []
+        return tensors if all(map(attrgetter("requires_grad"), tensors)) else []
 
     @property
     def identity(self) -> tuple[int, ...]:
@@ -488,13 +494,12 @@ def penalized(layer: Layer, weights: Sequence[Variable] | None = None) -> list[V
     return found
 
 
-def trained(weights: Sequence[Variable]) -> tuple[list[Variable], list[Tensor]]:
+def trained(weights: Iterable[Variable]) -> tuple[list[Variable], list[Tensor]]:
     """Those of the weights that training changes, and the parameters that they are made of."""
     variables: list[Variable] = []
     parameters: list[Tensor] = []
     for variable in weights:
-        tensors = variable.tensors
-        if variable.trainable and all(map(attrgetter("requires_grad"), tensors)):
+        if tensors := variable.trained:
             variables.append(variable)
             parameters += tensors
     return variables, parameters
