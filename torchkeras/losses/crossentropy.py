@@ -11,12 +11,22 @@ from torch import Tensor
 from torchkeras import config, registry
 from torchkeras.activations import ITSELF
 from torchkeras.declared import constants
-from torchkeras.losses.shared import HALF_TYPES, clamp, clip, elementwise, like, logit_bounds, logits_of
+from torchkeras.losses.shared import (
+    HALF_TYPES,
+    clamp,
+    clip,
+    elementwise,
+    like,
+    logit_bounds,
+    logits_of,
+    of_probabilities,
+)
 
 NO_LABEL = -(2**62)  # torch silently ignores the label -100
 
 
 @elementwise
+@of_probabilities
 def categorical_crossentropy(
     y_true: Tensor, y_pred: Tensor, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
 ) -> Tensor:
@@ -46,6 +56,7 @@ def categorical_crossentropy(
 
 
 @registry.losses.own
+@of_probabilities
 def sparse_categorical_crossentropy(
     y_true: Tensor, y_pred: Tensor, from_logits: bool = False, ignore_class: int | None = None, axis: int = -1
 ) -> Tensor:
@@ -128,6 +139,7 @@ def picked(
 
 
 @elementwise
+@of_probabilities
 def binary_crossentropy(
     y_true: Tensor,
     y_pred: Tensor,
@@ -162,6 +174,7 @@ def mean_binary_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 @elementwise
+@of_probabilities
 def kullback_leibler_divergence(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """sum(y_true * log(y_true / y_pred)), both clipped to [epsilon, 1].
 
@@ -182,6 +195,7 @@ def kullback_leibler_divergence(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 @elementwise
+@of_probabilities
 def categorical_focal_crossentropy(
     y_true: Tensor,
     y_pred: Tensor,
@@ -226,6 +240,7 @@ def categorical_focal_crossentropy(
 
 
 @elementwise
+@of_probabilities
 def binary_focal_crossentropy(
     y_true: Tensor,
     y_pred: Tensor,
@@ -271,6 +286,7 @@ def binary_focal_crossentropy(
 
 
 @registry.losses.own
+@of_probabilities
 def categorical_generalized_cross_entropy(y_true: Tensor, y_pred: Tensor, q: float = 0.5) -> Tensor:
     """(1 - p**q) / q, p = y_pred[y_true]; for noisy labels.
 

@@ -7,12 +7,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import config, registry
-from torchkeras.losses.shared import elementwise, like
+from torchkeras.losses.shared import elementwise, like, mixes_samples, of_probabilities
 
 Axes = int | Sequence[int] | None
 
 
 @elementwise
+@mixes_samples
+@of_probabilities
 def dice(y_true: Tensor, y_pred: Tensor, axis: Axes = None) -> Tensor:
     """1 - 2 * sum(y_true * y_pred) / (sum(y_true) + sum(y_pred) + epsilon), the sums along `axis`.
 
@@ -36,6 +38,8 @@ def dice(y_true: Tensor, y_pred: Tensor, axis: Axes = None) -> Tensor:
 
 
 @elementwise
+@mixes_samples
+@of_probabilities
 def tversky(y_true: Tensor, y_pred: Tensor, alpha: float = 0.5, beta: float = 0.5, axis: Axes = None) -> Tensor:
     """1 - t / (t + alpha * sum(y_true * (1 - y_pred)) + beta * sum((1 - y_true) * y_pred) + epsilon).
 
@@ -97,6 +101,7 @@ def ctc(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 @registry.losses.own
+@mixes_samples
 def circle(
     y_true: Tensor,
     y_pred: Tensor,

@@ -16,12 +16,26 @@ F = TypeVar("F", bound=Callable[..., Tensor])
 HALF_TYPES = (torch.float16, torch.bfloat16)
 # Functions whose targets have the shape of the output; the others take class numbers, or targets of any shape.
 ELEMENTWISE: list[Callable[..., Tensor]] = []
+MIXING: list[Callable[..., Tensor]] = []  # see `mixes_samples`
+OF_PROBABILITIES: list[Callable[..., Tensor]] = []  # see `of_probabilities`
 
 
 def elementwise(function: F) -> F:
     """Register a loss whose targets have the shape of the output."""
     ELEMENTWISE.append(function)
     return registry.losses.own(function)
+
+
+def mixes_samples(function: F) -> F:
+    """Mark a loss that is not a mean over samples: it is computed from the whole batch, never from parts of it."""
+    MIXING.append(function)
+    return function
+
+
+def of_probabilities(function: F) -> F:
+    """Mark a loss that takes probabilities: as the metric of a model that gives logits, it gets their activation."""
+    OF_PROBABILITIES.append(function)
+    return function
 
 
 # Clamp, with one kernel for the gradient, not four: a categorical crossentropy of (32, 10) takes 0.75 of the time.

@@ -9,18 +9,16 @@ from torch import nn
 from torch.nn import functional as F
 
 from torchkeras import losses, metrics
-from torchkeras.losses.shared import ELEMENTWISE
+from torchkeras.losses.shared import ELEMENTWISE, MIXING
 
 # The functions that give each sample a number of its own, or the mean of such numbers.
 FUNCTIONS = {
-    *(function for function in ELEMENTWISE if function not in (losses.dice, losses.tversky)),
+    *(function for function in ELEMENTWISE if function not in MIXING),
     losses.sparse_categorical_crossentropy,
     *(metrics.binary_accuracy, metrics.categorical_accuracy, metrics.sparse_categorical_accuracy),
     *(metrics.categorical_hits, metrics.sparse_categorical_hits),
     *(metrics.top_k_categorical_accuracy, metrics.sparse_top_k_categorical_accuracy),
 }
-# Those of Keras 3's classes that compare a sample with others.
-MIXING = (losses.Dice, losses.Tversky, losses.Circle)
 TORCH = (nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss, nn.BCELoss, nn.BCEWithLogitsLoss)
 TORCH_FUNCTIONS = (
     *(F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss),
@@ -39,7 +37,7 @@ def adds_up(what: Any) -> bool:
     Of what the user wrote it is not known, and False.
     """
     if isinstance(what, losses.Loss):
-        known = type(what).__module__ == losses.Huber.__module__ and type(what) not in MIXING
+        known = type(what).__module__ == losses.Huber.__module__ and getattr(type(what), "function", None) not in MIXING
         return known and getattr(what, "axis", -1) == -1
     if isinstance(what, nn.Module):
         return type(what) in TORCH and what.reduction == "mean" and getattr(what, "weight", None) is None

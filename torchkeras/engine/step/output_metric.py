@@ -27,7 +27,7 @@ from torchkeras.engine.step.output_loss import Objective, Score, unwrapped
 from torchkeras.engine.step.unchanged import is_users
 from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.losses.loss import function_of
-from torchkeras.losses.shared import exactly
+from torchkeras.losses.shared import OF_PROBABILITIES, exactly
 from torchkeras.metrics.confusion import Confusion
 from torchkeras.metrics.direction import rising
 from torchkeras.metrics.keras3 import binary_accuracy
@@ -328,10 +328,8 @@ _OF_PROBABILITIES = (
     *(metric_functions.SparseCategoricalCrossentropy, metric_functions.KLDivergence, nn.BCELoss),
 )
 _FUNCTIONS_OF_PROBABILITIES: tuple[Callable[..., Tensor], ...] = (
-    *(metric_functions.binary_accuracy, loss_functions.binary_crossentropy, loss_functions.binary_focal_crossentropy),
-    *(loss_functions.categorical_crossentropy, loss_functions.sparse_categorical_crossentropy),
-    *(loss_functions.categorical_focal_crossentropy, loss_functions.categorical_generalized_cross_entropy),
-    *(loss_functions.kullback_leibler_divergence, loss_functions.dice, loss_functions.tversky),
+    *OF_PROBABILITIES,
+    metric_functions.binary_accuracy,
     nn.functional.binary_cross_entropy,
 )
 _OF_CHANNELS = dict.fromkeys(
