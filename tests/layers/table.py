@@ -18,7 +18,8 @@ class Row:
     """A layer, by its call, and the shapes of its inputs: `2x5x4` floats, `2x5<9` integers below 9.
 
     `unknown`: the axes of the first input that may be unknown beside the batch axis. `masks`: whether a mask passes
-    ("pass"), ends ("end") or is refused ("refuse"). `differs`: the parts of the contract that do not hold, and why.
+    ("pass"), ends ("end") or is refused ("refuse"). `differs`: the parts of the contract that do not hold, and why;
+    "ejects": why `eject` has no rule for the layer.
     """
 
     call: str
@@ -50,10 +51,10 @@ INTEGERS = {"gradients": "integers go in", "half": "integers go in"}
 ISLAND = {"compiles": "torch's own recurrent kernel is no code for torch.compile"}
 STRINGS: dict[str, str] = dict.fromkeys(
     ("shapes", "config", "gradients", "half", "masks", "copies", "compiles"), "it stands before a model: strings go in"
-)
+) | {"ejects": "torch has no tensors of strings"}
 A_CELL: dict[str, str] = dict.fromkeys(
     ("shapes", "config", "gradients", "half", "masks", "copies", "compiles", "channels"), "a cell is called by RNN"
-)
+) | {"ejects": "the rule of RNN writes its cells"}
 UNSHARED = {"channels": "the kernel is in the order of the data_format, as in Keras"}
 GIVEN = {"config": "its module is given by the user", "channels": "its module is in the order that it was made in"}
 PIECEWISE = {"gradients": "it has none, or jumps"}
