@@ -15,7 +15,7 @@ import torch
 from torchkeras import losses, metrics, registry
 from torchkeras.base.naming import snake_case
 from torchkeras.declared import RULES, option_names
-from torchkeras.saving.write.keras3_training import LOSSES
+from torchkeras.saving import keras3_names
 
 GOLDEN = dict(np.load(Path(__file__).parents[1] / "golden" / "keras-3.15-losses.npz"))
 
@@ -54,20 +54,18 @@ def test_values_and_gradients_are_those_of_keras_3(name, kind):
     assert count > 0
 
 
-def test_every_class_is_compared_or_said_to_be_none_of_keras_3():
-    compared, own = {case[0] for case, _ in CASES}, {name for name in LOSSES if LOSSES[name] is None}
-    lacking = registry.losses.classes().keys() - {"LossFunctionWrapper"} - compared - own
-    assert not lacking, "compare them by scripts/golden_keras3_losses.py, or map them to None in keras3_training.LOSSES"
-    assert not compared & own
+def test_every_class_that_keras_3_has_is_compared():
+    compared = {case[0] for case, _ in CASES}
+    assert compared == registry.losses.classes().keys() & keras3_names.LOSSES, (
+        "compare by scripts/golden_keras3_losses.py"
+    )
 
 
-def test_every_function_is_one_of_keras_3_or_said_to_be_none():
+def test_every_function_that_keras_3_has_is_that_of_a_class():
     theirs = {registry.losses.find(snake_case(name)) for name in {case[0] for case, _ in CASES}}
     theirs |= {losses.cosine_proximity, losses.rising_cosine_similarity}  # which differ in their sign
-    own = {name for name in LOSSES if LOSSES[name] is None}
-    functions = set(registry.losses.names()) - registry.losses.classes().keys() - own
-    lacking = {name for name in functions if registry.losses.find(name) not in theirs}
-    assert not lacking, "Keras 3 has no class for these functions: map them to None in keras3_training.LOSSES"
+    functions = keras3_names.LOSSES - registry.losses.classes().keys()
+    assert {registry.losses.find(name) for name in functions} <= theirs
 
 
 @pytest.mark.parametrize("family", [registry.losses, registry.metrics], ids=["losses", "metrics"])

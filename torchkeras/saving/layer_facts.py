@@ -9,11 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from torchkeras.saving import keras3_names
+
 Values = Mapping[str, tuple[Any, ...]]
 Has = list[bool]  # for each input or output, whether it has a mask
 
 # Before a name of what Keras 3 does not have: Keras 3 refuses it by this name, and this package reads it.
 FOREIGN = "torchkeras>"
+
 
 ANY: tuple[Any, ...] = ()  # every value: other options or the graph say the same, or it only affects random numbers
 
@@ -43,10 +46,11 @@ def _of_both(has: Has, config: Mapping[str, Any]) -> Has:
 class LayerFacts:
     """The facts of a layer.
 
-    Of Keras 3: `keras3`: its class in configs, None if it has none; `group`: its class in the names of groups of
-    weights; `renamed`: our options by its names; `left_out`: our options that it does not have, with the values that
-    may be left out; `refused`: values that it does not have, or that mean another function there; `inner`: its names of
-    our attributes that hold layers; `has_cell`: whether weights are in an inner cell there.
+    Of Keras 3: `keras3`: its class in configs, where that is another; None where its class of this name computes
+    otherwise; `group`: its class in the names of groups of weights; `renamed`: our options by its names; `left_out`:
+    our options that it does not have, with the values that may be left out; `refused`: values that it does not have, or
+    that mean another function there; `inner`: its names of our attributes that hold layers; `has_cell`: whether weights
+    are in an inner cell there.
 
     Of tf.keras and Keras 3: `unused`: options that we do not have, with the values that have no effect; `idle`: options
     that repeat what is known, that the class never reads, or that only affect random numbers; `arguments`: of a call,
@@ -109,11 +113,10 @@ FACTS: Mapping[str, LayerFacts] = {
     **_every("Add Average Maximum Minimum Multiply Subtract", left_out={"any_mask": ANY}, mask=_of_merged, joins=True),
     **_every("CenterCrop Resizing RandomFlip RandomRotation RandomTranslation RandomZoom", idle=("rng_type",)),
     **_every("Conv1D Conv2D Conv3D", turned=True),
-    **_every("Cosine ConvRNN2D CuDNNGRU CuDNNLSTM Highway MaxoutDense ParametricSoftplus SReLU", keras3=None),
     **_every("DepthwiseConv1D DepthwiseConv2D", unused={"groups": (1,)}),
     **_every("GRUCell LSTMCell SimpleRNNCell", idle=("seed",)),
     **_every("IntegerLookup StringLookup", idle=("vocabulary_size", "has_input_vocabulary")),
-    **_every("LocallyConnected1D LocallyConnected2D", keras3=None, unused={"implementation": (1, 2, 3)}),
+    **_every("LocallyConnected1D LocallyConnected2D", unused={"implementation": (1, 2, 3)}),
     "SeparableConv1D": LayerFacts(unused={"groups": (1,)}, idle=_KERNEL, refused={"padding": ("half", "causal")}),
     "SeparableConv2D": LayerFacts(unused={"groups": (1,)}, idle=_KERNEL),
     **_every(
@@ -146,7 +149,7 @@ FACTS: Mapping[str, LayerFacts] = {
     "Conv3DTranspose": LayerFacts(left_out={"target_shape": (None,)}, unused={"groups": (1,)}, turned=True),
     "ConvLSTM1D": _recurrent(**_conv_lstm),
     "ConvLSTM2D": _recurrent(**_conv_lstm, turned=True),
-    "ConvLSTM2DCell": LayerFacts(keras3=None, turned=True),
+    "ConvLSTM2DCell": LayerFacts(turned=True),
     "ConvLSTM3D": _recurrent(**_conv_lstm),
     "Discretization": LayerFacts(left_out={"trainable": ANY}),
     "Dot": LayerFacts(mask=_none),
@@ -191,16 +194,16 @@ FACTS: Mapping[str, LayerFacts] = {
         idle=("query_shape", "key_shape", "value_shape"),
         arguments=_IN_HEADS,
     ),
-    "Operation": LayerFacts(mask=lambda has, config: [any(has) and config.get("keeps_mask", True)]),
+    "Operation": LayerFacts(keras3="Operation", mask=lambda has, config: [any(has) and config.get("keeps_mask", True)]),
     "RNN": _recurrent(left_out={"num_constants": (None,)}),
     "RandomContrast": LayerFacts(left_out={"data_format": ("channels_last",)}, idle=("rng_type",)),
     "RandomCrop": LayerFacts(keras3=None, idle=("rng_type",)),
     "SimpleRNN": _recurrent(has_cell=True),
     "Softmax": LayerFacts(arguments=("mask",), takes_mask=True),
     "StackedRNNCells": LayerFacts(left_out={"reverse_state_order": (False,)}, inner={"_layers": ("cells",)}),
-    "ThresholdedReLU": LayerFacts(keras3=None),
     "TimeDistributed": LayerFacts(left_out={"by_steps": ANY}, takes_mask=True),
     "TimeDistributedDense": LayerFacts(keras3="Dense", group="Dense"),
+    "TorchModule": LayerFacts(keras3="TorchModule"),  # whose module a reader has to give anyway
     "UpSampling2D": LayerFacts(refused={"interpolation": ("bilinear",)}),
 }
 
@@ -208,6 +211,14 @@ FACTS: Mapping[str, LayerFacts] = {
 def facts(name: str) -> LayerFacts:
     """The facts of the layers of a class, without those of its bases."""
     return FACTS.get(name, _NONE)
+
+
+def keras3_name(name: str) -> str | None:
+    """The class of Keras 3 that stands for a layer of this package; None if it has none."""
+    said = facts(name).keras3
+    if said == "":
+        return name if name in keras3_names.LAYERS else None
+    return said
 
 
 def inherited(kind: type, fact: str) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchkeras import metrics, registry
 from torchkeras.engine.step.output_loss import objective
 from torchkeras.engine.step.output_metric import name_and_metric
 from torchkeras.engine.step.targets import for_outputs, metrics_for_outputs
+from torchkeras.saving import keras3_names
 from torchkeras.saving.keras3_entry import entry
 from torchkeras.saving.layer_facts import FOREIGN
 from torchkeras.saving.optimizer.options import to_keras3
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 
 Plain = dict[str, Any]
 
-# Keras 3's names of the functions, if they differ; None for a function or class of which it has none with the same
-# numbers.
+# Keras 3's names, if they differ; None where its function of this name has other numbers.
 LOSSES: Mapping[str, str | None] = {
     **dict.fromkeys(("kullback_leibler_divergence", "kld", "KLD"), "kl_divergence"),
     **dict.fromkeys(("cosine_proximity", "cosine"), "cosine_similarity"),
@@ -40,6 +40,28 @@ UNNAMED_METRICS = (
     *("huber", "dice", "tversky", "ctc", "circle", "binary_focal_crossentropy", "categorical_focal_crossentropy"),
     *UNNAMED_LOSSES,
 )
+
+
+class Kind(NamedTuple):
+    """Losses or metrics, and what Keras 3 calls them."""
+
+    word: str
+    module: str
+    family: registry.Family[Any]
+    known: frozenset[str]
+    renamed: Mapping[str, str | None]
+    unnamed: tuple[str, ...]
+
+    def keras3_name(self, name: str) -> str:
+        """Keras 3's name of a loss or metric. Raises ValueError if it has none with the same numbers."""
+        found = self.renamed.get(name, name if name in self.known else None)
+        if found is None:
+            raise ValueError(f"compile: the {self.word} {name!r} has no form in Keras 3.")
+        return found
+
+
+LOSS = Kind("loss", "keras.losses", registry.losses, keras3_names.LOSSES, LOSSES, UNNAMED_LOSSES)
+METRIC = Kind("metric", "keras.metrics", registry.metrics, keras3_names.METRICS, METRICS, UNNAMED_METRICS)
 # The classes for "accuracy" and "crossentropy", by the function that was chosen from the loss.
 CHOSEN: Mapping[Any, str] = {
     metrics.binary_accuracy: "BinaryAccuracy",
@@ -104,8 +126,8 @@ def _mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
 
 def _loss(item: Any) -> Any:
     if isinstance(item, Mapping):
-        return _class("loss", item, "keras.losses", LOSSES, registry.losses)
-    return _named(item, "loss", LOSSES, UNNAMED_LOSSES, registry.losses)
+        return _class(LOSS, item)
+    return _named(LOSS, item)
 
 
 def _metrics(given: Any, loss: Any, model: Model) -> Any:
@@ -124,10 +146,10 @@ def _metrics(given: Any, loss: Any, model: Model) -> Any:
 
 def _metric(item: Any, loss: Any, output: Any) -> Any:
     if isinstance(item, Mapping):
-        return _class("metric", item, "keras.metrics", METRICS, registry.metrics)
+        return _class(METRIC, item)
     if item in ("accuracy", "acc", "crossentropy", "ce"):
         return _chosen(item, loss, output)
-    return _named(item, "metric", METRICS, UNNAMED_METRICS, registry.metrics)
+    return _named(METRIC, item)
 
 
 def _chosen(name: str, loss: Any, output: Any) -> Any:
@@ -139,38 +161,30 @@ def _chosen(name: str, loss: Any, output: Any) -> Any:
     return name if chosen is None else entry("keras.metrics", chosen, {"name": name, "dtype": "float32"})
 
 
-def _named(
-    name: Any, kind: str, names: Mapping[str, str | None], unnamed: tuple[str, ...], family: registry.Family[Any]
-) -> Any:
+def _named(kind: Kind, name: Any) -> Any:
     """A loss or metric by Keras 3's name, or as a function."""
     if name is None:
         return None
-    _refuse_lacking(kind, name, names)
-    return function_entry(name) if name in unnamed or name not in family else names.get(name, name)
+    if name not in kind.family:
+        return function_entry(name)
+    found = kind.keras3_name(name)
+    return function_entry(name) if name in kind.unnamed else found
 
 
-def _class(
-    kind: str, item: Mapping[str, Any], module: str, names: Mapping[str, str | None], family: registry.Family[Any]
-) -> Plain:
+def _class(kind: Kind, item: Mapping[str, Any]) -> Plain:
     """A loss or metric with its options."""
     name, options = item["class_name"], dict(item["config"])
-    if name not in family:
+    if name not in kind.family:
         return entry(None, name, options)
-    _refuse_lacking(kind, name, names)
     if name == "LossFunctionWrapper":
         wrapped, reduction = options.pop("fn"), options.pop("reduction")
         if set(options) - {"name"} or reduction not in ("sum_over_batch_size", "mean"):
-            raise ValueError(f"compile: the {kind} {wrapped!r} with options has no form in Keras 3.")
+            raise ValueError(f"compile: the {kind.word} {wrapped!r} with options has no form in Keras 3.")
         return function_entry(wrapped)
+    found = kind.keras3_name(name)
     if "fn" in options:
         options["fn"] = function_entry(options["fn"])
-    return entry(module, name, options)
-
-
-def _refuse_lacking(kind: str, name: str, names: Mapping[str, str | None]) -> None:
-    """Raise ValueError for a function or class of this package that Keras 3 does not have."""
-    if name in names and names[name] is None:
-        raise ValueError(f"compile: the {kind} {name!r} has no form in Keras 3.")
+    return entry(kind.module, found, options)
 
 
 def function_entry(name: str, package: str = "") -> Plain:
