@@ -15,6 +15,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from torchkeras.base.arrays import as_numbers, to_numpy
 from torchkeras.base.rules import AT_LEAST_0, integer, read
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.trace import is_connected
 from torchkeras.engine.symbolic.tensor import fits_shape
 from torchkeras.models import Model
 
@@ -204,7 +205,7 @@ def _sample_shapes(model: Model) -> list[tuple[int | None, ...]] | None:
     """The shapes of one sample, of each input; None where they are not known."""
     if any(getattr(layer, "stateful", False) for layer in model.modules() if layer is not model):
         raise ValueError(f"serve: {model.name!r} keeps states from batch to batch: samples would get each other's.")
-    if not (isinstance(model, Network) and model._is_connected):
+    if not (isinstance(model, Network) and is_connected(model)):
         return None
     shapes = [tuple(tensor.shape) for tensor in model.inputs]
     if any(shape[0] is not None for shape in shapes):

@@ -17,7 +17,7 @@ from torchkeras.errors import UnreadableFileError
 from torchkeras.keras2.engine.saving import load_weights_from_hdf5_group, save_weights_to_hdf5_group
 from torchkeras.layers import LSTM, Conv2D, Dense, Embedding, Flatten
 from torchkeras.models import Sequential, load_model
-from torchkeras.saving.containers import archive, hdf5, hdf5_apart, parts
+from torchkeras.saving.containers import archive, hdf5, hdf5_extents, parts
 from torchkeras.saving.containers.parts import Part, Stretch
 from torchkeras.saving.weights import placing, safetensors, state
 from torchkeras.saving.weights.placing import SLAB, put
@@ -37,7 +37,7 @@ def threads(request, monkeypatch):
 @pytest.fixture
 def reads(monkeypatch):
     """The reads through descriptors: where each began, and how many bytes it gave. Without those of the inspection."""
-    found, read, inspect = [], os.preadv, hdf5_apart.bytes_at
+    found, read, inspect = [], os.preadv, hdf5_extents.bytes_at
 
     def counted(descriptor, buffers, begin):
         count = read(descriptor, buffers, begin)
@@ -45,13 +45,13 @@ def reads(monkeypatch):
         return count
 
     def inspected(place, begin, size):
-        assert size <= hdf5_apart.SEARCHED
+        assert size <= hdf5_extents.SEARCHED
         result = inspect(place, begin, size)
         assert found.pop()[1] == len(result)
         return result
 
     monkeypatch.setattr(os, "preadv", counted)
-    monkeypatch.setattr(hdf5_apart, "bytes_at", inspected)
+    monkeypatch.setattr(hdf5_extents, "bytes_at", inspected)
     return found
 
 

@@ -13,7 +13,7 @@ import safetensors
 from torchkeras.errors import UnreadableFileError
 from torchkeras.layers import Dense
 from torchkeras.models import Sequential, load_model
-from torchkeras.saving.containers import held
+from torchkeras.saving.containers import open_file
 from torchkeras.saving.weights import matching, placing, state
 
 SWAPS = """
@@ -92,7 +92,7 @@ def test_without_paths_of_open_files_the_package_and_the_reader_have_the_same_on
         swap(*files)
         return open_it(*arguments, **options)
 
-    monkeypatch.setattr(held, "OPENED", str(tmp_path / "none"))
+    monkeypatch.setattr(open_file, "OPENED", str(tmp_path / "none"))
     monkeypatch.setattr(safetensors, "safe_open", swapped)
     with pytest.raises(
         UnreadableFileError, match=r"m\.safetensors: another file took its place while it was opened\.(\n|$)"

@@ -15,6 +15,7 @@ from torchkeras.base.rules import FLAG_OR_DIGIT, NAMES, integer, is_number, opti
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.monitoring import one_number
 from torchkeras.callbacks.tensorboard_forms import graph_event, images_of, outputs_of, read_metadata
+from torchkeras.engine.graph.trace import graph_of
 
 WRITER = "torch.utils.tensorboard"
 WORDS = {"epoch": "epoch", "batch": 1}
@@ -135,7 +136,7 @@ class TensorBoard(Callback):
                 f"    {line}" for line in self.model.code.splitlines()
             )  # Markdown shows indented text as it is
             self._writer.add_text("model/code", indented)
-            self._writer.file_writer.add_event(graph_event(self.model._graphed))
+            self._writer.file_writer.add_event(graph_event(graph_of(self.model)))
         if self.embeddings_freq:
             self._points = {layer.name: self._labels(layer.name) for layer in self._embedding_layers()}
 
@@ -255,7 +256,7 @@ class TensorBoard(Callback):
         names = self.embeddings_layer_names or [
             name for name, layer in layers.items() if type(layer).__name__ == "Embedding"
         ]
-        repeated = [name for name in names if name in layers and len(self.model._graphed.nodes_of(layers[name])) > 1]
+        repeated = [name for name in names if name in layers and len(graph_of(self.model).nodes_of(layers[name])) > 1]
         if repeated:
             raise ValueError(f"TensorBoard: layer {repeated[0]!r} of embeddings_layer_names is called more than once.")
         unknown = [name for name in names if name not in layers]

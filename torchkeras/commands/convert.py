@@ -23,7 +23,7 @@ from torchkeras.commands.output import Progress, counted, progress, show
 from torchkeras.errors import ArchitectureError, UnreadableFileError
 from torchkeras.models import clone_model, load_model, model_from_json, model_from_yaml
 from torchkeras.saving.containers import json_text
-from torchkeras.saving.containers.held import require_file
+from torchkeras.saving.containers.open_file import require_file
 from torchkeras.saving.containers.places import shown_as
 from torchkeras.saving.data_format.convert import convert_data_format
 from torchkeras.saving.formats import FORMATS, WEIGHTS, Format, suffix_of

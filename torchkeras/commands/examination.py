@@ -16,7 +16,7 @@ from torchkeras.commands.output import Progress, progress
 from torchkeras.errors import ArchitectureError, ModelFileError
 from torchkeras.models import load_model
 from torchkeras.saving.containers.first_bytes import format_of
-from torchkeras.saving.containers.held import require_file
+from torchkeras.saving.containers.open_file import require_file
 from torchkeras.saving.formats import Format, named
 from torchkeras.saving.weights.matching import Loaded
 

@@ -10,6 +10,7 @@ import torch
 
 from torchkeras.commands.exits import ASKED, CommandError
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.models import Model
@@ -42,7 +43,7 @@ def _tensors(model: Any) -> dict[str, KerasTensor]:
     """Every tensor of a model's graph by the name of its layer, in the order of computation."""
     found: dict[str, KerasTensor] = {}
     given: dict[Layer, int] = {}
-    for node in model._graphed.nodes:
+    for node in graph_of(model).nodes:
         for tensor in node.output_tensors if node.input_tensors else ():
             count = given.get(node.layer, 0)
             given[node.layer] = count + 1

@@ -12,7 +12,7 @@ from torchkeras.commands.exits import faults_of
 from torchkeras.commands.files import safe
 from torchkeras.commands.output import progress
 from torchkeras.models import load_model
-from torchkeras.saving.containers.held import require_file
+from torchkeras.saving.containers.open_file import require_file
 
 PASSES = 2  # of a file: the clean copy and the model
 

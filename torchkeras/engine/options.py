@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from types import FunctionType
-from typing import Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 from weakref import WeakKeyDictionary
 
 from torch import nn
@@ -30,6 +30,9 @@ from torchkeras import activations, config, constraints, initializers, registry,
 from torchkeras.base import rules
 from torchkeras.base.lazy import lazy_property
 from torchkeras.base.rules import OBJECT, Rule, integer, optional, sizes
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
 
 REQUIRED = inspect.Parameter.empty
 NEWER = "newer"
@@ -135,6 +138,11 @@ def _annotations(cls: type) -> Mapping[str, Any]:
 
 
 _evaluated: WeakKeyDictionary[type, Mapping[str, Any]] = WeakKeyDictionary()
+
+
+def options_of(layer: "Layer | type[Layer]") -> Mapping[str, Option]:
+    """The options that the class of a layer declares, with its bases, by name."""
+    return layer._options
 
 
 def rule_of(annotation: Any) -> Rule | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -16,6 +16,9 @@ from torch import nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
 
 PATHS = "_made_by_code"  # an attribute of a layer: what its code has made, by the paths where it keeps it
 
@@ -46,6 +49,11 @@ class _Hook:
 
 
 _HOOK = _Hook()
+
+
+def is_users(layer: Layer) -> bool:
+    """Whether the class of a layer is not the package's own."""
+    return layer._is_users
 
 
 def numpys_place() -> Any:

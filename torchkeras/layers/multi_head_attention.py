@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torchkeras.base.rules import integers, one_of, optional
 from torchkeras.engine.facts import Facts, facts_of
 from torchkeras.engine.modes import call_module, in_its_mode
-from torchkeras.engine.options import Called, Fraction, OptionalPositive, Positive
+from torchkeras.engine.options import Called, Fraction, OptionalPositive, Positive, options_of
 from torchkeras.engine.shapes.input_spec import InputSpec
 from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.engine.weights.weight import is_wrapper
@@ -100,7 +100,7 @@ class Heads(Attending, KernelLayer, abstract=True):
             bias_axes=given if self.use_bias else None,
             name=f"{self.name}/{name}",
             dtype=self.dtype_policy,
-            **{option: getattr(self, option) for option in KernelLayer._options},
+            **{option: getattr(self, option) for option in options_of(KernelLayer)},
         )
         dense._build([input_shape])
         return dense

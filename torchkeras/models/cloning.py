@@ -10,9 +10,11 @@ from torchkeras import registry
 from torchkeras.base.function_values import attributes_of
 from torchkeras.base.rules import CUSTOM_OBJECTS, FLAG_OR_DIGIT, check
 from torchkeras.engine.graph.input import InputLayer
+from torchkeras.engine.graph.trace import graph_if_any, graph_of, has_own_code
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.options import options_of
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
-from torchkeras.models.model import Model
+from torchkeras.models.model import Model, trainable_as, with_trainable
 from torchkeras.models.sequential import Sequential
 from torchkeras.saving.frozen import Frozen
 from torchkeras.saving.graph_config import connect, in_structure, layer_config
@@ -129,7 +131,7 @@ class _Cloning:
         """The copy of a model, on new inputs or on these."""
         kind = type(model)
         own = kind.from_config.__func__ not in (Model.from_config.__func__, Sequential.from_config.__func__)  # type: ignore[attr-defined]
-        if own or (model._graph is None and model._has_own_code) or getattr(model, "_branches", ()):
+        if own or (graph_if_any(model) is None and has_own_code(model)) or getattr(model, "_branches", ()):
             return self.from_config(model)
         with registry.layers.writing(model):
             return self.sequential(model, inputs) if isinstance(model, Sequential) else self.functional(model, inputs)
@@ -139,7 +141,7 @@ class _Cloning:
         made = type(model)(name=model.name)
         listed = model._listed()
         if inputs is not None:
-            made.add(inputs[0]._keras_history.layer)
+            made.add(inputs[0].history.layer)
         elif listed and isinstance(listed[0], InputLayer):
             made.add(InputLayer.from_config(listed[0].get_config()))
         for layer in model.layers:
@@ -147,17 +149,17 @@ class _Cloning:
             if inputs is not None:
                 copy.batch_input_shape = None  # that of the input counts
             made.add(copy)
-        return made._frozen_as(model._said_frozen({}))
+        return trainable_as(with_trainable(model, {}), made)
 
     def functional(self, model: Model, inputs: list[KerasTensor] | None) -> Any:
         """A graph, with copies of its layers."""
         config = model.get_config()
-        layers = [layer for layer in model._graphed.layers if not isinstance(layer, InputLayer)]
+        layers = [layer for layer in graph_of(model).layers if not isinstance(layer, InputLayer)]
         copies = {layer.name: (layer, self.layer(layer)) for layer in layers}
         given = None if inputs is None else dict(zip(model.input_names, inputs, strict=True))
         calling = {} if self.call_function is None else {"calling": self.call_function}
         tensors = connect(config, self.custom_objects, given, copies, **calling)
-        return type(model)(*in_structure(config, *tensors), name=model.name)._frozen_as(config)
+        return trainable_as(config, type(model)(*in_structure(config, *tensors), name=model.name))
 
     def layer(self, layer: Layer) -> Any:
         """The copy of a layer. Raises TypeError if `clone_function` returns something else."""
@@ -194,7 +196,7 @@ def _objects_of(layer: Layer) -> dict[str, Any]:
 
 def _users_options(layer: Layer) -> dict[str, Any]:
     """The options of a layer that are functions of the user's, by the names that its config has for them."""
-    options = {name: getattr(layer, option.field, None) for name, option in layer._options.items()}
+    options = {name: getattr(layer, option.field, None) for name, option in options_of(layer).items()}
     functions = {name: value for name, value in options.items() if callable(value) and not _is_of_package(value)}
     config = layer.get_config() if functions else {}
     return {config[name]: value for name, value in functions.items() if isinstance(config.get(name), str)}

@@ -40,7 +40,7 @@ from torchkeras.engine.graph.call_forms import as_tensors, keys_of_form
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.replace_layer import outputs_with
 from torchkeras.engine.graph.subclassed import OwnCode
-from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.graph.trace import Graph, graph_of
 from torchkeras.engine.layer.added_losses import losses_of_call
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import call_module
@@ -58,6 +58,19 @@ from torchkeras.visualization import summary
 from torchkeras.visualization.notebook import graph_html, model_html
 
 PLAIN = (None, 0, None, None, 10, 1, False, True)  # the options of `predict` as they are where nobody gives any
+
+
+def with_trainable(model: Model, config: dict[str, Any]) -> dict[str, Any]:
+    """The config of a model, with `trainable` where it is False; Keras 2.2.4 writes nothing of it."""
+    return config if model.trainable else {**config, "trainable": False}
+
+
+def trainable_as(config: Mapping[str, Any], model: Any) -> Any:
+    """The model, with `trainable` as its config has it."""
+    trainable = config.get("trainable", True)
+    if trainable is not True:  # else all layers inside would be visited, at each level of models in models
+        model.trainable = trainable
+    return model
 
 
 class Model(Network):
@@ -179,7 +192,7 @@ class Model(Network):
 
     def _graph_instead(self) -> Graph:
         if self._has_own_code and self._is_connected:
-            return self._training.network._graphed
+            return graph_of(self._training.network)
         return super()._graph_instead()
 
     @property
@@ -1004,7 +1017,7 @@ class Model(Network):
         warn_of_added(self._training)
         with registry.layers.writing(self) as written:
             config = graph_config(self.name, self._graphed, (self._input_form, self._output_form))
-        return self._said_frozen(self._with_ties(config, written))
+        return with_trainable(self, self._with_ties(config, written))
 
     def _with_ties(self, config: dict[str, Any], written: registry.Written) -> dict[str, Any]:
         """A config; warns of what it does not hold where it is not a part of another."""
@@ -1039,18 +1052,7 @@ class Model(Network):
             )
         with registry.layers.reading():
             inputs, outputs = in_structure(config, *connect(config, custom_objects))
-        return cls(inputs, outputs, name=config.get("name"))._frozen_as(config)
-
-    def _said_frozen(self, config: dict[str, Any]) -> dict[str, Any]:
-        """A config that says it where the model is not `trainable`; Keras 2.2.4 writes nothing of it."""
-        return config if self.trainable else {**config, "trainable": False}
-
-    def _frozen_as(self, config: Mapping[str, Any]) -> Any:
-        """The model, `trainable` as a config says."""
-        trainable = config.get("trainable", True)
-        if trainable is not True:  # else all layers inside would be visited, at each level of models in models
-            self.trainable = trainable
-        return self
+        return trainable_as(config, cls(inputs, outputs, name=config.get("name")))
 
     def to_json(self, **options: Any) -> str:
         """The architecture as JSON.

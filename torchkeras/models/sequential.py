@@ -18,13 +18,13 @@ from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.input import Input, InputLayer
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.state_dict_keys import Keys
-from torchkeras.engine.graph.trace import Untraced, check_names
+from torchkeras.engine.graph.trace import Untraced, check_names, graph_if_any
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list
+from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, calls_of
 from torchkeras.engine.weights.freezing import follow_trainable
 from torchkeras.engine.weights.weight_lists import KERAS1
 from torchkeras.layers.torch_module import as_layer
-from torchkeras.models.model import Model
+from torchkeras.models.model import Model, trainable_as, with_trainable
 from torchkeras.saving.graph_config import layer_config
 
 
@@ -81,8 +81,8 @@ class Sequential(Model):
             >>> model.output_shape
             (None, 1)
         """
-        if isinstance(layer, KerasTensor) and isinstance(layer._keras_history.layer, InputLayer):
-            layer = layer._keras_history.layer
+        if isinstance(layer, KerasTensor) and isinstance(layer.history.layer, InputLayer):
+            layer = layer.history.layer
         layer = as_layer(layer)
         if not isinstance(layer, Layer):
             raise _no_layer_error(layer)
@@ -112,7 +112,7 @@ class Sequential(Model):
         """Raise ValueError if another layer of the model has the name of this one."""
         known = {layer, keys.names.get(layer.name, layer)}
         if self._graph is not None:
-            known.update([tensor._keras_history.layer for tensor in self._graph.inputs])
+            known.update([tensor.history.layer for tensor in self._graph.inputs])
         check_names(known)
 
     def _begin_with(self, layer: InputLayer) -> None:
@@ -180,9 +180,9 @@ class Sequential(Model):
         if self._graph is None:
             self._hold(self._stack)
             return
-        node = removed._call_nodes.pop()
+        node = calls_of(removed).pop()
         for tensor in node.input_tensors:
-            tensor._keras_history.layer._outbound_nodes.remove(node)
+            tensor.history.layer._outbound_nodes.remove(node)
         if self._stack or self._begins_with_input:
             self._connect(self.inputs, node.inputs)
         else:
@@ -242,12 +242,12 @@ class Sequential(Model):
         warn_of_added(self._training)
         with registry.layers.writing(self) as written:
             config = {"name": self.name, "layers": [layer_config(layer) for layer in self._listed()]}
-        return self._said_frozen(self._with_ties(config, written))
+        return with_trainable(self, self._with_ties(config, written))
 
     def _listed(self) -> list[Layer]:
         if not self._stack or self._graph is None:
             return self._stack
-        first, history = self._stack[0], self.inputs[0]._keras_history
+        first, history = self._stack[0], self.inputs[0].history
         if first.batch_input_shape is None and not isinstance(first, Network):
             return [history.layer, *self._stack]
         return self._stack
@@ -269,7 +269,7 @@ class Sequential(Model):
         given: Mapping[str, Any] = {"layers": config} if isinstance(config, (list, tuple)) else config
         with registry.layers.reading():
             layers = [registry.layers.from_config(entry, custom_objects) for entry in given["layers"]]
-        return cls(layers, name=given.get("name"))._frozen_as(given)
+        return trainable_as(given, cls(layers, name=given.get("name")))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_keys": None}
@@ -313,14 +313,14 @@ def _no_layer_error(found: Any) -> TypeError:
 
 def _begins_a_graph(layer: Layer) -> bool:
     """Whether a layer has been called on other tensors already; a model's first node is itself."""
-    return not isinstance(layer, Network) and len(layer._call_nodes) == 1
+    return not isinstance(layer, Network) and len(calls_of(layer)) == 1
 
 
 def _first_input(layer: Layer) -> KerasTensor | None:
     """The input that a first layer asks for by its options; None when it does not."""
     if not isinstance(layer, Network):
         return None if layer.batch_input_shape is None else _input_for(layer, layer.batch_input_shape)
-    if layer._graph is None:
+    if graph_if_any(layer) is None:
         return None
     inner = layer.inputs[0]
     return Input(batch_shape=inner.shape, dtype=inner.dtype, name=f"{layer.name}_input")

@@ -31,7 +31,7 @@ from torchkeras.engine.graph.call_forms import flat
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list, node_of, unpacked
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list, calls_of, node_of, unpacked
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.config_checks import building, check, check_entry, check_functional, check_model, places, short
 from torchkeras.saving.containers import json_text
@@ -69,7 +69,7 @@ def graph_config(name: str, graph: Graph, forms: tuple[Any, Any] = (None, None))
         places |= {node: (layer.name, index) for index, node in enumerate(graph.nodes_of(layer), first)}
 
     def place(tensor: KerasTensor) -> list[Any]:
-        return [*places[node_of(tensor)], tensor._keras_history.tensor_index]
+        return [*places[node_of(tensor)], tensor.history.tensor_index]
 
     def call(node: Node) -> list[Any]:
         return [[*place(tensor), encoded(node.arguments)] for tensor in node.input_tensors]
@@ -189,7 +189,7 @@ def _named_layer(entry: Mapping[str, Any], custom_objects: Mapping[str, Any] | N
 
 def _output_of(layer: Layer) -> list[KerasTensor]:
     """The outputs of a layer that is not called: an input, or an inner model."""
-    if not layer._call_nodes:
+    if not calls_of(layer):
         raise ArchitectureError(f"Layer {layer.name!r} ({type(layer).__name__}) is called on nothing, and is no input.")
     return as_list(layer.get_output_at(0))
 

@@ -17,9 +17,12 @@ from torchkeras.base import bytecode
 from torchkeras.base.malloc import large_pages
 from torchkeras.config import DATA_FORMATS
 from torchkeras.engine.building.building import materialize, on_meta
+from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.trace import has_own_code, is_connected
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.step.optimizer_reach import bind
+from torchkeras.engine.symbolic.tensor import calls_of
 from torchkeras.engine.weights.weight import Variable, trained
 from torchkeras.engine.weights.weight_lists import WRITTEN, FrozenModels, Order, distinct, weights_in
 from torchkeras.errors import (
@@ -262,7 +265,7 @@ def _built(source: ModelFile, config: Any, custom_objects: Mapping[str, Any] | N
         raise type(error)(f"{source.name}: {error}") from error
     if not isinstance(model, Network):
         raise ArchitectureError(f"{source.name}: its architecture is a {type(model).__name__}, not a model.")
-    if model._has_own_code and not model._is_connected:
+    if has_own_code(model) and not is_connected(model):
         raise ArchitectureError(
             f"{source.name}: {type(model).__name__} {model.name!r}, as its from_config made it, has no weights yet: "
             "let from_config call build(input_shape)."
@@ -287,7 +290,7 @@ def _compile(source: ModelFile, model: Model, custom_objects: Mapping[str, Any] 
     )
     try:
         with building("The training configuration"):
-            compiled = model._training.compile_as(training, custom_objects)
+            compiled = training_of(model).compile_as(training, custom_objects)
     except ArchitectureError as error:
         raise ArchitectureError(f"{source.name}: {error} Load it with compile=False to go without.") from error
     if not compiled:
@@ -419,4 +422,4 @@ def _moved(source: ModelFile, model: Network, data_format: str, origin: Origin) 
 def _flattens_images(module: Module) -> bool:
     if not isinstance(module, Flatten):
         return False
-    return any(tensor.ndim > 3 for node in module._call_nodes for tensor in node.input_tensors)
+    return any(tensor.ndim > 3 for node in calls_of(module) for tensor in node.input_tensors)

@@ -25,7 +25,7 @@ from torchkeras.saving.containers.hdf5 import (
     reading,
 )
 from torchkeras.saving.containers.hdf5_folders import with_folders
-from torchkeras.saving.containers.held import require_file
+from torchkeras.saving.containers.open_file import require_file
 from torchkeras.saving.containers.places import filename, shown
 from torchkeras.saving.frozen import NOTHING_FROZEN, Frozen
 from torchkeras.saving.optimizer.keras3_order import SCALE

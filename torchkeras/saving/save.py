@@ -16,9 +16,9 @@ from torchkeras.engine.fit.compile_options import own_training_config, training_
 from torchkeras.engine.weights.unseen import warn_of_unseen
 from torchkeras.engine.weights.weight import is_wrapper
 from torchkeras.errors import ModelFileError
-from torchkeras.saving.beside import facts_beside
 from torchkeras.saving.containers import json_text
 from torchkeras.saving.containers.places import shown
+from torchkeras.saving.extra_keys import extra_facts
 from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, Format, check_name, named, suffix_of
 from torchkeras.saving.graph_config import KERAS_VERSION, layer_config
 from torchkeras.saving.model_file import STATE
@@ -147,7 +147,7 @@ def _told(model: Model, path: PathLike) -> bool:
 
 def _write_tensors(write: Callable[..., None], model: Model, path: PathLike, include_optimizer: bool) -> None:
     about: dict[str, Any] = {"keras_version": KERAS_VERSION, SORTED: True, "model_config": layer_config(model)}
-    about |= facts_beside(model)
+    about |= extra_facts(model)
     tensors: Mapping[str, Tensor] = {}
     if include_optimizer:
         about["training_config"], _ = training_for_keras2(

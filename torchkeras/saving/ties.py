@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
+from torchkeras.base.torch_tables import own_modules, own_parameters
 from torchkeras.engine.adapters.tracked import Tracked
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.errors import ArchitectureError
@@ -48,7 +49,7 @@ def _makers_of(model: Layer, held: Edges) -> tuple[dict[nn.Module, Places], dict
     tensors: dict[int, Places] = {}
     for module, maker, path in _walked(model, held):
         modules.setdefault(module, {}).setdefault(maker, path)
-        for name, tensor in module._parameters.items():
+        for name, tensor in own_parameters(module).items():
             if tensor is not None:
                 tensors.setdefault(id(tensor), {}).setdefault(maker, _joined(path, name))
     return modules, tensors
@@ -64,7 +65,7 @@ def _walked(model: Layer, held: Edges) -> Iterator[tuple[nn.Module, Any, str]]:
         if (module, maker) in met:
             continue
         met.add((module, maker))
-        for name, inside in reversed(module._modules.items()):
+        for name, inside in reversed(own_modules(module).items()):
             if inside is not None:
                 is_layer = isinstance(inside, Layer)
                 made_by = inside if (layer, inside) in held else maker

@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from torchkeras.base.dtype_names import dtype_name
+from torchkeras.base.torch_tables import own_buffers, own_parameters
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.errors import UnreadableFileError, WeightMismatchError
 
@@ -45,7 +46,7 @@ def types_of(model: nn.Module) -> dict[str, str]:
 
 def _own_types(module: nn.Module) -> dict[str, torch.dtype]:
     """The types of floating-point numbers that a module's own parameters and buffers have, by name."""
-    tensors = chain(module._parameters.items(), module._buffers.items())
+    tensors = chain(own_parameters(module).items(), own_buffers(module).items())
     return {name: tensor.dtype for name, tensor in tensors if tensor is not None and tensor.dtype in NAMES}
 
 
@@ -77,7 +78,7 @@ def give_types(model: nn.Module, types: Mapping[str, str], file: str) -> None:
             continue
         path, _, own = name.rpartition(".")
         owner = modules.get(path)
-        held = {} if owner is None else {**owner._parameters, **owner._buffers}
+        held = {} if owner is None else {**own_parameters(owner), **own_buffers(owner)}
         if held.get(own) is None:
             raise WeightMismatchError(f"{file}: it says that {name!r} is {kind}; the model has no such weight.")
         held[own].data = held[own].data.to(TYPES[kind])

@@ -10,6 +10,7 @@ from torchkeras import registry
 from torchkeras.engine.facts import is_own
 from torchkeras.engine.fit.compile_options import mapped
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.trace import graph_if_any, has_own_code
 from torchkeras.engine.layer.changed_options import by_hand
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.step.output_loss import name_of
@@ -27,14 +28,15 @@ OPTIONS = {"loss": registry.losses, "metrics": registry.metrics, "weighted_metri
 
 def check_size(model: Model, path: Any) -> None:
     """Raise ValueError for more layers, calls of them or models in one another than are read."""
-    graphs = [each._graph for each in model.modules() if isinstance(each, Network) and each._graph is not None]
-    for found, most, what in (
+    found = [graph_if_any(each) for each in model.modules() if isinstance(each, Network)]
+    graphs = [graph for graph in found if graph is not None]
+    for count, most, what in (
         (model._levels, LIMITS.models, "models stand in one another"),
         (sum(len(graph.layers) + 1 for graph in graphs), LIMITS.layers, "layers"),
         (sum(len(node.input_tensors) for graph in graphs for node in graph.nodes), LIMITS.calls, "calls of layers"),
     ):
-        if found > most:
-            raise ValueError(f"{path}: {found} {what}; files are read up to {most}.")
+        if count > most:
+            raise ValueError(f"{path}: {count} {what}; files are read up to {most}.")
 
 
 def check_names(model: Model, path: Any) -> None:
@@ -68,7 +70,7 @@ def _problem(name: str) -> str | None:
 
 def unloadable(model: Network) -> Iterator[str]:
     """Why a model or layers of a user's own cannot be made again of their config."""
-    if model._has_own_code and not _inherits(model, "get_config") and _inherits(model, "from_config"):
+    if has_own_code(model) and not _inherits(model, "get_config") and _inherits(model, "from_config"):
         yield f"{type(model).__name__} has no from_config, which would make it of its config and call build."
     for layer in model.layers:
         if isinstance(layer, Network):

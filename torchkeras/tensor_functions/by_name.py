@@ -19,29 +19,29 @@ from torchkeras.base.dtype_names import dtype_of
 Axis = Any  # None, an integer or several
 
 
-def _axes(x: Tensor, axis: Axis) -> list[int]:
+def axes_of(x: Tensor, axis: Axis) -> list[int]:
     if axis is None:
         return list(range(x.dim()))
     return [axis] if isinstance(axis, int) else list(axis)
 
 
 def _reduction(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    return lambda x, axis=None, keepdims=False: function(x, _axes(x, axis), keepdim=bool(keepdims))
+    return lambda x, axis=None, keepdims=False: function(x, axes_of(x, axis), keepdim=bool(keepdims))
 
 
 def _each(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """A reduction of torch that takes one axis, over several, the last first."""
 
     def reduce(x: Tensor, axis: Axis = None, keepdims: bool = False) -> Tensor:
-        for one in sorted((a % x.dim() for a in _axes(x, axis)), reverse=True):
+        for one in sorted((a % x.dim() for a in axes_of(x, axis)), reverse=True):
             x = function(x, one, keepdim=bool(keepdims))
         return x
 
     return reduce
 
 
-def _mean(x: Tensor, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    return x.mean(_axes(x, axis), keepdim=bool(keepdims))
+def mean(x: Tensor, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    return x.mean(axes_of(x, axis), keepdim=bool(keepdims))
 
 
 def _argmax(x: Tensor, axis: int = -1, dtype: str = "int64") -> Tensor:
@@ -53,22 +53,22 @@ def _argmin(x: Tensor, axis: int = -1, dtype: str = "int64") -> Tensor:
 
 
 def _norm(x: Tensor, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    return x.square().sum(_axes(x, axis), keepdim=bool(keepdims)).sqrt()
+    return x.square().sum(axes_of(x, axis), keepdim=bool(keepdims)).sqrt()
 
 
 def _unit(x: Tensor, axis: Axis = -1, epsilon: float = 1e-12) -> Tensor:
-    return x * x.square().sum(_axes(x, axis), keepdim=True).clamp(min=epsilon).rsqrt()
+    return x * x.square().sum(axes_of(x, axis), keepdim=True).clamp(min=epsilon).rsqrt()
 
 
 def _squeeze(x: Tensor, axis: Axis = None) -> Tensor:
-    return x.squeeze() if axis is None else x.squeeze(tuple(_axes(x, axis)))
+    return x.squeeze() if axis is None else x.squeeze(tuple(axes_of(x, axis)))
 
 
 def _transpose(x: Tensor, axes: Sequence[int] | None = None) -> Tensor:
     return x.permute(*(reversed(range(x.dim())) if axes is None else axes))
 
 
-def _pad(x: Tensor, widths: Sequence[Sequence[int]], mode: str = "constant", value: float = 0.0) -> Tensor:
+def pad(x: Tensor, widths: Sequence[Sequence[int]], mode: str = "constant", value: float = 0.0) -> Tensor:
     if mode.lower() == "constant":  # TensorFlow's names are upper case
         return F.pad(x, [end for pair in reversed(widths) for end in pair], value=value)
     for axis, pair in enumerate(widths):
@@ -78,20 +78,20 @@ def _pad(x: Tensor, widths: Sequence[Sequence[int]], mode: str = "constant", val
     return x
 
 
-def _take(x: Tensor, indices: Any, axis: int | None = None) -> Tensor:
+def take(x: Tensor, indices: Any, axis: int | None = None) -> Tensor:
     if axis is None:
         return x.reshape(-1)[indices]
     return x[(slice(None),) * (axis % x.dim()) + (indices,)]
 
 
-def _one_hot(x: Tensor, count: int, axis: int = -1, dtype: str = "float32") -> Tensor:
+def one_hot(x: Tensor, count: int, axis: int = -1, dtype: str = "float32") -> Tensor:
     """Zeros for what is no index, as in Keras."""
     hot = (x.unsqueeze(-1) == torch.arange(count, device=x.device)).to(dtype_of(dtype))
     return hot.movedim(-1, axis)
 
 
 def _quantile(x: Tensor, q: Any, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    axes = [one % x.dim() for one in _axes(x, axis)]
+    axes = [one % x.dim() for one in axes_of(x, axis)]
     moved = x.movedim(axes, list(range(-len(axes), 0))).flatten(-len(axes))
     q = q.to(x) if isinstance(q, Tensor) else torch.tensor(q, dtype=x.dtype, device=x.device)
     found = torch.quantile(moved, q, -1)
@@ -126,7 +126,7 @@ def _divide_no_nan(x: Any, y: Any) -> Tensor:
     return torch.where(zero, 0.0, x / torch.where(zero, 1.0, y))
 
 
-def _split(x: Tensor, parts: Any, axis: int = 0) -> list[Tensor]:
+def split(x: Tensor, parts: Any, axis: int = 0) -> list[Tensor]:
     """In as many equal `parts`, or in parts of these sizes."""
     if isinstance(parts, int) and x.shape[axis] % parts:
         raise ValueError(f"{x.shape[axis]} values in {parts} equal parts")
@@ -145,7 +145,7 @@ def _clip(x: Tensor, low: Any, high: Any) -> Tensor:
     return x.clamp(low, high)
 
 
-def _tensor(value: Any, like: Tensor) -> Tensor:
+def tensor_like(value: Any, like: Tensor) -> Tensor:
     """A number as a tensor, in the type that both have together; nested lists of numbers in the same way."""
     if isinstance(value, Tensor):
         return value
@@ -160,7 +160,7 @@ def _pair(function: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Any, Any], 
 
     def apply(x: Any, y: Any) -> Tensor:
         like = x if isinstance(x, Tensor) else y
-        return function(_tensor(x, like), _tensor(y, like))
+        return function(tensor_like(x, like), tensor_like(y, like))
 
     return apply
 
@@ -199,19 +199,19 @@ BY_AXES: Mapping[str, Callable[..., Any]] = {
     "dot": _dot,
     "einsum": torch.einsum,
     "expand_dims": lambda x, axis: x.unsqueeze(axis),
-    "flip": lambda x, axis=None: x.flip(_axes(x, axis)),
+    "flip": lambda x, axis=None: x.flip(axes_of(x, axis)),
     "log_softmax": activations.log_softmax,
     "logical_and": _pair(torch.logical_and),
     "logical_or": _pair(torch.logical_or),
     "logsumexp": _reduction(torch.logsumexp),
     "maximum": _pair(torch.maximum),
-    "mean": _mean,
+    "mean": mean,
     "median": lambda x, axis=None, keepdims=False: _quantile(x, 0.5, axis, keepdims),
     "minimum": _pair(torch.minimum),
     "multiply_matrices": _matmul,
     "norm": _norm,
-    "one_hot": _one_hot,
-    "pad": _pad,
+    "one_hot": one_hot,
+    "pad": pad,
     "prod": _each(torch.prod),
     "quantile": _quantile,
     "repeat": lambda x, count, axis: x.repeat_interleave(count, axis),
@@ -219,21 +219,21 @@ BY_AXES: Mapping[str, Callable[..., Any]] = {
     "select": _select,
     "softmax": activations.softmax,
     "sort": lambda x, axis=-1: x.sort(axis).values,
-    "split": _split,
+    "split": split,
     "squared_difference": lambda x, y: (x - y) ** 2,
     "squeeze": _squeeze,
     "stack": lambda tensors, axis=0: torch.stack(tensors, axis),
-    "std": lambda x, axis=None, keepdims=False: x.std(_axes(x, axis), correction=0, keepdim=bool(keepdims)),
+    "std": lambda x, axis=None, keepdims=False: x.std(axes_of(x, axis), correction=0, keepdim=bool(keepdims)),
     "sum": _reduction(torch.sum),
     "sum_of": _sum_of,
     "swapaxes": torch.swapaxes,
-    "take": _take,
+    "take": take,
     "tensordot": _tensordot,
     "tile": lambda x, counts: x.tile(tuple(counts)),
     "transpose": _transpose,
     "unit": _unit,
     "unstack": lambda x, axis=0: list(x.unbind(axis)),
-    "var": lambda x, axis=None, keepdims=False: x.var(_axes(x, axis), correction=0, keepdim=bool(keepdims)),
+    "var": lambda x, axis=None, keepdims=False: x.var(axes_of(x, axis), correction=0, keepdim=bool(keepdims)),
     "where": _where,
 }
 

@@ -43,7 +43,7 @@ def _pair_of_floats(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 def _tensors(x: Any, y: Any) -> tuple[Tensor, Tensor]:
     like = x if isinstance(x, Tensor) else y
-    return functions._tensor(x, like), functions._tensor(y, like)
+    return functions.tensor_like(x, like), functions.tensor_like(y, like)
 
 
 def _indices(value: Any, device: torch.device) -> Tensor:
@@ -57,7 +57,7 @@ def _indices(value: Any, device: torch.device) -> Tensor:
 def _take(x: Tensor, indices: Any, axis: int | None = None) -> Tensor:
     if isinstance(indices, int):
         return x.reshape(-1)[indices] if axis is None else x.select(axis, indices)
-    return functions._take(x, _indices(indices, x.device), axis)
+    return functions.take(x, _indices(indices, x.device), axis)
 
 
 def _take_along_axis(x: Tensor, indices: Any, axis: int | None = -1) -> Tensor:
@@ -79,7 +79,7 @@ def _extremum(name: str) -> Callable[..., Tensor]:
 def _limit(name: str, bound: Callable[..., Tensor]) -> Callable[..., Tensor]:
     def reduce(x: Tensor, axis: Axis = None, keepdims: bool = False, initial: Any = None) -> Tensor:
         found = functions.BY_AXES[name](x, axis, keepdims)
-        return found if initial is None else bound(found, functions._tensor(initial, found))
+        return found if initial is None else bound(found, functions.tensor_like(initial, found))
 
     return reduce
 
@@ -120,7 +120,7 @@ def _flat_softmax(name: str) -> Callable[..., Tensor]:
     def compute(x: Tensor, axis: Axis = -1) -> Tensor:
         if axis is not None and not isinstance(axis, (list, tuple)):
             return getattr(activations, name)(x, axis)
-        axes = [a % x.dim() for a in functions._axes(x, axis)]
+        axes = [a % x.dim() for a in functions.axes_of(x, axis)]
         rest = [a for a in range(x.dim()) if a not in axes]
         order = [*rest, *axes]
         moved = x.permute(order)
@@ -133,7 +133,7 @@ def _flat_softmax(name: str) -> Callable[..., Tensor]:
 def _split(x: Tensor, where: Any, axis: int = 0) -> list[Tensor]:
     """In as many equal parts, or before each of these places."""
     if isinstance(where, int):
-        return functions._split(x, where, axis)
+        return functions.split(x, where, axis)
     return list(torch.tensor_split(x, [int(place) for place in where], axis))
 
 
@@ -148,7 +148,7 @@ def _pad(x: Tensor, widths: Any, mode: str = "constant", value: Any = None) -> T
         widths = [widths, widths]
     pairs = [widths] if isinstance(widths[0], int) else list(widths)
     pairs = [[pair[0], pair[-1]] for pair in pairs]
-    return functions._pad(x, pairs * x.dim() if len(pairs) == 1 else pairs, mode, 0.0 if value is None else value)
+    return functions.pad(x, pairs * x.dim() if len(pairs) == 1 else pairs, mode, 0.0 if value is None else value)
 
 
 def _expand_dims(x: Tensor, axis: Any) -> Tensor:
@@ -187,28 +187,28 @@ def _norm(x: Tensor, ord: Any = None, axis: Axis = None, keepdims: bool = False)
 def _normalize(x: Tensor, axis: Axis = -1, order: Any = 2, epsilon: float | None = None) -> Tensor:
     x, least = _floats(x), config.epsilon() if epsilon is None else epsilon
     if order == 2:
-        return x * x.square().sum(functions._axes(x, axis), keepdim=True).rsqrt().clamp(max=1.0 / least)
+        return x * x.square().sum(functions.axes_of(x, axis), keepdim=True).rsqrt().clamp(max=1.0 / least)
     return x / torch.linalg.norm(x, order, axis, True).clamp(min=least)
 
 
 def _average(x: Tensor, axis: Axis = None, weights: Any = None) -> Tensor:
     x = _floats(x)
     if weights is None:
-        return functions._mean(x, axis)
-    weights = _floats(functions._tensor(weights, x) if not isinstance(weights, Tensor) else weights)
+        return functions.mean(x, axis)
+    weights = _floats(functions.tensor_like(weights, x) if not isinstance(weights, Tensor) else weights)
     if weights.dim() == 1 and x.dim() > 1 and isinstance(axis, int):
         weights = weights.reshape([-1 if k == axis % x.dim() else 1 for k in range(x.dim())])
     weights = weights.expand(x.shape)
-    return (x * weights).sum(functions._axes(x, axis)) / weights.sum(functions._axes(x, axis))
+    return (x * weights).sum(functions.axes_of(x, axis)) / weights.sum(functions.axes_of(x, axis))
 
 
 def _peak_to_peak(x: Tensor, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    axes = functions._axes(x, axis)
+    axes = functions.axes_of(x, axis)
     return x.amax(axes, bool(keepdims)) - x.amin(axes, bool(keepdims))
 
 
 def _count_nonzero(x: Tensor, axis: Axis = None) -> Tensor:
-    return (x != 0).sum(functions._axes(x, axis))
+    return (x != 0).sum(functions.axes_of(x, axis))
 
 
 def _full_like(x: Tensor, value: Any, dtype: str | None = None) -> Tensor:
@@ -224,7 +224,7 @@ def _where(condition: Any, x: Any, y: Any) -> Tensor:
 
 
 def _clip(x: Tensor, low: Any, high: Any) -> Tensor:
-    low, high = (v if isinstance(v, Tensor) else functions._tensor(v, x) for v in (low, high))
+    low, high = (v if isinstance(v, Tensor) else functions.tensor_like(v, x) for v in (low, high))
     return torch.minimum(torch.maximum(x, low), high)
 
 
@@ -246,7 +246,7 @@ def _solve(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _numbered(x: Tensor, classes: int, axis: int = -1, dtype: str | None = None) -> Tensor:
-    return functions._one_hot(x, classes, axis, dtype or config.floatx())
+    return functions.one_hot(x, classes, axis, dtype or config.floatx())
 
 
 def _digitize(x: Tensor, bins: Any) -> Tensor:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor
-from torchkeras.visualization.labels import Shown, graph_of, inner_graph, label
+from torchkeras.visualization.labels import Shown, checked_graph, inner_graph, label
 
 if TYPE_CHECKING:
     from torchkeras.models.model import Model
@@ -80,7 +80,7 @@ def model_to_dot(
 
     Source: https://keras.io/api/utils/model_plotting_utils/
     """
-    graph = graph_of("model_to_dot", model)
+    graph = checked_graph("model_to_dot", model)
     check_options("model_to_dot", rankdir, dpi)
     shown = Shown(
         "model_to_dot", show_shapes, show_layer_names, expand_nested, show_dtype, show_layer_activations, show_trainable
@@ -108,7 +108,7 @@ class _Writer:
     def __init__(self, graph: Graph, shown: Shown):
         self.graph, self.shown = graph, shown
         names = _node_ids(graph, "layer")
-        found = ((tensor._keras_history.layer, tensor._keras_history.tensor_index) for tensor in graph.outputs)
+        found = ((tensor.history.layer, tensor.history.tensor_index) for tensor in graph.outputs)
         self.ends = {self._end(layer, names[layer], index, "outputs") for layer, index in found}
 
     def lines(self) -> list[str]:
@@ -132,8 +132,8 @@ class _Writer:
         arrows = []
         for node in graph.nodes:
             for index, tensor in enumerate(node.input_tensors):
-                source = tensor._keras_history.layer
-                tail = self._end(source, names[source], tensor._keras_history.tensor_index, "outputs")
+                source = tensor.history.layer
+                tail = self._end(source, names[source], tensor.history.tensor_index, "outputs")
                 head = self._end(node.layer, names[node.layer], index, "inputs")
                 marks = {
                     "taillabel": _call_number(graph, source, tensor),
@@ -149,9 +149,9 @@ class _Writer:
         if inner is None:
             return name
         tensor = getattr(inner, side)[index]
-        there = tensor._keras_history.layer
+        there = tensor.history.layer
         inside = f"{name}_{inner.layers.index(there)}"
-        return self._end(there, inside, tensor._keras_history.tensor_index, side)
+        return self._end(there, inside, tensor.history.tensor_index, side)
 
 
 def _node_ids(graph: Graph, prefix: str) -> dict[Layer, str]:
@@ -163,7 +163,7 @@ def _call_number(graph: Graph, layer: Layer, outputs: KerasTensor | list[KerasTe
     if len(graph.nodes_of(layer)) == 1:
         return ""
     tensor = outputs[0] if isinstance(outputs, (list, tuple)) else outputs
-    return f"[{tensor._keras_history.node_index}]"
+    return f"[{tensor.history.node_index}]"
 
 
 def _quoted(text: str) -> str:

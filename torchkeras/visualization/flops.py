@@ -15,6 +15,7 @@ from torch.utils import flop_counter
 from torch.utils.flop_counter import FlopCounterMode
 
 from torchkeras.base.rules import is_integer
+from torchkeras.base.torch_tables import own_modules
 from torchkeras.engine.graph.codegen import Variant
 from torchkeras.engine.graph.layer_calls import ModuleCalls
 from torchkeras.engine.layer.layer import Layer
@@ -97,7 +98,7 @@ def count(model: Model, wanted: bool | int) -> Flops:
     unknown = [tensor for tensor in model.inputs if None in tensor.shape[1:]]
     if unknown and size is None:
         raise ValueError(
-            f"summary: flops=True needs the size of every axis; the input {unknown[0]._keras_history.layer.name!r} has "
+            f"summary: flops=True needs the size of every axis; the input {unknown[0].history.layer.name!r} has "
             f"shape {unknown[0].shape}. Give the size to take for the unknown axes, such as flops=128."
         )
     shapes = [_known_shape(tensor, size) for tensor in model.inputs]
@@ -128,10 +129,10 @@ def _count_anywhere(model: Model, shapes: list[list[int]]) -> tuple[int, Mapping
 def _counted(model: Model, shapes: list[list[int]], device: str) -> tuple[int, Mapping[Layer, int]]:
     """Run the generated code on a copy of the layers: states, modes and hooks of the model itself stay as they are."""
     copied = nn.Module()
-    copied._modules = copy.deepcopy(model._modules, _placed(model, device))
+    copied._modules = copy.deepcopy(own_modules(model), _placed(model, device))
     copied.eval()
     original = nn.Module()
-    original._modules = model._modules
+    original._modules = own_modules(model)
     known = {getattr(aten, name): formula for name, formula in FURTHER.items() if hasattr(aten, name)}
     counter = FlopCounterMode(display=False, custom_mapping=known)
     by_layer: dict[Layer, int] = {}
@@ -144,7 +145,7 @@ def _counted(model: Model, shapes: list[list[int]], device: str) -> tuple[int, M
     ]
     with counter:
         function = model._generated.function(Variant(masked=(False,) * len(given)))
-        function.compute(ModuleCalls(copied._modules, function.calls), *given)
+        function.compute(ModuleCalls(own_modules(copied), function.calls), *given)
     return counter.get_total_flops(), by_layer
 
 

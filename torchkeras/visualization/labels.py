@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from torchkeras.base.dtype_names import dtype_name
 from torchkeras.base.rules import FLAG_OR_DIGIT, check
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.graph.trace import Graph, graph_if_any, graph_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of, unpacked
 from torchkeras.visualization.summary import nested_model, trained
@@ -34,17 +34,17 @@ class Shown:
         check(self.function, FLAG_OR_DIGIT, **{name: value for name, value in vars(self).items() if name != "function"})
 
 
-def graph_of(function: str, model: Model) -> Graph:
+def checked_graph(function: str, model: Model) -> Graph:
     """The model's graph. Raises TypeError for what is no model, RuntimeError for one that is not built yet."""
     if not isinstance(model, Network):
         raise TypeError(f"{function}: model must be a model of torchkeras; found {type(model).__name__}.")
-    return model._graphed
+    return graph_of(model)
 
 
 def inner_graph(layer: Layer, shown: Shown) -> Graph | None:
     """The graph to draw in place of the layer: that of a model, or of the model that a wrapper applies."""
     model = nested_model(layer) if shown.expand_nested else None
-    return None if model is None else model._graph
+    return None if model is None else graph_if_any(model)
 
 
 def label(layer: Layer, nodes: Sequence[Node], shown: Shown, name: str | None = None) -> list[str]:
@@ -77,7 +77,7 @@ def details(layer: Layer, shown: Shown) -> list[str]:
 
 def tensor_name(graph: Graph, tensor: KerasTensor) -> str:
     """The tensor as `summary` names it, with the call and the output only where there are several."""
-    layer, call, output = tensor._keras_history
+    layer, call, output = tensor.history
     calls, outputs = len(graph.nodes_of(layer)), len(node_of(tensor).output_tensors)
     return printable(layer.name) + (f"[{call}]" + f"[{output}]" * (outputs > 1)) * (calls > 1 or outputs > 1)
 

@@ -6,6 +6,7 @@ from base64 import b64encode
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from torchkeras.engine.graph.trace import graph_if_any
 from torchkeras.engine.weights.weight_lists import sublayers
 from torchkeras.visualization import summary
 from torchkeras.visualization.svg import model_to_svg
@@ -23,10 +24,11 @@ def graph_html(model: Model) -> str:
 
     The picture is an image of its own, so that its colours and those of the page do not touch each other.
     """
-    if model._graph is None or len(model._graph.nodes) > MOST:
+    graph = graph_if_any(model)
+    if graph is None or len(graph.nodes) > MOST:
         return ""
     data = b64encode(model_to_svg(model, show_shapes=True).encode()).decode()
-    opened = " open" if len(model._graph.nodes) <= FOLDED else ""
+    opened = " open" if len(graph.nodes) <= FOLDED else ""
     return (
         f'<details{opened}><summary>Graph</summary><div style="max-height:40em;overflow:auto">'
         f'<img style="max-width:none" alt="Graph of {escape(model.name)}" src="data:image/svg+xml;base64,{data}">'
@@ -39,7 +41,7 @@ def model_html(model: Model) -> str:
 
     A model that is not built yet shows its layers alone. Names are escaped.
     """
-    graph = model._graph
+    graph = graph_if_any(model)
     head = f"<b>{escape(model.name)}</b> ({escape(type(model).__name__)})"
     if graph is None:
         inside: Any = sublayers(model) or model.children()

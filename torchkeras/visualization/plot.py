@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from torchkeras.base.atomic_file import replacing
 from torchkeras.base.rules import read_path
 from torchkeras.visualization.dot import check_options, model_to_dot
-from torchkeras.visualization.labels import Shown, graph_of
+from torchkeras.visualization.labels import Shown, checked_graph
 from torchkeras.visualization.svg import model_to_svg
 from torchkeras.visualization.text import text_graph
 
@@ -89,7 +89,7 @@ def plot_model(
     Source: https://keras.io/api/utils/model_plotting_utils/
     """
     path = Path(read_path("plot_model", "to_file", to_file))
-    graph_of("plot_model", model)
+    checked_graph("plot_model", model)
     shown = {
         "show_shapes": show_shapes,
         "show_layer_names": show_layer_names,

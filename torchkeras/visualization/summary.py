@@ -10,8 +10,9 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from torchkeras.base.rules import FLAG_OR_DIGIT, FUNCTION, check, integer, is_number, optional, read, rule
-from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.graph.trace import Graph, graph_of
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.weights.freezing import is_frozen
 from torchkeras.engine.weights.weight import own_variables
 from torchkeras.engine.weights.weight_lists import sublayers
 from torchkeras.world.processes import is_main
@@ -196,7 +197,7 @@ def _with_nested(entry: Entry, expand: bool) -> Iterator[Entry]:
     inner = nested_model(entry.layer) if expand else None
     if inner is not None:
         for layer in inner.layers:
-            yield from _with_nested(Entry(layer, inner._graph, entry.level + 1), expand)
+            yield from _with_nested(Entry(layer, graph_of(inner), entry.level + 1), expand)
 
 
 def trained(layer: Layer) -> str:
@@ -206,7 +207,7 @@ def trained(layer: Layer) -> str:
     """
     if not layer.weights:
         return "-"
-    if layer._frozen:
+    if is_frozen(layer):
         return "N"
     trains = [variable.trains for variable in layer.weights if variable.trainable]
     if all(trains):
@@ -293,7 +294,7 @@ def sources(layer: Layer, graph: Graph) -> list[str]:
     return [
         f"{history.layer.name}[{history.node_index}][{history.tensor_index}]"
         for node in graph.nodes_of(layer)
-        for history in (tensor._keras_history for tensor in node.input_tensors)
+        for history in (tensor.history for tensor in node.input_tensors)
     ]
 
 

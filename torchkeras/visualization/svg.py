@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from torchkeras.visualization.colours import COLOURS
 from torchkeras.visualization.diagram import Box, Diagram, Text, Wire, diagram
 from torchkeras.visualization.dot import check_options
-from torchkeras.visualization.labels import Shown, graph_of, printable
+from torchkeras.visualization.labels import Shown, checked_graph, printable
 from torchkeras.visualization.layered.layout import Point, Stroke
 from torchkeras.visualization.plan import BESIDE, HEADER, NAME, NAME_ROW, PAD, SMALL, SMALL_ROW, header, short
 
@@ -87,7 +87,7 @@ def model_to_svg(
 
     Source: https://keras.io/api/utils/model_plotting_utils/
     """
-    graph = graph_of("model_to_svg", model)
+    graph = checked_graph("model_to_svg", model)
     check_options("model_to_svg", rankdir, dpi)
     shown = Shown(
         "model_to_svg", show_shapes, show_layer_names, expand_nested, show_dtype, show_layer_activations, show_trainable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.symbolic.tensor import Node, node_of
-from torchkeras.visualization.labels import Shown, graph_of, inner_graph, label, tensor_name
+from torchkeras.visualization.labels import Shown, checked_graph, inner_graph, label, tensor_name
 
 if TYPE_CHECKING:
     from torchkeras.models.model import Model
@@ -67,7 +67,7 @@ def text_graph(
         ● out (Dense)  (None, 2) → (None, 1)  → output
         <BLANKLINE>
     """
-    graph = graph_of("text_graph", model)
+    graph = checked_graph("text_graph", model)
     shown = Shown(
         "text_graph", show_shapes, show_layer_names, expand_nested, show_dtype, show_layer_activations, show_trainable
     )
@@ -118,7 +118,7 @@ class _Drawing:
         )
 
     def _text(self, node: Node) -> str:
-        history = node.output_tensors[0]._keras_history
+        history = node.output_tensors[0].history
         several = len(self.graph.nodes_of(node.layer)) > 1
         name = f"{node.layer.name}[{history.node_index}]" if several else node.layer.name
         parts = label(node.layer, [node], self.shown, name)

@@ -359,3 +359,12 @@ def test_a_layer_beside_the_graph_may_be_unbuilt():
     model.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0)
     assert model(torch.ones(1, 3)).shape == (1, 2)
     assert not model.beside.built
+
+
+def test_a_symbolic_tensor_that_was_pickled_under_keras_names_is_read():
+    inputs = Input((3,))
+    history = inputs.history
+    again = torchkeras.KerasTensor(inputs.shape, inputs.dtype)
+    again._keras_history, again._keras_mask = history, None  # as pickle sets what it has
+    assert again.history is history is again._keras_history
+    assert again.mask is None is again._keras_mask

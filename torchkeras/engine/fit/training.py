@@ -294,6 +294,11 @@ class Training:
             self.own_code.take_state(state)
 
 
+def training_of(model: Model) -> Training:
+    """What a model has for training: its options, and what `compile` made of them."""
+    return model._training
+
+
 def _is_distributed(setting: Any) -> bool:
     """Whether `compile(distribute=)` says that processes train together."""
     if setting == "auto":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -19,6 +19,9 @@ from torchkeras.base.nested import (
     taken_apart,
 )
 
+if TYPE_CHECKING:
+    from torchkeras.engine.graph.network import Network
+
 OPTIONS = ("mask", "details", "logits", "training")  # arguments of a model's call that are no inputs
 
 
@@ -26,6 +29,21 @@ def form_of(value: Any) -> Any:
     """The form of nested inputs or outputs; None for a tensor, or a plain list of them."""
     form, tensors = taken_apart(value)
     return None if is_flat(value) or not tensors else form
+
+
+def input_form_of(network: Network) -> Any:
+    """The form of a network's inputs, as `form_of` gives it."""
+    return network._input_form
+
+
+def output_form_of(network: Network) -> Any:
+    """The form of a network's outputs, as `form_of` gives it."""
+    return network._output_form
+
+
+def device_of(network: Network) -> torch.device:
+    """The device that a network's inputs go to: that of its first weight, else the default device."""
+    return network._device
 
 
 def others_in(form: Any) -> list[Any]:

@@ -575,3 +575,8 @@ def _outputs_for(graph: Graph, tensors: list[KerasTensor], masks: list[Any]) -> 
 
 def _copy(tensor: KerasTensor) -> KerasTensor:
     return KerasTensor(tensor.shape, tensor.dtype)
+
+
+def layers_in(network: Network, order: str) -> list[Layer]:
+    """The layers of a network in another order than Keras 2's: `KERAS1`, `WRITTEN` or `TORCH`."""
+    return network._layers_in(order)

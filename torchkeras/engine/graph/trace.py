@@ -20,6 +20,7 @@ from torchkeras.engine.layer.call import attach
 from torchkeras.engine.symbolic.tensor import History, KerasTensor, Node, Shape, node_of
 
 if TYPE_CHECKING:
+    from torchkeras.engine.graph.network import Network
     from torchkeras.engine.layer.layer import Layer
 
 
@@ -103,6 +104,26 @@ class Untraced(Graph):
     nodes = property(lambda self: self._traced.nodes)  # type: ignore[assignment]
     layers = property(lambda self: self._traced.layers)  # type: ignore[assignment]
     depths = property(lambda self: self._traced.depths)  # type: ignore[assignment]
+
+
+def graph_of(network: Network) -> Graph:
+    """The graph of a network. Raises NotBuiltError where there is none yet."""
+    return network._graphed
+
+
+def graph_if_any(network: Network) -> Graph | None:
+    """The graph of a network, None where there is none yet."""
+    return network._graph
+
+
+def is_connected(network: Network) -> bool:
+    """Whether a network knows its inputs and outputs, and no thread is still building it."""
+    return network._is_connected
+
+
+def has_own_code(network: Network) -> bool:
+    """Whether the class of a model computes by its own `call` or `forward` instead of the generated one."""
+    return network._has_own_code
 
 
 def trace(inputs: list[KerasTensor], outputs: list[KerasTensor]) -> Graph:

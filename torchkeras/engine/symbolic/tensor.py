@@ -58,13 +58,13 @@ class KerasTensor(Symbolic):
         (None, 3)
     """
 
-    __slots__ = ("__weakref__", "_keras_history", "_keras_mask", "_probed", "dtype", "name", "shape")
+    __slots__ = ("__weakref__", "_probed", "dtype", "history", "mask", "name", "shape")
 
     shape: Shape
     dtype: torch.dtype
     name: str
-    _keras_history: History
-    _keras_mask: KerasTensor | None
+    history: History
+    mask: KerasTensor | None
     _probed: tuple[Any, Any] | None  # of what a function made: its sizes in the two runs that found its shape
 
     __array_ufunc__ = None  # NumPy leaves `np.float32(2) * tensor` to the operators below
@@ -76,13 +76,29 @@ class KerasTensor(Symbolic):
         self.shape = tuple(shape)
         self.dtype = dtype
         self.name = name
-        self._keras_mask = self._probed = None
+        self.mask = self._probed = None
         if "einops._backends" in sys.modules:
             einops_backend.offer()
 
     @property
     def _keras_shape(self) -> Shape:
         return self.shape
+
+    @property
+    def _keras_history(self) -> History:  # Keras's name, which scripts and pickles have
+        return self.history
+
+    @_keras_history.setter
+    def _keras_history(self, history: History) -> None:
+        self.history = history
+
+    @property
+    def _keras_mask(self) -> KerasTensor | None:  # Keras's name, as above
+        return self.mask
+
+    @_keras_mask.setter
+    def _keras_mask(self, mask: KerasTensor | None) -> None:
+        self.mask = mask
 
     @property
     def ndim(self) -> int:
@@ -256,17 +272,17 @@ class Node:
     @property
     def inbound_layers(self) -> list[Layer]:
         """The layers whose outputs this call took."""
-        return [tensor._keras_history.layer for tensor in self.input_tensors]
+        return [tensor.history.layer for tensor in self.input_tensors]
 
     @property
     def node_indices(self) -> list[int]:
         """For each input, which call of its layer made it."""
-        return [tensor._keras_history.node_index for tensor in self.input_tensors]
+        return [tensor.history.node_index for tensor in self.input_tensors]
 
     @property
     def tensor_indices(self) -> list[int]:
         """For each input, which output of that call it is."""
-        return [tensor._keras_history.tensor_index for tensor in self.input_tensors]
+        return [tensor.history.tensor_index for tensor in self.input_tensors]
 
     @property
     def input_shapes(self) -> list[Shape]:
@@ -279,9 +295,14 @@ class Node:
         return [tensor.shape for tensor in self.output_tensors]
 
 
+def calls_of(layer: Layer) -> list[Node]:
+    """The calls of a layer on symbolic tensors, in their order; the layer's own list."""
+    return layer._call_nodes
+
+
 def node_of(tensor: KerasTensor) -> Node:
     """The call that made a symbolic tensor."""
-    layer, node_index, _ = tensor._keras_history
+    layer, node_index, _ = tensor.history
     return layer._call_nodes[node_index]
 
 

@@ -49,6 +49,11 @@ def with_freezing(state: Mapping[str, Any]) -> dict[str, Any]:
     return {**rest, "_freezing": Freezing(**fields)}
 
 
+def is_frozen(layer: Layer) -> bool:
+    """Whether a layer is not trainable, or part of one that is not."""
+    return layer._frozen
+
+
 def follow_trainable(layer: Layer, frozen_above: bool) -> None:
     """Freeze or thaw the parameters of a layer and of all layers inside it, as their `trainable` says."""
     freezing = layer._freezing

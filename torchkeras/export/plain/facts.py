@@ -12,10 +12,11 @@ from torch.nn.utils import parametrize
 from torchkeras import config
 from torchkeras.base.nested import leaves
 from torchkeras.engine.dtypes import is_mixed
-from torchkeras.engine.graph.call_forms import keys_of_form
+from torchkeras.engine.graph import trace
+from torchkeras.engine.graph.call_forms import keys_of_form, output_form_of
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.graph.trace import Graph, has_own_code
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.shapes.output_shapes import overrides
 from torchkeras.engine.symbolic.axis_order import Layout, axis_channels_first
@@ -26,7 +27,7 @@ from torchkeras.layers.torch_module import TorchModule
 
 def graph_of(network: Network) -> Graph:
     """The graph of a model. Raises RuntimeError when it has none yet."""
-    return network._graphed
+    return trace.graph_of(network)
 
 
 def is_network(layer: Layer) -> bool:
@@ -36,7 +37,7 @@ def is_network(layer: Layer) -> bool:
 
 def check_graph(network: Any) -> None:
     """Raise EjectError for a model whose class computes by its own code, not by its graph."""
-    if network._has_own_code:
+    if has_own_code(network):
         raise EjectError(
             f"{title_of(network)}: its class computes by code of its own, which eject cannot write: it writes models "
             "of calls of layers on symbolic tensors."
@@ -45,7 +46,7 @@ def check_graph(network: Any) -> None:
 
 def output_keys(network: Any) -> list[str] | None:
     """The keys of a model's outputs, in order, if they are a dict with texts as keys; else None."""
-    keys = keys_of_form(network._output_form)
+    keys = keys_of_form(output_form_of(network))
     return keys if keys and all(isinstance(key, str) for key in keys) else None
 
 
@@ -56,7 +57,7 @@ def is_input(layer: Layer) -> bool:
 
 def input_name(tensor: KerasTensor) -> str:
     """The name of the layer of a model's input."""
-    return tensor._keras_history.layer.name
+    return tensor.history.layer.name
 
 
 def layout_of(layer: Layer) -> Layout:

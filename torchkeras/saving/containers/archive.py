@@ -23,8 +23,8 @@ from torchkeras.errors import FileLimitError, ForbiddenContentError, UnknownForm
 from torchkeras.saving.containers import json_text
 from torchkeras.saving.containers.hdf5 import reading
 from torchkeras.saving.containers.hdf5_rules import check_count
-from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.containers.limits import LIMITS, MIB, Limits
+from torchkeras.saving.containers.open_file import require_file
 from torchkeras.saving.containers.parts import CAN_READ, Part
 from torchkeras.saving.containers.places import shown, shown_as
 

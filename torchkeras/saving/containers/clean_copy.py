@@ -15,7 +15,7 @@ import numpy as np
 from torchkeras.errors import FileLimitError, ForbiddenContentError
 from torchkeras.saving.containers import archive, array_archive, first_bytes, hdf5_rules as rules
 from torchkeras.saving.containers.hdf5 import ATTRIBUTE_LIMIT, attributes, members, reading
-from torchkeras.saving.containers.hdf5_kept import Dataset
+from torchkeras.saving.containers.hdf5_cached import Dataset
 from torchkeras.saving.containers.limits import LIMITS, MIB
 from torchkeras.saving.containers.places import shown
 from torchkeras.saving.formats import named

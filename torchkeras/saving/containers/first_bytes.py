@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from torchkeras.errors import FileLimitError, UnknownFormatError, UnreadableFileError
-from torchkeras.saving.containers.held import require_file
 from torchkeras.saving.containers.limits import LIMITS
+from torchkeras.saving.containers.open_file import require_file
 from torchkeras.saving.containers.places import shown
 from torchkeras.saving.formats import FORMATS, Format
 

@@ -21,9 +21,9 @@ from h5py import h5a, h5d, h5g, h5t
 from torchkeras.base.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
 from torchkeras.saving.containers import hdf5_rules as rules
-from torchkeras.saving.containers.hdf5_kept import Dataset, Group, part_of
-from torchkeras.saving.containers.held import require_file
+from torchkeras.saving.containers.hdf5_cached import Dataset, Group, part_of
 from torchkeras.saving.containers.limits import LIMITS, Limits
+from torchkeras.saving.containers.open_file import require_file
 from torchkeras.saving.containers.parts import Part, Stretch
 from torchkeras.saving.containers.places import filename, shown
 

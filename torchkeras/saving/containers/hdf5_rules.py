@@ -23,9 +23,9 @@ from h5py import h5a, h5d, h5g, h5l, h5o, h5t, h5z
 
 from torchkeras.base.recursion import leave_room
 from torchkeras.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
-from torchkeras.saving.containers import hdf5_apart
-from torchkeras.saving.containers.hdf5_apart import bytes_at, file_size
-from torchkeras.saving.containers.hdf5_kept import Dataset, Folder, Group, part_of
+from torchkeras.saving.containers import hdf5_extents
+from torchkeras.saving.containers.hdf5_cached import Dataset, Folder, Group, part_of
+from torchkeras.saving.containers.hdf5_extents import bytes_at, file_size
 from torchkeras.saving.containers.limits import LIMITS, Limits
 from torchkeras.saving.containers.places import filename
 
@@ -220,7 +220,7 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
     Raises ForbiddenContentError, FileLimitError, UnreadableFileError; `strict`: also for what may be damage.
     """
     with readable(filename(file)):
-        members, total, deepest, account = 0, 0, 0, hdf5_apart.Account(file)
+        members, total, deepest, account = 0, 0, 0, hdf5_extents.Account(file)
     pending = [(file, 0)]
     while pending:
         group, depth = pending.pop()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from torchkeras import config as settings
 from torchkeras.engine.building.building import on_meta
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import Node, as_list
 from torchkeras.engine.weights.weight import own_variables
@@ -224,7 +225,7 @@ class _Rewriting:
 
     def network(self, network: Network) -> Config:
         """The config of a model, or of an inner model."""
-        graph = network._graphed
+        graph = graph_of(network)
         layers = {layer.name: layer for layer in graph.layers}
         config = network.get_config()
         entries = []

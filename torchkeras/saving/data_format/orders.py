@@ -16,6 +16,7 @@ from torchkeras.activations import is_pointwise
 from torchkeras.engine.facts import is_own
 from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node
 from torchkeras.layers.activation import Parametric, Pointwise, Softmax
@@ -150,7 +151,7 @@ def reshape_keeps(before: Any, after: Any, order: Order, new_order: Order) -> bo
 
 def _call_nodes(network: Network) -> Iterator[Node]:
     """The calls in a network; the calls inside an inner network come before the call of it."""
-    for node in network._graphed.nodes:
+    for node in graph_of(network).nodes:
         if node.input_tensors:
             for inner in _networks(node.layer):
                 yield from _call_nodes(inner)

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from torchkeras.activations import is_pointwise
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.graph.trace import Graph, graph_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of
 from torchkeras.engine.weights.weight import own_variables
@@ -47,7 +47,7 @@ class Tracker:
     def through(self, source: Network, target: Network, given: list[Relation]) -> list[Relation]:
         """The relations of a network's outputs, for given relations of its inputs."""
         relations = dict(zip(source.inputs, given, strict=True))
-        for node, other in zip(source._graphed.nodes, target._graphed.nodes, strict=True):
+        for node, other in zip(graph_of(source).nodes, graph_of(target).nodes, strict=True):
             if node.input_tensors:
                 found = self.follow(self._call(node, other, [relations[tensor] for tensor in node.input_tensors]))
                 relations.update(zip(node.output_tensors, found, strict=True))
@@ -63,7 +63,7 @@ class Tracker:
 
     def _call(self, node: Node, other: Node, given: list[Relation]) -> TrackedCall:
         for tensor, relation in zip(node.input_tensors, given, strict=True):
-            if tensor._keras_mask is not None and lowered(relation.order) is None:
+            if tensor.mask is not None and lowered(relation.order) is None:
                 raise ValueError(
                     f"{type(node.layer).__name__} {node.layer.name!r}: its input has a mask, whose axis of time must "
                     f"stay where it is in the other data format; found {relation}."
@@ -120,7 +120,7 @@ def pairs_of(source: Layer, target: Layer) -> list[tuple[Layer, Layer]]:
 
 def _pairs_of_nodes(source: Network, target: Network) -> list[tuple[Layer, Layer]]:
     """Each layer of a graph with that of the other one. Raises ValueError if the calls differ."""
-    graphs = source._graphed, target._graphed
+    graphs = graph_of(source), graph_of(target)
     places = _places_in(graphs[0]), _places_in(graphs[1])
     if len(graphs[0].nodes) != len(graphs[1].nodes):
         raise ValueError(

@@ -11,6 +11,7 @@ from typing import Any
 
 from torchkeras import registry
 from torchkeras.base.bytecode import SCALARS
+from torchkeras.engine.options import options_of
 from torchkeras.errors import ArchitectureError
 
 KERAS1, KERAS2 = "keras1", "keras2"  # names of dialects
@@ -83,7 +84,7 @@ def _check_own(name: str, kind: str, options: Mapping[str, Any], config: Mapping
 
 def _has_our_options(name: str, options: Mapping[str, Any]) -> bool:
     """Whether a config has all options that our own class writes."""
-    own = registry.layers.find(name)._options.values()
+    own = options_of(registry.layers.find(name)).values()
     return all(option.name in options for option in own if not option.newer)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from torchkeras import registry
 from torchkeras.base.nested import slots_as_written
 from torchkeras.engine.fit.compile_options import mapped, several_of_one_layer
+from torchkeras.engine.graph.call_forms import output_form_of
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.containers.limits import LIMITS, Limits
 from torchkeras.saving.dialects.dialect import NO_RULES, Dialect, LossRules
@@ -87,7 +88,7 @@ def modern_training(
         if dialect.name == "keras1":
             _check_keras1(found, {**registry.get_custom_objects(), **custom_objects})
         if as_written:
-            order = slots_as_written(model._output_form)
+            order = slots_as_written(output_form_of(model))
             found |= {option: _by_keys(found[option], order, "metrics" in option) for option in BY_NAME}
         if dialect.names_outputs and not own and several_of_one_layer(model):
             found |= {option: _of_single_outputs(found[option], model) for option in BY_NAME}

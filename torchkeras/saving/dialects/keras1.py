@@ -28,6 +28,7 @@ from typing import Any
 from torchkeras import config as session, registry
 from torchkeras.base import bytecode
 from torchkeras.engine.building.building import on_meta
+from torchkeras.engine.graph.network import layers_in
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight_lists import KERAS1
 from torchkeras.errors import ArchitectureError
@@ -112,7 +113,7 @@ def _readings(config: Mapping[str, Any], stored: StoredShapes, custom: Mapping[s
         model = _built(reading, custom)
         if model is None:
             continue
-        taken = [sum(prod(v.shape) for v in layer.weights) for layer in model._layers_in(KERAS1) if layer.weights]
+        taken = [sum(prod(v.shape) for v in layer.weights) for layer in layers_in(model, KERAS1) if layer.weights]
         if not stored or taken == sizes:
             found.append(reading)
     return found

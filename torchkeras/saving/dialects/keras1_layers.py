@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchkeras import registry
+from torchkeras.engine.options import options_of
 from torchkeras.errors import ArchitectureError
 from torchkeras.legacy.arguments import LAYERS, layer_arguments
 from torchkeras.saving.dialects.keras1_axes import with_todays_axes
@@ -103,7 +104,7 @@ class Translation:
             return {"class_name": kind, "config": options}
         made_by: Any = registry.layers.find(found)
         try:
-            _, options = layer_arguments(made_by, made_by._options, (), options)
+            _, options = layer_arguments(made_by, options_of(made_by), (), options)
         except (TypeError, ValueError) as error:
             raise ArchitectureError(f"{kind} {name!r}: {error}") from error
         return {"class_name": found, "config": with_todays_axes(found, self._completed(found, made_by, options))}
@@ -138,7 +139,7 @@ class Translation:
             return {**options, "shared_axes": self._shared_axes(kind, options)}
         if kind in WITHOUT_ORDERING and "data_format" not in options:
             return {**options, "data_format": self._session_format(kind, options)}
-        if "data_format" in made_by._options and options.get("data_format") is None:
+        if "data_format" in options_of(made_by) and options.get("data_format") is None:
             return {**options, "data_format": "channels_last"}  # for layers over one axis
         return options
 

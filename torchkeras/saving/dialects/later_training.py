@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from torchkeras import metrics, registry
 from torchkeras.engine.fit.compile_options import mapped
 from torchkeras.engine.graph.network import names_by_layers
+from torchkeras.engine.graph.trace import has_own_code
 from torchkeras.engine.step.targets import by_output
 from torchkeras.losses.loss import FunctionLoss
 from torchkeras.metrics.reduction import FunctionMetric
@@ -47,7 +48,7 @@ class Later:
         self.dialect, self.own, self.rules = dialect, custom_objects, rules
         self.names: list[str] = model.output_names
         self.owners: list[str] = model._output_owners
-        self.prefixes: list[str] = self.names if model._has_own_code else names_by_layers(model)
+        self.prefixes: list[str] = self.names if has_own_code(model) else names_by_layers(model)
         self.shapes = [tensor.shape for tensor in model.outputs]
 
     def training(self, found: Mapping[str, Any]) -> Plain:

@@ -10,12 +10,12 @@ from typing import Any
 from torchkeras import registry
 from torchkeras.base import bytecode
 from torchkeras.errors import UnknownFormatError
-from torchkeras.saving.beside import taken_back
 from torchkeras.saving.config_checks import building, check_entry, check_model
 from torchkeras.saving.dialects import keras0, keras1, keras3, tf_keras
 from torchkeras.saving.dialects.changes import with_variance, without_integer_vectors
 from torchkeras.saving.dialects.class_names import as_meant
 from torchkeras.saving.dialects.dialect import NO_RULES, Dialect, Known, LossRules
+from torchkeras.saving.extra_keys import with_own_options
 from torchkeras.saving.model_file import ModelFile, mappings
 from torchkeras.saving.weights.origin import BACKENDS2
 
@@ -95,7 +95,7 @@ def _as_read(config: Any, found: Dialect, custom_objects: Custom, lambdas: str, 
     """A config with formulas in the place of bytecode, in which every name is one that the file's Keras had."""
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
     version = version or config.get("keras_version")
-    return as_meant(taken_back(bytecode.read(config, known, lambdas, version)), found.name, known)
+    return as_meant(with_own_options(bytecode.read(config, known, lambdas, version)), found.name, known)
 
 
 def dialect_of(source: ModelFile) -> Dialect:

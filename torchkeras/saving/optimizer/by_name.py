@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 from torchkeras.base.arrays import to_numpy
+from torchkeras.engine.fit.training import training_of
 from torchkeras.errors import UnreadableFileError, WeightMismatchError
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.saving.optimizer.state import BESIDE, listed, restore_scale
@@ -37,7 +38,7 @@ def state_by_name(model: Model, optimizer: Optimizer) -> tuple[dict[str, Tensor]
         for what, values in optimizer.by_parameter().items()
         for name, value in zip(names, values, strict=True)
     }
-    scaling, samples = model._training.ready().scaling, accumulated["samples"]
+    scaling, samples = training_of(model).ready().scaling, accumulated["samples"]
     numbers: Numbers = {"iterations": optimizer.iterations, "more": optimizer._more()}
     if accumulated["count"]:
         numbers[ACCUMULATED] = {

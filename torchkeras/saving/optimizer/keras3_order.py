@@ -14,6 +14,7 @@ import h5py
 import numpy as np
 
 from torchkeras.base.arrays import to_numpy
+from torchkeras.engine.fit.training import training_of
 from torchkeras.optimizers.factored import FACTORED
 from torchkeras.optimizers.schedules import LearningRateSchedule
 
@@ -117,7 +118,7 @@ def write_optimizer(group: h5py.Group, model: Model, optimizer: Any) -> None:
         arrays.append(np.array(optimizer.lr, np.float32))
     arrays += [values[place] for place in orders(optimizer, count)[0]]
     inside, name = group.create_group("optimizer"), type(optimizer).__name__.lower()
-    scaling = model._training.ready().scaling
+    scaling = training_of(model).ready().scaling
     if scaling is not None:
         _write(inside.create_group("inner_optimizer"), name, arrays)
         arrays = [np.array(0, np.int32), np.array(0, np.float32), *_scale(scaling.state_dict()), *arrays]

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from torchkeras.base.arrays import to_numpy
+from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.step.optimizer_reach import bind
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.errors import WeightMismatchError
@@ -47,7 +48,7 @@ def bound_for_file(model: Model, path: Any) -> Any:
     A parametrization or a mask that was removed since `compile` leaves the same parameters in another order. The next
     step binds those of `compile` again. Warns of weights that have no state, since `compile` saw others in their place.
     """
-    variables, parameters = model.trainable_weights, model._training.ready().parameters
+    variables, parameters = model.trainable_weights, training_of(model).ready().parameters
     optimizer, tensors = model.optimizer, [tensor for variable in variables for tensor in variable.tensors]
     if [*map(id, tensors)] == [*map(id, parameters)]:
         return optimizer
@@ -263,14 +264,14 @@ def _set_beside(optimizer: Any, batches: int, values: Values, found: Sequence[Ma
 
 def scale_arrays(model: Model) -> list[tuple[str, np.ndarray]]:
     """The loss scale of a compiled model, and the steps since it changed; an empty list without a scale."""
-    scaling = model._training.ready().scaling
+    scaling = training_of(model).ready().scaling
     found = {} if scaling is None else scaling.state_dict()
     return [(name, to_numpy(value)) for name, value in found.items()]
 
 
 def restore_scale(model: Model, arrays: Sequence[Named], file: str) -> None:
     """Give a compiled model the loss scale of a file, if both have one. Raises WeightMismatchError for a bad scale."""
-    scaling, found = model._training.ready().scaling, {named.name.removeprefix(BESIDE): named for named in arrays}
+    scaling, found = training_of(model).ready().scaling, {named.name.removeprefix(BESIDE): named for named in arrays}
     if scaling is None or not scaling.state_dict().keys() <= found.keys():
         return
     values = {name: found[name].values() for name in scaling.state_dict()}

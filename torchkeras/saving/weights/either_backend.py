@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.network import Network, layers_in
 from torchkeras.engine.weights.weight_lists import TORCH
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import attribute
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def depends(model: Network) -> bool:
     """Whether Keras 3 orders the layers of a model, or of one inside, otherwise on torch than on other backends."""
     models = (each for each in model.modules() if isinstance(each, Network))
-    return any(each._layers_in(TORCH) != each.layers for each in models)
+    return any(layers_in(each, TORCH) != each.layers for each in models)
 
 
 def warn_of_torch(model: Network, path: Any) -> None:

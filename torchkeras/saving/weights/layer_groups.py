@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import h5py
 import numpy as np
 
-from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.network import Network, layers_in
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.engine.weights.weight_lists import NOW, Order, weights_in
@@ -137,7 +137,7 @@ def match_in_order(
     """
     stored = {name: arrays for name, arrays in stored_layers(group).items() if arrays}
     beside = stored.pop(BESIDE_LAYERS, [])
-    layers = model._layers_in(order.layers) if order.layers else model.layers
+    layers = layers_in(model, order.layers) if order.layers else model.layers
     weighted = [(layer, variables) for layer in layers if (variables := weights_in(layer, order))]
     names = [layer.name for layer, _ in weighted]
     file = filename(group)

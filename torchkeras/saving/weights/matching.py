@@ -21,7 +21,7 @@ from torchkeras.engine.weights.weight import Variable
 from torchkeras.errors import WeightMismatchError
 from torchkeras.legacy.weights import Recipe, Step, Stored, channels_first, recipes, recipes_of_keras1, stored_count
 from torchkeras.saving.containers import hdf5, hdf5_rules
-from torchkeras.saving.containers.hdf5_kept import Dataset
+from torchkeras.saving.containers.hdf5_cached import Dataset
 from torchkeras.saving.containers.hdf5_rules import BFLOAT16
 from torchkeras.saving.containers.parts import Stretch
 from torchkeras.saving.weights.origin import Origin

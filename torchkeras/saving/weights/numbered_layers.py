@@ -19,14 +19,14 @@ from typing import Any
 
 import h5py
 
-from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.network import Network, layers_in
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import own_variables
 from torchkeras.engine.weights.weight_lists import KERAS1
 from torchkeras.errors import ModelFileError, UnknownFormatError, WeightMismatchError
 from torchkeras.legacy.weights import Recipe, Step
 from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, has_attribute, members
-from torchkeras.saving.containers.hdf5_kept import Dataset
+from torchkeras.saving.containers.hdf5_cached import Dataset
 from torchkeras.saving.containers.places import filename
 from torchkeras.saving.weights import matching
 from torchkeras.saving.weights.matching import Match, Named
@@ -141,7 +141,7 @@ def _names_of(layer: Layer) -> tuple[str, tuple[str, ...]]:
 
 def _innermost(model: Network) -> Iterator[Layer]:
     """The layers that own weights, in the order of Keras 0."""
-    for layer in model._layers_in(KERAS1):
+    for layer in layers_in(model, KERAS1):
         if isinstance(layer, Network):
             yield from _innermost(layer)
         else:

@@ -17,14 +17,16 @@ import h5py
 import numpy as np
 from torch import nn
 
+from torchkeras.base.torch_tables import own_modules, own_parameters
 from torchkeras.engine.functions.operators import Operation
-from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.network import Network, layers_in
+from torchkeras.engine.graph.trace import graph_if_any
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import Variable, own_variables
 from torchkeras.engine.weights.weight_lists import sublayers
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import attribute as attribute_of, group_in, groups, members, values
-from torchkeras.saving.containers.hdf5_kept import Dataset
+from torchkeras.saving.containers.hdf5_cached import Dataset
 from torchkeras.saving.containers.hdf5_rules import is_bfloat16
 from torchkeras.saving.containers.places import filename
 from torchkeras.saving.layer_facts import facts, inherited
@@ -290,12 +292,12 @@ def _own_weights(layer: Layer) -> list[Variable]:
 def _children(layer: Layer, order: str | None = None) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The inner layers of a layer, or lists of them, with the names that the attribute may have in a file."""
     graphed: set[Any] = set()
-    if isinstance(layer, Network) and layer._graph is not None:
-        layers = layer._layers_in(order) if order else layer.layers
+    if isinstance(layer, Network) and graph_if_any(layer) is not None:
+        layers = layers_in(layer, order) if order else layer.layers
         graphed = set(layers)
         yield tuple(COUNTS), [found for found in layers if not _is_without_group(found)]
     names = inherited(type(layer), "inner")
-    for attribute, module in layer._modules.items():
+    for attribute, module in own_modules(layer).items():
         found = names.get(attribute, (attribute,))
         if isinstance(module, Layer) and module not in graphed:
             yield found, module
@@ -305,13 +307,13 @@ def _children(layer: Layer, order: str | None = None) -> Iterator[tuple[tuple[st
 
 def _is_without_group(layer: Any) -> bool:
     """Whether Keras 3 writes no group for a layer of ours: a function that holds no parameters."""
-    return isinstance(layer, Operation) and not layer._parameters
+    return isinstance(layer, Operation) and not own_parameters(layer)
 
 
 def layers_inside(module: nn.Module) -> list[Layer]:
     """The layers inside a torch module, such as a list; without those inside other layers."""
     found: list[Layer] = []
-    for inside in module._modules.values():
+    for inside in own_modules(module).values():
         if isinstance(inside, Layer):
             found.append(inside)
         elif inside is not None:

@@ -21,8 +21,8 @@ from torchkeras.base.atomic_file import replacing
 from torchkeras.base.extras import extra
 from torchkeras.base.sharing import sharing
 from torchkeras.errors import FileLimitError, UnreadableFileError
-from torchkeras.saving.containers.held import held
 from torchkeras.saving.containers.limits import LIMITS
+from torchkeras.saving.containers.open_file import open_path
 from torchkeras.saving.containers.parts import CAN_READ, Part, Stretch
 from torchkeras.saving.containers.places import shown
 from torchkeras.saving.weights.state import ABOUT, OPTIMIZER, Description, StoredTensors, tensors_of
@@ -86,12 +86,12 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
     """
     safetensors, where = extra("safetensors", A_FILE), shown(path)
     with (
-        held(path) as own,
+        open_path(path) as own,
         _readable(safetensors, where),
         own.open("rb") as raw,
         safetensors.safe_open(own, framework="pt", device="cpu") as file,
     ):
-        if not os.path.samestat(os.fstat(raw.fileno()), own.stat()):  # where `held` has no path of its own
+        if not os.path.samestat(os.fstat(raw.fileno()), own.stat()):  # where `open_path` has no path of its own
             raise UnreadableFileError(f"{where}: another file took its place while it was opened.")
         names = list(file.keys())
         if len(names) > LIMITS.members:

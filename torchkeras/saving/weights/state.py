@@ -30,7 +30,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import is_wrapper
 from torchkeras.errors import ForbiddenContentError, UnreadableFileError, WeightMismatchError
 from torchkeras.saving.containers import pickled
-from torchkeras.saving.containers.held import held
+from torchkeras.saving.containers.open_file import open_path
 from torchkeras.saving.containers.parts import Stretch
 from torchkeras.saving.containers.places import shown
 from torchkeras.saving.weights.matching import warn_of_skipped
@@ -239,7 +239,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
 
     Raises FileNotFoundError, UnreadableFileError, ForbiddenContentError for other objects.
     """
-    with held(path) as own:
+    with open_path(path) as own:
         pickled.check(own)
         stored = _loaded(own)
     if not isinstance(stored, Mapping) or not all(_is_entry(*item) for item in stored.items()):

@@ -8,9 +8,9 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from torchkeras.engine.fit.compile_options import own_training_config, training_config
-from torchkeras.saving.beside import facts_beside, moved_beside
 from torchkeras.saving.containers import archive, json_text
 from torchkeras.saving.containers.hdf5 import writing
+from torchkeras.saving.extra_keys import extra_facts, with_extra_keys
 from torchkeras.saving.graph_config import layer_config
 from torchkeras.saving.model_file import OWN
 from torchkeras.saving.optimizer.keras3_order import write_optimizer
@@ -44,8 +44,8 @@ def write_hdf5(model: Model, path: PathLike, include_optimizer: bool) -> None:
     """A model as HDF5, as Keras 2.2.4 writes it. Warns of what Keras 2.2.4 could not read."""
     training = _training_for_keras2(model, path) if include_optimizer else None
     with writing(path) as file:
-        keras2.write_model(file, model, moved_beside(layer_config(model)), training)
-        for key, value in facts_beside(model).items():
+        keras2.write_model(file, model, with_extra_keys(layer_config(model)), training)
+        for key, value in extra_facts(model).items():
             file.attrs[key] = json_text.written(value, f"attribute {key!r}").encode("utf-8")
         if training is not None:
             optimizer = bound_for_file(model, path)
@@ -85,7 +85,7 @@ def write_archive(model: Model, path: PathLike, include_optimizer: bool) -> None
             f"{path}: torchkeras reads the file, Keras 3 refuses it: {' '.join(dict.fromkeys(unread))}", stacklevel=4
         )
     metadata[SORTED] = True
-    metadata |= facts_beside(model)
+    metadata |= extra_facts(model)
     optimizer = bound_for_file(model, path) if include_optimizer else None
 
     def write(file: Any) -> None:

@@ -14,10 +14,12 @@ from torchkeras.base.nested import POSITIONAL, bound, put_together
 from torchkeras.engine.facts import is_own
 from torchkeras.engine.fit.compile_options import training_config
 from torchkeras.engine.functions.operators import Operation
+from torchkeras.engine.graph.call_forms import input_form_of, output_form_of
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.graph.trace import Graph, graph_if_any, graph_of, has_own_code
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of
+from torchkeras.engine.weights.freezing import is_frozen
 from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.functions import Lambda
@@ -26,7 +28,7 @@ from torchkeras.layers.wrappers import TimeDistributed
 from torchkeras.registry import class_name
 from torchkeras.saving import keras3_entry
 from torchkeras.saving.graph_config import with_ties
-from torchkeras.saving.layer_facts import ANY, FOREIGN, facts, inherited
+from torchkeras.saving.layer_facts import ANY, FOREIGN, inherited, keras3_name
 from torchkeras.saving.model_file import OWN
 from torchkeras.saving.write.keras3_checks import check_masks, check_modes, check_outputs
 from torchkeras.saving.write.keras3_operations import MODULES, operation_form
@@ -113,7 +115,8 @@ class _Writing:
     def single(self, layer: Layer) -> Plain:
         """The entry of a layer that is no model."""
         name = type(layer).__name__
-        keras3, own = facts(name).keras3, is_own(type(layer))
+        own = is_own(type(layer))
+        keras3 = keras3_name(name) if own else name
         try:
             if keras3 is None:
                 raise ValueError(f"{name} {layer.name!r} has no form in Keras 3.")
@@ -123,7 +126,7 @@ class _Writing:
         except ValueError as error:
             self.unread.append(str(error))
             return _foreign(layer)
-        entry = keras3_entry.entry("keras.layers" if own else None, keras3 or name, options)
+        entry = keras3_entry.entry("keras.layers" if own else None, keras3, options)
         trains = {option: getattr(layer, option) for option in TRAINS.get(name, ())}
         if trains != TRAINS.get(name, {}):
             entry[OWN] = trains
@@ -151,7 +154,7 @@ class _Writing:
             config[name] = function_entry(value, FOREIGN)
         # A get_config without that of `Layer` returns all that its __init__ takes.
         if "trainable" in config:  # there, a model that is frozen has frozen each layer inside
-            config["trainable"] = layer.trainable and not layer._frozen
+            config["trainable"] = layer.trainable and not is_frozen(layer)
         if is_own(type(layer)) or "name" in given:
             config["dtype"] = layer.dtype_policy.name
         return config
@@ -179,7 +182,7 @@ class _Writing:
             return [self.layer(cell) for cell in found]
         entry = self.layer(found)
         if isinstance(layer, Bidirectional) and option == "layer":  # the forward layer, under the name that it had
-            entry["config"]["trainable"] = not layer.forward_layer._frozen
+            entry["config"]["trainable"] = not is_frozen(layer.forward_layer)
         return entry
 
     def activation(self, function: Any, value: Any) -> Any:
@@ -193,7 +196,7 @@ class _Writing:
 
     def model(self, model: Network) -> Plain:
         """The entry of a model."""
-        if model._graph is None and model._has_own_code:
+        if graph_if_any(model) is None and has_own_code(model):
             return keras3_entry.entry(None, class_name(model), model.get_config())
         twice = [layer for layer in model.layers if layer in self.of_models]
         if twice:
@@ -208,14 +211,14 @@ class _Writing:
 
     def sequential(self, model: Network) -> Plain:
         """The entry of a Sequential, or of a class that inherits from it."""
-        first = [layer for layer in (model.inputs[0]._keras_history.layer,) if layer not in model.layers]
+        first = [layer for layer in (model.inputs[0].history.layer,) if layer not in model.layers]
         layers = [self.layer(layer) for layer in (*first, *model.layers)]
         config = {**_model_options(model), "layers": layers, "build_input_shape": model.input_shape}
         return keras3_entry.entry("keras" if class_name(model) == "Sequential" else None, class_name(model), config)
 
     def functional(self, model: Network) -> Plain:
         """The entry of a model of a graph."""
-        graph = model._graphed
+        graph = graph_of(model)
         place = _places_in(graph)
         _check_calls(graph)
         layers = [self.called(layer, graph, place) for layer in graph.layers]
@@ -226,8 +229,8 @@ class _Writing:
         config = {
             **_model_options(model),
             "layers": layers,
-            "input_layers": _in_form(model._input_form, inputs),
-            "output_layers": _in_form(model._output_form, outputs),
+            "input_layers": _in_form(input_form_of(model), inputs),
+            "output_layers": _in_form(output_form_of(model), outputs),
         }
         if class_name(model) not in ("Model", "Sequential"):
             return keras3_entry.entry(None, class_name(model), config)
@@ -336,7 +339,7 @@ def _by_keys(value: Any, inside: bool = False) -> Any:
 
 
 def _model_options(model: Network) -> Plain:
-    return {"name": model.name, "trainable": not model._frozen}
+    return {"name": model.name, "trainable": not is_frozen(model)}
 
 
 def _check_calls(graph: Graph) -> None:
@@ -352,7 +355,7 @@ def _check_calls(graph: Graph) -> None:
 def _places_in(graph: Graph) -> Callable[[KerasTensor], list[Any]]:
     """What gives the place of a tensor in a graph: the layer's name, the number of its call, and that of the output."""
     calls = {node: (layer.name, index) for layer in graph.layers for index, node in enumerate(graph.nodes_of(layer))}
-    return lambda tensor: [*calls[node_of(tensor)], tensor._keras_history.tensor_index]
+    return lambda tensor: [*calls[node_of(tensor)], tensor.history.tensor_index]
 
 
 def _in_form(form: Any, places: list[Any]) -> Any:
@@ -393,8 +396,8 @@ def _call_arguments(layer: Layer, node: Node, tensors: list[Plain]) -> Plain:
     if POSITIONAL in node.arguments:
         args, kwargs = bound(tensors, node.arguments)
         return {"args": _by_keys(list(args)), "kwargs": {key: _by_keys(value) for key, value in kwargs.items()}}
-    if isinstance(layer, Network) and layer._input_form is not None:
-        return {"args": [_by_keys(put_together(layer._input_form, tensors))], "kwargs": given}
+    if isinstance(layer, Network) and input_form_of(layer) is not None:
+        return {"args": [_by_keys(put_together(input_form_of(layer), tensors))], "kwargs": given}
     several = isinstance(node.inputs, (list, tuple))
     return {"args": [tensors if several else tensors[0]], "kwargs": given}
 

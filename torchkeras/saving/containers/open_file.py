@@ -15,7 +15,7 @@ OPENED = "/proc/self/fd"  # Linux: each file that is open here, by its number
 
 
 @contextmanager
-def held(path: str | os.PathLike[str]) -> Iterator[Path]:
+def open_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A path that leads to the file that `path` leads to now, inside the `with` block. Errors about it say `path`.
 
     A file that is replaced meanwhile, as `atomic_file.replacing` does, is read to its end. Where the system has no such

@@ -9,7 +9,7 @@ import torch
 
 from torchkeras.layers import BatchNormalization, Dense, TimeDistributed
 from torchkeras.models import Sequential, load_model
-from torchkeras.saving.beside import moved_beside, taken_back
+from torchkeras.saving.extra_keys import with_extra_keys, with_own_options
 
 KERAS3 = {"variance": "population", "frozen_is_fixed": True}
 
@@ -66,4 +66,4 @@ def test_statistics_of_steps(tmp_path, name, by_steps):
 
 def test_other_entries_stay():
     config = {"class_name": "Dense", "config": {"variance": 1}, "torchkeras": {"variance": 2}}
-    assert moved_beside(config) == taken_back(config) == config
+    assert with_extra_keys(config) == with_own_options(config) == config

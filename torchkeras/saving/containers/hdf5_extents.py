@@ -19,7 +19,7 @@ import h5py
 from h5py import h5d, h5i, h5o
 
 from torchkeras.saving.containers.hdf5_blocks import Blocks
-from torchkeras.saving.containers.hdf5_kept import Dataset, part_of
+from torchkeras.saving.containers.hdf5_cached import Dataset, part_of
 
 SEARCHED = 1 << 16  # bytes that are compared with 0, or searched, at once
 ALIGNED = 4  # bytes: arrays of longer numbers begin at multiples of it, too

@@ -1,6 +1,6 @@
-"""Options that other Kerases do without: in files they are beside a layer's config, where those do not look.
+"""Options that other versions of Keras do not know: a file has them next to a layer's config, where those do not look.
 
-With them and without, a layer gives the same outputs outside of training, or an error.
+With these options and without them, a layer gives the same outputs outside of training, or an error.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def facts_beside(model: Model) -> dict[str, Any]:
-    """What no config says of a model, by the keys of a file: what is frozen, and weights of another type."""
+def extra_facts(model: Model) -> dict[str, Any]:
+    """What no config of Keras says about a model, by the keys in a file: frozen layers, and weights of another type."""
     types = types_of(model) if WRITTEN.get() else {}
     return {**Frozen.of(model).written(), **({KEY: types} if types else {})}
 
 
-def moved_beside(config: Any) -> Any:
-    """A model's config with these options beside the configs of their layers, at any depth."""
-    return _everywhere(config, _moved)
+def with_extra_keys(config: Any) -> Any:
+    """A model's config with these options next to the configs of their layers, at any depth."""
+    return _everywhere(config, _out_of_options)
 
 
-def taken_back(config: Any) -> Any:
-    """A config with these options in the configs of their layers again."""
-    return _everywhere(config, _taken)
+def with_own_options(config: Any) -> Any:
+    """A model's config with these options back in the configs of their layers."""
+    return _everywhere(config, _into_options)
 
 
 def _everywhere(config: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
@@ -46,7 +46,7 @@ def _everywhere(config: Any, change: Callable[[dict[str, Any]], dict[str, Any]])
     return change({key: _everywhere(value, change) for key, value in config.items()})
 
 
-def _moved(made: dict[str, Any]) -> dict[str, Any]:
+def _out_of_options(made: dict[str, Any]) -> dict[str, Any]:
     names, options = OPTIONS.get(str(made.get("class_name")), ()), made.get("config")
     found = {name: options.pop(name) for name in names if name in options} if isinstance(options, dict) else {}
     if isinstance(options, dict) and isinstance(options.get("layers"), list):
@@ -56,7 +56,7 @@ def _moved(made: dict[str, Any]) -> dict[str, Any]:
     return {**made, OWN: {**made.get(OWN, {}), **found}} if found else made
 
 
-def _taken(made: dict[str, Any]) -> dict[str, Any]:
+def _into_options(made: dict[str, Any]) -> dict[str, Any]:
     names, options = OPTIONS.get(str(made.get("class_name")), ()), made.get("config")
     if not isinstance(made.get(OWN), Mapping) or not isinstance(options, Mapping) or not names:
         return made
