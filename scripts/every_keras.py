@@ -514,6 +514,10 @@ def main() -> None:
         later = {other.tensorflow for other in wanted[number + 1 :]}
         if given.discard and version.tensorflow not in later:
             shutil.rmtree(ENVIRONMENTS / f"tf-{version.tensorflow}", ignore_errors=True)
+    known = [version for version in wanted if (version.folder / "made.json").exists() or version.failure.exists()]
+    unmade = [version.name for version in wanted if version not in known]
+    if given.check and not given.versions and unmade:
+        sys.exit(f"{WORK}: no files of {', '.join(unmade)}. Make them without --check; the report stays as it is.")
     with ProcessPoolExecutor(given.jobs) as pool:
         results = list(pool.map(check, wanted))
     text = written(results)

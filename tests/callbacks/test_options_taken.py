@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from callback_table import TABLE
 
 from torchkeras import callbacks
 
@@ -75,22 +76,14 @@ OPTIONS_OF_NO_ATTRIBUTE = {
     "TorchScheduler": {"arguments", "options"},  # of the scheduler
     "Logs": {"values", "more"},  # a dict
 }
-MADE = {
-    "BackupAndRestore": ("folder",),
-    "CSVLogger": ("log.csv",),
-    "GradualUnfreezing": ({1: ["a"]},),
-    "LearningRateScheduler": (lambda epoch: 0.1,),
-    "ModelCheckpoint": ("model.h5",),
-    "OneCycle": (0.1,),
-    "TimeLimit": (3,),
-}
 
 
-@pytest.mark.parametrize("name", [n for n in dir(callbacks) if inspect.isclass(getattr(callbacks, n))])
-def test_each_option_is_an_attribute(name: str):
-    kind = getattr(callbacks, name)
-    if not issubclass(kind, callbacks.Callback) or name in OPTIONS_OF_NO_ATTRIBUTE:
-        return
-    made = kind(*MADE.get(name, ()))
+MADE = {**{name: make for name, (make, _) in TABLE.items()}, "BackupAndRestore": callbacks.BackupAndRestore}
+
+
+@pytest.mark.parametrize("name", [name for name in MADE if name.partition(" ")[0] not in OPTIONS_OF_NO_ATTRIBUTE])
+def test_each_option_is_an_attribute(name: str, tmp_path: Path):
+    made = MADE[name](tmp_path)
+    kind = type(made)
     for option in inspect.signature(kind).parameters:
         assert hasattr(made, option) or isinstance(getattr(kind, option, None), property)

@@ -108,7 +108,7 @@ def test_gradients(row: Row):
     weights = dict(layer.named_parameters())
     names, several = list(weights), isinstance(tensors, list)
     trained = [weight.detach().requires_grad_() for weight in weights.values()]
-    inputs = [tensor.requires_grad_() for tensor in as_list(tensors)]
+    inputs = [tensor.requires_grad_(tensor.is_floating_point()) for tensor in as_list(tensors)]
 
     def compute(*given: torch.Tensor) -> Any:
         state = dict(zip(names, given[len(inputs) :], strict=True))

@@ -1,5 +1,6 @@
 """Options that all optimizers share: norms, weight decay, averages, accumulated gradients, rates."""
 
+import dataclasses
 import re
 from typing import Any, cast
 
@@ -38,6 +39,12 @@ def test_defaults_are_written_as_they_are_kept(kind):
     for name, default in defaults.items():
         kept = RULES[name].read(default)
         assert (type(kept), kept) == (type(default), default), name
+
+
+@pytest.mark.parametrize("kind", OWN)
+def test_every_option_has_a_rule(kind):
+    lacking = {field.name for field in dataclasses.fields(kind)} - RULES.keys()
+    assert not lacking, f"{kind.__name__}: give them a rule in RULES of optimizers/options.py"
 
 
 def test_defaults_of_a_users_class_are_read():

@@ -11,6 +11,7 @@ import torch
 from torchkeras import optimizers
 from torchkeras.base.keras_axes import IN_ORDER, Arrangement, permuted
 from torchkeras.optimizers import Optimizer, schedules
+from torchkeras.saving import keras3_names
 
 FOLDER = Path(__file__).parents[1] / "golden" / "keras-3.15-optimizers"
 RECORD = json.loads((FOLDER / "cases.json").read_text())
@@ -65,6 +66,10 @@ def of_keras(name: str, options: dict[str, Any], excluded: list[str]) -> Optimiz
     optimizer = getattr(optimizers, name)(**ours)
     optimizer.exclude_from_weight_decay(var_names=excluded)
     return optimizer
+
+
+def test_every_optimizer_that_keras_3_has_is_compared():
+    assert {name for name, *_ in RECORD["cases"].values()} == keras3_names.OPTIMIZERS
 
 
 @pytest.mark.parametrize("case", RECORD["cases"])

@@ -58,3 +58,20 @@ def test_the_report_says_why_a_version_could_not_be_made(
     every_keras.make(every_keras.VERSIONS[0])
     report = every_keras.written([every_keras.check(every_keras.VERSIONS[0])])
     assert "  there is no such package\n    keras-0.3.3\n" in report
+
+
+def test_a_check_without_the_files_leaves_the_report_alone(
+    every_keras: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setattr(every_keras, "FILES", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["every_keras", "--check"])
+    before = every_keras.REPORT.read_text()
+    with pytest.raises(SystemExit, match=r"no files of keras-0\.3\.3, .*; the report stays as it is\.$"):
+        every_keras.main()
+    assert every_keras.REPORT.read_text() == before
+
+
+def test_the_report_is_of_all_files(every_keras: Any):
+    right = re.search(r"^(\d+) right", every_keras.REPORT.read_text(), re.MULTILINE)
+    assert right is not None
+    assert int(right.group(1)) > 3000

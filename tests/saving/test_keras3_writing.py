@@ -506,6 +506,18 @@ def test_a_class_of_losses_that_keras_3_does_not_have_stands_under_such_a_name(t
     assert load_model(path).loss.get_config() == losses.Huber(2.0).get_config()
 
 
+def test_an_optimizer_that_keras_3_does_not_have_stands_under_such_a_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(keras3_names, "OPTIMIZERS", keras3_names.OPTIMIZERS - {"Lamb"})
+    model, path = Sequential([Dense(2, input_shape=(3,))]), tmp_path / "m.keras"
+    model.compile(optimizers.Lamb(0.5), "mse")
+    config, unread = keras3_form(model)
+    assert unread == ["The optimizer Lamb has no form in Keras 3."]
+    assert config["compile_config"]["optimizer"]["class_name"] == "torchkeras>Lamb"
+    with pytest.warns(UserWarning, match="Keras 3 refuses it"):
+        model.save(path)
+    assert load_model(path).optimizer.get_config() == model.optimizer.get_config()
+
+
 def half_trained(optimizer: Any) -> tuple[Model, Any, Any]:
     """A model that was trained for two epochs, and its data."""
     torch.manual_seed(0)

@@ -1,6 +1,6 @@
-"""The names of Keras 3.15's layers, losses and metrics.
+"""The names of Keras 3.15's layers, losses, metrics and optimizers.
 
-A layer, loss or metric of this package that is not among them has our own name in a `.keras` file; Keras 3 refuses it.
+What this package has and Keras 3 does not has our own name in a `.keras` file; Keras 3 refuses it.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ LOSSES = _names(
     rising_cosine_similarity sparse_categorical_crossentropy squared_hinge tversky
     """
 )
+OPTIMIZERS = _names("Adadelta Adafactor Adagrad Adam AdamW Adamax Ftrl Lamb Lion Muon Nadam RMSprop SGD")
 METRICS = _names(
     """
     AUC Accuracy BCE BinaryAccuracy BinaryCrossentropy BinaryIoU CategoricalAccuracy CategoricalCrossentropy

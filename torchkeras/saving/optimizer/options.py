@@ -9,7 +9,7 @@ from typing import Any
 from torchkeras.engine.step import loss_scale
 from torchkeras.optimizers import schedules
 from torchkeras.optimizers.base import Optimizer
-from torchkeras.saving import keras3_entry
+from torchkeras.saving import keras3_entry, keras3_names
 from torchkeras.saving.layer_facts import FOREIGN
 
 Options = dict[str, Any]
@@ -181,7 +181,8 @@ def to_keras3(optimizer: Any) -> tuple[str, Options]:
 
 def _refuse_without_form(kind: str, optimizer: Any, config: Mapping[str, Any]) -> None:
     """Raise ValueError for an optimizer, or options, that Keras 3 does not have."""
-    if not isinstance(optimizer, Optimizer) or not type(optimizer).__module__.startswith("torchkeras.optimizers."):
+    is_own = isinstance(optimizer, Optimizer) and type(optimizer).__module__.startswith("torchkeras.optimizers.")
+    if not is_own or kind not in keras3_names.OPTIMIZERS:
         raise ValueError(f"The optimizer {kind} has no form in Keras 3.")
     if not config.get("epsilon_inside_root", kind not in ("RMSprop", "Adagrad")):
         raise ValueError(
