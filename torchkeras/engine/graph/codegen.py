@@ -152,7 +152,7 @@ class _Writer:
         """A value for each of these tensors, computed in this order of axes."""
         values = []
         for tensor in tensors:
-            self.natural[tensor] = _order_of(tensor, layout)
+            self.natural[tensor] = _layout_of(tensor, layout)
             value = self.made[tensor, self.natural[tensor], tensor.dtype] = self._new()
             values.append(value)
         return values
@@ -171,7 +171,7 @@ class _Writer:
 
     def value(self, tensor: KerasTensor, layout: Layout, dtype: torch.dtype | None = None) -> int:
         """The value of a tensor in an order of axes and a type; permute and cast are written when first needed."""
-        layout, dtype = _order_of(tensor, layout), dtype or tensor.dtype
+        layout, dtype = _layout_of(tensor, layout), dtype or tensor.dtype
         key = (tensor, layout, dtype)
         if key in self.made:
             return self.made[key]
@@ -271,7 +271,7 @@ class _Writer:
 
     def _returns_details(self, layer: Layer, outputs: list[KerasTensor]) -> bool:
         """Whether the call is of a model whose masks and losses are needed as well."""
-        return has_details(layer) and (self.variant.details or any(self.masks[each] is not None for each in outputs))
+        return has_details(layer) and (self.variant.details or set(map(self.masks.get, outputs)) != {None})
 
     def _way(self, node: Node, first_input: KerasTensor, output: KerasTensor, layout: Layout) -> tuple[Way, str]:
         """The way to call a layer, and the key of the layer that leaves its relu to this one."""
@@ -327,7 +327,7 @@ class _Writer:
             self._is_spare(first)
             and set(node.input_shapes) == {first.shape}
             and taken_type(node.layer, first, 0) is first.dtype
-            and self.natural[first] is _order_of(first, layout)
+            and self.natural[first] is _layout_of(first, layout)
         )
 
     def _rectifies(self, node: Node) -> bool:
@@ -368,7 +368,7 @@ class _Writer:
         self.losses.append(("*", self._computed("{0}[2]", result)))
 
 
-def _order_of(tensor: KerasTensor, layout: Layout) -> Layout:
+def _layout_of(tensor: KerasTensor, layout: Layout) -> Layout:
     """The order of axes of a tensor in a layout: both are one for at most two axes."""
     return Layout.KERAS if tensor.ndim <= 2 else layout
 

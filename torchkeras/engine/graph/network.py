@@ -49,6 +49,7 @@ from torchkeras.engine.weights.weight import NO_MEMORY, Variable, own_variables
 from torchkeras.engine.weights.weight_lists import KERAS1, TORCH, WRITTEN, distinct
 
 FRAMES = 40  # of Python, that a call, a copy or a walk by torch needs for each model inside another, with some to spare
+SPEC = attrgetter("shape", "dtype")
 SLOTS = {WRITTEN: slots_as_written, TORCH: slots_on_torch}  # of the forms of inputs and outputs, in another order
 
 
@@ -154,10 +155,10 @@ class Network(Layer, abstract=True):
         try:
             return super().__getattr__(name)
         except AttributeError:
-            found = [layer for layer in self._layer_keys() if layer.name == name]
-            if not found:
-                raise
-            return found[0]
+            for layer in self._layer_keys():
+                if layer.name == name:
+                    return layer
+            raise
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
         names = renamed(self, state_dict, prefix, deep=False)  # torch comes to the models inside next
@@ -434,8 +435,7 @@ class Network(Layer, abstract=True):
             output_masks = [None if each._keras_mask is None else _copy(each._keras_mask) for each in outputs]
         else:
             found, found_masks = trace.infer_again(graph, tensors, masks)
-            outputs = [found[tensor] for tensor in graph.outputs]
-            output_masks = [found_masks[tensor] for tensor in graph.outputs]
+            outputs, output_masks = list(map(found.get, graph.outputs)), list(map(found_masks.get, graph.outputs))
         return unpacked(list(map(_copy, outputs))), output_masks
 
     def _input_type(self, index: int) -> torch.dtype | None:
@@ -559,9 +559,7 @@ def _takes_policy(module: torch.nn.Module) -> bool:
 
 def _are_those_of(graph: Graph, tensors: list[KerasTensor], masks: list[Any]) -> bool:
     """Whether symbolic inputs have the shapes and types of a graph's own, so that its outputs are theirs."""
-    if any(mask is not None for mask in masks):
-        return False
-    return all(a.shape == b.shape and a.dtype is b.dtype for a, b in zip(tensors, graph.inputs, strict=True))
+    return all(mask is None for mask in masks) and list(map(SPEC, tensors)) == list(map(SPEC, graph.inputs))
 
 
 def _copy(tensor: KerasTensor) -> KerasTensor:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchkeras.base.lazy import lazy_property
-from torchkeras.base.nested import POSITIONAL, leaves, of_first, put_together, slots_as_written, taken_apart
+from torchkeras.base.nested import POSITIONAL, leaves, mapped, put_together, slots_as_written, taken_apart
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.layer.call import attach
 from torchkeras.engine.symbolic.tensor import History, KerasTensor, Node, Shape, node_of
@@ -158,7 +158,9 @@ def layers_as_written(
 
 def _input_form_of(node: Node) -> Any:
     """The form in which a call takes its inputs; None for plain lists."""
-    return node.arguments if POSITIONAL in node.arguments else getattr(node.layer, "_input_form", None)
+    if POSITIONAL in node.arguments:
+        return node.arguments
+    return getattr(node.layer, "_input_form", None)
 
 
 def _inputs_sorted(node: Node) -> list[KerasTensor]:
@@ -350,11 +352,8 @@ def infer_again(
     found = dict(zip(graph.inputs, tensors, strict=True))
     found_masks = dict(zip(graph.inputs, masks, strict=True))
     for node in graph.calls:
-        inputs = [found[tensor] for tensor in node.input_tensors]
-        input_masks = [found_masks[tensor] for tensor in node.input_tensors]
-        outputs, output_masks = node.layer._infer_outputs(
-            of_first(node.inputs, {}, inputs), input_masks, node.arguments
-        )
+        inputs, input_masks = mapped(node.inputs, found.get), list(map(found_masks.get, node.input_tensors))
+        outputs, output_masks = node.layer._infer_outputs(inputs, input_masks, node.arguments)
         found.update(zip(node.output_tensors, leaves(outputs), strict=True))
         found_masks.update(zip(node.output_tensors, output_masks, strict=True))
     return found, found_masks
