@@ -85,7 +85,7 @@ def merged(network: Network, samples: float = inf) -> Network:
     instead: dict[Any, Layer] = {}
     for fold in folds(network, samples):
         instead[fold.layer], instead[fold.norm] = fold.both, NOTHING
-    for inner in _inner_networks(network):
+    for inner in _inner_networks(network).values():
         instead[inner] = merged(inner, samples)
     modules = {key: instead.get(module, module) for key, module in network._modules.items()}
     if all(map(is_, modules.values(), network._modules.values())):

@@ -435,7 +435,8 @@ class Network(Layer, abstract=True):
             output_masks = [None if each._keras_mask is None else _copy(each._keras_mask) for each in outputs]
         else:
             found, found_masks = trace.infer_again(graph, tensors, masks)
-            outputs, output_masks = list(map(found.get, graph.outputs)), list(map(found_masks.get, graph.outputs))
+            outputs = list(map(found.__getitem__, graph.outputs))
+            output_masks = list(map(found_masks.__getitem__, graph.outputs))
         return unpacked(list(map(_copy, outputs))), output_masks
 
     def _input_type(self, index: int) -> torch.dtype | None:
@@ -473,7 +474,7 @@ class Network(Layer, abstract=True):
 
     def _give_policy(self, policy: DTypePolicy, override: bool) -> None:
         """Set the policy of the layers, with `override` also of those with one of their own."""
-        layers: list[Any] = [module for module in self.modules() if _takes_policy(module)]
+        layers: list[Any] = list(filter(_takes_policy, self.modules()))
         before = [(layer, layer._policy, layer._tells_policy) for layer in layers]
         try:
             for layer in layers:
@@ -512,8 +513,10 @@ class Network(Layer, abstract=True):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state = {name: value for name, value in state.items() if name not in ("_functions", "_written_at")}
-        written = state.pop("_written", None) or dict.fromkeys(state.pop("_sources", ()))  # of earlier versions
+        state = dict(state)
+        for name in ("_functions", "_written_at"):  # of earlier versions
+            state.pop(name, None)
+        written = state.pop("_written", None) or dict.fromkeys(state.pop("_sources", ()))  # `_sources` of earlier ones
         super().__setstate__(state)
         if self._graph is not None:
             layers, plain = self._graph  # type: ignore[misc]

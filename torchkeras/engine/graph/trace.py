@@ -318,7 +318,7 @@ def rebuild(layers: list[Layer], plain: Mapping[str, Any]) -> Graph:
     nodes: dict[tuple[int, int], Node] = {}
 
     def tensors_at(places: list[tuple[int, int, int]]) -> list[KerasTensor]:
-        return [made[place] for place in places]
+        return list(map(made.__getitem__, places))
 
     for call in plain["calls"]:
         number = (call["layer"], call["call"])
@@ -352,7 +352,8 @@ def infer_again(
     found = dict(zip(graph.inputs, tensors, strict=True))
     found_masks = dict(zip(graph.inputs, masks, strict=True))
     for node in graph.calls:
-        inputs, input_masks = mapped(node.inputs, found.get), list(map(found_masks.get, node.input_tensors))
+        inputs = mapped(node.inputs, found.__getitem__)
+        input_masks = list(map(found_masks.__getitem__, node.input_tensors))
         outputs, output_masks = node.layer._infer_outputs(inputs, input_masks, node.arguments)
         found.update(zip(node.output_tensors, leaves(outputs), strict=True))
         found_masks.update(zip(node.output_tensors, output_masks, strict=True))
