@@ -292,7 +292,7 @@ class Network(Layer, abstract=True):
     @property
     def input_names(self) -> list[str]:
         """The names of the input layers."""
-        return InputNames(trace.layer_names(self._graphed.inputs))
+        return InputNames(tensor._keras_history.layer.name for tensor in self._graphed.inputs)
 
     @property
     def output_names(self) -> list[str]:
@@ -300,8 +300,9 @@ class Network(Layer, abstract=True):
 
         Of outputs in a dict, the keys.
         """
-        keys = keys_of_form(self._output_form)
-        return OutputNames(names_by_layers(self) if keys is None else keys)
+        if self._output_form is not None and (keys := keys_of_form(self._output_form)) is not None:
+            return OutputNames(keys)
+        return OutputNames(names_by_layers(self))
 
     @property
     def _output_owners(self) -> list[str]:
@@ -516,7 +517,7 @@ class Network(Layer, abstract=True):
         state = dict(state)
         for name in ("_functions", "_written_at"):  # of earlier versions
             state.pop(name, None)
-        written = state.pop("_written", None) or dict.fromkeys(state.pop("_sources", ()))  # `_sources` of earlier ones
+        written = state.pop("_written", None) or dict.fromkeys(state.pop("_sources", ()))  # of earlier versions
         super().__setstate__(state)
         if self._graph is not None:
             layers, plain = self._graph  # type: ignore[misc]
@@ -546,7 +547,7 @@ def _symbolic_tensors(network: Network, role: str, value: Any, form: Any) -> lis
 
 def output_layer_names(network: Network) -> list[str]:
     """The name of the layer of each output."""
-    return trace.layer_names(network._graphed.outputs)
+    return [tensor._keras_history.layer.name for tensor in network._graphed.outputs]
 
 
 def names_by_layers(network: Network) -> list[str]:
