@@ -38,7 +38,6 @@ from torchkeras.engine.fit.training import EARLIER, OF_STATE, Training
 from torchkeras.engine.fit.turns import in_turn
 from torchkeras.engine.graph.call_forms import as_tensors, keys_of_form
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.replace_layer import outputs_with
 from torchkeras.engine.graph.subclassed import OwnCode
 from torchkeras.engine.graph.trace import Graph, graph_of
 from torchkeras.engine.layer.added_losses import losses_of_call
@@ -49,6 +48,7 @@ from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
 from torchkeras.engine.weights.weight import penalized
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.legacy.arguments import old_names
+from torchkeras.models.replace_layer import outputs_with
 from torchkeras.saving import load, save
 from torchkeras.saving.containers import yaml_text
 from torchkeras.saving.graph_config import connect, graph_config, in_structure, to_json

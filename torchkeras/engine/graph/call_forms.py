@@ -1,8 +1,9 @@
-"""What a person calls a model with, and gets: dicts, nested values, arguments by name, arrays; inside, flat lists."""
+"""The forms of inputs and outputs: dicts, nested values, arguments by name and arrays outside, flat lists inside."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from torchkeras.base.nested import (
     slots_as_written,
     taken_apart,
 )
+from torchkeras.engine.graph.trace import layer_names
+from torchkeras.engine.symbolic.tensor import as_list, unpacked
 
 if TYPE_CHECKING:
     from torchkeras.engine.graph.network import Network
@@ -47,29 +50,28 @@ def device_of(network: Network) -> torch.device:
 
 
 def others_in(form: Any) -> list[Any]:
-    """What stands in a form beside its slots."""
-    if isinstance(form, TensorSlot):
-        return []
-    if isinstance(form, Mapping):
-        return [other for item in form.values() for other in others_in(item)]
-    return [other for item in form for other in others_in(item)] if isinstance(form, (list, tuple)) else [form]
+    """The values in a form that are no slots."""
+    items = form.values() if isinstance(form, Mapping) else form
+    if isinstance(form, (Mapping, list, tuple)):
+        return list(chain.from_iterable(map(others_in, items)))
+    return [] if isinstance(form, TensorSlot) else [form]
 
 
 def keys_of_form(form: Any) -> list[str] | None:
     """The keys of a flat dict of tensors, in the order of the tensors; None for another form."""
     if isinstance(form, Mapping) and all(isinstance(slot, TensorSlot) for slot in form.values()):
-        return [key for key, _ in sorted(form.items(), key=lambda item: item[1].index)]
+        return sorted(form, key=lambda key: form[key].index)
     return None
 
 
 def flat(form: Any, value: Any, what: str) -> list[Any]:
-    """The items of a nested value that stand where a form has its slots, in their order.
+    """The items of a nested value at the slots of a form, in the order of the slots.
 
     Raises ValueError, which begins with `what`, for a value of another form.
     """
     found: dict[int, Any] = {}
     _match(form, value, what, found)
-    return [found[index] for index in sorted(found)]
+    return list(map(found.__getitem__, sorted(found)))
 
 
 def _match(form: Any, value: Any, where: str, found: dict[int, Any]) -> None:
@@ -90,17 +92,16 @@ def _match(form: Any, value: Any, where: str, found: dict[int, Any]) -> None:
 
 
 def in_order(form: Any, value: Any, tensors: Sequence[Any], what: str) -> Any:
-    """The items of a nested value in the order of a model's inputs or outputs, `tensors`; one alone as it was given.
+    """The items of a nested value in the order of a model's inputs or outputs, `tensors`; a single one as it is.
 
-    In place of a dict a list is taken in Keras's order, that of the sorted keys. Raises ValueError, which begins with
-    `what`, if the dict was written in another order and the shapes leave open which is meant; and as `flat`.
+    A list in place of a dict has Keras's order, that of the sorted keys. Raises ValueError, which begins with `what`,
+    if the dict was written in another order and the shapes leave open which is meant; and as `flat`.
     """
     if isinstance(value, Mapping):
         return flat(form, value, what)
     if len(tensors) == 1 and isinstance(form, Mapping):
         return value
-    plain = isinstance(value, (list, tuple)) and not any(isinstance(item, (list, tuple, Mapping)) for item in value)
-    if not plain or len(value) != len(tensors):
+    if not isinstance(value, (list, tuple)) or len(value) != len(tensors) or any(map(_is_nested, value)):
         return flat(form, value, what)
     order = slots_as_written(form)
     if order != sorted(order) and all(tensors[k].shape == each.shape for k, each in zip(order, tensors, strict=True)):
@@ -109,6 +110,10 @@ def in_order(form: Any, value: Any, tensors: Sequence[Any], what: str) -> Any:
             "written in another order: give a dict."
         )
     return list(value)
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, (list, tuple, Mapping))
 
 
 def _shown(form: Any) -> str:
@@ -121,17 +126,17 @@ def _shown(form: Any) -> str:
 def inputs_of_call(
     what: str, inputs: Sequence[Any], form: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a call with its inputs as a model's generated code takes them: one, or a list of them.
+    """The arguments of a call with its inputs in the form of a model's generated code: one, or a list of them.
 
     `inputs`: the symbolic ones. Inputs may come in the form that the model was made with, or by name, as arguments or
     in a dict. Raises ValueError for inputs that are missing, doubled, too many or unknown, and for a list in place of a
     dict whose order is in doubt; TypeError for a number.
     """
-    given = {name: kwargs.pop(name) for name in list(kwargs) if name not in OPTIONS}
-    if given and args:
-        raise ValueError(f"{what}: inputs come by position or by name; found both ({', '.join(given)}).")
-    if given:
-        args = (given,)
+    by_name = {name: kwargs.pop(name) for name in list(kwargs) if name not in OPTIONS}
+    if by_name:
+        if args:
+            raise ValueError(f"{what}: inputs come by position or by name; found both ({', '.join(by_name)}).")
+        args = (by_name,)
     elif len(args) > 1:
         args = (list(args),)
     if not args or isinstance(args[0], np.ndarray) or (form is None and is_flat(args[0])):
@@ -140,8 +145,8 @@ def inputs_of_call(
 
 
 def _inputs_in_order(what: str, inputs: Sequence[Any], form: Any, value: Any) -> Any:
-    """Nested inputs, or inputs by name, in the order of the symbolic `inputs`; one alone as it is."""
-    names = [tensor._keras_history.layer.name for tensor in inputs]
+    """Nested inputs, or inputs by name, in the order of the symbolic `inputs`; a single one as it is."""
+    names = layer_names(inputs)
     if is_by_name(form, names, value):
         value = [value[name] for name in names]
     elif form is not None:
@@ -152,7 +157,7 @@ def _inputs_in_order(what: str, inputs: Sequence[Any], form: Any, value: Any) ->
         raise ValueError(f"{what} has the inputs {', '.join(names)}; it was called with {', '.join(map(str, value))}.")
     elif not hasattr(value, "__len__"):
         raise TypeError(f"{what}: its call takes tensors or arrays; found {value!r}, of type {type(value).__name__}.")
-    return value[0] if len(value) == 1 else value
+    return unpacked(value)
 
 
 def is_by_name(form: Any, names: Sequence[str], value: Any) -> bool:
@@ -171,14 +176,14 @@ def as_tensors(value: Any, types: Sequence[torch.dtype], device: torch.device) -
     """The same nested value with NumPy's arrays as tensors on a device, each in the type of its input, if given."""
     remaining_types = iter(types)
 
-    def tensor(given: Any) -> Any:
+    def tensor(value: Any) -> Any:
         dtype = next(remaining_types, None)
-        if not isinstance(given, np.ndarray):
-            return given
-        found = torch.as_tensor(given, device=device)
-        if dtype is None and found.is_floating_point():
-            dtype = torch.get_default_dtype()
-        return found if dtype is None else found.to(dtype)
+        if not isinstance(value, np.ndarray):
+            return value
+        made = torch.as_tensor(value, device=device)
+        if dtype is None:
+            dtype = torch.get_default_dtype() if made.is_floating_point() else made.dtype
+        return made.to(dtype)
 
     return mapped(value, tensor, (np.ndarray, *TENSORS))
 
@@ -194,22 +199,17 @@ def float_type(network: Any, otherwise: torch.dtype) -> torch.dtype:
 
 
 def parameters_of(module: nn.Module) -> Iterator[nn.Parameter]:
-    """`module.parameters()`, shared ones again, for a caller that wants the first: that takes half the time."""
-    waiting: list[Iterator[nn.Module | None]] = [iter((module,))]
-    while waiting:
-        for each in waiting[-1]:
-            if each is not None:
-                for parameter in each._parameters.values():
-                    if parameter is not None:
-                        yield parameter
-                waiting.append(iter(each._modules.values()))
-                break
-        else:
-            waiting.pop()
+    """As `module.parameters()`, but shared ones come again. For a caller that needs the first: it comes sooner."""
+    pending: list[nn.Module | None] = [module]
+    while pending:
+        each = pending.pop()
+        if each is not None:
+            for parameter in each._parameters.values():
+                if parameter is not None:
+                    yield parameter
+            pending += reversed(each._modules.values())
 
 
 def in_form(form: Any, outputs: Any) -> Any:
-    """Flat outputs, one or a list, in the form that the model's outputs were given in."""
-    if form is None:
-        return outputs
-    return put_together(form, outputs if isinstance(outputs, (list, tuple)) else [outputs])
+    """Flat outputs, one or a list, in the form of the outputs that the model was made with."""
+    return outputs if form is None else put_together(form, as_list(outputs))

@@ -1,17 +1,21 @@
-"""The generated `forward`: straight-line Python for a graph, with masks and layouts settled beforehand.
+"""The generated `forward`: straight-line Python for a graph, with masks and layouts decided beforehand.
 
-First the graph becomes a list of `Line`s over values that are each set once; here the layout pass inserts a `permute`
-where a layer needs another order of axes, at most one for each value and order. Then values get variable names, one
-freed after its last use, and the lines are printed.
+First the graph becomes a list of `Line`s over values, each set once. This pass inserts a `permute` where a layer needs
+another order of axes, at most one for each value and order. Then each value gets the name of a variable, which is free
+again after the last use of the value, and the lines are printed.
 """
 
 from __future__ import annotations
 
 import keyword
 import linecache
+import re
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -22,19 +26,21 @@ from torchkeras.engine.dtypes import is_mixed, taken_type, typed
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.functions.call_text import PLAIN, literal
 from torchkeras.engine.graph.layer_calls import Call, Way
-from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.graph.trace import Graph, infer_again, layer_names
 from torchkeras.engine.shapes.output_shapes import overrides
 from torchkeras.engine.symbolic.axis_order import Layout, axis_channels_first, to_channels_first, to_keras
-from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of, unpacked
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, index_of, node_of, unpacked
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
 
+PERMUTATIONS = {Layout.KERAS: to_keras, Layout.CHANNELS_FIRST: to_channels_first}  # from the other order
+RESERVED = {"self", *keyword.kwlist}
+
 
 class Variant(NamedTuple):
-    """What a generated function takes and gives: a mask for some inputs; with `details` (outputs, masks, losses).
-
-    `logits`: the outputs, by number, that are given before the activation that their last layer ends in.
+    """The signature of a generated function: which inputs come with a mask; `details`: it returns (outputs, masks,
+    losses). `logits`: the outputs, by number, to return without the activation that their last layer ends in.
     """
 
     masked: tuple[bool, ...]
@@ -46,20 +52,19 @@ class Variant(NamedTuple):
 class Line:
     """One statement. `{0}`, `{1}` in `text` stand for the values used; `makes` are the values set.
 
-    `region`: the type of 16 bits that a layer computes in; "" for one that has no such type, None where it is all one.
+    `region`: the type of 16 bits under whose autocast the line runs; "" outside of autocast.
     """
 
     text: str
     uses: tuple[int, ...]
     makes: tuple[int, ...]
-    comment: str = ""
-    region: str | None = None
+    region: str
 
 
 def source(graph: Graph, variant: Variant, keys: Mapping[Layer, str]) -> tuple[str, dict[str, Call]]:
     """The text of the function `forward(self, inputs..., masks...)` that computes the graph, and what its names call.
 
-    `keys`: those of the layers as submodules.
+    `keys`: the key of each layer as a submodule.
     """
     writer = _Writer(graph, variant, keys)
     return writer.write(), writer.calls
@@ -76,29 +81,23 @@ def compiled(text: str, name: str) -> Callable[..., Any]:
 
 
 def _forget(filename: str, entry: tuple[Any, ...]) -> None:
-    """Drop the lines of a function that is no more; not those of another one that has its name since."""
+    """Drop the lines of a function that was freed, unless a later function has the same file name."""
     if linecache.cache.get(filename) is entry:
         del linecache.cache[filename]
 
 
 def masks_of(graph: Graph, masked: tuple[bool, ...]) -> dict[KerasTensor, KerasTensor | None]:
-    """For every tensor of the graph its symbolic mask, when the inputs have the given masks.
+    """The symbolic mask of every tensor of the graph, when the inputs that are `masked` have masks.
 
     Raises TypeError when a mask arrives at a layer that supports none.
     """
     if not any(masked):
         return {tensor: tensor._keras_mask for node in graph.nodes for tensor in node.output_tensors}
-    found: dict[KerasTensor, KerasTensor | None] = {
-        tensor: KerasTensor(tensor.shape[:2], torch.bool) if has else None
-        for tensor, has in zip(graph.inputs, masked, strict=True)
-    }
-    for node in graph.nodes:
-        if node.input_tensors:
-            _, masks = node.layer._infer_outputs(
-                node.inputs, [found[tensor] for tensor in node.input_tensors], node.arguments
-            )
-            found.update(zip(node.output_tensors, masks, strict=True))
-    return found
+    masks = [
+        KerasTensor(tensor.shape[:2], torch.bool) if has_mask else None
+        for tensor, has_mask in zip(graph.inputs, masked, strict=True)
+    ]
+    return infer_again(graph, graph.inputs, masks)[1]
 
 
 class _Writer:
@@ -109,182 +108,183 @@ class _Writer:
         self.calls: dict[str, Call] = {}  # what the names in the text stand for
         self.masks = masks_of(graph, variant.masked)
         self.lines: list[Line] = []
+        self.region = ""  # of the last line
         self.values = 0
         self.made: dict[tuple[KerasTensor, Layout, torch.dtype], int] = {}  # a tensor, in an order of axes and a type
         self.natural: dict[KerasTensor, Layout] = {}  # the order it was computed in
         self.mask_values: dict[KerasTensor, int] = {}
-        self.pending_masks: dict[KerasTensor, tuple[Node, int]] = {}
         self.losses: list[tuple[str, int]] = []  # "" for a loss, "*" for a nested model's list of them
         self.raw = {graph.outputs[index] for index in variant.logits}
-        self.unrectified = {node.input_tensors[0] for node in graph.nodes if self._rectifies(node)}
+        self.unrectified = {node.input_tensors[0] for node in graph.calls if self._rectifies(node)}
 
     def write(self) -> str:
         parameters = self._parameters()
-        for node in self.graph.nodes:
-            inputs = node.input_tensors
-            if inputs:
-                self._node(node, inputs, node.output_tensors)
+        for node in self.graph.calls:
+            self._node(node)
         results = [self.value(tensor, Layout.KERAS) for tensor in self.graph.outputs]
-        result = _list_text(_slots(len(results)))
+        result = _list_text(unpacked(_slots(results)))
         if self.variant.details:
             result = f"{result}, {self._masks_and_losses(results)}"
-        return _print(self.lines, parameters, result, results, [t._keras_history.layer.name for t in self.graph.inputs])
+        return _print(self.lines, parameters, result, results, layer_names(self.graph.inputs))
 
     def _parameters(self) -> list[int]:
-        """The values that the function takes: the inputs, then the masks of those that have one."""
-        parameters = [self._input(tensor) for tensor in self.graph.inputs]
+        """The parameters of the function: the inputs, then the masks of those that have one."""
+        parameters = self._new_values(self.graph.inputs, Layout.KERAS)
         for tensor, masked in zip(self.graph.inputs, self.variant.masked, strict=True):
             if masked:
-                parameters.append(self._new(tensor, self.mask_values))
+                self.mask_values[tensor] = self._new()
+                parameters.append(self.mask_values[tensor])
         return parameters
 
     def _masks_and_losses(self, results: list[int]) -> str:
         """The list of the outputs' masks and that of the losses, as text; their values join the results."""
-        masks = _mask_slots([self.mask(tensor) for tensor in self.graph.outputs], results)
-        losses = [f"{star}{{{len(results) + k}}}" for k, (star, _) in enumerate(self.losses)]
-        results += [value for _, value in self.losses]
-        return f"[{', '.join(masks)}], [{', '.join(losses)}]"
+        masks = _mask_slots(map(self.mask, self.graph.outputs), results)
+        losses = [f"{star}{_slot(value, results)}" for star, value in self.losses]
+        return f"{_list_text(masks)}, {_list_text(losses)}"
 
     # --- values ---------------------------------------------------------------------------------------------------
 
-    def _new(self, key: Any = None, table: dict[Any, int] | None = None) -> int:
+    def _new(self) -> int:
         self.values += 1
-        if table is not None:
-            table[key] = self.values
         return self.values
 
-    def _input(self, tensor: KerasTensor) -> int:
-        self.natural[tensor] = Layout.KERAS
-        return self._new((tensor, Layout.KERAS, tensor.dtype), self.made)
+    def _new_values(self, tensors: list[KerasTensor], layout: Layout) -> list[int]:
+        """A value for each of these tensors, computed in this order of axes."""
+        values = []
+        for tensor in tensors:
+            self.natural[tensor] = _layout_of(tensor, layout)
+            value = self.made[tensor, self.natural[tensor], tensor.dtype] = self._new()
+            values.append(value)
+        return values
+
+    def _add_line(self, text: str, uses: Sequence[int], makes: Sequence[int], region: str | None = None) -> None:
+        """Write a line. `region`: as a `Line` has it; None for one that may run in any."""
+        if region is not None:
+            self.region = region
+        self.lines.append(Line(text, tuple(uses), tuple(makes), self.region))
+
+    def _computed(self, text: str, *uses: int, region: str | None = None) -> int:
+        """Write a line for one new value, and return the value."""
+        value = self._new()
+        self._add_line(text, uses, (value,), region)
+        return value
 
     def value(self, tensor: KerasTensor, layout: Layout, dtype: torch.dtype | None = None) -> int:
-        """The value of a tensor in an order of axes and a type; permute and cast are written when it is not there."""
-        layout, dtype = Layout.KERAS if tensor.ndim <= 2 else layout, dtype or tensor.dtype
+        """The value of a tensor in an order of axes and a type; permute and cast are written when first needed."""
+        layout, dtype = _layout_of(tensor, layout), dtype or tensor.dtype
         key = (tensor, layout, dtype)
-        if key not in self.made:
-            if dtype is tensor.dtype:
-                order = (to_keras if layout is Layout.KERAS else to_channels_first)(tensor.ndim)
-                text, there = f"{{0}}.permute{order}", self.made[tensor, self.natural[tensor], dtype]
-            else:
-                text, there = f"typed({{0}}, {dtype})", self.value(tensor, layout)
-            self.lines.append(Line(text, (there,), (self._new(key, self.made),)))
+        if key in self.made:
+            return self.made[key]
+        if dtype is tensor.dtype:
+            order, natural = PERMUTATIONS[layout](tensor.ndim), self.made[tensor, self.natural[tensor], dtype]
+            self.made[key] = self._computed(f"{{0}}.permute{order}", natural)
+        else:
+            self.made[key] = self._computed(f"typed({{0}}, {dtype})", self.value(tensor, layout))
         return self.made[key]
 
     def mask(self, tensor: KerasTensor) -> int | None:
-        """The value of a tensor's mask, written when it is first asked for; None when there is none."""
+        """The value of a tensor's mask, written when it is first needed; None when there is none."""
         if self.masks[tensor] is None:
             return None
         if tensor not in self.mask_values:
-            node, index = self.pending_masks[tensor]
-            self._compute_mask(node, tensor, index)
+            self.mask_values[tensor] = self._compute_mask(node_of(tensor), tensor)
         return self.mask_values[tensor]
 
-    def _compute_mask(self, node: Node, tensor: KerasTensor, index: int) -> None:
-        inputs, masks = node.input_tensors, [self.mask(t) for t in node.input_tensors]
+    def _compute_mask(self, node: Node, tensor: KerasTensor) -> int:
+        inputs = node.input_tensors
+        masks = list(map(self.mask, inputs))
         uses = [self.value(t, Layout.KERAS) for t in inputs]
-        passed = not overrides(node.layer, "compute_mask")
-        if passed and len(inputs) == 1 and masks[0] is not None:
-            self.mask_values[tensor] = masks[0]
-            return
-        first = _first_argument(node, _slots(len(uses)))
+        passes_on = len(inputs) == 1 and not overrides(node.layer, "compute_mask")
+        if passes_on and masks[0] is not None:
+            return masks[0]
+        first = _first_argument(node, _slots(uses))
         first_mask = _first_argument(node, _mask_slots(masks, uses))
         text = f"{self._callable(node.layer, Way.MASK)}({first}, {first_mask})"
         if len(node.output_tensors) > 1:
-            text = f"{text}[{index}]"
-        made = self._new(tensor, self.mask_values)
-        self.lines.append(Line(text, tuple(uses), (made,), region=""))
+            text = f"{text}[{tensor._keras_history.tensor_index}]"
+        return self._computed(text, *uses, region="")
 
     # --- nodes ------------------------------------------------------------------------------------------------------
 
-    def _node(self, node: Node, inputs: list[KerasTensor], outputs: list[KerasTensor]) -> None:
+    def _node(self, node: Node) -> None:
         """Write the call of a layer, with the copies and casts that it needs before and after."""
         layer, options = node.layer, dict(node.arguments)
-        mode = options.pop("training", None) if runs_in_mode(node) else None
-        taken, given, axis = self._layouts(layer, inputs)
-        uses = self._input_values(layer, inputs, taken)
-        arguments = self._arguments(node, inputs, options, uses, axis)  # the masks among them join `uses`
-        made = self._output_values(outputs, given)
-        details = self._gives_details(layer, outputs)
+        inputs, outputs = node.input_tensors, node.output_tensors
+        mode = None
+        if runs_in_mode(node):
+            mode = options.pop("training")
+        layout, axis = self._layout(layer, inputs)
+        uses = self._input_values(layer, inputs, layout)
+        arguments = self._arguments(node, options, uses, axis)  # the masks among them join `uses`
+        made = self._new_values(outputs, layout)
+        details = self._returns_details(layer, outputs)
         if mode is not None:
             called, arguments = self._callable(layer, Way.IN_MODE), f"{arguments}, training={mode}"
         elif details:
             called = self._callable(layer)
         else:
-            called = self._callable(layer, *self._way(node, inputs[0], outputs[0], taken))
+            called = self._callable(layer, *self._way(node, inputs[0], outputs[0], layout))
         if details:
-            call = f"{called}({arguments}, details=True)"
-            self._nested_call(node, call, tuple(uses), made, self._comment(layer, outputs))
+            self._nested_call(node, f"{called}({arguments}, details=True)  # {self._comment(node)}", uses, made)
             return
-        mixed = is_mixed(layer)
-        call = _typed_call(node, f"{called}({arguments})", outputs, mixed)
-        region = layer.compute_dtype if mixed else ""
-        self.lines.append(Line(call, tuple(uses), tuple(made), self._comment(layer, outputs), region))
-        if mixed and len(outputs) > 1:
+        region, loss_type = "", None
+        if is_mixed(layer):
+            region, loss_type = layer.compute_dtype, torch.float32
+        call = _typed_call(node, f"{called}({arguments})", bool(region))
+        self._add_line(f"{call}  # {self._comment(node)}", uses, made, region)
+        if region and len(outputs) > 1:
             self._type_outputs(outputs, made)
-        for index, tensor in enumerate(outputs):
-            self.pending_masks[tensor] = (node, index)
         if self.variant.details:
-            self._activity_losses(layer, outputs, torch.float32 if mixed else None)
+            self._activity_losses(layer, outputs, loss_type)
 
-    def _layouts(self, layer: Layer, inputs: list[KerasTensor]) -> tuple[Layout, Layout, str]:
-        """The order that the inputs must have, the order the outputs come in, and an argument that tells the axis."""
-        kind = facts_of(layer).layout
-        if kind not in (Layout.ANY, Layout.AXIS):
-            return kind, kind, ""
-        alike = len({tensor.ndim for tensor in inputs}) == 1
-        first = any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in inputs)
-        if not (alike and first):
-            return Layout.KERAS, Layout.KERAS, ""
-        axis = axis_channels_first(facts_of(layer).axis, inputs[0].ndim) if kind is Layout.AXIS else None
-        return Layout.CHANNELS_FIRST, Layout.CHANNELS_FIRST, "" if axis is None else f", axis={axis}"
+    def _layout(self, layer: Layer, inputs: list[KerasTensor]) -> tuple[Layout, str]:
+        """The order of axes of a layer's inputs and outputs, and an argument with the place of the layer's axis."""
+        layout = facts_of(layer).layout
+        if layout not in (Layout.ANY, Layout.AXIS):
+            return layout, ""
+        ranks, orders = {tensor.ndim for tensor in inputs}, set(map(self.natural.get, inputs))
+        if len(ranks) > 1 or Layout.CHANNELS_FIRST not in orders:
+            return Layout.KERAS, ""
+        if layout is Layout.ANY:
+            return Layout.CHANNELS_FIRST, ""
+        return Layout.CHANNELS_FIRST, f", axis={axis_channels_first(facts_of(layer).axis, inputs[0].ndim)}"
 
     def _input_values(self, layer: Layer, inputs: list[KerasTensor], layout: Layout) -> list[int]:
-        """The values of a layer's inputs, in the order of axes and the types in which it takes them."""
+        """The values of a layer's inputs, in the order of axes and the types that it expects."""
         uses = [self.value(tensor, layout, taken_type(layer, tensor, index)) for index, tensor in enumerate(inputs)]
         for index, tensor in enumerate(inputs):
             if self._needs_copy(layer, index, tensor):
-                copy = self._new()
-                self.lines.append(Line("{0}.clone()", (uses[index],), (copy,)))
-                uses[index] = copy
+                uses[index] = self._computed("{0}.clone()", uses[index])
         return uses
 
-    def _arguments(
-        self, node: Node, inputs: list[KerasTensor], options: Mapping[str, Any], uses: list[int], axis: str
-    ) -> str:
+    def _arguments(self, node: Node, options: Mapping[str, Any], uses: list[int], axis: str) -> str:
         """The arguments of a call as text: inputs, options and masks, whose values join `uses`."""
         layer = node.layer
         texts = [_argument_text(layer, name, value) for name, value in options.items()]
         if POSITIONAL not in options:
-            texts.insert(0, _argument(_slots(len(uses)), isinstance(node.inputs, (list, tuple))) + axis)
-        masks = [self.mask(tensor) for tensor in inputs] if "mask" in layer._call_parameters else []
-        if any(mask is not None for mask in masks):
-            texts.append(f"mask={_first_argument(node, _mask_slots(masks, uses))}")
+            texts.insert(0, _first_argument(node, _slots(uses)) + axis)
+        if "mask" in layer._call_parameters:
+            masks = list(map(self.mask, node.input_tensors))
+            if set(masks) != {None}:
+                texts.append(f"mask={_first_argument(node, _mask_slots(masks, uses))}")
         return ", ".join(filter(None, texts))
 
-    def _output_values(self, outputs: list[KerasTensor], layout: Layout) -> list[int]:
-        """A value for each output, in the order of axes that the layer gives."""
-        made = []
-        for tensor in outputs:
-            self.natural[tensor] = layout if tensor.ndim > 2 else Layout.KERAS
-            made.append(self._new((tensor, self.natural[tensor], tensor.dtype), self.made))
-        return made
+    def _returns_details(self, layer: Layer, outputs: list[KerasTensor]) -> bool:
+        """Whether the call is of a model whose masks and losses are needed as well."""
+        return has_details(layer) and (self.variant.details or set(map(self.masks.get, outputs)) != {None})
 
-    def _gives_details(self, layer: Layer, outputs: list[KerasTensor]) -> bool:
-        """Whether a layer is a model that is asked for its masks and losses as well."""
-        return has_details(layer) and (self.variant.details or any(self.masks[each] is not None for each in outputs))
-
-    def _way(self, node: Node, first_input: KerasTensor, output: KerasTensor, taken: Layout) -> tuple[Way, str]:
-        """What a call asks of its layer, and the key of the layer that leaves its relu to this one."""
+    def _way(self, node: Node, first_input: KerasTensor, output: KerasTensor, layout: Layout) -> tuple[Way, str]:
+        """The way to call a layer, and the key of the layer that leaves its relu to this one."""
         if output in self.raw:
             return Way.LOGITS, ""
         if output in self.unrectified:
             return Way.BEFORE_RELU, ""
         if first_input in self.unrectified:
             return Way.AFTER_RELU, self.keys[node.inbound_layers[0]]
-        return Way.IN_PLACE if self._overwrites(node, taken) else Way.PLAIN, ""
+        return Way.IN_PLACE if self._overwrites(node, layout) else Way.PLAIN, ""
 
     def _callable(self, layer: Layer, way: Way = Way.PLAIN, maker: str = "") -> str:
-        """The text of what is called: `self.` and the layer's name, with the way where another has that name."""
+        """The text of what is called: `self.` and the layer's name, with the way where another call has that name."""
         call = Call(self.keys[layer], way, maker)
         name = self.names[call.key]
         if way in (Way.MASK, Way.ACTIVITY_LOSS):
@@ -293,41 +293,41 @@ class _Writer:
             name = f"{name}_{way.name.lower()}"
         return f"self.{name}"
 
-    def _comment(self, layer: Layer, outputs: list[KerasTensor]) -> str:
+    def _comment(self, node: Node) -> str:
         """The shapes of the outputs; of a function also its call as a person would write it."""
-        comment = f"{unpacked([tensor.shape for tensor in outputs])}"
-        if any(self.natural[tensor] is Layout.CHANNELS_FIRST for tensor in outputs):
+        layer: Any = node.layer
+        comment = f"{unpacked(node.output_shapes)}"
+        if Layout.CHANNELS_FIRST in map(self.natural.get, node.output_tensors):
             comment += ", channels first"
-        line = layer._line() if hasattr(layer, "_line") else ""
-        return f"{line} -> {comment}" if line else comment
+        if hasattr(layer, "_line"):
+            comment = f"{layer._line()} -> {comment}"
+        return comment
 
     def _activity_losses(self, layer: Layer, outputs: list[KerasTensor], dtype: torch.dtype | None) -> None:
-        """Write the penalties on a layer's outputs, which are taken in this type."""
-        if getattr(layer, "activity_regularizer", None) is None:
+        """Write the penalties on a layer's outputs, cast to this type if there is one."""
+        if not _has_activity_penalty(layer):
             return
         text = f"{self._callable(layer, Way.ACTIVITY_LOSS)}({{0}})"
         for tensor in outputs:
-            loss = self._new()
-            self.losses.append(("", loss))
-            self.lines.append(Line(text, (self.value(tensor, Layout.KERAS, dtype),), (loss,), region=""))
+            self.losses.append(("", self._computed(text, self.value(tensor, Layout.KERAS, dtype), region="")))
 
     def _type_outputs(self, outputs: list[KerasTensor], made: list[int]) -> None:
-        """Give each of several outputs the type that its tensor has."""
+        """Cast each of several outputs to the type of its tensor."""
         for tensor, value in zip(outputs, made, strict=True):
             if tensor.dtype.is_floating_point:
-                cast = self._new((tensor, self.natural[tensor], tensor.dtype), self.made)
-                self.lines.append(Line(f"typed({{0}}, {tensor.dtype})", (value,), (cast,)))
+                cast = self._computed(f"typed({{0}}, {tensor.dtype})", value)
+                self.made[tensor, self.natural[tensor], tensor.dtype] = cast
 
-    def _overwrites(self, node: Node, taken: Layout) -> bool:
-        """Whether a node may put its output where its first input is: nothing else needs that."""
+    def _overwrites(self, node: Node, layout: Layout) -> bool:
+        """Whether a node may write its output where its first input is: nothing else needs that."""
         if facts_of(node.layer).in_place() is None:
             return False
-        first, *others = node.input_tensors
+        first = node.input_tensors[0]
         return (
             self._is_spare(first)
-            and all(other.shape == first.shape for other in others)
+            and set(node.input_shapes) == {first.shape}
             and taken_type(node.layer, first, 0) is first.dtype
-            and (first.ndim <= 2 or self.natural[first] is taken)
+            and self.natural[first] is _layout_of(first, layout)
         )
 
     def _rectifies(self, node: Node) -> bool:
@@ -338,77 +338,85 @@ class _Writer:
         maker = tensor._keras_history.layer
         if node.has_own_mode or node_of(tensor).has_own_mode:
             return False
-        return facts_of(maker).before_relu() is not None and self._for_one_alone(tensor) and tensor not in self.raw
+        return facts_of(maker).before_relu() is not None and self._has_one_use(tensor) and tensor not in self.raw
 
     def _needs_copy(self, layer: Layer, index: int, tensor: KerasTensor) -> bool:
-        """Whether a layer's code changes an input in place, or may do so, that others look at or the caller has."""
+        """Whether a layer's code changes an input in place, or may do so, that other nodes or the caller use."""
         if layer._is_unseen:
-            return self.graph.taken[tensor] > 1 or any(tensor is each for each in self.graph.inputs)
+            return self.graph.uses[tensor] > 1 or index_of(tensor, self.graph.inputs) is not None
         return index in layer._changed_inputs and not self._is_spare(tensor)
 
     def _is_spare(self, tensor: KerasTensor) -> bool:
-        """Whether the one node that looks at a tensor may change it in place."""
-        return facts_of(tensor._keras_history.layer).overwritable and self._for_one_alone(tensor)
+        """Whether the one node that uses a tensor may change it in place."""
+        return facts_of(tensor._keras_history.layer).overwritable and self._has_one_use(tensor)
 
-    def _for_one_alone(self, tensor: KerasTensor) -> bool:
-        """Whether nothing but one node looks at a tensor."""
-        observed = getattr(tensor._keras_history.layer, "activity_regularizer", None) is not None
-        return self.graph.taken[tensor] == 1 and self.masks[tensor] is None and not observed
+    def _has_one_use(self, tensor: KerasTensor) -> bool:
+        """Whether nothing but one node uses a tensor."""
+        penalized = _has_activity_penalty(tensor._keras_history.layer)
+        return self.graph.uses[tensor] == 1 and self.masks[tensor] is None and not penalized
 
-    def _nested_call(self, node: Node, call: str, uses: tuple[int, ...], made: list[int], comment: str) -> None:
-        """A model inside the model, asked for its masks and losses as well."""
-        result, losses = self._new(), self._new()
-        masks = [self._new() for _ in node.output_tensors]
-        self.lines.append(Line(call, uses, (result,), comment, region=""))
-        several = len(made) > 1
-        for index, (value, mask, tensor) in enumerate(zip(made, masks, node.output_tensors, strict=True)):
-            self.lines.append(Line(f"{{0}}[0][{index}]" if several else "{0}[0]", (result,), (value,)))
+    def _nested_call(self, node: Node, call: str, uses: list[int], made: list[int]) -> None:
+        """Write the call of a model inside the model that returns its masks and losses as well."""
+        result = self._computed(call, *uses, region="")
+        for index, tensor in enumerate(node.output_tensors):
+            output = "{0}[0]"
+            if len(made) > 1:
+                output += f"[{index}]"
+            self._add_line(output, (result,), (made[index],))
             if self.masks[tensor] is not None:
-                self.lines.append(Line(f"{{0}}[1][{index}]", (result,), (mask,)))
-                self.mask_values[tensor] = mask
-        self.lines.append(Line("{0}[2]", (result,), (losses,)))
-        self.losses.append(("*", losses))
+                self.mask_values[tensor] = self._computed(f"{{0}}[1][{index}]", result)
+        self.losses.append(("*", self._computed("{0}[2]", result)))
+
+
+def _layout_of(tensor: KerasTensor, layout: Layout) -> Layout:
+    """The order of axes of a tensor in a layout: both are one for at most two axes."""
+    return Layout.KERAS if tensor.ndim <= 2 else layout
+
+
+def _has_activity_penalty(layer: Layer) -> bool:
+    return getattr(layer, "activity_regularizer", None) is not None
 
 
 def has_details(layer: Layer) -> bool:
-    """Whether a layer is a model, whose call can give masks and losses beside its outputs."""
+    """Whether a layer is a model, whose call can return masks and losses next to its outputs."""
     return "details" in layer._call_parameters
 
 
-def _slots(count: int) -> list[str]:
-    return [f"{{{index}}}" for index in range(count)]
+def _slots(values: list[int]) -> list[str]:
+    """The texts that stand for the values of a line."""
+    return [f"{{{index}}}" for index in range(len(values))]
 
 
-def _mask_slots(masks: list[int | None], uses: list[int]) -> list[str]:
-    """Texts for masks, some of which are not there; those that are join the values used."""
-    texts = []
-    for mask in masks:
-        texts.append("None" if mask is None else f"{{{len(uses)}}}")
-        uses += [] if mask is None else [mask]
-    return texts
+def _slot(value: int | None, uses: list[int]) -> str:
+    """The text that stands for one value more, which joins those used."""
+    if value is None:
+        return "None"
+    uses.append(value)
+    return f"{{{len(uses) - 1}}}"
 
 
-def _list_text(texts: list[str]) -> str:
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+def _mask_slots(masks: Iterable[int | None], uses: list[int]) -> list[str]:
+    """The texts of masks, some of which are None; the values of the others join those used."""
+    return [_slot(mask, uses) for mask in masks]
 
 
-def _argument(texts: list[str], several: bool) -> str:
-    return f"[{', '.join(texts)}]" if several else texts[0]
+def _list_text(texts: str | list[str]) -> str:
+    """A list of texts as one text; a single text as it is."""
+    return texts if isinstance(texts, str) else f"[{', '.join(texts)}]"
 
 
 def _first_argument(node: Node, texts: list[str]) -> str:
     """Of a text for each input, those of the call's first argument: one, or a list of them."""
-    found = of_first(node.inputs, node.arguments, texts)
-    return _argument(found, True) if isinstance(found, list) else found
+    return _list_text(of_first(node.inputs, node.arguments, texts))
 
 
-def _typed_call(node: Node, call: str, outputs: list[KerasTensor], mixed: bool) -> str:
+def _typed_call(node: Node, call: str, mixed: bool) -> str:
     """The call with its outputs as flat tensors; a single one, computed in 16 bits, in the type of its tensor."""
-    several = len(outputs) > 1
+    first, *others = node.output_tensors
     if not is_flat(node.outputs):
-        call = f"leaves({call})" if several else f"leaves({call})[0]"
-    if mixed and not several and outputs[0].dtype.is_floating_point:
-        call = f"typed({call}, {outputs[0].dtype})"
+        call = f"leaves({call})" if others else f"leaves({call})[0]"
+    if mixed and not others and first.dtype.is_floating_point:
+        call = f"typed({call}, {first.dtype})"
     return call
 
 
@@ -422,19 +430,20 @@ def runs_in_mode(node: Node) -> bool:
 def _argument_text(layer: Layer, name: str, value: Any) -> str:
     """An argument of a call as text, its tensors as `{0}`, `{1}`."""
     if name == POSITIONAL:
-        return ", ".join(_literal(layer, "by position", item) for item in value)
+        return ", ".join(map(partial(_literal, layer, "by position"), value))
     return f"{name}={_literal(layer, name, value)}"
 
 
 def _literal(layer: Layer, name: str, value: Any) -> str:
+    text_of = partial(_literal, layer, name)
     if isinstance(value, TensorSlot):
         return f"{{{value.index}}}"
     if isinstance(value, list):
-        return f"[{', '.join(_literal(layer, name, item) for item in value)}]"
+        return f"[{', '.join(map(text_of, value))}]"
     if type(value) is tuple:
-        return f"({''.join(_literal(layer, name, item) + ', ' for item in value).strip()})"
+        return f"({', '.join([*map(text_of, value), '']).rstrip()})"
     if type(value) is dict:
-        pairs = (f"{_literal(layer, name, key)}: {_literal(layer, name, item)}" for key, item in value.items())
+        pairs = (f"{text_of(key)}: {text_of(item)}" for key, item in value.items())
         return f"{{{{{', '.join(pairs)}}}}}"
     if not isinstance(value, PLAIN):
         text = f"the argument {name!r} of its call must be a plain value; found {value!r}."
@@ -445,44 +454,47 @@ def _literal(layer: Layer, name: str, value: Any) -> str:
 def _print(lines: list[Line], parameters: list[int], result: str, results: list[int], names: list[str]) -> str:
     """The text of the function: the lines with variable names, those that compute in 16 bits under autocast."""
     variables = _variables(lines, parameters, results, names)
-    text = [f"def forward(self, {', '.join(variables[value] for value in parameters)}):"]
-    region, indent = "", "    "
-    for line in lines:
-        if line.region is not None and line.region != region:
-            region, indent = line.region, " " * (8 if line.region else 4)
-            if region:
-                text.append(f"    with torch.autocast({variables[parameters[0]]}.device.type, torch.{region}):")
-        used = [variables[value] for value in line.uses]
-        targets = ", ".join(variables[value] for value in line.makes)
-        comment = f"  # {line.comment.format(*used)}" if line.comment else ""
-        text.append(f"{indent}{targets} = {line.text.format(*used)}{comment}")
-    text.append("    return " + result.format(*(variables[value] for value in results)))
+
+    def named(values: Iterable[int]) -> list[str]:
+        return [variables[value] for value in values]
+
+    def statement(line: Line) -> str:
+        return f"{', '.join(named(line.makes))} = {line.text.format(*named(line.uses))}"
+
+    arguments = named(parameters)
+    text = [f"def forward(self, {', '.join(arguments)}):"]
+    for region, inside in groupby(lines, attrgetter("region")):
+        indent = "    "
+        if region:
+            text.append(f"    with torch.autocast({arguments[0]}.device.type, torch.{region}):")
+            indent = "        "
+        text += [f"{indent}{statement(line)}" for line in inside]
+    text.append("    return " + result.format(*named(results)))
     return "\n".join(text) + "\n"
 
 
 def _variables(lines: list[Line], parameters: list[int], results: list[int], names: list[str]) -> dict[int, str]:
-    """A variable name for each value, free again after its last use; inputs, called `names`, hold theirs to the end."""
+    """A variable name for each value, free again after its last use; inputs, called `names`, have theirs to the end."""
     unused = Unused({"torch", "typed", "leaves"})
-    variables = {value: unused(_identifier(name)) for value, name in zip(parameters, names, strict=False)}
-    inputs = set(variables)
-    for index, value in enumerate(parameters[len(names) :], start=1):
+    inputs, masks = parameters[: len(names)], parameters[len(names) :]
+    variables = dict(zip(inputs, map(unused, map(_identifier, names)), strict=True))
+    for index, value in enumerate(masks, start=1):
         variables[value] = unused(f"mask_{index}")
-    last_use = _last_uses(lines, results)
+    last_use = _last_uses(lines, [*inputs, *results])
     free: list[str] = []
     for index, line in enumerate(lines):
-        ended = [value for value in dict.fromkeys(line.uses) if last_use[value] == index]
-        free += [variables[value] for value in ended if value not in inputs]
+        free += [variables[value] for value in dict.fromkeys(line.uses) if last_use[value] == index]
         for value in line.makes:
             variables[value] = free.pop() if free else unused("x")
     return variables
 
 
-def _last_uses(lines: list[Line], results: list[int]) -> Mapping[int, int]:
-    """For each value the number of the last line that uses it; after all of them for the results."""
+def _last_uses(lines: list[Line], stored: list[int]) -> Mapping[int, int]:
+    """For each value the number of the last line that uses it; after all of them for those stored to the end."""
     last: dict[int, int] = {}
     for index, line in enumerate(lines):
         last |= dict.fromkeys((*line.makes, *line.uses), index)
-    return last | dict.fromkeys(results, len(lines))
+    return last | dict.fromkeys(stored, len(lines))
 
 
 def _callable_name(key: str) -> str:
@@ -492,7 +504,8 @@ def _callable_name(key: str) -> str:
 
 
 def _identifier(name: str, kind: str = "input") -> str:
-    """A name as Python takes it; `kind` comes before one that it does not take."""
-    cleaned = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
-    taken = not cleaned.isidentifier() or keyword.iskeyword(cleaned) or cleaned == "self" or cleaned.startswith("__")
-    return f"{kind}_{cleaned}" if taken else cleaned
+    """A name as a Python identifier; `kind` comes before one that Python does not allow."""
+    cleaned = re.sub(r"[^0-9A-Za-z]", "_", name)
+    if cleaned.isidentifier() and cleaned not in RESERVED and not cleaned.startswith("__"):
+        return cleaned
+    return f"{kind}_{cleaned}"

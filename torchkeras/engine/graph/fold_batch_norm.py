@@ -1,4 +1,4 @@
-"""Networks as they compute when nothing is trained any more: a normalization is part of the layer before it.
+"""Networks in evaluation with batch normalizations folded: each is part of the layer before it.
 
 In evaluation batch normalization is a product and a sum for each channel, `scale * y + shift`, and so is the end of a
 convolution or Dense, `y = x @ kernel + bias` (`Facts.affine`, `Facts.product`). Both in one are the same layer with
@@ -11,6 +11,7 @@ import copy
 from dataclasses import dataclass
 from itertools import islice
 from math import inf, prod
+from operator import is_
 from typing import Any, TypeVar
 
 import torch
@@ -26,13 +27,13 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import Node
 
-# Where a kernel has its axis of outputs. These classes alone: what parametrizes or quantizes a module makes it another.
+# The axis of outputs of a kernel. For these classes alone: to parametrize or quantize a module changes its class.
 OUTPUT_AXES: dict[type[nn.Module], int] = {
     **dict.fromkeys((nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d), 0),
     **dict.fromkeys((nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d), 1),
 }
-# A fold takes, beside its kernel, as long as normalizing some 200,000 values. None is kept from one prediction to the
-# next, since not all that changes a weight can be seen (`weight.data.mul_(2)`).
+# Without its kernel, a fold takes as long as normalizing some 200,000 values. No fold is stored from one prediction to
+# the next, since some changes of a weight cannot be seen (`weight.data.mul_(2)`).
 CALLS_WORTH = 400_000
 
 Kind = TypeVar("Kind", bound=nn.Module)
@@ -40,7 +41,7 @@ Kind = TypeVar("Kind", bound=nn.Module)
 
 @dataclass(frozen=True)
 class Fold:
-    """A layer, the normalization after it, and a layer that does the work of both."""
+    """A layer, the normalization after it, and a layer that computes both."""
 
     layer: Layer
     norm: Layer
@@ -48,9 +49,9 @@ class Fold:
 
 
 class Merged(HookFreeCalls):
-    """`run`, as that of a network in evaluation, for so many samples: through folded layers while nothing observes any.
+    """`run` computes as a network in evaluation does, for so many samples: by folded layers while nothing observes any.
 
-    `samples`: None where it is not known. The weights are those of the moment when it was made.
+    `samples`: None where it is not known. The weights are those at the time when it was made.
     """
 
     def __init__(self, network: Network, samples: int | None):
@@ -64,7 +65,7 @@ class Merged(HookFreeCalls):
 
 
 class Nothing(Layer, abstract=True):
-    """Its input: what is left of a normalization that another layer does."""
+    """Its input: what is left of a normalization that another layer computes."""
 
     def forward(self, inputs: Any) -> Any:
         return inputs
@@ -81,17 +82,14 @@ def merged(network: Network, samples: float = inf) -> Network:
     """
     if not _is_its_graph(network):
         return network
-    instead: dict[Layer, Layer] = {}
+    instead: dict[Any, Layer] = {}
     for fold in folds(network, samples):
         instead[fold.layer], instead[fold.norm] = fold.both, NOTHING
-    for layer in network.layers:
-        if not isinstance(layer, Network) or _has_own_mode(network, layer):
-            continue
-        if (inner := merged(layer, samples)) is not layer:
-            instead[layer] = inner
-    if not instead:
+    for inner in _inner_networks(network).values():
+        instead[inner] = merged(inner, samples)
+    modules = {key: instead.get(module, module) for key, module in network._modules.items()}
+    if all(map(is_, modules.values(), network._modules.values())):
         return network
-    modules = {key: instead.get(module, module) for key, module in network._modules.items()}  # type: ignore[call-overload]
     # It shares the functions of the network itself, whose layers the graph has, and runs them over its own.
     return _like(network, _modules=modules)
 
@@ -99,28 +97,36 @@ def merged(network: Network, samples: float = inf) -> Network:
 def frozen(network: Network, copied: dict[int, Any] | None = None) -> Network:
     """A copy of a network in evaluation, folded, whose weights record no gradients.
 
-    `copied`: the memo of `copy.deepcopy`, so that what is shared between models stays so in their copies.
+    `copied`: the memo of `copy.deepcopy`, so that what models share is shared in their copies.
     """
     copied = {} if copied is None else copied
     if not _is_its_graph(network):
         return copy.deepcopy(network, copied).requires_grad_(False)
-    found = folds(network)
-    layers = network._graphed.layers
-    both = {layer: fold.both for fold in found for layer in (fold.layer, fold.norm)}
-    copies = [
-        frozen(layer, copied)
-        if isinstance(layer, Network) and not _has_own_mode(network, layer)
-        else copy.deepcopy(both.get(layer, layer), copied)
-        for layer in layers
-    ]
-    gaps = {layers.index(fold.norm): layers.index(fold.layer) for fold in found}
+    layers, inner_networks = network._graphed.layers, _inner_networks(network)
+    both: dict[Layer, Layer] = {}
+    gaps: dict[int, int] = {}
+    for fold in folds(network):
+        both[fold.layer] = both[fold.norm] = fold.both
+        gaps[layers.index(fold.norm)] = layers.index(fold.layer)
+    copies: list[Layer] = []
+    for layer in layers:
+        if layer in inner_networks:
+            copies.append(frozen(inner_networks[layer], copied))
+        else:
+            copies.append(copy.deepcopy(both.get(layer, layer), copied))
     made = Network(name=network.name)
-    made._take(trace.rebuild(copies, trace.bridged(trace.edges(network._graphed), gaps)))  # type: ignore[arg-type]
+    made._take(trace.rebuild(copies, trace.bridged(trace.edges(network._graphed), gaps)))
     return made.requires_grad_(False)
 
 
+def _inner_networks(network: Network) -> dict[Layer, Network]:
+    """The networks directly inside one that follow its mode."""
+    layers = network._graphed.layers
+    return {each: each for each in layers if isinstance(each, Network) and not _has_own_mode(network, each)}
+
+
 def _has_own_mode(network: Network, layer: Layer) -> bool:
-    """Whether some call of a layer says by itself whether it is in training."""
+    """Whether some call of a layer has a `training` of its own."""
     return any("training" in node.arguments for node in network._graphed.nodes_of(layer))
 
 
@@ -128,16 +134,16 @@ def folds(network: Network, samples: float = inf) -> list[Fold]:
     """What can be folded in a network in evaluation, and is worth it for so many samples."""
     found = []
     for before, node in network._graphed.chained:
-        values = samples * _size(node) - CALLS_WORTH  # that it may take to scale a kernel
+        values = samples * _size(node) - CALLS_WORTH  # the most that a kernel may have, which is scaled
         if values >= 0 and _can_join(before, node) and (fold := _fold(before, node, values)) is not None:
             found.append(fold)
     return found
 
 
 def _size(node: Node) -> float:
-    """The number of values that a call takes of each sample; infinite where it is not known."""
-    sizes = node.input_shapes[0][1:]
-    return inf if None in sizes else prod(size for size in sizes if size is not None)
+    """The number of values in the input of a call for each sample; infinite where it is not known."""
+    sizes: Any = node.input_shapes[0][1:]
+    return inf if None in sizes else prod(sizes)
 
 
 def _can_join(before: Node, node: Node) -> bool:
@@ -149,7 +155,7 @@ def _can_join(before: Node, node: Node) -> bool:
         and _says(layer, "product")
         and type(layer._modules.get(facts_of(layer).product)) in OUTPUT_AXES
         and layer.activation is linear
-        and not (is_mixed(layer) or is_mixed(norm))  # whose kernels are cast to less range
+        and not any(map(is_mixed, (layer, norm)))  # whose kernels are cast to less range
         and layer.activity_regularizer is None
         and tensor._keras_mask is None
         and not (before.arguments or node.arguments)
@@ -158,7 +164,7 @@ def _can_join(before: Node, node: Node) -> bool:
 
 
 def _fold(before: Node, node: Node, values: float) -> Fold | None:
-    """The two calls as one; None for a kernel of more than so many values, and where their tensors do not fit."""
+    """The two calls as one; None for a kernel of more than so many values, or for tensors that do not fit."""
     layer: Any = before.layer
     product = facts_of(layer).product
     module, (tensor,) = layer._modules[product], node.input_tensors
@@ -169,7 +175,7 @@ def _fold(before: Node, node: Node, values: float) -> Fold | None:
         return None
     scaled = _scaled(module, *affine[1:])
     if module.weight.dtype is torch.float16 and not all(each.isfinite().all() for each in scaled.parameters()):
-        return None  # outputs may well be in its range where a kernel so scaled is not
+        return None  # outputs may be in the range of float16 where the scaled kernel is not
     inside = {**layer._modules, product: scaled}
     return Fold(layer, node.layer, _like(layer, _modules=inside, use_bias=True))
 
@@ -186,14 +192,19 @@ def _folds_into(affine: tuple[int, Tensor, Tensor], module: Any, channel_axis: i
 def _scaled(module: Any, scale: Tensor, shift: Tensor) -> nn.Module:
     """A module of a kernel and a bias that gives `scale * y + shift` where this one gives y."""
     kernel, axis = module.weight, OUTPUT_AXES[type(module)]
-    sizes = [-1 if index == axis else 1 for index in range(kernel.dim())]
+    sizes = [1] * kernel.dim()
+    sizes[axis] = -1
+    weight = kernel * scale.view(sizes)
     bias = shift if module.bias is None else torch.addcmul(shift, scale, module.bias)
-    values = {"weight": kernel * scale.view(sizes), "bias": bias}
-    return _like(module, _parameters={k: nn.Parameter(value.to(kernel.dtype), False) for k, value in values.items()})
+    return _like(module, _parameters={"weight": _constant(weight, kernel.dtype), "bias": _constant(bias, kernel.dtype)})
+
+
+def _constant(value: Tensor, dtype: torch.dtype) -> nn.Parameter:
+    return nn.Parameter(value.to(dtype), requires_grad=False)
 
 
 def _like(module: Kind, **changed: Any) -> Kind:
-    """A module that has all that another one has, the same tensors and modules, but for what is changed."""
+    """A module with all attributes of another, the same tensors and modules, except for those that are changed."""
     made = object.__new__(type(module))
     made.__dict__.update(module.__dict__, **changed)
     return made
@@ -210,10 +221,10 @@ def _says(layer: Layer, name: str) -> bool:
 
 
 def keeps_no_tensor(run: HookFreeCalls) -> bool:
-    """Whether no tensor that a run makes can come to anyone but in its outputs, so that `inference_mode` does no harm.
+    """Whether the tensors that a run makes can be reached by its outputs alone, so that `inference_mode` does no harm.
 
-    What that makes can never be part of a gradient. No hook may see it, no layer carry it to the next batch, autocast
-    keep no weight in another type, and all code be of this package or torch.
+    Tensors made in that mode can never be part of a gradient. So no hook may see them, no layer may store them for the
+    next batch, autocast may not cache a weight in another type, and all code must be this package's or torch's.
     """
     network: Any = run._network
     devices = {tensor.device.type for tensor in islice(network.parameters(), 1)}
@@ -222,9 +233,15 @@ def keeps_no_tensor(run: HookFreeCalls) -> bool:
 
 
 def _is_harmless(module: nn.Module) -> bool:
-    """Whether a module's class, and the functions that a layer was given, are torch's or this package's; no state."""
+    """Whether a module has no state, and its class and the functions that it has are torch's or this package's."""
     if getattr(module, "stateful", False):
         return False
-    given = [value for value in attributes_of(module).values() if callable(value)] if isinstance(module, Layer) else []
-    names = (type(module).__module__, *(getattr(value, "__module__", None) or "" for value in given))
-    return all(name.partition(".")[0] in (OWN_PACKAGE, "torch") for name in names)
+    code: list[Any] = [type(module)]
+    if isinstance(module, Layer):
+        code += filter(callable, attributes_of(module).values())
+    return all(map(_is_known_code, code))
+
+
+def _is_known_code(value: Any) -> bool:
+    name = getattr(value, "__module__", None) or ""
+    return name.partition(".")[0] in (OWN_PACKAGE, "torch")

@@ -25,10 +25,12 @@ Written = tuple[str, Mapping[str, Call]]  # a text, and what the names in it sta
 class GeneratedFunction:
     """A function that computes a graph, written as text when it is first needed.
 
-    `written`: its text, and what the names in it stand for; `compute(layers, *inputs, *masks)`: the function, which
-    runs over `modules` where hooks are to see the calls of the layers.
+    `compute(layers, *inputs, *masks)`: the function, which runs over `modules` where hooks must see the calls of the
+    layers; `text`: its text; `calls`: what the names in the text stand for. `write` makes all four.
     """
 
+    text: str
+    calls: Mapping[str, Call]
     modules: ModuleCalls
     compute: Any = None  # before it is written
 
@@ -39,23 +41,13 @@ class GeneratedFunction:
             if self.compute is None:
                 if self.written is None:
                     self.written = codegen.source(network._graphed, variant, network._layer_keys())
-                text, calls = self.written
-                self.modules = ModuleCalls(network._modules, calls)
-                self.compute = codegen.compiled(text, network.name)
+                self.text, self.calls = self.written
+                self.modules = ModuleCalls(network._modules, self.calls)
+                self.compute = codegen.compiled(self.text, network.name)
 
-        # As torch.compiler.assume_constant_result, which imports the compiler: that does not trace the writing.
+        # As torch.compiler.assume_constant_result does, without its import of the compiler: writing is not traced.
         write._dynamo_marked_constant = True  # type: ignore[attr-defined]
         self.write = write
-
-    @property
-    def text(self) -> str:
-        """The text; empty before it is written."""
-        return "" if self.written is None else self.written[0]
-
-    @property
-    def calls(self) -> Mapping[str, Call]:
-        """What the names in the text stand for."""
-        return {} if self.written is None else self.written[1]
 
 
 class GeneratedFunctions:
@@ -65,10 +57,10 @@ class GeneratedFunctions:
         self.network = network
         self.functions = {each: GeneratedFunction(network, each, text) for each, text in (written or {}).items()}
         self.remembered: Remembered | None = None
-        self._settled = SETTLED.count  # how often options had changed by which functions are written
+        self._settled = SETTLED.count  # how often options that functions are written by had changed
 
     def clear(self) -> None:
-        """The graph is another one: forget what was written."""
+        """Forget what was written: the graph is another one."""
         self.functions = {}
 
     @property
@@ -85,22 +77,23 @@ class GeneratedFunctions:
         """The function of a variant, written."""
         self.renew()
         function = self.functions.get(variant) or GeneratedFunction(self.network, variant)
-        function.write()  # what cannot be written is not kept
+        function.write()  # what cannot be written is not stored
         self.functions[variant] = function
         return function
 
     def renew(self) -> None:
-        """Write functions again where an option has changed since by which they are written."""
+        """Write the functions again if an option that they are written by has changed since."""
         if self._settled == SETTLED.count:
             return
         count = SETTLED.count
-        renewed = {variant: GeneratedFunction(self.network, variant) for variant in list(self.functions)}
-        for function in renewed.values():
-            function.write()
+        renewed = {}
+        for variant in list(self.functions):
+            renewed[variant] = GeneratedFunction(self.network, variant)
+            renewed[variant].write()
         self.functions, self._settled = renewed, count
 
     def state(self) -> dict[Variant, Written | None]:
-        """What a copy and a pickle of the network hold of them."""
+        """What a copy and a pickle of the network store of them."""
         self.renew()
         return {variant: function.written for variant, function in list(self.functions.items())}
 
@@ -128,14 +121,20 @@ class GeneratedFunctions:
         details: bool = False,
         logits: tuple[int, ...] = (),
     ) -> Any:
-        """What `Network.forward` gives, computed by direct calls of the layers, or as modules where there are none.
+        """What `Network.forward` returns, computed by direct calls of the layers, or as modules where there are none.
 
         Raises ValueError for another number of inputs.
         """
-        tensors = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) else inputs
-        masks = () if mask is None else as_list(mask)
+        tensors: Any = inputs
+        if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)):
+            tensors = inputs[0]
+        masked, masks = (False,) * len(tensors), []
+        if mask is not None:
+            masks = as_list(mask)
+            masked = tuple(each is not None for each in masks) or masked
+            masks = [each for each in masks if each is not None]
         # A tuple finds what is stored for the variant that is equal to it, and is made in less time.
-        key: Any = tuple(m is not None for m in masks) if masks else (False,) * len(tensors), details, logits
+        key: Any = masked, details, logits
         if self._settled != SETTLED.count:
             self.renew()
         if traced := compiled_somewhere() and is_compiling():
@@ -146,17 +145,20 @@ class GeneratedFunctions:
             function = self.function(Variant(*key))
         elif traced or function.compute is None:
             function.write()
-        layers: Any = function.modules if direct is None else direct.made.get(function.variant)
-        if direct is not None and (layers is None or layers._function is not function):
-            layers = function.modules if traced else direct.make(function)  # torch.compile cannot follow the choice
+        if direct is None:
+            layers: Any = function.modules
+        else:
+            layers = direct.made.get(function.variant)
+            if layers is None or layers._function is not function:
+                layers = function.modules if traced else direct.make(function)  # torch.compile cannot follow the choice
         compute: Any = function.compute
-        return compute(layers, *tensors, *[m for m in masks if m is not None] if masks else ())
+        return compute(layers, *tensors, *masks)
 
     def _check_count(self, found: int) -> None:
         network = self.network
-        wanted = len(network._graphed.inputs)
-        if found != wanted:
+        expected = len(network._graphed.inputs)
+        if found != expected:
             raise ValueError(
-                f"{type(network).__name__} {network.name!r} has {wanted} inputs "
+                f"{type(network).__name__} {network.name!r} has {expected} inputs "
                 f"({', '.join(network.input_names)}); it was called with {found}."
             )

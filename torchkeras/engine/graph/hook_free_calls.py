@@ -1,16 +1,16 @@
 """Calls of layers without what a module call costs, for steps.
 
-Each call of an `nn.Module` looks whether a hook wants to see it, which for a small layer costs more than its kernel.
-`HookFreeCalls` looks at all hooks of a network at once. While there are none, the generated function runs over direct
-calls (`DirectCalls`), by default of each layer's `forward` itself.
+Each call of an `nn.Module` checks for hooks, which for a small layer costs more than its kernel. `HookFreeCalls` checks
+all hooks of a network at once. While there are none, the generated function runs over direct calls (`DirectCalls`), by
+default of each layer's `forward` itself.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
-from operator import contains, is_
+from collections.abc import Callable
+from itertools import chain, product, starmap
+from operator import attrgetter, contains, is_
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
@@ -26,64 +26,63 @@ from torchkeras.engine.weights.weight_lists import CHANGES
 if TYPE_CHECKING:
     from torchkeras.engine.graph.generated_functions import GeneratedFunctions
 
-_calling = threading.RLock()  # a module whose `forward` is another one for a call
-REPLACING = ("forward", "_compiled_call_impl")  # attributes of a module itself, in the place of its class's code
+_calling = threading.RLock()  # of a module whose `forward` is replaced during a call
+REPLACING = ("forward", "_compiled_call_impl")  # attributes of a module itself that replace its class's code
 NO_HOOKS: frozenset[int] = frozenset()
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-
-
-def _hooks_of(modules: Iterable[nn.Module]) -> list[dict[int, Any]]:
-    return [getattr(module, name) for module in modules for name in HOOKS]
-
-
-def _replaces_call(module: nn.Module) -> bool:
-    """Whether something has put a function into the place of what a module computes by."""
-    return any(map(vars(module).__contains__, REPLACING))
+_hooks, _forward = attrgetter(*HOOKS), attrgetter("forward")
 
 
 class Inside:
-    """The modules inside a network, and whether they are still those that they were."""
+    """The modules inside a network, and whether any has changed since the last look."""
 
     def __init__(self, network: Layer):
         self._network = network
         self.look()
 
     def look(self) -> None:
-        """Take them as they are now."""
+        """Store the modules as they are now."""
         self.modules = modules = list(self._network.modules())
-        inside: list[dict[str, Any]] = [module._modules for module in modules]  # type: ignore[misc]
-        self._changes, self._childless = CHANGES.count, [each for each in inside if not each]
-        self._parents = [each for each in inside if each]
-        self._counts = list(map(len, self._parents))
-        self._children = list(chain.from_iterable(map(dict.values, self._parents)))
-        others = [module for module in modules if not isinstance(module, Layer)]  # which tell of no change
-        self._others, self._types = others, list(map(type, others))
-        self._vars, self._names = [vars(each) for each in others for _ in REPLACING], [*REPLACING] * len(others)
-        self._users = [type(module) for module in modules if isinstance(module, Layer) and module._is_users]
-        self._forwards = [kind.forward for kind in self._users]  # which direct calls are of
-        self._replaced = any(map(_replaces_call, modules))
-        self.hooks = _hooks_of(modules)
+        self._changes = CHANGES.count
+        parents: list[dict[str, Any]] = []
+        childless: list[dict[str, Any]] = []
+        others: list[nn.Module] = []  # no layers, so that CHANGES does not count their changes
+        users: list[Any] = []  # classes of layers of the user's code
+        for module in modules:
+            (parents if module._modules else childless).append(module._modules)  # type: ignore[arg-type]
+            if not isinstance(module, Layer):
+                others.append(module)
+            elif module._is_users:
+                users.append(type(module))
+        self._parents, self._childless, self._others, self._users = parents, childless, others, users
+        self._counts = list(map(len, parents))
+        self._children = list(chain.from_iterable(map(dict.values, parents)))
+        self._types = list(map(type, others))
+        self._forwards = list(map(_forward, users))  # the code that direct calls run
+        self._replacing = list(product(map(vars, others), REPLACING))
+        self._replaced = any(starmap(contains, product(map(vars, modules), REPLACING)))
+        self.hooks = list(chain.from_iterable(map(_hooks, modules)))
 
     def is_same(self) -> bool:
-        """Whether no layer has changed since, no module is another one, and users' classes compute by the same code."""
+        """Whether no layer has changed since, no module was replaced, and users' classes have the same code."""
         return (
             self._changes == CHANGES.count
             and list(map(len, self._parents)) == self._counts
             and all(map(is_, chain.from_iterable(map(dict.values, self._parents)), self._children))
             and not any(self._childless)
             and list(map(type, self._others)) == self._types
-            and [kind.forward for kind in self._users] == self._forwards
+            and list(map(_forward, self._users)) == self._forwards
         )
 
     def is_replaced(self) -> bool:
-        """Whether something has put a function into the place of what one of them computes by."""
-        return self._replaced or any(map(contains, self._vars, self._names))
+        """Whether something has replaced the code of one of them by a function."""
+        return self._replaced or any(starmap(contains, self._replacing))
 
 
 class HookFreeCalls:
-    """`run`, as that of the network: by a module call where something would see one, and else directly.
+    """`run` computes as the network does: by a module call where something would see it, else directly.
 
-    Hooks are looked for at every run; what modules there are, when `look_again` is called.
+    Hooks are checked at every run; which modules there are, when `look_again` is called.
     """
 
     def __init__(self, network: Layer):
@@ -92,23 +91,24 @@ class HookFreeCalls:
 
     def _look(self) -> None:
         self._settled = SETTLED.count
-        for module in self._inside.modules if SETTLED.count else ():  # here, since torch.compile cannot follow it
-            if (generated := vars(module).get("_generated")) is not None:
-                generated.renew()
+        if SETTLED.count:  # here, since torch.compile cannot follow it
+            for module in self._inside.modules:
+                if "_generated" in vars(module):
+                    vars(module)["_generated"].renew()
         self._replaced = self._inside.is_replaced()
-        self.unobserved = self._computing()._facts.hook_free()  # as `run`, for a caller that knows of no observer
+        self.unobserved = self._computing()._facts.hook_free()  # as `run`, for a caller that has found no observer
 
     def look_again(self) -> None:
         """Follow what has changed in the network since the last look."""
-        vars(self).pop("minding", None)
+        vars(self).pop("mode_dependent", None)
         same = self._settled == SETTLED.count and self._inside.is_same()
         if not (same and self._replaced == self._inside.is_replaced()):
             self._inside.look()
             self._look()
 
     @lazy_property
-    def minding(self) -> list[nn.Module]:
-        """The modules of torch inside that may compute by their mode."""
+    def mode_dependent(self) -> list[nn.Module]:
+        """The modules of torch inside whose result may depend on their mode."""
         return all_minding(self._network)
 
     def _computing(self) -> Layer:
@@ -116,27 +116,26 @@ class HookFreeCalls:
         return self._network
 
     def observed(self, known: frozenset[int] = NO_HOOKS) -> bool:
-        """Whether a hook, or a `forward` put into a module's place, would see a module call or change it.
+        """Whether a hook, or a `forward` that replaces a module's, would see a module call or change it.
 
         `known`: hooks that do not count, by their `id`s.
         """
         if self._settled != SETTLED.count:
             self.look_again()
-        hooks = any(self._inside.hooks) if not known else any(id(each) not in known for each in self._all_hooks())
-        return self._replaced or hooks or bool(has_any_global_hook())
-
-    def _all_hooks(self) -> Iterator[Any]:
-        return chain.from_iterable(hooks.values() for hooks in self._inside.hooks if hooks)
+        hooks: list[Any] = self._inside.hooks
+        if known:
+            hooks = [set(map(id, each.values())) - known for each in hooks]
+        return self._replaced or any(hooks) or bool(has_any_global_hook())
 
     def run(self, inputs: Any, **options: Any) -> Any:
-        """What a module call of the network gives."""
+        """What a module call of the network returns."""
         if self.observed():
             return call_module(self._network, inputs, **options)
         return self.unobserved(inputs, **options)
 
 
 class Remembered:
-    """The direct calls of a network's layers, from one call to the next while neither they nor what is inside changes.
+    """The direct calls of a network's layers, stored from one call to the next while nothing inside changes.
 
     Where some layer changes at every second call or so, they are not made again each time.
     """
@@ -162,7 +161,7 @@ class Remembered:
 
 
 def called(module: nn.Module, compute: Callable[..., Any], *inputs: Any) -> Any:
-    """`compute(*inputs)`, which reads the weights of a module, as a call of that module: its hooks run.
+    """`compute(*inputs)`, which reads the weights of a module, as a call of that module, so that its hooks run.
 
     In such a hook `prune` and the old `weight_norm` compute the weights.
     """
@@ -179,11 +178,11 @@ def called(module: nn.Module, compute: Callable[..., Any], *inputs: Any) -> Any:
 
 
 def renew_weights(module: nn.Module) -> None:
-    """Run the hooks before a call of a module that is not called, in which `prune` and others compute the weights."""
+    """Run a module's forward pre-hooks, in which `prune` and others compute the weights, without a call of it."""
     for number, hook in module._forward_pre_hooks.items():
         hook(module, (), {}) if number in module._forward_pre_hooks_with_kwargs else hook(module, ())
 
 
 def has_hooks(module: nn.Module) -> bool:
-    """Whether something would see the calls of this module, or has put a `forward` into their place."""
+    """Whether something would see the calls of this module, or has replaced its `forward`."""
     return "forward" in vars(module) or any(getattr(module, name) for name in HOOKS)

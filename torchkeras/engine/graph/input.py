@@ -63,10 +63,12 @@ class InputLayer(Layer):
         if (input_shape is None) == (batch_input_shape is None):
             found = "neither" if input_shape is None else "both"
             raise ValueError(f"Input {name!r}: give either the shape or the batch shape; found {found}.")
-        given = input_shape if batch_input_shape is None else batch_input_shape
-        if not isinstance(given, (tuple, list)):
-            raise ValueError(f"Input {name!r}: a shape is a tuple, such as (4,); found {given!r}.")
-        shape = (batch_size, *given) if batch_input_shape is None else tuple(given)
+        sizes = input_shape if batch_input_shape is None else batch_input_shape
+        if not isinstance(sizes, (tuple, list)):
+            raise ValueError(f"Input {name!r}: a shape is a tuple, such as (4,); found {sizes!r}.")
+        shape = tuple(sizes)
+        if batch_input_shape is None:
+            shape = (batch_size, *shape)
         super().__init__(name=name, dtype=dtype_of(dtype or config.floatx()), batch_input_shape=_checked(name, shape))
         self.trainable = False
         self.built = True

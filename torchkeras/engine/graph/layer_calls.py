@@ -1,8 +1,8 @@
 """How generated code calls layers: what `self.conv2d_a` stands for in `x = self.conv2d_a(x)`.
 
-Generated code runs over an object that has a callable for each name in it. Over `ModuleCalls` a call is torch's own
+Generated code runs over an object with a callable for each name in the code. Over `ModuleCalls` a call is torch's own
 call of the layer, hooks included. Over `DirectCalls`, for runs that no hook would see, it is the function that the
-layer's facts give for the `Way` in which the code calls the layer.
+layer's facts have for the `Way` in which the code calls the layer.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import partial
+from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from torchkeras.engine.facts import facts_of
+from torchkeras.engine.facts import Facts, facts_of
 from torchkeras.engine.layer.added_losses import activity_loss
 from torchkeras.engine.modes import call_in_mode, call_module, in_its_mode, in_mode
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Way(Enum):
-    """What is asked of a layer. The first four differ only in direct calls: as modules all layers are called alike."""
+    """What a call computes. The first four differ only in direct calls: as modules all layers are called alike."""
 
     PLAIN = 0
     IN_PLACE = 1  # nothing else needs its input, so that its output may lie there
@@ -37,17 +38,25 @@ class Way(Enum):
 
 
 class Call(NamedTuple):
-    """A layer, by its key in the network, and what is asked of it. `maker`: the layer that left a relu to this one."""
+    """A layer, by its key in the network, and what to compute. `maker`: the layer that left its relu to this one."""
 
     key: str
     way: Way = Way.PLAIN
     maker: str = ""
 
 
-class ModuleCalls:
-    """Calls of layers as modules of torch, for generated code to run over: each has the layer that is there then.
+# What a layer's facts have for a way to call it; it may be None.
+OF_FACTS: Mapping[Way, Callable[[Facts], Callable[..., Any] | None]] = {
+    Way.IN_PLACE: methodcaller("in_place"),
+    Way.BEFORE_RELU: methodcaller("before_relu"),
+    Way.LOGITS: attrgetter("logits"),
+}
 
-    Names in generated code begin with no underscore, so that they meet none of these attributes.
+
+class ModuleCalls:
+    """Calls of layers as modules of torch, for generated code to run over. A layer is looked up at each call.
+
+    Names in generated code begin with no underscore, so they differ from these attributes.
     """
 
     def __init__(self, modules: Mapping[str, Any], calls: Mapping[str, Call]):
@@ -62,10 +71,10 @@ class ModuleCalls:
 
 
 class DirectCalls:
-    """Calls of a network's layers without a look for hooks, for the network's functions to run over.
+    """Calls of a network's layers without a check for hooks, for the network's functions to run over.
 
-    They are chosen once, for `modules` and options as they are now, and for each function when it is first needed:
-    torch.compile cannot follow the choice, so it is made here for those that there are.
+    They are chosen once, for `modules` and options as they are now, and for each function when it is first needed.
+    torch.compile cannot follow the choice, so it is made here for the functions that there are.
     """
 
     def __init__(self, generated: GeneratedFunctions, modules: Mapping[str, Any]):
@@ -76,7 +85,7 @@ class DirectCalls:
             self.make(function)
 
     def make(self, function: GeneratedFunction) -> CallsOfFunction:
-        """What this function runs over."""
+        """The calls that this function runs over."""
         function.write()
         found = CallsOfFunction()
         for name, call in function.calls.items():
@@ -90,12 +99,8 @@ class DirectCalls:
         if (other := _other(layer, call.way)) is not None:
             return other
         facts, special = facts_of(layer), None
-        if call.way is Way.IN_PLACE:
-            special = facts.in_place()
-        elif call.way is Way.BEFORE_RELU:
-            special = facts.before_relu()
-        elif call.way is Way.LOGITS:
-            special = facts.logits
+        if call.way in OF_FACTS:
+            special = OF_FACTS[call.way](facts)
         if special is not None:
             return in_its_mode(layer, special)
         if call.key not in self._hook_free:
@@ -113,7 +118,7 @@ class CallsOfFunction:
 
 
 def _other(layer: Layer, way: Way) -> Callable[..., Any] | None:
-    """What is asked of a layer beside a call of its `forward`; None for a way that is one."""
+    """The function for a way that does not call the layer's `forward`; None for a way that does."""
     if way is Way.MASK:
         return layer.compute_mask
     return partial(activity_loss, layer.activity_regularizer) if way is Way.ACTIVITY_LOSS else None  # type: ignore[attr-defined]

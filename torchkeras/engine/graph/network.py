@@ -48,12 +48,13 @@ from torchkeras.engine.weights.freezing import follow_trainable
 from torchkeras.engine.weights.weight import NO_MEMORY, Variable, own_variables
 from torchkeras.engine.weights.weight_lists import KERAS1, TORCH, WRITTEN, distinct
 
-FRAMES = 40  # of Python, that a call, a copy or a walk by torch takes for each model inside another, with some to spare
+FRAMES = 40  # of Python, that a call, a copy or a walk by torch needs for each model inside another, with some to spare
+SPEC = attrgetter("shape", "dtype")
 SLOTS = {WRITTEN: slots_as_written, TORCH: slots_on_torch}  # of the forms of inputs and outputs, in another order
 
 
 class NotBuiltError(RuntimeError, AttributeError):
-    """A model has no graph yet. `hasattr` and `inspect.getmembers` pass over the properties that need one."""
+    """A model has no graph yet. `hasattr` and `inspect.getmembers` skip the properties that need one."""
 
 
 class Network(Layer, abstract=True):
@@ -71,10 +72,10 @@ class Network(Layer, abstract=True):
     _output_form: Any = None
     _held_keys: Sequence[str] = ()  # of the submodules that are layers of the graph
     _levels = 0  # of models in models, this one included
-    _generated: GeneratedFunctions  # what computes
+    _generated: GeneratedFunctions  # the generated `forward`, in its variants
 
     class _Facts(Facts):
-        casts = False  # each layer inside does by itself
+        casts = False  # each layer inside casts its own inputs
 
         def hook_free(self) -> Callable[..., Any]:
             return partial(self.layer._generated.run, DirectCalls(self.layer._generated, self.layer._modules))
@@ -86,30 +87,19 @@ class Network(Layer, abstract=True):
     # --- a graph -----------------------------------------------------------------------------------------------------
 
     def _connect(self, inputs: Any, outputs: Any) -> None:
-        """Take the graph between these tensors, in whatever form, as the model's own. Raises as `graph.trace`."""
+        """Make the graph between these tensors, in any form, the model's own. Raises as `graph.trace`."""
         self.__dict__.update(_input_form=form_of(inputs), _output_form=form_of(outputs))
-        inputs = inputs if self._input_form is None else [*leaves(inputs), *others_in(self._input_form)]
-        outputs = outputs if self._output_form is None else [*leaves(outputs), *others_in(self._output_form)]
-        for role, tensors in (("inputs", inputs), ("outputs", outputs)):
-            for tensor in as_list(tensors):
-                if not isinstance(tensor, KerasTensor) or not hasattr(tensor, "_keras_history"):
-                    raise TypeError(
-                        f"{type(self).__name__} {self.name!r}: {role} must be symbolic tensors, the outputs of layers; "
-                        f"found {type(tensor).__name__}."
-                        + " Call the layer on a symbolic tensor and give its output." * isinstance(tensor, Layer)
-                        + " Begin with Input(shape)." * (role == "inputs" and isinstance(tensor, torch.Tensor))
-                    )
-            if not as_list(tensors):
-                raise ValueError(f"{type(self).__name__} {self.name!r}: {role} must not be empty.")
-        if len(set(as_list(inputs))) < len(as_list(inputs)):
+        input_tensors = _symbolic_tensors(self, "inputs", inputs, self._input_form)
+        output_tensors = _symbolic_tensors(self, "outputs", outputs, self._output_form)
+        if len(set(input_tensors)) < len(input_tensors):
             raise ValueError(f"{type(self).__name__} {self.name!r}: the same tensor is given twice among the inputs.")
-        self._take(trace.trace(as_list(inputs), as_list(outputs)))
+        self._take(trace.trace(input_tensors, output_tensors))
 
-    def _take(self, taken: Graph) -> None:
+    def _take(self, graph: Graph) -> None:
         # Torch has the layers as they were written, which no rule of Keras changes: its names and orders stay.
-        layers = trace.layers_as_written(taken, self._input_form, self._output_form)
+        layers = trace.layers_as_written(graph, self._input_form, self._output_form)
         self._hold([layer for layer in layers if not isinstance(layer, InputLayer)])
-        self._set_graph(taken)
+        self._set_graph(graph)
         self._generated.write_later()
         self.built = True  # now other threads may use it
         if not self._freezing.trainable:
@@ -129,15 +119,14 @@ class Network(Layer, abstract=True):
         return {self._modules[key]: key for key in self._held_keys if key in self._modules}  # type: ignore[misc]
 
     def _hold(self, layers: list[Layer]) -> None:
-        """Make these layers submodules, in place of those held before; other attributes stay.
+        """Make these layers the submodules, in place of the earlier layers; other attributes stay.
 
         Not by add_module, which refuses the name of an attribute.
         """
-        held, keys = set(self._held_keys), keys_of(layers)
-        modules: dict[str, Any] = {key: layer for layer, key in keys.items()}
-        for key, module in self._modules.items():
-            if key not in held:
-                modules.setdefault(key, module)
+        keys = keys_of(layers)
+        modules: dict[str, Any] = dict(zip(keys.values(), keys, strict=True))
+        replaced = {*self._held_keys, *modules}
+        modules |= {key: module for key, module in self._modules.items() if key not in replaced}
         if [*modules.items()] != [*self._modules.items()]:  # else another thread may be walking through them
             self._modules.clear()
             self._modules.update(modules)
@@ -145,14 +134,14 @@ class Network(Layer, abstract=True):
         self._count_levels(layers)
 
     def _count_levels(self, layers: Iterable[Layer]) -> None:
-        """Count how many models stand in one another, and leave room for torch, which walks them by recursion."""
-        inside = (module for layer in layers for module in (layer, *layer._modules.values()))
+        """Count the levels of models in models, and leave room for torch, which walks them by recursion."""
+        inside = chain.from_iterable((layer, *layer._modules.values()) for layer in layers)
         levels = max((module._levels + 1 for module in inside if isinstance(module, Network)), default=1)
         self.__dict__["_levels"] = max(self._levels, levels)
         recursion.at_least(FRAMES * self._levels)
 
     def _hold_next(self, layer: Layer, key: str) -> None:
-        """Make one layer more a submodule, after those held and before other attributes."""
+        """Make one more layer a submodule, after the other layers and before other attributes."""
         others = list(islice(reversed(self._modules), len(self._modules) - len(self._held_keys)))
         self._modules[key] = layer
         for other in reversed(others):
@@ -166,21 +155,21 @@ class Network(Layer, abstract=True):
         try:
             return super().__getattr__(name)
         except AttributeError:
-            found = [layer for layer in self._layer_keys() if layer.name == name]
-            if not found:
-                raise
-            return found[0]
+            for layer in self._layer_keys():
+                if layer.name == name:
+                    return layer
+            raise
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
-        names = renamed(self, state_dict, prefix, deep=False)  # torch asks the models inside next
+        names = renamed(self, state_dict, prefix, deep=False)  # torch comes to the models inside next
         for old, new in names.items():
             if old != new:
                 state_dict[new] = state_dict.pop(old)
         super()._load_from_state_dict(state_dict, prefix, *args)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # A layer may be called "loss" or "training": torch would take the assignment for one of a new layer. A module
-        # that is given to a property, such as `self.loss = nn.MSELoss()`, torch would keep where the property hides it.
+        # A layer may have the name "loss" or "training": torch would put the value in place of the layer. A module that
+        # is assigned to a property, such as `self.loss = nn.MSELoss()`, torch would store where the property hides it.
         is_layers = name in self.__dict__.get("_modules", ()) and (hasattr(type(self), name) or name in self.__dict__)
         if is_layers or hasattr(getattr(type(self), name, None), "__set__"):
             object.__setattr__(self, name, value)
@@ -195,16 +184,16 @@ class Network(Layer, abstract=True):
             )
         super().__delattr__(name)
 
-    # --- what it consists of ------------------------------------------------------------------------------------------
+    # --- layers, inputs and outputs -----------------------------------------------------------------------------------
 
     @property
     def _is_connected(self) -> bool:
-        """Whether the model knows its inputs and outputs, and no thread is still building it."""
+        """Whether the model has inputs and outputs, and no thread is still building it."""
         return self._graph is not None and self.built
 
     @property
     def _is_settled(self) -> bool:
-        """Whether all that it computes with is built."""
+        """Whether all layers that it computes with are built."""
         return self.built
 
     @property
@@ -213,7 +202,7 @@ class Network(Layer, abstract=True):
         return self._graph_instead() if self._graph is None else self._graph
 
     def _graph_instead(self) -> Graph:
-        """What stands for the graph where there is none. Raises NotBuiltError."""
+        """The graph of a model that has none of its own. Raises NotBuiltError."""
         raise NotBuiltError(
             f"{type(self).__name__} {self.name!r} has no graph yet: its first layer needs an input_shape, or call the "
             "model on data, or call build(input_shape)."
@@ -317,9 +306,8 @@ class Network(Layer, abstract=True):
 
     @property
     def _output_owners(self) -> list[str]:
-        """For each output the name that stands for it and all others of its layer: the layer's, or the output's own."""
-        by_layers = self._output_form is None or keys_of_form(self._output_form) is None
-        return output_layer_names(self) if by_layers else self.output_names
+        """For each output the name of its layer, which stands for all outputs of the layer; of a dict the keys."""
+        return output_layer_names(self) if keys_of_form(self._output_form) is None else self.output_names
 
     @property
     def stateful(self) -> bool:  # type: ignore[override]
@@ -337,8 +325,7 @@ class Network(Layer, abstract=True):
     def _ordered_weights(self) -> list[Variable]:
         # get_weights follows the layers (those of a model that only Keras 1 has, in its order); `weights` lists those
         # that train first.
-        variables = [variable for layer in self._sublayers_in(KERAS1) for variable in layer.weights]
-        return distinct([*variables, *own_variables(self)])
+        return distinct(*[layer.weights for layer in self._sublayers_in(KERAS1)], own_variables(self))
 
     def _check_has_weights(self) -> None:
         """Raise NotBuiltError for a model whose weights are still to be made."""
@@ -399,7 +386,7 @@ class Network(Layer, abstract=True):
         """
         if self._graph is not None and not (len(args) == 1 and not kwargs and isinstance(args[0], torch.Tensor)):
             if len(args) > 1 and len(args) != len(self.inputs) and self._forward_pre_hooks:
-                return in_form(self._output_form, call_module(self, *args, **kwargs))  # a hook makes inputs of these
+                return in_form(self._output_form, call_module(self, *args, **kwargs))  # a hook makes the inputs of them
             what = f"{type(self).__name__} {self.name!r}"
             args, kwargs = inputs_of_call(what, self.inputs, self._input_form, args, kwargs)
             if has_arrays(args):
@@ -414,11 +401,13 @@ class Network(Layer, abstract=True):
         """Where the weights are, or will be when it is built. Raises RuntimeError for `meta`."""
         with nullcontext() if self._is_settled else building_alone():  # another thread may be building it, on `meta`
             tensor = next(chain(parameters_of(self), self.buffers()), None)
-        if tensor is not None and tensor.is_meta and self._is_settled:
-            raise RuntimeError(f"{type(self).__name__} {self.name!r} {NO_MEMORY}")
-        # What lies on the CPU before a model is built goes to the default device when it is.
-        if tensor is None or (tensor.is_cpu and not self._is_settled):
+        if tensor is None:
             return config.device()
+        if not self._is_settled:
+            # What lies on the CPU before a model is built goes to the default device when it is.
+            return config.device() if tensor.is_cpu else tensor.device
+        if tensor.is_meta:
+            raise RuntimeError(f"{type(self).__name__} {self.name!r} {NO_MEMORY}")
         return tensor.device
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
@@ -436,21 +425,23 @@ class Network(Layer, abstract=True):
 
     def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """Outputs and masks, layer by layer: as for any layer, without adding a node."""
-        graph, given = self._graphed, as_list(taken(self, inputs))
-        if len(given) != len(graph.inputs):
+        graph, tensors = self._graphed, as_list(taken(self, inputs))
+        if len(tensors) != len(graph.inputs):
             raise ValueError(
-                f"{type(self).__name__} {self.name!r} has {len(graph.inputs)} inputs; it was called with {len(given)}."
+                f"{type(self).__name__} {self.name!r} has {len(graph.inputs)} inputs; "
+                f"it was called with {len(tensors)}."
             )
-        if _are_those_of(graph, given, masks):  # else models in models would be gone through at every level
-            outputs = [(tensor, tensor._keras_mask) for tensor in graph.outputs]
-            found_masks = [None if mask is None else _copy(mask) for _, mask in outputs]
+        if _are_those_of(graph, tensors, masks):  # else models in models would be gone through at every level
+            outputs = graph.outputs
+            output_masks = [None if each._keras_mask is None else _copy(each._keras_mask) for each in outputs]
         else:
-            outputs = _outputs_for(graph, given, masks)
-            found_masks = [mask for _, mask in outputs]
-        return unpacked([_copy(tensor) for tensor, _ in outputs]), found_masks
+            found, found_masks = trace.infer_again(graph, tensors, masks)
+            outputs = list(map(found.__getitem__, graph.outputs))
+            output_masks = list(map(found_masks.__getitem__, graph.outputs))
+        return unpacked(list(map(_copy, outputs))), output_masks
 
     def _input_type(self, index: int) -> torch.dtype | None:
-        """The type of its own input of that number."""
+        """The type of the model's own input of that number."""
         return None if self._graph is None or index >= len(self.inputs) else self.inputs[index].dtype
 
     def _build(self, input_shapes: list[Shape]) -> None:
@@ -471,10 +462,10 @@ class Network(Layer, abstract=True):
 
     @property
     def dtype_policy(self) -> DTypePolicy:
-        """The policy given to the model. Set it, and every layer has it, those of models inside too.
+        """The policy of the model. Set it, and every layer has it, those of models inside too.
 
-        Raises ValueError for one that wants another type of the weights that are there. A model around this one must
-        be made again, or be given the policy in its stead.
+        Raises ValueError for one with another type of weights, where there are weights. A model around this one must
+        be made again; or set the policy of that model instead.
         """
         return self._policy
 
@@ -483,8 +474,8 @@ class Network(Layer, abstract=True):
         self._give_policy(policy_of(policy), override=True)
 
     def _give_policy(self, policy: DTypePolicy, override: bool) -> None:
-        """Give a policy to the layers, with `override` to those as well that were given one of their own."""
-        layers: list[Any] = [module for module in self.modules() if _takes_policy(module)]
+        """Set the policy of the layers, with `override` also of those with one of their own."""
+        layers: list[Any] = list(filter(_takes_policy, self.modules()))
         before = [(layer, layer._policy, layer._tells_policy) for layer in layers]
         try:
             for layer in layers:
@@ -502,18 +493,17 @@ class Network(Layer, abstract=True):
 
     def _find_types(self) -> None:
         """Bring the types of the symbolic tensors, and the code, in line with the layers' policies."""
-        for node in self._graphed.nodes:
-            if node.input_tensors:
-                masks = [tensor._keras_mask for tensor in node.input_tensors]
-                outputs, _ = node.layer._infer_outputs(node.inputs, masks, node.arguments)
-                for tensor, found in zip(node.output_tensors, leaves(outputs), strict=True):
-                    tensor.dtype = found.dtype
+        for node in self._graphed.calls:
+            masks = [tensor._keras_mask for tensor in node.input_tensors]
+            outputs, _ = node.layer._infer_outputs(node.inputs, masks, node.arguments)
+            for tensor, found in zip(node.output_tensors, leaves(outputs), strict=True):
+                tensor.dtype = found.dtype
         self._generated.clear()
         self._generated.function(self._generated.plain)
 
     # --- copies ------------------------------------------------------------------------------------------------------
 
-    # A copy and a pickle hold plain data in place of the graph and its functions: layers with the edges between them,
+    # A copy and a pickle have plain data in place of the graph and its functions: layers with the edges between them,
     # and the texts (`_written`).
 
     def __getstate__(self) -> dict[str, Any]:
@@ -524,7 +514,9 @@ class Network(Layer, abstract=True):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state = {name: value for name, value in state.items() if name not in ("_functions", "_written_at")}
+        state = dict(state)
+        for name in ("_functions", "_written_at"):  # of earlier versions
+            state.pop(name, None)
         written = state.pop("_written", None) or dict.fromkeys(state.pop("_sources", ()))  # of earlier versions
         super().__setstate__(state)
         if self._graph is not None:
@@ -535,42 +527,43 @@ class Network(Layer, abstract=True):
         self.__dict__["_generated"] = GeneratedFunctions(self, written)
 
 
+def _symbolic_tensors(network: Network, role: str, value: Any, form: Any) -> list[KerasTensor]:
+    """Inputs or outputs as a list. Raises TypeError if one is no symbolic tensor, ValueError if there are none."""
+    tensors = as_list(value) if form is None else [*leaves(value), *others_in(form)]
+    what = f"{type(network).__name__} {network.name!r}: {role}"
+    for tensor in tensors:
+        if not isinstance(tensor, KerasTensor) or not hasattr(tensor, "_keras_history"):
+            advice = ""
+            if isinstance(tensor, Layer):
+                advice = " Call the layer on a symbolic tensor and give its output."
+            elif role == "inputs" and isinstance(tensor, torch.Tensor):
+                advice = " Begin with Input(shape)."
+            found = type(tensor).__name__
+            raise TypeError(f"{what} must be symbolic tensors, the outputs of layers; found {found}.{advice}")
+    if not tensors:
+        raise ValueError(f"{what} must not be empty.")
+    return tensors
+
+
 def output_layer_names(network: Network) -> list[str]:
     """The name of the layer of each output."""
     return [tensor._keras_history.layer.name for tensor in network._graphed.outputs]
 
 
 def names_by_layers(network: Network) -> list[str]:
-    """Distinct names of the outputs, made of those of their layers."""
+    """Distinct names of the outputs, made from the names of their layers."""
     names = output_layer_names(network)
     return names if len(set(names)) == len(names) else list(map(Unused(mark="_"), names))
 
 
 def _takes_policy(module: torch.nn.Module) -> bool:
-    """Whether a module has a policy that a model around it may give: a layer that casts, or a model."""
+    """Whether a model around a module may set its policy: it is a layer that casts, or a model."""
     return isinstance(module, Network) or (isinstance(module, Layer) and facts_of(module).casts)
 
 
 def _are_those_of(graph: Graph, tensors: list[KerasTensor], masks: list[Any]) -> bool:
-    """Whether symbolic inputs are as a graph's own, so that it has their outputs already."""
-    if any(mask is not None for mask in masks):
-        return False
-    return all(a.shape == b.shape and a.dtype is b.dtype for a, b in zip(tensors, graph.inputs, strict=True))
-
-
-def _outputs_for(graph: Graph, tensors: list[KerasTensor], masks: list[Any]) -> list[tuple[KerasTensor, Any]]:
-    """The outputs of a graph, each with its mask, for other inputs: found layer by layer."""
-    found = dict(zip(graph.inputs, zip(tensors, masks, strict=True), strict=True))
-    for node in graph.nodes:
-        if not node.input_tensors:
-            continue
-        inputs = [found[tensor][0] for tensor in node.input_tensors]
-        input_masks = [found[tensor][1] for tensor in node.input_tensors]
-        outputs, output_masks = node.layer._infer_outputs(
-            inputs if isinstance(node.inputs, (list, tuple)) else inputs[0], input_masks, node.arguments
-        )
-        found.update(zip(node.output_tensors, zip(leaves(outputs), output_masks, strict=True), strict=True))
-    return [found[tensor] for tensor in graph.outputs]
+    """Whether symbolic inputs have the shapes and types of a graph's own, so that its outputs are theirs."""
+    return all(mask is None for mask in masks) and list(map(SPEC, tensors)) == list(map(SPEC, graph.inputs))
 
 
 def _copy(tensor: KerasTensor) -> KerasTensor:

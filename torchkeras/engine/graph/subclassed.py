@@ -1,4 +1,4 @@
-"""Models whose class computes by a `call` or `forward` of its own.
+"""Subclassed models, whose class has a `call` or `forward` of its own.
 
 Training, names and shapes are read from a graph. Such a model has one too: its inputs, and its own code as the one
 layer between them and the outputs. It is made from the first data, or by `build(input_shape)`.
@@ -22,44 +22,43 @@ from torchkeras.engine.graph.input import Input
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import call_module
-from torchkeras.engine.symbolic.tensor import Shape
+from torchkeras.engine.symbolic.tensor import Shape, as_list, unpacked
 
 ARRAYS = (*TENSORS, np.ndarray)
+NO_INPUTS = ("training", "mask")  # arguments of a model's code
 
 
 class Code(Layer, abstract=True):
-    """The code of a model as a layer: it takes the model's inputs flat, and gives what the model's code gives."""
+    """The code of a model as a layer: it takes the model's inputs as a flat list, and returns what the code returns."""
 
     def __init__(self, model: Network, form: Any):
         super().__init__(name=f"{model.name}_code")
         self.model, self._form = model, form
 
     def call(self, inputs: Any) -> Any:
-        given = put_together(self._form, inputs if isinstance(inputs, (list, tuple)) else [inputs])
-        args, kwargs = _spread(self.model, given)
+        args, kwargs = _as_arguments(self.model, put_together(self._form, as_list(inputs)))
         return call_module(self.model, *args, **kwargs)
 
 
-def _spread(model: Network, given: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Inputs as arguments of the model's code: several by position or name where it asks for several."""
-    asked = [
-        name
-        for name, each in list(type(model)._call_signature.parameters.items())[1:]
-        if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD and name not in ("training", "mask")
-    ]
-    if len(asked) > 1 and isinstance(given, Mapping) and set(given) <= set(asked):
-        return (), dict(given)
-    if len(asked) > 1 and isinstance(given, (list, tuple)) and len(given) <= len(asked):
-        return tuple(given), {}
-    return (given,), {}
+def _as_arguments(model: Network, inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Inputs as arguments of the model's code: several by position or by name, where the code has several inputs."""
+    parameters = list(type(model)._call_signature.parameters.values())[1:]
+    plain = [each.name for each in parameters if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    names = set(plain).difference(NO_INPUTS)
+    if len(names) > 1:
+        if isinstance(inputs, Mapping) and set(inputs) <= names:
+            return (), dict(inputs)
+        if isinstance(inputs, (list, tuple)) and len(inputs) <= len(names):
+            return tuple(inputs), {}
+    return (inputs,), {}
 
 
 class OwnCode:
     """The code of one model, and the graph around it.
 
-    `inputs`: the form of the inputs, and of each the shape and type; None before any were seen. `has_run`: whether a
+    `inputs`: the form of the inputs, and the shape and type of each; None before any were seen. `has_run`: whether a
     call has ended, so that the layers which the code calls are built. `is_building`: whether the class's own `build`
-    is under way, while no graph is made. `network`: its graph as a model, once it is made.
+    is running; then no graph is made. `network`: its graph as a model, once it is made.
     """
 
     def __init__(self, model: Network):
@@ -74,7 +73,7 @@ class OwnCode:
         return self.has_run or self.network is not None
 
     def connect(self) -> Network:
-        """Make the graph, if there is none yet, which builds what the code calls. NotBuiltError before any data."""
+        """Make the graph, if there is none yet; this builds the layers. Raises NotBuiltError before any data."""
         with building_alone():
             if self.network is None:
                 self.network = self._make_network()
@@ -89,7 +88,7 @@ class OwnCode:
             self.build([shape for shape, _ in specs])
         names = keys_of_form(form) or _input_names(model.name, len(specs))
         inputs = [Input(batch_shape=s, dtype=t, name=name) for (s, t), name in zip(specs, names, strict=True)]
-        outputs = Code(model, form)(inputs if len(inputs) > 1 else inputs[0])
+        outputs = Code(model, form)(unpacked(inputs))
         made = Network(name=model.name)
         made._connect(inputs, leaves(outputs))
         model.__dict__.update(_input_form=None if form == TensorSlot(0) else form, _output_form=form_of(outputs))
@@ -97,14 +96,11 @@ class OwnCode:
 
     def _inputs_of_graph(self) -> tuple[Any, list[tuple[Shape, torch.dtype]]]:
         """The inputs of the model's own graph, which its code does not use. Raises NotBuiltError without a graph."""
-        tensors = self.model._graphed.inputs
-        form: Any = TensorSlot(0)
-        if len(tensors) > 1:
-            form = [TensorSlot(k) for k in range(len(tensors))]
+        form, tensors = taken_apart(unpacked(self.model._graphed.inputs))
         return form, [(tensor.shape, tensor.dtype) for tensor in tensors]
 
     def see(self, x: Any) -> None:
-        """Take the inputs to be as these, arrays or tensors in any form, if none were seen yet."""
+        """Learn the form, shapes and types of the inputs from arrays or tensors, if none were seen yet."""
         if self.inputs is not None:
             return
         form, arrays = taken_apart(x, ARRAYS)
@@ -112,32 +108,34 @@ class OwnCode:
             return
         some = as_tensors([array[:1] for array in arrays], (), torch.device("cpu"))
         floats = dtype_of(config.floatx())
-        types = [floats if tensor.is_floating_point() else tensor.dtype for tensor in some]
-        shapes = [(None, *array.shape[1:]) for array in arrays]
-        self.inputs = form, list(zip(shapes, types, strict=True))
+        specs: list[tuple[Shape, torch.dtype]] = []
+        for array, tensor in zip(arrays, some, strict=True):
+            dtype = floats if tensor.is_floating_point() else tensor.dtype
+            specs.append(((None, *array.shape[1:]), dtype))
+        self.inputs = form, specs
 
     def see_shapes(self, input_shape: Any) -> None:
-        """Take the inputs to be floats of this shape, or of these in a list or dict."""
+        """Expect inputs of floats of this shape, or of several in a list or dict."""
         form, shapes = _shapes_apart(input_shape)
         self.inputs = form, [(shape, dtype_of(config.floatx())) for shape in shapes]
 
     def see_call(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        """Take the inputs to be as the arguments of a call."""
-        inputs = {name: value for name, value in kwargs.items() if name not in ("training", "mask")}
+        """Learn the form, shapes and types of the inputs from the arguments of a call."""
+        inputs = {name: value for name, value in kwargs.items() if name not in NO_INPUTS}
         self.see(args[0] if len(args) == 1 and not inputs else args or inputs)
 
     def build(self, input_shapes: list[Any]) -> None:
-        """Do what the class does in its `build`, while no graph is made."""
+        """Run the class's own `build`, during which no graph is made."""
         self.is_building = True
         try:
-            self.model.build(input_shapes[0] if len(input_shapes) == 1 else input_shapes)
+            self.model.build(unpacked(input_shapes))
         finally:
             self.is_building = False
         move_modules(self.model, config.device())
         self.model.built = True
 
     def state(self) -> dict[str, Any]:
-        """What a copy and a pickle of the model hold."""
+        """What a copy and a pickle of the model store."""
         return {"_specs": self.inputs, "_has_run": self.has_run}
 
     def take_state(self, state: Mapping[str, Any]) -> None:
@@ -146,7 +144,7 @@ class OwnCode:
 
 
 def _input_names(model: str, count: int) -> list[str]:
-    """The names of the inputs that a model's own code gets: numbered where there are several."""
+    """The names of the inputs of a model's own code: numbered where there are several."""
     return [f"{model}_input_{k + 1}" for k in range(count)] if count > 1 else [f"{model}_input"]
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from torchkeras.base.lazy import lazy_property
-from torchkeras.base.nested import POSITIONAL, put_together, slots_as_written, taken_apart
+from torchkeras.base.nested import POSITIONAL, leaves, mapped, put_together, slots_as_written, taken_apart
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.layer.call import attach
 from torchkeras.engine.symbolic.tensor import History, KerasTensor, Node, Shape, node_of
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """The part of what a person wrote that lies between `inputs` and `outputs`.
+    """The calls of layers between `inputs` and `outputs`.
 
-    `nodes` stand in an order in which they can be computed; `depths` is each node's longest way to an output.
+    `nodes` are in an order in which they can be computed; `depths` is each node's longest way to an output.
     """
 
     inputs: list[KerasTensor]
@@ -39,40 +40,47 @@ class Graph:
 
     def nodes_of(self, layer: Layer) -> list[Node]:
         """The calls of a layer that belong to this graph, in the order in which they were made."""
-        return self._calls.get(layer, [])
+        return self._by_layer.get(layer, [])
 
     @lazy_property
-    def _calls(self) -> dict[Layer, list[Node]]:
+    def calls(self) -> list[Node]:
+        """The nodes that compute something: all but those of the inputs."""
+        return [node for node in self.nodes if node.input_tensors]
+
+    @lazy_property
+    def _by_layer(self) -> dict[Layer, list[Node]]:
         mine = set(self.nodes)
-        return {layer: [node for node in layer._call_nodes if node in mine] for layer in {node.layer for node in mine}}
+        return {layer: [node for node in layer._call_nodes if node in mine] for layer in self.layers}
 
     @lazy_property
-    def taken(self) -> Counter[KerasTensor]:
+    def uses(self) -> Counter[KerasTensor]:
         """How often each tensor is an input of a call, or an output."""
-        return Counter([*self.outputs, *(tensor for node in self.nodes for tensor in node.input_tensors)])
+        found = Counter(self.outputs)
+        for node in self.calls:
+            found.update(node.input_tensors)
+        return found
 
     @lazy_property
     def index_layers(self) -> list[list[Layer]]:
-        """For each input the layers that take its numbers as indices, also those of models inside."""
+        """For each input the layers that use its numbers as indices, also those of models inside."""
         found: list[list[Layer]] = [[] for _ in self.inputs]
-        pending: list[tuple[Any, dict[KerasTensor, int]]] = [(self, {each: k for k, each in enumerate(self.inputs)})]
+        pending: list[tuple[Graph, dict[KerasTensor, Any]]] = [(self, dict(zip(self.inputs, found, strict=True)))]
         while pending:
-            graph, numbers = pending.pop()
-            for node in graph.nodes:
-                taken = [numbers.get(tensor) for tensor in node.input_tensors]
+            graph, lists = pending.pop()
+            for node in graph.calls:
+                own_lists = list(map(lists.get, node.input_tensors))
                 inside: Any = getattr(node.layer, "_graph", None)
-                if inside is not None and len(inside.inputs) == len(taken):
-                    pairs = zip(inside.inputs, taken, strict=True)
-                    pending.append((inside, {tensor: number for tensor, number in pairs if number is not None}))
-                elif taken and taken[0] is not None and facts_of(node.layer).indices is not None:
-                    found[taken[0]].append(node.layer)
+                if inside is not None and len(inside.inputs) == len(own_lists):
+                    pending.append((inside, dict(zip(inside.inputs, own_lists, strict=True))))
+                elif own_lists[0] is not None and facts_of(node.layer).indices is not None:
+                    own_lists[0].append(node.layer)
         return found
 
     @lazy_property
     def one_sample(self) -> Shape | None:
-        """The shape of one sample, where all that the graph takes is one input of floats; None for other graphs.
+        """The shape of one sample, where the graph has one input, of floats; None for other graphs.
 
-        None as well where a layer takes these floats as indices, or the size of the batch is fixed.
+        None as well where a layer uses these floats as indices, or the size of the batch is fixed.
         """
         first, *others = self.inputs
         batch, *sizes = first.shape
@@ -81,18 +89,19 @@ class Graph:
 
     @lazy_property
     def chained(self) -> list[tuple[Node, Node]]:
-        """Calls whose one input is made by a call before for them alone: both, where each is its layer's only one."""
-        calls = Counter(node.layer for node in self.nodes)
-        found = [(node_of(node.input_tensors[0]), node) for node in self.nodes if len(node.input_tensors) == 1]
-        return [
-            (before, node)
-            for before, node in found
-            if self.taken[node.input_tensors[0]] == calls[before.layer] == calls[node.layer] == 1
-        ]
+        """Pairs of calls, each its layer's only one, where the second alone uses the output of the first."""
+        found = []
+        for node in self.calls:
+            tensor = node.input_tensors[0]
+            before = node_of(tensor)
+            calls = (len(self.nodes_of(before.layer)), len(self.nodes_of(node.layer)))
+            if calls == (1, 1) and len(node.input_tensors) == self.uses[tensor] == 1:
+                found.append((before, node))
+        return found
 
 
 class Untraced(Graph):
-    """A graph that is traced when its nodes are asked for: that of a Sequential, which grows layer by layer."""
+    """A graph that is traced when its nodes are first read: that of a Sequential, which grows layer by layer."""
 
     def __init__(self, inputs: list[KerasTensor], outputs: list[KerasTensor]):
         self.__dict__.update(inputs=inputs, outputs=outputs)
@@ -154,19 +163,25 @@ def layers_as_written(
     a form's slots in another order.
     """
 
-    def placed(tensors: list[KerasTensor], form: Any) -> list[KerasTensor]:
+    def reordered(tensors: list[KerasTensor], form: Any) -> list[KerasTensor]:
         order = slots(form)
         return [tensors[k] for k in order] if len(order) == len(tensors) else tensors
 
     def inputs_of(node: Node) -> list[KerasTensor]:
-        given = node.arguments if POSITIONAL in node.arguments else getattr(node.layer, "_input_form", None)
-        return placed(node.input_tensors, given)
+        return reordered(node.input_tensors, _input_form_of(node))
 
-    inputs, outputs = placed(graph.inputs, input_form), placed(graph.outputs, output_form)
-    called = ((node.input_tensors, inputs_of(node)) for node in graph.nodes)
-    if all(found is again for one in ((graph.outputs, outputs), *called) for found, again in zip(*one, strict=True)):
+    outputs = reordered(graph.outputs, output_form)
+    as_they_are = all(map(is_, graph.outputs, outputs))
+    if as_they_are and all(all(map(is_, node.input_tensors, inputs_of(node))) for node in graph.calls):
         return graph.layers
-    return _between(inputs, outputs, inputs_of).layers
+    return _between(reordered(graph.inputs, input_form), outputs, inputs_of).layers
+
+
+def _input_form_of(node: Node) -> Any:
+    """The form in which a call takes its inputs; None for plain lists."""
+    if POSITIONAL in node.arguments:
+        return node.arguments
+    return getattr(node.layer, "_input_form", None)
 
 
 def _inputs_sorted(node: Node) -> list[KerasTensor]:
@@ -176,7 +191,7 @@ def _inputs_sorted(node: Node) -> list[KerasTensor]:
 def _between(
     inputs: list[KerasTensor], outputs: list[KerasTensor], inputs_of: Callable[[Node], Sequence[KerasTensor]]
 ) -> Graph:
-    """The graph between inputs and outputs. `inputs_of`: those of a node, in the order in which they count."""
+    """The graph between inputs and outputs. `inputs_of`: those of a node, in the order in which to visit them."""
     finished, layer_order = _walk(outputs, inputs_of)
     depths, layer_depths = _depths(finished)
     for tensor in inputs:  # an input that no output needs is still an input of the model
@@ -184,8 +199,7 @@ def _between(
         if layer not in layer_depths:
             layer_depths[layer], depths[node], layer_order[layer] = 0, 0, -1
             finished.append(node)
-    position = {node: index for index, node in enumerate(finished)}
-    nodes = sorted(finished, key=lambda node: (-depths[node], position[node]))
+    nodes = sorted(finished, key=lambda node: -depths[node])
     layers = sorted(layer_depths, key=lambda layer: (-layer_depths[layer], layer_order[layer]))
     return Graph(inputs, outputs, nodes, layers, depths)
 
@@ -193,9 +207,14 @@ def _between(
 def before(tensor: KerasTensor) -> tuple[list[KerasTensor], list[Layer]]:
     """The inputs that a tensor is computed from, and the layers on the way, branch by branch."""
     nodes, _ = _walk([tensor], _inputs_sorted)
-    called = [node for node in nodes if node.input_tensors]
-    inputs = [node.outputs for node in nodes if not node.input_tensors]
-    return inputs, list(dict.fromkeys(node.layer for node in called))
+    inputs: list[KerasTensor] = []
+    layers: dict[Layer, None] = {}
+    for node in nodes:
+        if node.input_tensors:
+            layers[node.layer] = None
+        else:
+            inputs.append(node.outputs)
+    return inputs, list(layers)
 
 
 def _walk(
@@ -237,22 +256,22 @@ def _depths(finished: list[Node]) -> tuple[dict[Node, int], dict[Layer, int]]:
 
 
 def _check_connected(inputs: list[KerasTensor], nodes: list[Node]) -> None:
-    given = {node_of(tensor) for tensor in inputs}
+    own_nodes = set(map(node_of, inputs))
     fine: list[str] = []
     for node in nodes:
-        if not node.input_tensors and node not in given:
+        if not node.input_tensors and node not in own_nodes:
             raise ValueError(
                 f"Graph disconnected: cannot obtain value for tensor {node.outputs!r} at layer {node.layer.name!r}. "
                 f"It is not among the model's inputs. "
-                f"The following previous layers were accessed without issue: {fine}. {_advice(node)}"
+                f"The following previous layers were accessed without issue: {fine}. "
+                f"Add this Input to the model's inputs: Model(inputs=[..., {node.layer.name}], outputs=...)."
             )
         fine.append(node.layer.name)
 
 
-def _advice(node: Node) -> str:
-    if node.input_tensors:
-        return "Compute the outputs from the model's inputs alone."
-    return f"Add this Input to the model's inputs: Model(inputs=[..., {node.layer.name}], outputs=...)."
+def layer_names(tensors: Iterable[KerasTensor]) -> list[str]:
+    """The name of the layer that made each tensor."""
+    return [tensor._keras_history.layer.name for tensor in tensors]
 
 
 def check_names(layers: Iterable[Layer]) -> None:
@@ -269,41 +288,41 @@ def check_names(layers: Iterable[Layer]) -> None:
 
 
 def edges(graph: Graph) -> dict[str, Any]:
-    """The graph without its layers, as plain lists: what a pickled model holds beside them.
+    """The graph without its layers, as plain lists: what a pickled model stores next to the layers.
 
     A graph of objects that refer to each other would be copied by recursion, too deep for a long model.
     """
-    number = {layer: index for index, layer in enumerate(graph.layers)}
-    call = {node: (number[layer], k) for layer in graph.layers for k, node in enumerate(graph.nodes_of(layer))}
+    numbers: dict[Node, tuple[int, int]] = {}  # of the layer, and of the call among those of the layer
+    for layer_number, layer in enumerate(graph.layers):
+        for call_number, node in enumerate(graph.nodes_of(layer)):
+            numbers[node] = layer_number, call_number
 
-    def place(tensor: KerasTensor) -> tuple[int, int, int]:
-        return (*call[node_of(tensor)], tensor._keras_history.tensor_index)
+    def places(tensors: list[KerasTensor]) -> list[tuple[int, int, int]]:
+        return [(*numbers[node_of(tensor)], tensor._keras_history.tensor_index) for tensor in tensors]
 
-    calls = [
-        {
-            "layer": call[node][0],
-            "call": call[node][1],
-            "inputs": [place(tensor) for tensor in node.input_tensors],
+    calls = []
+    for node in graph.nodes:
+        layer_number, call_number = numbers[node]
+        call = {
+            "layer": layer_number,
+            "call": call_number,
+            "inputs": places(node.input_tensors),
             "forms": (taken_apart(node.inputs)[0], taken_apart(node.outputs)[0]),
             "arguments": dict(node.arguments),
-            "outputs": [
-                (t.shape, t.dtype, t.name, None if t._keras_mask is None else t._keras_mask.shape)
-                for t in node.output_tensors
-            ],
+            "outputs": [(t.shape, t.dtype, t.name, _mask_shape(t)) for t in node.output_tensors],
         }
-        for node in graph.nodes
-    ]
-    return {
-        "calls": calls,
-        "inputs": [place(tensor) for tensor in graph.inputs],
-        "outputs": [place(tensor) for tensor in graph.outputs],
-    }
+        calls.append(call)
+    return {"calls": calls, "inputs": places(graph.inputs), "outputs": places(graph.outputs)}
+
+
+def _mask_shape(tensor: KerasTensor) -> Shape | None:
+    return None if tensor._keras_mask is None else tensor._keras_mask.shape
 
 
 def bridged(plain: Mapping[str, Any], gaps: Mapping[int, int]) -> dict[str, Any]:
-    """The edges without some layers of a single call: what takes their output has the one of another layer instead.
+    """The edges without some layers of a single call: what used their output uses the one of another layer instead.
 
-    `gaps`: from the number of a layer that is left out to that of the one whose output takes its place.
+    `gaps`: from the number of a layer that is left out to that of the one whose output is used in its place.
     """
 
     def moved(places: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
@@ -318,19 +337,45 @@ def rebuild(layers: list[Layer], plain: Mapping[str, Any]) -> Graph:
     made: dict[tuple[int, int, int], KerasTensor] = {}
     before = [len(layer._call_nodes) for layer in layers]  # a model has a node of its own
     nodes: dict[tuple[int, int], Node] = {}
+
+    def tensors_at(places: list[tuple[int, int, int]]) -> list[KerasTensor]:
+        return list(map(made.__getitem__, places))
+
     for call in plain["calls"]:
-        layer = layers[call["layer"]]
+        number = (call["layer"], call["call"])
+        layer, node_index = layers[call["layer"]], before[call["layer"]] + call["call"]
         outputs: list[KerasTensor] = []
         for index, (shape, dtype, name, mask_shape) in enumerate(call["outputs"]):
             tensor = KerasTensor(shape, dtype, name)
-            tensor._keras_history = History(layer, before[call["layer"]] + call["call"], index)
-            tensor._keras_mask = None if mask_shape is None else KerasTensor(mask_shape, torch.bool)
-            made[call["layer"], call["call"], index] = tensor
+            tensor._keras_history = History(layer, node_index, index)
+            if mask_shape is not None:
+                tensor._keras_mask = KerasTensor(mask_shape, torch.bool)
+            made[(*number, index)] = tensor
             outputs.append(tensor)
-        inputs = [made[place] for place in call["inputs"]]
-        form_in, form_out = call["forms"]
-        node = Node(layer, put_together(form_in, inputs), put_together(form_out, outputs), call["arguments"])
-        nodes[call["layer"], call["call"]] = node
-    for _, node in sorted(nodes.items(), key=lambda item: item[0]):
-        attach(node, node.input_tensors)
-    return trace([made[place] for place in plain["inputs"]], [made[place] for place in plain["outputs"]])
+        input_form, output_form = call["forms"]
+        inputs = put_together(input_form, tensors_at(call["inputs"]))
+        nodes[number] = Node(layer, inputs, put_together(output_form, outputs), call["arguments"])
+    for number in sorted(nodes):
+        attach(nodes[number], nodes[number].input_tensors)
+    return trace(tensors_at(plain["inputs"]), tensors_at(plain["outputs"]))
+
+
+# --- shapes and masks for other inputs -------------------------------------------------------------------------------
+
+
+def infer_again(
+    graph: Graph, tensors: Sequence[KerasTensor], masks: Sequence[Any]
+) -> tuple[dict[KerasTensor, KerasTensor], dict[KerasTensor, Any]]:
+    """For each tensor of a graph the one that is there for other inputs, and its mask: found layer by layer.
+
+    Raises TypeError when a mask arrives at a layer that supports none.
+    """
+    found = dict(zip(graph.inputs, tensors, strict=True))
+    found_masks = dict(zip(graph.inputs, masks, strict=True))
+    for node in graph.calls:
+        inputs = mapped(node.inputs, found.__getitem__)
+        input_masks = list(map(found_masks.__getitem__, node.input_tensors))
+        outputs, output_masks = node.layer._infer_outputs(inputs, input_masks, node.arguments)
+        found.update(zip(node.output_tensors, leaves(outputs), strict=True))
+        found_masks.update(zip(node.output_tensors, output_masks, strict=True))
+    return found, found_masks

@@ -72,7 +72,7 @@ class OneGraph(Generic[Result]):
             )
         with self._lock:
             if self._takes(calls, given):
-                with held(calls.minding, MODE.training):
+                with held(calls.mode_dependent, MODE.training):
                     return self._by_graph(plain, makers, (*given, *more))
         return plain()
 

@@ -247,7 +247,7 @@ def _logits(
 ) -> str | None:
     """The activation at the output's end, when a step can do without it; if `exact`, it is applied for measures."""
     layer = output._keras_history.layer
-    if graph.taken[output] != 1 or node_of(output).has_own_mode:
+    if graph.uses[output] != 1 or node_of(output).has_own_mode:
         return None
     activation = facts_of(layer).ends_in
     if activation is None or activation not in LOGITS or getattr(layer, "activity_regularizer", None) is not None:

@@ -11,13 +11,13 @@ from torchkeras.engine.symbolic.tensor import KerasTensor
 
 
 def outputs_with(graph: Graph, old: Layer, new: Layer) -> list[KerasTensor]:
-    """The outputs of a graph, computed with another layer in one's place: what comes after it is called again.
+    """The outputs of a graph with a new layer in place of an old one: the layers after it are called again.
 
-    Raises ValueError when the new layer, or one after it, does not fit, or gives another number of outputs.
+    Raises ValueError when the new layer, or one after it, does not fit, or has another number of outputs.
     """
     changed: dict[KerasTensor, KerasTensor] = {}
     for node in graph.nodes:
-        if node.layer is not old and not any(tensor in changed for tensor in node.input_tensors):
+        if node.layer is not old and changed.keys().isdisjoint(node.input_tensors):
             continue
         inputs = mapped(node.inputs, lambda tensor: changed.get(tensor, tensor))
         args, kwargs = bound(inputs, node.arguments)
