@@ -53,6 +53,8 @@ class Scores:
             name = name_of(objective.given)
             raise TypeError(f"compile: the loss {name} uses a symbolic tensor of the graph, as only a function can.")
         score = self._score(place, objective.given, target, outputs)
+        if not self.outputs:
+            return target
         if score is None:
             return replace(target, measures=measures)
         # A function that asks for the layer of the output knows what targets the layer has.
@@ -63,7 +65,9 @@ class Scores:
 
     def _measure(self, place: int, measure: Measure, target: Target, outputs: list[KerasTensor]) -> Measure:
         score = None if measure.keeps_state else self._score(place, measure.metric, target, outputs)
-        return measure if score is None else replace(measure, metric=as_computed, scores=score)
+        if score is None:
+            return measure
+        return replace(measure, metric=as_computed, scores=score, of_probabilities=False)
 
     def _score(self, place: int, function: Any, target: Target, outputs: list[KerasTensor]) -> int | None:
         """Which output of the network has what a function gives, if the function uses symbolic tensors."""
