@@ -248,8 +248,8 @@ def test_what_waits_does_not_keep_the_inputs():
     alive, most = weakref.WeakSet(), []
     learn = model._training.ready().learn
 
-    def learned(recipe, batch, late=False):
-        found = learn(recipe, batch, late)
+    def learned(recipe, batch, defer_metrics=False):
+        found = learn(recipe, batch, defer_metrics)
         alive.add(batch.inputs[0])
         most.append(len(alive))
         return found

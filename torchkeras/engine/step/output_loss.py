@@ -176,9 +176,7 @@ def objective(identifier: Any, mask_weighs: bool = False) -> Objective:
 
 def unwrapped(function: Any) -> Any:
     """The function of a `functools.partial`, else the function itself."""
-    while isinstance(function, partial):
-        function = function.func
-    return function
+    return unwrapped(function.func) if isinstance(function, partial) else function
 
 
 def name_of(loss: Any) -> str:
@@ -188,9 +186,7 @@ def name_of(loss: Any) -> str:
 
 def _target_kind(function: Any) -> str:
     """What targets a function of Keras takes; those of any other function are free."""
-    if isinstance(function, Hashable):
-        return KINDS.get(function, FREE)
-    return FREE
+    return KINDS.get(function, FREE) if isinstance(function, Hashable) else FREE
 
 
 def _of_torch(found: Any, function: Any, mask_weighs: bool) -> TorchObjective:
@@ -206,9 +202,7 @@ def _of_torch(found: Any, function: Any, mask_weighs: bool) -> TorchObjective:
 
 def mean(values: Tensor) -> Tensor:
     """The mean of all values; that of integers and booleans in float32."""
-    if values.is_floating_point():
-        return values.mean()
-    return values.mean(dtype=torch.float32)
+    return values.mean(dtype=None if values.is_floating_point() else torch.float32)
 
 
 def mean_of(
@@ -269,8 +263,6 @@ def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None, ma
     that are not 0. scores: () or (batch, ...), True counts 1; weight: (batch,) or (batch, time); mask: (batch, time).
     Raises ValueError for one score a sample if there are weights or a mask for steps.
     """
-    if weight is None and mask is None:
-        return mean(scores)
     for what, by in (("sample weights", weight), ("a mask", mask)):
         if by is not None and 0 < scores.dim() < by.dim():
             raise ValueError(

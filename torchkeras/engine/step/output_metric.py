@@ -31,6 +31,8 @@ from torchkeras.metrics.confusion import Confusion
 from torchkeras.metrics.direction import rising
 from torchkeras.metrics.keras3 import binary_accuracy
 
+Link = Callable[[Tensor], Tensor]  # from logits to probabilities
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -124,24 +126,20 @@ class TorchMetric(metric_functions.Metric, abstract=True):
 
 
 def _copied(state: Any) -> Any:
-    if isinstance(state, Tensor):
-        return state.clone()
-    return list(state)
+    return state.clone() if isinstance(state, Tensor) else list(state)
 
 
 def as_reported(name: str, value: Any) -> Tensor:
     """The result of a metric, a number or an array, as a tensor, without waiting. Raises TypeError for other types."""
-    if isinstance(value, Tensor):
-        return value
-    if not isinstance(value, (Real, np.ndarray)):
+    if not isinstance(value, (Tensor, Real, np.ndarray)):
         raise TypeError(f"The metric {name!r} must give a number or an array; found {type(value).__name__}.")
     return torch.as_tensor(value)
 
 
 def measures(
-    identifier: Any, objective: Objective, output: KerasTensor, weighted: bool, link: Callable[[Tensor], Tensor] | None
+    identifier: Any, objective: Objective, output: KerasTensor, weighted: bool, link: Link | None
 ) -> list[Measure]:
-    """The measure of a metric, or those of a collection of torchmetrics under the names that it has for them.
+    """The measure of a metric, or those of a collection of torchmetrics, under the names that it has for them.
 
     `link`: see `link_of`. Raises as `name_and_metric` does, and ValueError for a metric whose axis of classes, or whose
     targets, are not those of the loss.
@@ -201,9 +199,7 @@ def name_and_metric(identifier: Any, objective: Objective, output: KerasTensor, 
     """
     if isinstance(identifier, str) and identifier in _BY_TARGETS:
         return _by_targets(identifier, _target_kind(objective, output, link))
-    found: Any = identifier
-    if not _is_like_torchmetrics(identifier):
-        found = metric_functions.get(identifier)
+    found: Any = identifier if _is_like_torchmetrics(identifier) else metric_functions.get(identifier)
     if found is None:
         raise TypeError("compile: a metric must be a name, a function, a config or an object; found None.")
     if _is_like_torchmetrics(found):  # `identifier`, or an object of a class
@@ -215,9 +211,8 @@ def name_and_metric(identifier: Any, objective: Objective, output: KerasTensor, 
 
 
 def _is_like_torchmetrics(metric: Any) -> bool:
-    if isinstance(metric, type):
-        return False
-    return hasattr(metric, "update") and hasattr(metric, "compute") and hasattr(metric, "reset")
+    methods = ("update", "compute", "reset")
+    return not isinstance(metric, type) and all(hasattr(metric, method) for method in methods)
 
 
 def _by_targets(identifier: str, kind: str) -> tuple[str, Score]:
@@ -230,7 +225,7 @@ def _by_targets(identifier: str, kind: str) -> tuple[str, Score]:
     return name, functions[kind]
 
 
-def _target_kind(objective: Objective, output: KerasTensor, link: Any) -> str:
+def _target_kind(objective: Objective, output: KerasTensor, link: Link | None) -> str:
     """How the targets of an output encode classes, as far as its loss says."""
     loss, options = _options_of(objective.given)
     if _has_channels(objective, output):
@@ -318,9 +313,7 @@ def _softmax(logits: Tensor) -> Tensor:
 
 def _softmax_over_channels(logits: Tensor) -> Tensor:
     """softmax along axis 1 of (batch, classes, ...), where torch's losses have the classes."""
-    if logits.dim() > 2:
-        return torch.softmax(logits, 1)
-    return _softmax(logits)
+    return torch.softmax(logits, 1) if logits.dim() > 2 else _softmax(logits)
 
 
 def _carrying(probabilities: Tensor, logits: Tensor, activation: str) -> Tensor:
@@ -330,13 +323,13 @@ def _carrying(probabilities: Tensor, logits: Tensor, activation: str) -> Tensor:
 
 
 # Functions from what a loss takes to probabilities: for Keras's losses with from_logits=True, and for torch's.
-_LINKS: Mapping[Any, Callable[[Tensor], Tensor]] = {
+_LINKS: Mapping[Any, Link] = {
     **dict.fromkeys((loss_functions.binary_crossentropy, loss_functions.binary_focal_crossentropy), _sigmoid),
     loss_functions.categorical_crossentropy: _softmax,
     loss_functions.sparse_categorical_crossentropy: _softmax,
     loss_functions.categorical_focal_crossentropy: _softmax,
 }
-_LINKS_OF_TORCH: Mapping[Any, Callable[[Tensor], Tensor]] = {
+_LINKS_OF_TORCH: Mapping[Any, Link] = {
     **dict.fromkeys((nn.BCEWithLogitsLoss, nn.functional.binary_cross_entropy_with_logits), _sigmoid),
     **dict.fromkeys((nn.MultiLabelSoftMarginLoss, nn.functional.multilabel_soft_margin_loss), _sigmoid),
     **dict.fromkeys((nn.CrossEntropyLoss, nn.functional.cross_entropy), _softmax_over_channels),
@@ -360,12 +353,10 @@ _OF_SIGNS = (nn.SoftMarginLoss, nn.functional.soft_margin_loss)
 _MODULES_OF_PROBABILITIES = ("torchmetrics.classification", "torcheval.metrics.classification")
 
 
-def link_of(objective: Objective, output: KerasTensor) -> Callable[[Tensor], Tensor] | None:
+def link_of(objective: Objective, output: KerasTensor) -> Link | None:
     """The function from an output to probabilities; None if its loss takes no logits, or it ends in an activation."""
     function, options = _options_of(objective.given)
-    links = _LINKS_OF_TORCH
-    if options.get("from_logits"):
-        links = _LINKS
+    links = _LINKS if options.get("from_logits") else _LINKS_OF_TORCH
     found = [link for known, link in links.items() if known in (function, type(function))]
     if not found or facts_of(output._keras_history.layer).ends_in is not None:
         return None
@@ -387,7 +378,7 @@ def is_exact_of(activation: str, what: Any) -> bool:
     return function in _EXACT and not options.get("from_logits") and options.get("axis", -1) == -1
 
 
-def exact_link(activation: str) -> Callable[[Tensor], Tensor]:
+def exact_link(activation: str) -> Link:
     """The function from the logits of an activation to exact probabilities."""
     link = {"softmax": _softmax, "sigmoid": _sigmoid}[activation]
     return lambda logits: exactly(link(logits))

@@ -44,27 +44,28 @@ class Learned(NamedTuple):
     outputs: list[torch.Tensor] | None = None
 
 
-Learner = Callable[..., Learned]  # (model, batch, late=False), as `learn`
+Learner = Callable[..., Learned]  # (model, batch, defer_metrics=False), as `learn`
 Scorer = Callable[[CompiledModel, Batch], "tuple[torch.Tensor, Values]"]  # as `losses`
 
 
-def learn(model: CompiledModel, batch: Batch, late: bool = False) -> Learned:
-    """Forward pass, loss, gradients and metrics; `late`: without the metrics, if they can wait (see `can_wait`)."""
+def learn(model: CompiledModel, batch: Batch, defer_metrics: bool = False) -> Learned:
+    """Forward pass, loss, gradients and metrics; `defer_metrics`: without the metrics, if they `can_wait`."""
     passed = forward(model, batch)
     loss, values = scored(model, batch, passed.outputs, passed.masks, passed.losses)
     gradients = gradients_of(model, loss)
     with torch.no_grad():
-        if late and can_wait(batch, passed):
+        if defer_metrics and can_wait(batch, passed):
             outputs = [carried(each, torch.Tensor.detach) for each in passed.outputs]
             return Learned(loss.detach(), gradients, values, outputs)
         return Learned(loss.detach(), gradients, metrics(model, batch, passed, values))
 
 
-def can_wait(batch: Batch, passed: Pass) -> bool:
+def can_wait(batch: Batch, passed: ForwardPass) -> bool:
     """Whether the metrics of a batch may be computed together with those of later ones, for a model `by_sample`."""
-    if passed.losses or passed.metrics or not batch.size:
-        return False
-    return batch.weights.count(None) == len(batch.weights)
+    for weight in batch.weights:
+        if weight is not None:
+            return False
+    return not (passed.losses or passed.metrics) and batch.size > 0
 
 
 def train_step(model: CompiledModel, batch: Batch, learn: Learner = learn) -> Values:
@@ -97,9 +98,9 @@ def gradients_of(model: CompiledModel, loss: torch.Tensor) -> Any:
     """
     training = [parameter for parameter in model.parameters if parameter.requires_grad]
     frozen = len(model.parameters) - len(training)
-    if not loss.requires_grad and not frozen and training:
-        raise _no_gradient(model.targets)
-    if not loss.requires_grad or not training:
+    if not (training and loss.requires_grad):
+        if training and not frozen:
+            raise _no_gradient(model.targets)
         return (None,) * len(model.parameters)
     one = None  # the gradient of the loss by itself: autograd makes it
     if model.scaling is not None:
@@ -172,7 +173,7 @@ def test_step(model: CompiledModel, batch: Batch) -> Values:
     return losses(model, batch)[1]
 
 
-class Pass(NamedTuple):
+class ForwardPass(NamedTuple):
     """A forward pass: the outputs, their masks, further losses, and the metrics that layers added, by name."""
 
     outputs: list[Any]
@@ -181,14 +182,12 @@ class Pass(NamedTuple):
     metrics: Values
 
 
-def forward(model: CompiledModel, batch: Batch) -> Pass:
+def forward(model: CompiledModel, batch: Batch) -> ForwardPass:
     """A pass over the inputs. Outputs whose activation is left out are marked as logits."""
     tensors = batch.inputs
     for place in model.fed:
         tensors = [*tensors, batch.targets[place]]
-    inputs: Any = tensors
-    if len(tensors) == 1:
-        inputs = tensors[0]
+    inputs = tensors[0] if len(tensors) == 1 else tensors
     run, logits = _way(model, tensors[0])
     by_layers, metrics_of_layers = ADDED.taken = [], {}
     try:
@@ -198,9 +197,7 @@ def forward(model: CompiledModel, batch: Batch) -> Pass:
     masks, extra, widen = None, (), model.widened
     if model.details:
         found, masks, extra = found
-    outputs = [found]
-    if isinstance(found, (list, tuple)):
-        outputs = list(found)
+    outputs = list(found) if isinstance(found, (list, tuple)) else [found]
     if torch.is_autocast_enabled(tensors[0].device.type):  # the user's own region, where any layer may give 16 bits
         widen = range(len(outputs))
     for index in widen:
@@ -209,7 +206,7 @@ def forward(model: CompiledModel, batch: Batch) -> Pass:
         _mark_logits(model, outputs)
     for index in model.exact:
         exactly(outputs[index])
-    return Pass(outputs, masks or [None] * len(outputs), [*extra, *by_layers], metrics_of_layers)
+    return ForwardPass(outputs, masks or [None] * len(outputs), [*extra, *by_layers], metrics_of_layers)
 
 
 def _way(model: CompiledModel, first: torch.Tensor) -> tuple[Callable[..., Any], tuple[int, ...]]:
@@ -218,13 +215,9 @@ def _way(model: CompiledModel, first: torch.Tensor) -> tuple[Callable[..., Any],
     No activation is left out where a hook would see that, or under autocast, which depends on the operations. `first`:
     an input.
     """
-    replicas = ONE_REPLICA
-    if torch.is_grad_enabled():
-        replicas = model.replicas
-    run = model.calls.unobserved
+    replicas = model.replicas if torch.is_grad_enabled() else ONE_REPLICA
     observed = not (compiled_somewhere() and is_compiling()) and model.calls.observed(replicas.hooks)
-    if observed:
-        run = partial(call_module, model.network)
+    run = partial(call_module, model.network) if observed else model.calls.unobserved
     run = replicas.passing(run)
     if model.exact:
         run = partial(_carrying, run)
@@ -254,7 +247,7 @@ def _mark_logits(model: CompiledModel, outputs: list[Any]) -> None:
             marked._keras_activation, marked._keras_logits = target.logits, ITSELF
 
 
-def score(model: CompiledModel, batch: Batch, passed: Pass) -> tuple[torch.Tensor, Values]:
+def score(model: CompiledModel, batch: Batch, passed: ForwardPass) -> tuple[torch.Tensor, Values]:
     """`losses`, for a forward pass."""
     total, found = scored(model, batch, passed.outputs, passed.masks, passed.losses)
     with torch.no_grad() if torch.is_grad_enabled() else AS_IT_IS:
@@ -306,9 +299,7 @@ def _loss_of(target: Target, predicted: torch.Tensor, true: Any, weight: Any, ma
     objective = target.objective
     if predicted.shape[:1] != true.shape[:1]:
         _check_count(target, predicted, true)
-    compute: Callable[..., torch.Tensor] = objective
-    if objective.is_users:
-        compute = checked(objective.given, objective)
+    compute = checked(objective.given, objective) if objective.is_users else objective
     loss = CURRENT.batch.value(objective, compute, true, predicted, weight, mask)
     if predicted.requires_grad and not loss.requires_grad and target.weight:
         raise _no_gradient([target])
@@ -317,7 +308,7 @@ def _loss_of(target: Target, predicted: torch.Tensor, true: Any, weight: Any, ma
 
 def _check_count(target: Target, predicted: torch.Tensor, true: Any) -> None:
     """Raise ValueError for an output with another number of samples than its targets, unless its loss is free."""
-    if target.scores is None and target.objective.target_kind != FREE:
+    if target.scored == target.index and target.objective.target_kind != FREE:
         raise ValueError(
             f"Output {target.name!r} has the shape {tuple(predicted.shape)} for a batch of {len(true)} samples: "
             "a layer of the model changes their number."
@@ -334,7 +325,7 @@ def _check_penalty(penalty: Any, of: str) -> None:
     raise TypeError(f"The regularizer of {of} must return one number; found {found}.")
 
 
-def metrics(model: CompiledModel, batch: Batch, passed: Pass, values: Values) -> Values:
+def metrics(model: CompiledModel, batch: Batch, passed: ForwardPass, values: Values) -> Values:
     """The reported numbers: `values`, then the metrics; for a caller that records no gradients."""
     found, outputs = {**values}, passed.outputs
     for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=len(model.targets) > 0):

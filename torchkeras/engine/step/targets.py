@@ -15,6 +15,7 @@ from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.step.output_loss import Objective, objective
 from torchkeras.engine.step.output_metric import (
     LOGITS,
+    Link,
     Measure,
     TorchMetric,
     exact_link,
@@ -56,10 +57,10 @@ class Target:
 
     `reports_loss`: whether the loss of this output is reported, as it is for a model with several outputs.
     `logits`: the activation ("softmax", "sigmoid") that a step leaves out, if loss and metrics need only its input.
-    `scores`: the output of the trained network that holds the loss of each sample, if the graph computes it.
     `link`: the function from the output to probabilities, if the loss takes logits; for measures `of_probabilities`.
     `exact`: whether crossentropies are computed from the input of the output's activation, without clipping.
-    `scored`: the output of the trained network that the loss takes. `links`: whether a measure takes what `link` gives.
+    `scored`: the output of the trained network that the loss takes: the output itself, or another one that holds the
+    loss of each sample, if the graph computes it. `links`: whether a measure takes what `link` gives.
     `is_weighted`: whether the weight is another than 1.
     """
 
@@ -70,27 +71,22 @@ class Target:
     weight: Any  # a float, or a variable
     measures: tuple[Measure, ...]
     weight_mode: str | None
+    scored: int
     logits: str | None = None
-    scores: int | None = None
-    link: Callable[[Tensor], Tensor] | None = None
+    link: Link | None = None
     exact: bool = False
-    scored: int = field(init=False)
     links: bool = field(init=False)
     is_weighted: bool = field(init=False)
 
     def __post_init__(self) -> None:
         # No lazy properties: torch.compile would see the target change.
         links = self.link is not None and any(measure.of_probabilities for measure in self.measures)
-        object.__setattr__(self, "scored", self.index if self.scores is None else self.scores)
         object.__setattr__(self, "links", links)
         object.__setattr__(self, "is_weighted", not isinstance(self.weight, float) or self.weight != 1.0)
 
     def with_activation(self) -> Target:
         """The same target for a step that does not leave the activation out."""
-        link = self.link
-        if self.logits:
-            link = None
-        return replace(self, logits=None, link=link)
+        return replace(self, logits=None, link=None if self.logits else self.link)
 
 
 def measures_of(targets: Iterable[Target]) -> Iterator[Measure]:
@@ -116,9 +112,7 @@ def resolve(names: list[str], owners: Callable[[], list[str]], graph: Graph, giv
 
     def option_of(option: str) -> Any:
         value = getattr(given, option)
-        if isinstance(value, Mapping):
-            return by_output(value, names, owners())
-        return value
+        return by_output(value, names, owners()) if isinstance(value, Mapping) else value
 
     losses = for_outputs("loss", option_of("loss"), names, share=True)
     weights = for_outputs("loss_weights", option_of("loss_weights"), names)
@@ -152,23 +146,21 @@ def _target(
     numerics: Numerics,
 ) -> Target:
     """The target of an output, with a loss of weight 1; `plain`, `weighted`: its metrics without and with weights."""
-    output, several, prefix, link = graph.outputs[index], len(names) > 1, "", None
+    output, several = graph.outputs[index], len(names) > 1
     loss = objective(identifier, numerics.mask_weighs)
-    if numerics.links:
-        link = link_of(loss, output)
+    link = link_of(loss, output) if numerics.links else None
     found: list[Measure] = []
     for metric in plain:
         found += measures(metric, loss, output, False, link)
     for metric in weighted:
         found += measures(metric, loss, output, True, link)
-    if several:
-        prefix = f"{names[index]}_"
+    prefix = f"{names[index]}_" if several else ""
     named = _unique(found, prefix, {"loss", *(f"{name}_loss" for name in names)})
     logits = _logits(graph, output, loss, named, numerics.exact)
     if numerics.exact and logits is not None:
         link = exact_link(logits)
         named = tuple(replace(each, of_probabilities=not is_exact_of(logits, each.metric)) for each in named)
-    return Target(index, names[index], several, loss, 1.0, named, None, logits, link=link, exact=numerics.exact)
+    return Target(index, names[index], several, loss, 1.0, named, None, index, logits, link, numerics.exact)
 
 
 def _weight(given: Any) -> Any:
@@ -181,9 +173,7 @@ def _weight(given: Any) -> Any:
                 "compile: loss_weights must hold numbers and variables; found a tensor that torch computed from "
                 "variables, and would keep their values of that moment: make it a K.variable of its own, and set both."
             )
-        if isinstance(given, (nn.Parameter, Expression)):
-            return given
-        return float(given)
+        return given if isinstance(given, (nn.Parameter, Expression)) else float(given)
     if isinstance(given, bool) or not (isinstance(given, (int, float, np.number)) and np.isfinite(given)):
         raise ValueError(f"compile: loss_weights must hold finite numbers; found {given!r}.")
     return float(given)

@@ -18,8 +18,8 @@ NAMES = ("y_true", "y_pred", "sample_weight")
 
 def is_users(what: Any) -> bool:
     """Whether a loss or metric, a function or an object, is neither the package's nor torch's."""
-    while isinstance(what, partial):
-        what = what.func
+    if isinstance(what, partial):
+        return is_users(what.func)
     if str(getattr(what, "__module__", "")).partition(".")[0] not in ("torch", "torchkeras"):
         return True
     attributes = getattr(what, "__dict__", {})  # a loss or metric of the package may wrap a function
@@ -57,6 +57,4 @@ def _checked(what: Any, compute: Callable[..., Any], *given: Any) -> Any:
 
 def _version(tensor: Any) -> int | None:
     """How often a tensor was changed in place; None where torch does not count it."""
-    if isinstance(tensor, Tensor) and not tensor.is_inference():
-        return tensor._version
-    return None
+    return tensor._version if isinstance(tensor, Tensor) and not tensor.is_inference() else None
