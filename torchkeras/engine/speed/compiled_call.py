@@ -66,9 +66,10 @@ class OneGraph(Generic[Result]):
         returns None if this version of torch lacks what it needs. Raises RuntimeError if torch can compile none of
         them, and for tensors that must lie on a CUDA device and do not.
         """
-        if self._on_cuda and not is_on_cuda(given[0]):
+        inputs: Sequence[Any] = given[0]
+        if self._on_cuda and not is_on_cuda(inputs):
             raise RuntimeError(
-                f"compile: cuda_graph=True captures steps on a CUDA device; the model is on {given[0][0].device}."
+                f"compile: cuda_graph=True captures steps on a CUDA device; the model is on {inputs[0].device}."
             )
         with self._lock:
             if self._takes(calls, given):

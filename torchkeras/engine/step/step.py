@@ -365,7 +365,7 @@ def measured(
             metric = LOGITS[target.logits or ""].get(metric, metric)
         compute: Callable[..., Any] = partial(mean_of, metric, by_feature=True)  # by feature as in Keras 2
         if measure.keeps_state:
-            compute = partial(_update_metric, metric)
+            compute = partial(_update_metric, measure.metric)
         if measure.is_users:
             compute = checked(metric, compute)
         weight_of_measure = weight if measure.weighted else None

@@ -264,7 +264,7 @@ def _logits(
     layer = output._keras_history.layer
     if graph.taken[output] != 1 or node_of(output).has_own_mode:
         return None
-    activation = facts_of(layer).ends_in
+    activation: Any = facts_of(layer).ends_in
     if activation not in LOGITS or getattr(layer, "activity_regularizer", None) is not None:
         return None
     scores, suffices = [loss.given], is_exact_of
