@@ -317,11 +317,12 @@ def _check_count(target: Target, predicted: torch.Tensor, true: Any) -> None:
 
 def _check_penalty(penalty: Any, of: str) -> None:
     """Raise TypeError for a user's regularizer that does not give one number."""
-    found = type(penalty).__name__
     if isinstance(penalty, torch.Tensor) and penalty.dim():
         found = f"a tensor of shape {tuple(penalty.shape)}"
     elif isinstance(penalty, (torch.Tensor, int, float)):
         return
+    else:
+        found = type(penalty).__name__
     raise TypeError(f"The regularizer of {of} must return one number; found {found}.")
 
 
