@@ -344,7 +344,7 @@ def test_gradients_that_overflow_change_nothing_but_the_scale(name, guard):
     scale_of(model).scale.fill_(FIRST)
     model.fit(X, Y, epochs=1, batch_size=32, verbose=0)
     assert not torch.equal(tensors[0], before[0])
-    assert bool(scale_of(model)._kept) is (
+    assert bool(scale_of(model)._copies) is (
         name in ("nesterov", "decay", "averages", "torch")
     )  # the others copy nothing
 

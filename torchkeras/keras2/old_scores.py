@@ -10,7 +10,7 @@ from typing import Any
 from torch import Tensor
 
 from torchkeras.base.function_values import installed
-from torchkeras.engine.step import output_loss, step
+from torchkeras.engine.step import output_loss
 from torchkeras.keras2.old_values import taking_values
 
 _scores_of = output_loss.scores_of
@@ -18,7 +18,7 @@ _scores_of = output_loss.scores_of
 
 def extend() -> None:
     """Let the functions of losses and metrics take them."""
-    output_loss.scores_of = step.scores_of = scores_of
+    output_loss.scores_of = scores_of
 
 
 def scores_of(function: Any, true: Tensor, predicted: Tensor, by_feature: bool = False) -> Tensor:

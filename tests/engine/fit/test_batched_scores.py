@@ -172,13 +172,13 @@ def test_what_waits_is_let_go(monkeypatch):
     model = Model(inputs, Dense(100_000)(inputs))
     model.compile("sgd", "mse")
     waited = []
-    take = batched_scores.BatchedScores._take
+    take = batched_scores.BatchedScores._wait
 
     def seen(self, *given):
         take(self, *given)
         waited.append(len(self._waiting))
 
-    monkeypatch.setattr(batched_scores.BatchedScores, "_take", seen)
+    monkeypatch.setattr(batched_scores.BatchedScores, "_wait", seen)
     model.evaluate(torch.zeros(12, 4), torch.zeros(12, 100_000), batch_size=4, verbose=0)
     assert waited == [0, 0, 0]
 
@@ -248,8 +248,8 @@ def test_what_waits_does_not_keep_the_inputs():
     alive, most = weakref.WeakSet(), []
     learn = model._training.ready().learn
 
-    def learned(recipe, batch, late=False):
-        found = learn(recipe, batch, late)
+    def learned(recipe, batch, defer_metrics=False):
+        found = learn(recipe, batch, defer_metrics)
         alive.add(batch.inputs[0])
         most.append(len(alive))
         return found

@@ -18,10 +18,10 @@ class Clock:
         learn = auto_compile.learn
 
         def timed(name, seconds):
-            def step(recipe, batch, late=False):
+            def step(recipe, batch, defer_metrics=False):
                 self.seconds += seconds
                 self.steps.append(name)
-                return learn(recipe, batch, late)
+                return learn(recipe, batch, defer_metrics)
 
             return step
 
@@ -31,12 +31,12 @@ class Clock:
             def __init__(self, options, changes):
                 self.ready, clock.options = False, options
 
-            def __call__(self, recipe, batch, late=False):
+            def __call__(self, recipe, batch, defer_metrics=False):
                 if not self.ready:
                     if fails:
                         raise RuntimeError("no compiler.")
                     self.ready = True
-                return timed("compiled", compiled)(recipe, batch, late)
+                return timed("compiled", compiled)(recipe, batch, defer_metrics)
 
         monkeypatch.setattr(auto_compile, "learn", timed("plain", plain))
         monkeypatch.setattr(auto_compile, "Learning", Learning)

@@ -349,7 +349,7 @@ def test_a_number_that_changes_all_the_time_ends_compiling_with_a_warning():
         def on_epoch_begin(self, epoch, logs=None):
             self.model.get_layer("scaled").factor = 1.0 + epoch
 
-    with pytest.warns(RuntimeWarning, match="^jit_compile: torch.compile cannot compile the step anew"):
+    with pytest.warns(RuntimeWarning, match="^jit_compile: torch.compile cannot compile the step again"):
         found = trained(make, {"backend": "eager"}, epochs=12, callbacks=[Change()])
     alike(found, trained(make, False, epochs=12, callbacks=[Change()]))
 

@@ -1,7 +1,7 @@
-"""Losses and metrics computed for several batches at once, where nobody wants the numbers of single ones.
+"""Losses and metrics computed for several batches at once, if nobody asks for the numbers of single batches.
 
-On a small batch they cost more in calls than in arithmetic. The forward pass stays that of each batch, since a layer
-may mix its samples; in training so does the loss.
+For a small batch they cost more in calls than in arithmetic. The forward pass runs for each batch, since a layer may
+mix its samples; in training so does the loss.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from torchkeras.data.batch import Batch
 from torchkeras.data.sources import Source
 from torchkeras.engine.fit.sums import Sums
 from torchkeras.engine.step.compiled_model import CompiledModel, Values
-from torchkeras.engine.step.step import Learned, Learner, Pass, can_wait, forward, metrics, score, train_step
+from torchkeras.engine.step.step import ForwardPass, Learned, Learner, can_wait, forward, metrics, score, train_step
 from torchkeras.losses.shared import carried
 
-MOST_BYTES = 2**20  # of what waits for its numbers
+MOST_BYTES = 2**20  # of targets and outputs that wait
 MOST_BATCHES = 64
 
 
 def may_wait(model: CompiledModel, source: Source, hooks: CallbackList, kind: str) -> bool:
-    """Whether the numbers of a batch are means over its samples that no callback asks for, and the batch stays."""
-    wanted = any(hooks.wants(f"on_{kind}_batch_{end}") for end in ("begin", "end"))
-    return model.by_sample and source.stays and not wanted
+    """Whether the numbers of a batch are means over samples, no callback asks for them, and the batch stays."""
+    asked = hooks.wants(f"on_{kind}_batch_begin") or hooks.wants(f"on_{kind}_batch_end")
+    return model.by_sample and source.stays and not asked
 
 
 class BatchedScores:
-    """Steps that leave what they report to be computed later: targets and outputs wait while they can be joined.
+    """Steps whose numbers are computed later: targets and outputs wait while they can be concatenated.
 
-    A step, to be run by `run_epoch`, gives None for a batch that waits. What waits goes to `sums`, and `finish` is
+    A step, for `run_epoch`, returns None for a batch that waits. Its numbers are added to `sums` later; `finish` is
     called after the last batch.
     """
 
@@ -45,7 +45,7 @@ class BatchedScores:
         """Evaluate a batch."""
         passed = forward(self._model, batch)
         if can_wait(batch, passed):
-            self._take(batch, passed.outputs)
+            self._wait(batch, passed.outputs)
             return None
         self.finish()
         return score(self._model, batch, passed)[1]
@@ -56,7 +56,7 @@ class BatchedScores:
 
         def learn(model: CompiledModel, batch: Batch) -> Learned:
             assert self._learn is not None
-            learned.append(self._learn(model, batch, late=True))
+            learned.append(self._learn(model, batch, defer_metrics=True))
             return learned[0]
 
         train_step(self._model, batch, learn)
@@ -64,11 +64,11 @@ class BatchedScores:
         if found.outputs is None:
             self.finish()
             return found.values
-        self._take(batch, found.outputs, found.values)
+        self._wait(batch, found.outputs, found.values)
         return None
 
-    def _take(self, batch: Batch, outputs: list[torch.Tensor], known: Values | None = None) -> None:
-        """`known`: the numbers of losses, where the metrics alone are wanted."""
+    def _wait(self, batch: Batch, outputs: list[torch.Tensor], known: Values | None = None) -> None:
+        """`known`: the numbers of losses, if only the metrics are to be computed."""
         kind = [(tensor.shape[1:], tensor.dtype) for tensor in (*outputs, *batch.targets)]
         if kind != self._kind:
             self.finish()
@@ -83,18 +83,20 @@ class BatchedScores:
 
     @torch.no_grad()
     def finish(self) -> None:
-        """Score what waits."""
+        """Compute the numbers of the batches that wait."""
         if not self._waiting:
             return
         targets, outputs, known, sizes = zip(*self._waiting, strict=True)
         joined, none = _joined_batches(outputs), [None] * len(outputs[0])
         batch = Batch([], _joined_batches(targets), [None] * len(targets[0]), sum(sizes))
-        passed = Pass(joined, none, [], {})
+        passed = ForwardPass(joined, none, [], {})
         if known[0] is None:
             self._sums.add(score(self._model, batch, passed)[1], batch.size)
         else:
             found = metrics(self._model, batch, passed, {})
-            for losses, size in zip(known, sizes, strict=True):  # added up as without waiting, to the last digit
+            for losses, size in zip(
+                known, sizes, strict=True
+            ):  # in this order the sum has the same last digit as without waiting
                 self._sums.add({**losses, **found}, size)
         self._waiting, self._bytes = [], 0
 

@@ -1,8 +1,8 @@
-"""Losses and metrics that use symbolic tensors of the model beside their arguments, as Keras 2's could.
+"""Losses and metrics that use symbolic tensors of the model next to their arguments, as in Keras 2.
 
 Such a function (one that closes over `z_mean`, or takes `K.gradients(y_pred, inputs)`) has no value for a batch alone.
-It is called once, on the symbolic output and on an Input that stands for the targets; what it gives becomes an output
-of the network that trains, as what `add_loss` is given does. So one pass computes all.
+It is called once, on the symbolic output and on an Input for the targets. The result becomes an output of the network
+that trains, as a tensor passed to `add_loss` does. So one pass computes everything.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.step.output_loss import FunctionObjective, name_of
 from torchkeras.engine.step.output_metric import Measure
-from torchkeras.engine.step.targets import Target
+from torchkeras.engine.step.targets import Target, losses_and_metrics
 from torchkeras.engine.symbolic.tensor import KerasTensor
 
 HISTORY = "_keras_history"
@@ -33,40 +33,46 @@ OF_LAYERS = ("input", "output", "inputs", "outputs")
 
 @dataclass
 class Scores:
-    """What the graph computes for losses and metrics: `outputs`, in order, from the model's inputs and `targets`.
+    """The `outputs` that the graph computes for losses and metrics, from the model's inputs and `targets`.
 
-    `targets`: the Inputs that stand for targets, by their place.
+    `targets`: the Inputs for targets, by their index.
     """
 
     outputs: list[KerasTensor] = field(default_factory=list)
     targets: dict[int, KerasTensor] = field(default_factory=dict)
 
     def taken_from(self, targets: list[Target], outputs: list[KerasTensor]) -> list[Target]:
-        """The targets of a model with `outputs`; those whose losses or metrics the graph computes say so."""
+        """The targets of a model with these outputs, with the losses and metrics that the graph computes."""
         found = [self._target(place, target, outputs) for place, target in enumerate(targets)]
         # What the graph computes may need the activation at an output's end.
         return [replace(target, logits=None) for target in found] if self.outputs else found
 
     def _target(self, place: int, target: Target, outputs: list[KerasTensor]) -> Target:
-        objective, measures = target.objective, tuple(self._measure(place, m, target, outputs) for m in target.measures)
+        objective = target.objective
+        measures = tuple(self._measure(place, measure, target, outputs) for measure in target.measures)
         if not isinstance(objective, FunctionObjective) and uses_symbolic(objective.given):
             name = name_of(objective.given)
             raise TypeError(f"compile: the loss {name} uses a symbolic tensor of the graph, as only a function can.")
         score = self._score(place, objective.given, target, outputs)
+        if not self.outputs:
+            return target
         if score is None:
             return replace(target, measures=measures)
+        kind = objective.target_kind
         # A function that asks for the layer of the output knows what targets the layer has.
-        free = objective.target_kind == FREE and not _asks_for_history(objective.given)
-        kind = LIKE if free else objective.target_kind
+        if kind == FREE and not _asks_for_history(_unbound(objective.given)[0]):
+            kind = LIKE
         computed = FunctionObjective(as_computed, kind, objective.function, objective.mask_weighs)
-        return replace(target, measures=measures, objective=computed, scores=score)
+        return replace(target, measures=measures, objective=computed, scored=score)
 
     def _measure(self, place: int, measure: Measure, target: Target, outputs: list[KerasTensor]) -> Measure:
         score = None if measure.keeps_state else self._score(place, measure.metric, target, outputs)
-        return measure if score is None else replace(measure, metric=as_computed, scores=score)
+        if score is None:
+            return measure
+        return replace(measure, metric=as_computed, scores=score, of_probabilities=False)
 
     def _score(self, place: int, function: Any, target: Target, outputs: list[KerasTensor]) -> int | None:
-        """Which output of the network has what a function gives, if the function uses symbolic tensors."""
+        """The index of the network's output that holds a function's result, if the function uses symbolic tensors."""
         if not uses_symbolic(function):
             return None
         predicted = outputs[target.index]
@@ -83,8 +89,8 @@ class Scores:
 
 
 def refuse(targets: list[Target]) -> None:
-    """Raise TypeError for a loss or metric that uses symbolic tensors, where no built-in step computes it."""
-    for function in (f for t in targets for f in (t.objective.given, *(measure.metric for measure in t.measures))):
+    """Raise TypeError for a loss or metric that uses symbolic tensors, if no built-in step computes it."""
+    for function in losses_and_metrics(targets):
         if uses_symbolic(function):
             raise TypeError(
                 f"compile: {name_of(function)} uses a symbolic tensor of the graph, which only the built-in step can "
@@ -93,63 +99,76 @@ def refuse(targets: list[Target]) -> None:
 
 
 def as_computed(true: Tensor, scores: Tensor) -> Tensor:
-    """What the graph has computed, in place of a loss or metric of targets and outputs."""
+    """The scores that the graph has computed, in place of a loss or metric of targets and outputs."""
     return scores
 
 
 def uses_symbolic(function: Any) -> bool:
-    """Whether a function, or one that it can call, finds a symbolic tensor beside its arguments."""
+    """Whether a function, or one that it can call, uses a symbolic tensor next to its arguments."""
     pending: list[Any] = [function]
-    seen: dict[Any, Any] = {}  # holds the values: an object that is gone leaves its `id` to another
+    seen: dict[Any, Any] = {}  # holds the values: after an object is gone, another may have its `id`
     while pending:
         value = pending.pop()
-        if isinstance(value, KerasTensor) or _asks_for_history(value):
+        unbound, bound = _unbound(value)
+        if isinstance(value, KerasTensor) or _asks_for_history(unbound):
             return True
-        # A bound method is made at each look at it.
-        key = (id(value.__func__), id(value.__self__)) if isinstance(value, MethodType) else id(value)
+        key = id(unbound), *map(id, bound)
         if key not in seen:
             seen[key] = value
-            pending += _reached_from(value)
+            pending += _reached_from(unbound, bound)
     return False
 
 
-def _asks_for_history(value: Any) -> bool:
-    """Whether a function asks a tensor which layer has made it, as only a symbolic one knows."""
-    function = value.__func__ if isinstance(value, MethodType) else value
-    if not isinstance(function, FunctionType) or installed(function.__module__ or ""):
+def _unbound(value: Any) -> tuple[Any, list[Any]]:
+    """The function of a bound method, which Python makes again at each access, and its object; else the value alone."""
+    return (value.__func__, [value.__self__]) if isinstance(value, MethodType) else (value, [])
+
+
+def _asks_for_history(function: Any) -> bool:
+    """Whether a function asks a tensor for the layer that made it, which only a symbolic tensor knows."""
+    if not isinstance(function, FunctionType) or installed(str(function.__module__)):
         return False
     return any(name == HISTORY for _, name in loads(function.__code__))
 
 
-def _reached_from(value: Any) -> list[Any]:
-    """What a function uses, and what a collection holds."""
+def _reached_from(value: Any, bound: list[Any]) -> list[Any]:
+    """The values that a function uses, `bound` to an object or not; the items of a collection."""
+    if isinstance(value, FunctionType):
+        return _used_by(value, bound)
+    if bound or isinstance(value, type):
+        return []
     if isinstance(value, (list, tuple)):
         return list(value)
     if isinstance(value, Mapping):
         return list(value.values())
     if isinstance(value, partial):
         return [value.func, *value.args, *value.keywords.values()]
-    if isinstance(value, FunctionType):
-        return _of_function(value, [])
-    if isinstance(value, MethodType):
-        return _of_function(value.__func__, [value.__self__]) if isinstance(value.__func__, FunctionType) else []
-    return [] if isinstance(value, type) else _attributes_named(value, {"__call__", "call"})
+    return _attributes_named(value, {"__call__", "call"})
 
 
-def _of_function(function: FunctionType, bound: list[Any]) -> list[Any]:
-    """What a function uses, and attributes of it and of what the function is bound to."""
-    if installed(function.__module__ or ""):
+def _used_by(function: FunctionType, bound: list[Any]) -> list[Any]:
+    """The values that a function uses, and those of their attributes, and of the object, that it reads."""
+    if installed(str(function.__module__)):
         return []
-    held = list(used_by(function).values())
+    found = list(used_by(function).values())
     attributes = {name for kind, name in loads(function.__code__) if kind in ("LOAD_ATTR", "LOAD_METHOD")}
-    return [*held, *(found for each in (*held, *bound) for found in _attributes_named(each, attributes))]
+    for each in (*found, *bound):
+        found += _attributes_named(each, attributes)
+    return found
 
 
 def _attributes_named(holder: Any, names: set[str]) -> list[Any]:
-    """Those of an object's attributes that have one of these names."""
+    """The attributes of an object that have one of these names; None for a name that it has not."""
     if isinstance(holder, (ModuleType, type, FunctionType)):
         return []
-    found = [inspect.getattr_static(holder, name, None) for name in names]
-    found = [each.fget if isinstance(each, property) else each for each in found]
-    tensors = [getattr(holder, name, None) for name in OF_LAYERS if name in names] if isinstance(holder, Layer) else []
-    return [*(MethodType(each, holder) if isinstance(each, FunctionType) else each for each in found), *tensors]
+    found: list[Any] = []
+    for name in names:
+        each = inspect.getattr_static(holder, name, None)
+        if isinstance(each, property):
+            each = each.fget
+        if isinstance(each, FunctionType):
+            each = MethodType(each, holder)
+        found.append(each)
+    if isinstance(holder, Layer):
+        found += [getattr(holder, name, None) for name in OF_LAYERS if name in names]
+    return found

@@ -1,4 +1,4 @@
-"""`compile(jit_compile=..., cuda_graph=...)`: what the two options may be, and which steps they make."""
+"""`compile(jit_compile=..., cuda_graph=...)`: the values of the two options, and the steps that they choose."""
 
 from __future__ import annotations
 
@@ -14,55 +14,51 @@ KNOWN = ("fullgraph", "dynamic", "backend", "mode", "options")  # of torch.compi
 
 
 def check(setting: Any, cuda_graph: Any) -> None:
-    """Raise ValueError for what is no value of `jit_compile` or `cuda_graph`, and for two that contradict."""
+    """Raise ValueError for a bad value of `jit_compile` or `cuda_graph`, and for two that exclude each other."""
+    options: Mapping[str, Any] = {}
     if isinstance(setting, Mapping):
-        _check_options(setting)
+        options = setting
     elif not (isinstance(setting, bool) or setting == "auto"):
         raise ValueError(
             "compile: jit_compile must be True, False, 'auto' or a dict of options of torch.compile; "
             f"found {setting!r}."
         )
+    for name in options:
+        if name not in KNOWN:
+            raise ValueError(f"compile: jit_compile: torch.compile's options are {', '.join(KNOWN)}; found {name!r}.")
     if not (isinstance(cuda_graph, bool) or cuda_graph == "auto"):
         raise ValueError(f"compile: cuda_graph must be True, False or 'auto'; found {cuda_graph!r}.")
     if cuda_graph is True:
-        _check_captured(setting)
-    elif cuda_graph is False and isinstance(setting, Mapping) and captures(setting):
+        _check_captured(setting, options)
+    elif cuda_graph is False and captures(options):
         raise ValueError(
-            f"compile: jit_compile={dict(setting)!r} captures CUDA graphs, and cuda_graph=False says not to: give one "
+            f"compile: jit_compile={dict(options)!r} captures CUDA graphs, and cuda_graph=False says not to: give one "
             "of the two."
         )
 
 
-def _check_options(options: Mapping[str, Any]) -> None:
-    """Raise ValueError for what is no option of torch.compile."""
-    for name in options:
-        if name not in KNOWN:
-            raise ValueError(f"compile: jit_compile: torch.compile's options are {', '.join(KNOWN)}; found {name!r}.")
-
-
-def _check_captured(setting: Any) -> None:
-    """Raise ValueError for a `jit_compile` that `cuda_graph=True` cannot be combined with."""
+def _check_captured(setting: Any, options: Mapping[str, Any]) -> None:
+    """Raise ValueError for a `jit_compile` that excludes `cuda_graph=True`; `options`: those that it has."""
     if setting is False:
         raise ValueError(
             "compile: a CUDA graph is captured by torch.compile: cuda_graph=True and jit_compile=False exclude each "
             "other; give one of the two."
         )
-    given = setting if isinstance(setting, Mapping) else {}
-    if given.get("options") is not None:
+    if options.get("options") is not None:
         raise ValueError(
             f"compile: cuda_graph=True is torch.compile's mode {CAPTURED['mode']!r}, and torch.compile takes a mode or "
             "options, not both: in place of cuda_graph=True have 'triton.cudagraphs': True among the options."
         )
-    for name, wanted in (*CAPTURED.items(), ("backend", "inductor")):
-        if given.get(name) not in (None, wanted):
+    for name, expected in (*CAPTURED.items(), ("backend", "inductor")):
+        if options.get(name) not in (None, expected):
             raise ValueError(
-                f"compile: cuda_graph=True captures by torch.compile's {name} {wanted!r}; jit_compile has "
-                f"{given[name]!r}: give one of the two."
+                f"compile: cuda_graph=True captures by torch.compile's {name} {expected!r}; jit_compile has "
+                f"{options[name]!r}: give one of the two."
             )
 
 
 def learner(setting: Any, cuda_graph: Any) -> Learner:
-    """`step.learn`, or what does the same by the values of `jit_compile` and `cuda_graph`."""
+    """`step.learn`, or its compiled form, as `jit_compile` and `cuda_graph` say."""
     if setting == "auto" and cuda_graph is not True:
         return Auto(captures=cuda_graph == "auto")
     options = compile_options(setting, cuda_graph)
@@ -72,7 +68,7 @@ def learner(setting: Any, cuda_graph: Any) -> Learner:
 
 
 def scorer(setting: Any, cuda_graph: Any) -> Scorer:
-    """`step.losses`, or what does the same; "auto" compiles no evaluations."""
+    """`step.losses`, or its compiled form; "auto" compiles no evaluations."""
     options = compile_options(setting, cuda_graph)
     if options is None:
         return losses
@@ -80,8 +76,10 @@ def scorer(setting: Any, cuda_graph: Any) -> Scorer:
 
 
 def compile_options(setting: Any, cuda_graph: Any) -> Options | None:
-    """The options of torch.compile; None where it is not to be used, or "auto" decides."""
+    """The options of torch.compile; None if it is not used, or "auto" decides."""
     if cuda_graph is not True and setting in (False, "auto"):
         return None
-    given = dict(setting) if isinstance(setting, Mapping) else {}
-    return {**given, **CAPTURED} if cuda_graph is True else given
+    options = dict(setting) if isinstance(setting, Mapping) else {}
+    if cuda_graph is True:
+        options.update(CAPTURED)
+    return options

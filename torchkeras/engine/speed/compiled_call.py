@@ -1,8 +1,8 @@
-"""Runs calls as one graph of torch.compile, for tensors of one kind; other calls run as they would without it.
+"""Calls as one graph of torch.compile, for tensors of one kind; other calls run uncompiled.
 
-A graph is made for tensors of the shapes that come first. Others, such as those of a smaller last batch, go without it,
-and so does every call while a hook observes a layer. What a callback changes in Python (`layer.rate = 0.3`) is seen by
-torch, which makes another graph. A graph draws random numbers in other ways than operations by themselves.
+The graph is made for the shapes that come first. Other shapes, such as those of a smaller last batch, run without it,
+and so does every call while a hook observes a layer. torch sees what a callback changes in Python (`layer.rate = 0.3`),
+and makes another graph. A graph draws other random numbers than the same operations without one.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from types import FunctionType
 from typing import Any, Generic, TypeVar
 
@@ -20,8 +21,8 @@ from torchkeras.base.tracing import islands
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.modes import MODE, held
 
-CAPTURED = {"mode": "reduce-overhead"}  # the options of torch.compile by which it captures a CUDA graph
-CAPTURING = ("reduce-overhead", "max-autotune", "cudagraphs")  # the modes and backends that do
+CAPTURED = {"mode": "reduce-overhead"}  # the options of torch.compile for a CUDA graph
+CAPTURING = ("reduce-overhead", "max-autotune", "cudagraphs")  # the modes and backends that capture one
 
 Tensors = Sequence["torch.Tensor | None"]
 Result = TypeVar("Result")
@@ -32,8 +33,8 @@ Make = Callable[[Options, int], "Callable[..., Any] | None"]  # (options, change
 class OneGraph(Generic[Result]):
     """The graph of one function of lists of tensors.
 
-    `options`: those of torch.compile. `changes`: how many further graphs changes in Python may lead to; after
-    these none is made. `on_cuda`: whether the tensors must lie on a CUDA device.
+    `options`: those of torch.compile. `changes`: how many further graphs may be made after changes in Python.
+    `on_cuda`: whether the tensors must lie on a CUDA device.
     """
 
     does = "run"  # for messages
@@ -45,7 +46,7 @@ class OneGraph(Generic[Result]):
         self._kind: Any = None
         self._run: Callable[..., Any] | None = None
         self._given_up = False
-        self._lock = threading.RLock()  # one thread at a time makes it, and uses the memory that it captures
+        self._lock = threading.RLock()  # one thread at a time makes the graph, and uses the memory that it captures
 
     @property
     def ready(self) -> bool:
@@ -53,22 +54,22 @@ class OneGraph(Generic[Result]):
         return self._run is not None
 
     def kept(self, found: Any) -> Any:
-        """A result with memory of its own: the next run of a captured graph writes over this one's."""
+        """A result in its own memory: the next run of a captured graph overwrites that of this run."""
         raise NotImplementedError
 
     def call(
         self, calls: HookFreeCalls, given: Sequence[Tensors], plain: Callable[[], Result], *makers: Make, more: Any = ()
     ) -> Result:
-        """What `plain()` gives, by the graph where it is one for what is `given`.
+        """The result of `plain()`, by the graph if it is for tensors like those `given`.
 
-        The graph is the first of what `makers` make that torch can compile, called with `given` and, after them,
-        `more`; one makes None where this torch has not what it needs. Raises RuntimeError where torch compiles none of
+        The graph is the first one from `makers` that torch can compile, called with `given` and then `more`. A maker
+        returns None if this version of torch lacks what it needs. Raises RuntimeError if torch can compile none of
         them, and for tensors that must lie on a CUDA device and do not.
         """
-        if self._on_cuda and not is_on_cuda(given[0]):
+        inputs: Sequence[Any] = given[0]
+        if self._on_cuda and not is_on_cuda(inputs):
             raise RuntimeError(
-                "compile: cuda_graph=True captures steps on a CUDA device; the model is on "
-                f"{next(tensor.device for tensor in given[0] if tensor is not None)}."
+                f"compile: cuda_graph=True captures steps on a CUDA device; the model is on {inputs[0].device}."
             )
         with self._lock:
             if self._takes(calls, given):
@@ -81,10 +82,10 @@ class OneGraph(Generic[Result]):
             return self._first(makers, given)  # type: ignore[no-any-return]
         try:
             return self._result(self._run, given)  # type: ignore[no-any-return]
-        except _compiler_errors() as error:  # of a graph that was to be made again: nothing of it was done
+        except _compiler_errors() as error:  # while the graph was made again: it has computed nothing
             self._given_up = True
             warnings.warn(
-                f"jit_compile: torch.compile cannot compile the {self.does} anew after a change "
+                f"jit_compile: torch.compile cannot compile the {self.does} again after a change "
                 f"({_first_line(error)}): all run without from here on. A number that changes often stays in one graph "
                 "as a tensor.",
                 RuntimeWarning,
@@ -93,7 +94,7 @@ class OneGraph(Generic[Result]):
             return plain()
 
     def _takes(self, calls: HookFreeCalls, given: Sequence[Tensors]) -> bool:
-        """Whether a call goes by the graph: the second in succession of one kind makes it, the first what it needs."""
+        """Whether a call uses the graph: the second call in a row of one kind makes it, after the first ran without."""
         if self._given_up or calls.observed():
             return False
         kind = () if self._options["dynamic"] else _kind_of(given)
@@ -105,7 +106,7 @@ class OneGraph(Generic[Result]):
     def _result(self, run: Callable[..., Any], given: Sequence[Any]) -> Any:
         if not self._captures:
             return run(*given)
-        torch.compiler.cudagraph_mark_step_begin()  # what the runs before gave may be written over
+        torch.compiler.cudagraph_mark_step_begin()  # the results of earlier runs may be overwritten
         return self.kept(run(*given))
 
     def _first(self, makers: Sequence[Make], given: Sequence[Any]) -> Any:
@@ -115,7 +116,7 @@ class OneGraph(Generic[Result]):
             if run is None:
                 continue
             try:
-                # Warnings of the compiler about what it finds between two graphs; its imports.
+                # Ignore a warning of the compiler about code between two graphs.
                 with warnings.catch_warnings(), whole_imports():
                     warnings.filterwarnings("ignore", "The .grad attribute of a Tensor that is not a leaf", UserWarning)
                     found = self._result(run, given)
@@ -131,23 +132,23 @@ class OneGraph(Generic[Result]):
 
 
 def captures(options: Options) -> bool:
-    """Whether torch.compile captures CUDA graphs by these options."""
+    """Whether torch.compile captures CUDA graphs with these options."""
     chosen = options.get("options") or {}
     return chosen.get("triton.cudagraphs", False) or any(options.get(name) in CAPTURING for name in ("mode", "backend"))
 
 
-def is_on_cuda(tensors: Tensors) -> bool:
-    """Whether all of these lie on a CUDA device."""
-    return all(tensor is None or tensor.is_cuda for tensor in tensors)
+def is_on_cuda(inputs: Sequence[Any]) -> bool:
+    """Whether all inputs lie on a CUDA device."""
+    return all(tensor.is_cuda for tensor in inputs)
 
 
 def stays_in_place(tensor: torch.Tensor) -> None:
-    """Tell torch that a tensor stays where it lies: it captures no graph that writes to inputs that may move."""
+    """Tell torch that a tensor keeps its address: it captures no graph that writes to inputs that may move."""
     imported("torch._dynamo").mark_static_address(tensor, guard=False)
 
 
 def in_parts(function: Any, options: Options) -> Callable[..., Any]:
-    """The function in as few graphs as can be."""
+    """The function in as few graphs as possible."""
     compiled = torch.compile(_with_own_code(function), **options)
 
     def run(*given: Any) -> Any:
@@ -158,7 +159,7 @@ def in_parts(function: Any, options: Options) -> Callable[..., Any]:
 
 
 def with_gradients(function: Any, options: Options, changes: int) -> Callable[..., Any] | None:
-    """The function in one graph, the gradients that it asks autograd for included; None where torch (2.6) cannot."""
+    """The function in one graph, with the gradients that it asks autograd for; None if torch (2.6) cannot do that."""
     if not hasattr(_settings(), "trace_autograd_ops"):
         return None
     compiled = torch.compile(_with_own_code(function), **{"fullgraph": True, **options})
@@ -169,7 +170,7 @@ def with_gradients(function: Any, options: Options, changes: int) -> Callable[..
         if graphs:
             try:
                 return compiled(*given)
-            except _compiler_errors():  # gradients without the setting below: something has changed
+            except _compiler_errors():  # the graph is made again, without the setting below: something has changed
                 if graphs > changes:
                     raise
         with _settings().patch(trace_autograd_ops=True), islands():
@@ -182,22 +183,22 @@ def with_gradients(function: Any, options: Options, changes: int) -> Callable[..
 
 def _kind_of(given: Sequence[Tensors]) -> list[Any]:
     """Shapes and types of the tensors in lists."""
-    return [None if tensor is None else (tensor.shape, tensor.dtype) for part in given for tensor in part]
+    return [None if tensor is None else (tensor.shape, tensor.dtype) for tensor in chain.from_iterable(given)]
 
 
 def _with_own_code(function: Any) -> Any:
-    """The function with code of its own: torch counts graphs by the code, and gives up after some."""
+    """The function with its own code object: torch counts graphs by code, and gives up after some."""
     code = function.__code__.replace(co_name=f"{function.__name__}_{id(function)}")
     return FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
 
 
 def _settings() -> Any:
-    """Those of the compiler, whose import is left to torch: it takes longer than that of all else."""
+    """The settings of the compiler, which torch imports when it compiles: the import takes long."""
     return imported("torch._dynamo.config")
 
 
 def _compiler_errors() -> tuple[type[Exception], ...]:
-    """What torch.compile raises where it cannot."""
+    """The exceptions of torch.compile for code that it cannot compile."""
     errors: Any = imported("torch._dynamo.exc")
     return errors.TorchDynamoException, getattr(errors, "FailOnRecompileLimitHit", errors.TorchDynamoException)
 

@@ -1,7 +1,7 @@
-"""Train, test and predict steps by graphs of torch.compile, which may capture them as CUDA graphs.
+"""Train, test and predict steps as graphs of torch.compile, which may capture them as CUDA graphs.
 
-That of a train step has the forward pass, loss, gradients and metrics. The optimizer's update stays outside: it is one
-fused kernel already, in a graph it is no faster, and here a changed learning rate changes nothing in any graph.
+The graph of a train step has the forward pass, loss, gradients and metrics. The optimizer's update stays outside: it is
+one fused kernel already, no faster in a graph, and a new learning rate needs no new graph.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.speed.compiled_call import OneGraph, Options, captures, in_parts, stays_in_place, with_gradients
 from torchkeras.engine.step.compiled_model import CompiledModel, Values
 from torchkeras.engine.step.step import Learned, gradients_of, learn, losses
-from torchkeras.engine.symbolic.tensor import as_list
+from torchkeras.engine.symbolic.tensor import as_list, unpacked
 
 
 class Learning(OneGraph[Learned]):
@@ -25,13 +25,13 @@ class Learning(OneGraph[Learned]):
 
     does = "step"
 
-    def __call__(self, model: CompiledModel, batch: Batch, late: bool = False) -> Learned:
+    def __call__(self, model: CompiledModel, batch: Batch, defer_metrics: bool = False) -> Learned:
         makers = partial(_whole, model), partial(_in_two, model)
-        plain = partial(learn, model, batch, late)
+        plain = partial(learn, model, batch, defer_metrics)
         return self.call(model.calls, _tensors(batch), plain, *makers, more=(batch.size,))
 
     def kept(self, found: Learned) -> Learned:
-        # Gradients are used at once; logs are read late.
+        # Gradients are used at once, but logs are read later.
         return found._replace(values=_cloned(found.values))
 
 
@@ -60,7 +60,7 @@ class Running(OneGraph["list[Any]"]):
 
         def make(options: Options, changes: int) -> Callable[..., Any]:
             def run(given: list[torch.Tensor]) -> list[Any]:
-                return as_list(self.calls.unobserved(given if len(given) > 1 else given[0]))
+                return as_list(self.calls.unobserved(unpacked(given)))
 
             return in_parts(run, options)
 
@@ -81,7 +81,7 @@ def _whole(model: CompiledModel, options: Options, changes: int) -> Callable[...
 
 
 def _in_two(model: CompiledModel, options: Options, changes: int) -> Callable[..., Learned]:
-    """What `_scored` makes, then gradients by autograd."""
+    """The graphs of `_scored`, then gradients by autograd."""
     compiled = _scored(model, options, changes)
 
     def run(*given: Any) -> Learned:
@@ -92,7 +92,7 @@ def _in_two(model: CompiledModel, options: Options, changes: int) -> Callable[..
 
 
 def _scored(model: CompiledModel, options: Options, changes: int) -> Callable[..., Any]:
-    """Forward pass, loss and metrics in as few graphs as can be."""
+    """Forward pass, loss and metrics in as few graphs as possible."""
 
     def run(inputs: Any, targets: Any, weights: Any, size: int) -> Any:
         return losses(model, Batch(inputs, targets, weights, size))
@@ -102,7 +102,7 @@ def _scored(model: CompiledModel, options: Options, changes: int) -> Callable[..
 
 
 def _keep_states_in_place(model: CompiledModel, options: Options) -> None:
-    """Let what is captured write to the states of metrics, as it may to weights and buffers."""
+    """Let a captured graph write to the states of metrics, as it may to weights and buffers."""
     for metric in model.kept.values() if captures(options) else ():
         for state in metric.variables:
             stays_in_place(state)

@@ -1,4 +1,4 @@
-"""Which losses and metrics are means over samples, so that parts of a batch tell what the whole batch is worth."""
+"""Which losses and metrics are means over samples: the value for a batch then follows from the values for its parts."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from torchkeras import losses, metrics
 from torchkeras.losses.shared import ELEMENTWISE, MIXING
 
 # The functions that give each sample a number of its own, or the mean of such numbers.
-FUNCTIONS = {
-    *(function for function in ELEMENTWISE if function not in MIXING),
+FUNCTIONS = (
+    *(set(ELEMENTWISE) - set(MIXING)),
     losses.sparse_categorical_crossentropy,
     *(metrics.binary_accuracy, metrics.categorical_accuracy, metrics.sparse_categorical_accuracy),
     *(metrics.categorical_hits, metrics.sparse_categorical_hits),
     *(metrics.top_k_categorical_accuracy, metrics.sparse_top_k_categorical_accuracy),
-}
+)  # no set: a loss may be an object without a hash
 TORCH = (nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss, nn.BCELoss, nn.BCEWithLogitsLoss)
 TORCH_FUNCTIONS = (
     *(F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss),
@@ -27,14 +27,14 @@ TORCH_FUNCTIONS = (
 
 
 def is_by_sample(what: Any) -> bool:
-    """Whether the mean of a loss or metric over many samples is that of its means over parts, weighted by size."""
-    return callable(getattr(what, "__hash__", None)) and what in FUNCTIONS
+    """Whether the mean over many samples is the mean of the means over parts of them, weighted by size."""
+    return what in FUNCTIONS
 
 
 def adds_up(what: Any) -> bool:
     """Whether a loss or function, with its options, is the mean, or the sum, of a number for each sample.
 
-    Of what the user wrote it is not known, and False.
+    False for the user's own code, of which it is not known.
     """
     if isinstance(what, losses.Loss):
         known = type(what).__module__ == losses.Huber.__module__ and getattr(type(what), "function", None) not in MIXING

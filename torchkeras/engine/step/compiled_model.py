@@ -1,4 +1,4 @@
-"""`CompiledModel`: all that a step needs to know of a model, which is what `compile` settles."""
+"""`CompiledModel`: all that a step needs to know of a model; `compile` makes it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from torchkeras.engine.modes import in_mode
 from torchkeras.engine.step.by_sample import is_by_sample
 from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
-from torchkeras.engine.step.targets import Target
+from torchkeras.engine.step.targets import Target, losses_and_metrics, measures_of
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.metrics import Metric
 from torchkeras.world.one_process import ONE_REPLICA, OneReplica
@@ -32,22 +32,21 @@ BatchStep = Callable[[Batch], Values]
 
 @dataclass(eq=False)
 class CompiledModel:
-    """All that a step needs to know of a compiled model, looked up once: what `compile` settles.
+    """All that a step needs to know of a compiled model, looked up once by `compile`.
 
-    `network` computes the model's outputs and, after them, what the model's `add_loss` (`added_losses`, as many) and
-    `add_metric` (`added_metrics`, by name) were given. `fed`: the places of the targets that it takes after the inputs,
-    for losses and metrics that are computed in it. `details`: some output has a mask, or some layer an activity
-    regularizer. `own_loss`: a user's `compute_loss`, given batch, outputs, masks and all other losses. `ends`: the
-    modules whose hooks would see that an output's activation is left out. `widened`: the outputs whose 16 bits losses
-    and metrics take as 32. `scaling`: where layers train in float16.
+    `network` computes the model's outputs and, after them, the tensors of the model's `add_loss` (`added_losses` is
+    their number) and `add_metric` (`added_metrics` are their names). `fed`: the indices of the targets that it takes
+    after the inputs, for losses and metrics that it computes. `details`: some output has a mask, or some layer an
+    activity regularizer. `own_loss`: a user's `compute_loss`, of the batch, outputs, masks and all other losses.
+    `ends`: the modules whose hooks would see that an output's activation is left out. `widened`: the outputs of 16 bits
+    that losses and metrics take as 32 bits. `scaling`: the loss scale, if layers train in float16.
 
-    `learn`, `score`: the built-in step's halves, plain or compiled by torch; None where the class has its own step.
-    `replicas`: how a step passes forward over the network and gets its gradients, from several processes or from one.
-    `is_unbuilt`: whether the first call may build more of what trains. `placed`: the devices and types of the
-    parameters when the optimizer last saw them. `asking`: the ids of the parameters that asked for gradients when the
-    weights were last found to train as `compile` left them. `predicting`: what predicts compiled by torch, once it is
-    asked for. `settled`: how often options had changed that this depends on; `look_again()` follows those that did
-    since.
+    `learn`, `score`: the built-in training and test steps, plain or compiled by torch; None if the class has its own.
+    `replicas`: the forward pass over the network and its gradients, by several processes or by one.
+    `is_unbuilt`: whether the first call may build more weights. `placed`: the devices and types of the parameters when
+    the optimizer last saw them. `asking`: the ids of the parameters with `requires_grad` when the weights were last
+    found to train as at `compile`. `predicting`: the prediction compiled by torch, once it is used. `settled`: the
+    count of changed options that this object follows; `look_again()` follows later changes.
     """
 
     network: Network
@@ -73,17 +72,19 @@ class CompiledModel:
     predicting: Any = None
     replicas: OneReplica = ONE_REPLICA
     settled: int = field(default_factory=lambda: SETTLED.count)
-    look_again: Callable[[], None] | None = None
+    look_again: Callable[[], None] = lambda: None
 
     def follow(self, penalized: list[Variable], constrained: list[Variable], details: bool) -> None:
-        """Take penalties, constraints and last activations as options of layers have them now."""
+        """Follow the options of layers: penalties, constraints and last activations as they are now."""
         self.regularized, self.constrained, self.details = penalized, constrained, self.details or details
-        self.targets = [
-            each if facts_of(layer).ends_in == each.logits else each.with_activation()  # type: ignore[union-attr]
-            for each, layer in zip(self.targets, self.ends[2:], strict=True)
-        ]
+        targets: list[Target] = []
+        for target, layer in zip(self.targets, self.ends[2:], strict=True):
+            if facts_of(layer).ends_in != target.logits:  # type: ignore[union-attr]
+                target = target.with_activation()
+            targets.append(target)
+        self.targets = targets
         self.__dict__.pop("logits", None)
-        # Written here, and first: torch.compile can follow neither that nor the choice of direct calls.
+        # The function is written here, and first: torch.compile can follow neither that nor the choice of direct calls.
         generated = self.network._generated
         generated.function(generated.plain._replace(details=self.details, logits=self.logits))
         self.calls, self.settled = HookFreeCalls(self.network), SETTLED.count
@@ -95,30 +96,27 @@ class CompiledModel:
 
     @lazy_property
     def exact(self) -> tuple[int, ...]:
-        """The outputs of which crossentropies are exact."""
+        """The outputs whose crossentropies are exact."""
         return tuple(target.index for target in self.targets if target.exact)
 
     @lazy_property
     def kept(self) -> Mapping[str, Metric]:
-        """The metrics with state, by name."""
-        return {each.name: each.metric for target in self.targets for each in target.measures if each.keeps_state}
+        """The metrics with a state, by name."""
+        return {each.name: each.metric for each in measures_of(self.targets) if each.keeps_state}
 
     @lazy_property
     def by_sample(self) -> bool:
         """Whether loss and metrics are means over samples, and nothing is added to them."""
         if self.details or self.added_losses or self.added_metrics or self.own_loss or self._gathers_penalized():
             return False
-        scores = [target.objective.given for target in self.targets]
-        for target in self.targets:
-            scores += [measure.metric for measure in target.measures]
-        return bool(scores) and all(map(is_by_sample, scores))
+        return len(self.targets) > 0 and all(map(is_by_sample, losses_and_metrics(self.targets)))
 
     def _gathers_penalized(self) -> bool:
-        """Whether a penalty is on weights that processes share: it gathers them, in all processes at once."""
-        with in_mode(False):  # to look changes nothing, also where a weight is computed
+        """Whether a penalty is on weights that processes share: all processes must gather these at once."""
+        with in_mode(False):  # a computed weight must change nothing here
             return any(sharing().is_sharded(tensor) for variable in self.regularized for tensor in variable.tensors)
 
     @lazy_property
     def calls(self) -> HookFreeCalls:
-        """How a step calls the network; made for the first one, and set again when a run begins."""
+        """How a step calls the network; made for the first step, and set again when a run begins."""
         return HookFreeCalls(self.network)

@@ -1,13 +1,12 @@
-"""The loss scale: what keeps the gradients of layers that compute in float16 within what float16 can hold.
+"""The loss scale: it keeps the gradients of layers that compute in float16 within the range of float16.
 
-The gradients are those of scale * loss, and are divided by the scale before anything looks at them. The scale begins at
-2**15. Gradients that are not finite halve it; after 2000 steps in a row without any it doubles. These are Keras's
-numbers, but that a loss which is not finite itself leaves the scale as it is, of which it says nothing. The update of
-such gradients is skipped on the device, without waiting for it: by the optimizer's own kernel (Adam, SGD), or else by
-taking back weights and the optimizer's state from a copy made before.
+The gradients are those of scale * loss, and are divided by the scale before they are used. The scale starts at 2**15.
+Gradients that are not finite halve it; after 2000 steps in a row without any it doubles. These are Keras's numbers,
+except that a loss which is not finite itself leaves the scale as it is. The device skips the update by such gradients,
+without waiting: by the optimizer's own kernel (Adam, SGD), or else by taking back weights and the optimizer's state
+from a copy.
 
-As under `engine.step.nonfinite`, what the host counts goes on: an optimizer's `iterations` counts a step that was
-skipped.
+As in `engine.step.nonfinite`, the host still counts: an optimizer's `iterations` include a skipped step.
 """
 
 # pyright: reportPrivateImportUsage=false
@@ -29,9 +28,9 @@ SMALLEST = 2.0**-24  # from 0 it could not grow again
 
 
 class LossScale(Guard):
-    """The scale of a compiled model, and the guard that takes back updates of gradients beyond what float16 holds.
+    """The scale of a compiled model, and the guard that takes back updates by gradients that overflow float16.
 
-    `hides`: whether such gradients become zeros for what comes after, a guard of the user's.
+    `hides`: whether such gradients become zeros, so that the guard of `on_nonfinite` does not see them.
     """
 
     def __init__(self, watched: Watched, device: torch.device, hides: bool):
@@ -50,7 +49,7 @@ class LossScale(Guard):
             value.copy_(state[name])
 
     def for_loss(self, loss: Tensor) -> Tensor:
-        """The scale as the gradient that `loss` has of itself."""
+        """The scale, as the gradient of `loss` by itself."""
         if self.scale.device != loss.device:  # the model was moved
             self._move(loss.device)
         return self.scale.to(loss.dtype)

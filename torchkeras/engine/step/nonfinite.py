@@ -1,12 +1,12 @@
-"""What happens when a loss or gradient is not a finite number: decided on the device, without waiting for it.
+"""What happens when a loss or gradient is not finite: the device decides it, and the host does not wait.
 
-Under every policy an update that such numbers would make is taken back, weights, statistics, moments and metrics alike,
-and the batch counts in no mean. `skip` goes on with the next batch. `stop` and `raise` take back all later updates as
-well, until the host looks (some ten times a second, and at an epoch's end): the weights are then those of the last good
-step. Where gradients accumulate, those of a bad batch are left out of the mean.
+Every policy takes back the update of such a batch: weights, statistics, moments and metrics. The batch counts in no
+mean. `skip` goes on with the next batch. `stop` and `raise` take back all later updates too, until the host looks (ten
+times a second, and at the end of an epoch): the weights are then those of the last good step. If gradients accumulate,
+those of a bad batch are left out of the mean.
 
-What the host counts goes on all the same: an optimizer's `iterations`, and what it computes from them (schedules,
-decay, Adam's bias correction), count a skipped batch too. Random numbers that a bad batch drew stay drawn.
+The host still counts a skipped batch: in an optimizer's `iterations`, and in all that depends on them (schedules,
+decay, Adam's bias correction). Random numbers that a bad batch drew stay drawn.
 """
 
 # pyright: reportPrivateImportUsage=false
@@ -31,7 +31,7 @@ Values = Mapping[str, Tensor]
 
 
 class Watched(Protocol):
-    """What a step changes in place, by keys that stay."""
+    """The tensors that a step changes in place, by keys that stay the same."""
 
     def trained(self) -> dict[Any, Tensor]:
         """Weights, and the optimizer's state without accumulated gradients."""
@@ -42,18 +42,18 @@ class Watched(Protocol):
         ...
 
     def forget(self, known: set[Any]) -> None:
-        """Take away the state that a step created: all whose key is not known."""
+        """Remove the state that a step created, which has none of the known keys."""
         ...
 
 
 class Guard:
-    """Watches the steps of one epoch after another."""
+    """Watches the steps of epochs, and takes back those that are not finite."""
 
     def __init__(self, policy: str, watched: Watched, device: torch.device, looks_at_each: bool = False):
-        """`looks_at_each`: look after each batch, as several processes do, so that all look after the same one."""
+        """`looks_at_each`: look after each batch, as several processes do: all must look after the same batch."""
         self.policy, self._looks_at_each = policy, looks_at_each
         self._watched, self._device = watched, device
-        self._kept: dict[Any, Tensor] = {}
+        self._copies: dict[Any, Tensor] = {}  # of what a step changes, as it was before
         self._active = False
         self._true = torch.ones((), dtype=torch.bool, device=device)
         self._zero = torch.zeros((), device=device)
@@ -69,25 +69,25 @@ class Guard:
         self._next_look = time.perf_counter() + LOOK_EVERY
 
     def state_dict(self) -> dict[str, Tensor]:
-        """The counts of the epoch, and whether all was finite so far."""
+        """The counts of the epoch, and whether all numbers were finite so far."""
         return {"good": self._good, "good_steps": self.good_steps, "good_samples": self.good_samples}
 
     def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
         """Go on from a state."""
-        self._good, self.good_steps, self.good_samples = (
-            state[name].to(self._device, copy=True) for name in ("good", "good_steps", "good_samples")
-        )
+        self._good = state["good"].to(self._device, copy=True)
+        self.good_steps = state["good_steps"].to(self._device, copy=True)
+        self.good_samples = state["good_samples"].to(self._device, copy=True)
 
     # --- a step ------------------------------------------------------------------------------------------------------
 
     def watched(self, step: Callable[[], Values], samples: int) -> dict[str, Tensor]:
-        """Run a step and give its numbers; take back what it changed if its loss or a gradient is not finite.
+        """Run a step and return its numbers; take back what it changed if its loss or a gradient is not finite.
 
-        The step hands its gradients to `judged` on the way.
+        The step passes its gradients to `judged`.
         """
-        if self._active:  # a step of a user's own that calls the one it overrides
+        if self._active:  # a user's step that calls the step that it overrides
             return dict(step())
-        self._keep()
+        self._copy()
         self._active, self._finite, self._update, self._updated = True, self._true, self._true, False
         try:
             values = step()
@@ -95,7 +95,7 @@ class Guard:
             self._active = False
         with torch.no_grad():
             finite = self._finite & all_finite([values["loss"]]) if "loss" in values else self._finite
-            good = finite if self.policy == "skip" else finite & self._good
+            good = self._good_if(finite)
             self._take_back(good)
             self._good = self._counts = good
             self.good_steps += good
@@ -103,22 +103,21 @@ class Guard:
             return dict(values)
 
     def counting(self, values: Values) -> dict[str, Tensor]:
-        """The numbers of the last step as they count in means: zeros for one that was taken back."""
+        """The numbers of the last step as they count in means: zeros if it was taken back."""
         return {name: value.where(self._counts, 0) for name, value in values.items()}
 
     def judged(
         self, loss: Tensor | None, gradients: Sequence[Tensor | None], samples: float, optimizer: Any
     ) -> tuple[Sequence[Tensor | None], Any]:
-        """What the optimizer may take of the gradients of a batch of so many samples, and how many samples they are of.
+        """The gradients for the optimizer, and the number of their samples.
 
-        They are as given, unless the optimizer accumulates: then zeros, of no samples, for a bad batch. `loss`: None
-        where the gradients were made by hand.
+        Both are as passed, unless the optimizer accumulates: then a bad batch has gradients of 0, of no samples.
+        `loss`: None if the gradients were made by hand.
         """
         if not self._active:
             return gradients, samples
         self._finite = self._finite & all_finite([each for each in (loss, *gradients) if each is not None])
-        good = self._finite if self.policy == "skip" else self._finite & self._good
-        self._update = good
+        self._update = good = self._good_if(self._finite)
         if not getattr(optimizer, "gradient_accumulation_steps", None):
             return gradients, samples
         masked = self._zeroed(gradients, good)
@@ -127,48 +126,51 @@ class Guard:
             self._update = optimizer.samples_with(counted) > 0
         return masked, counted
 
+    def _good_if(self, finite: Tensor) -> Tensor:
+        """Whether a step counts: those after a bad one do so only under `skip`."""
+        return finite if self.policy == "skip" else finite & self._good
+
     def _zeroed(self, gradients: Sequence[Tensor | None], good: Tensor) -> list[Tensor | None]:
         """The gradients where they are good, else zeros."""
         return [None if gradient is None else torch.where(good, gradient, self._zero) for gradient in gradients]
 
     def applied(self, updated: bool) -> None:
-        """Called with whether the optimizer has changed the weights, rather than accumulated."""
+        """`updated`: whether the optimizer has changed the weights, and not only accumulated gradients."""
         self._updated = self._updated or updated
 
     def tripped(self, now: bool = False) -> bool:
-        """Whether training must end; looks at the device from time to time, or `now`."""
+        """Whether training must end; waits for the device only from time to time, or `now`."""
         if self.policy == "skip" or not (now or self._looks_at_each or time.perf_counter() >= self._next_look):
             return False
         self._next_look = time.perf_counter() + LOOK_EVERY
         return not self._good.item()
 
     @torch.no_grad()
-    def _keep(self) -> None:
+    def _copy(self) -> None:
         tensors = {**self._watched.trained(), **self._watched.counted()}
-        fit = self._kept.keys() == tensors.keys() and all(
-            (kept.shape, kept.dtype, kept.device) == (tensors[key].shape, tensors[key].dtype, tensors[key].device)
-            for key, kept in self._kept.items()
-        )
-        if not fit:
-            self._kept = {key: torch.empty_like(tensor) for key, tensor in tensors.items()}
+        if _kinds(self._copies) != _kinds(tensors):
+            self._copies = {key: torch.empty_like(tensor) for key, tensor in tensors.items()}
         if tensors:
-            torch._foreach_copy_([self._kept[key] for key in tensors], list(tensors.values()))
+            torch._foreach_copy_([self._copies[key] for key in tensors], list(tensors.values()))
 
     def _take_back(self, good: Tensor) -> None:
         trained, counted = self._watched.trained(), self._watched.counted()
-        # An update of accumulated gradients is one of the good batches, also when a bad one completes their number.
-        for tensors, stays in ((trained, self._update if self._updated else good), (counted, good)):
+        update = self._update if self._updated else good  # accumulated gradients are good, even if this batch is bad
+        for tensors, stays in ((trained, update), (counted, good)):
             at: dict[torch.device, Tensor] = {}
             for key, tensor in tensors.items():
-                if key in self._kept:
+                if key in self._copies:
                     if tensor.device not in at:  # some of torch's optimizers count on the CPU: there the host waits
                         at[tensor.device] = stays.to(tensor.device)
-                    kept = self._kept[key].to(tensor.device)  # a metric goes to the device at its first batch
-                    torch.where(at[tensor.device], tensor, kept, out=tensor.detach())
-        # State that a first step has made of nothing: torch's optimizers begin theirs in ways of their own. There the
-        # host waits too.
-        if (trained.keys() | counted.keys()) - self._kept.keys() and not good.item():
-            self._watched.forget(set(self._kept))
+                    copy = self._copies[key].to(tensor.device)  # a metric goes to the device at its first batch
+                    torch.where(at[tensor.device], tensor, copy, out=tensor.detach())
+        # A first step creates state, which each of torch's optimizers starts in its own way. There the host waits too.
+        if (trained.keys() | counted.keys()) - self._copies.keys() and not good.item():
+            self._watched.forget(set(self._copies))
+
+
+def _kinds(tensors: Mapping[Any, Tensor]) -> dict[Any, Any]:
+    return {key: (tensor.shape, tensor.dtype, tensor.device) for key, tensor in tensors.items()}
 
 
 def all_finite(tensors: list[Tensor]) -> Tensor:

@@ -1,9 +1,9 @@
-"""Whether an optimizer reaches all that should train: what it would pass over is an error, unless somebody froze it."""
+"""Whether an optimizer gets all parameters that should train: one that it would miss is an error, unless frozen."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Set
 from typing import Any
 
 import torch
@@ -16,13 +16,9 @@ from torchkeras.engine.layer.layer import Layer
 
 
 def check_reach(model: Any, parameters: Iterable[torch.Tensor], losses: Iterable[Any]) -> None:
-    """Raise ValueError for a parameter that would not train though nobody froze it; `losses`: those of `compile`."""
+    """Raise ValueError for a parameter that would not train although it is not frozen; `losses`: those of `compile`."""
     what = f"{type(model).__name__} {model.name!r}"
-    for layer, attribute, value in _hiding(model):
-        raise ValueError(
-            f"compile: {what} does not see what {type(layer).__name__} keeps in {attribute!r}, a "
-            f"{type(value).__name__}: keep modules and parameters in attributes, or in a plain list, tuple or dict."
-        )
+    _check_hidden(model, what)
     reached = set(map(id, parameters))
     for name, parameter in model.named_parameters():
         if is_lazy(parameter):
@@ -35,12 +31,13 @@ def check_reach(model: Any, parameters: Iterable[torch.Tensor], losses: Iterable
                 f"compile: the optimizer would not reach the parameter {name!r} of {what}: freeze it by "
                 "requires_grad_(False) if it is not to train."
             )
-    for loss, name, parameter in _of_losses(losses):
-        if parameter.requires_grad and id(parameter) not in reached:
-            raise ValueError(
-                f"compile: the loss {type(loss).__name__} has a parameter {name!r} of its own, which the optimizer of "
-                f"{what} would not reach: make it a part of the model, or freeze it by requires_grad_(False)."
-            )
+    for loss in losses:
+        for name, parameter in loss.named_parameters() if isinstance(loss, nn.Module) else ():
+            if parameter.requires_grad and id(parameter) not in reached:
+                raise ValueError(
+                    f"compile: the loss {type(loss).__name__} has a parameter {name!r} of its own, which the optimizer "
+                    f"of {what} would not reach: make it a part of the model, or freeze it by requires_grad_(False)."
+                )
 
 
 def bind(optimizer: Any, variables: list[Any], parameters: list[torch.Tensor]) -> None:
@@ -59,10 +56,10 @@ def discrepancy(
     frozen: Set[int] = frozenset(),
     lent: Set[int] = frozenset(),
 ) -> str:
-    """What is said where other weights would train now than `compile` has collected; the first in Keras's words.
+    """The warning that other weights would train now than `compile` has collected; it starts with Keras's words.
 
-    `frozen`: the ids of those collected that `trainable=False` has frozen since; `lent`: those of which another model's
-    `compile` knows it, and which train in this one.
+    `frozen`: the ids of collected parameters that `trainable=False` has frozen since; `lent`: the ids of those that are
+    frozen for another model's `compile`, and train in this one.
     """
     collected = set(map(id, parameters))
     cases: dict[str, list[str]] = {THAWED: [], FROZEN: [], LENT: []}
@@ -72,11 +69,15 @@ def discrepancy(
             cases[THAWED].append(each.full_name)
         elif ids & frozen:
             cases[LENT if ids & lent else FROZEN].append(each.full_name)
-    said = (f" {text} {', '.join(names[:5])}{', ...' * (len(names) > 5)}." for text, names in cases.items() if names)
-    return (
+    text = (
         "Discrepancy between trainable weights and collected trainable weights, did you set `model.trainable` without "
-        f"calling `model.compile` after?{''.join(said)}"
+        "calling `model.compile` after?"
     )
+    for case, names in cases.items():
+        if names:
+            shown = names if len(names) <= 5 else [*names[:5], "..."]
+            text += f" {case} {', '.join(shown)}."
+    return text
 
 
 THAWED = "Until then these stay as they are:"
@@ -85,9 +86,11 @@ LENT = "These are frozen in a model that was compiled after this one, and train 
 
 
 def warn_of_hooks(model: nn.Module, parameters: Iterable[torch.Tensor]) -> None:
-    """Warn of hooks on what trains that the built-in step does not call, since it leaves nothing in `grad`."""
+    """Warn of hooks on parameters that the built-in step does not call, since it leaves nothing in `grad`."""
     hooked = {id(each) for each in parameters if each._post_accumulate_grad_hooks}  # type: ignore[attr-defined]
-    for name, parameter in model.named_parameters() if hooked else ():
+    if not hooked:
+        return
+    for name, parameter in model.named_parameters():
         if id(parameter) in hooked:
             warnings.warn(
                 f"The parameter {name!r} has a hook of register_post_accumulate_grad_hook, which this training does "
@@ -97,16 +100,14 @@ def warn_of_hooks(model: nn.Module, parameters: Iterable[torch.Tensor]) -> None:
             return
 
 
-def _hiding(model: nn.Module) -> Iterator[tuple[nn.Module, str, Any]]:
-    """The attributes of users' layers that hold modules or parameters where torch does not see them."""
+def _check_hidden(model: nn.Module, what: str) -> None:
+    """Raise ValueError for an attribute of a user's layer with modules or parameters that torch does not find."""
     for layer in model.modules():
         if isinstance(layer, Layer) and layer._is_users:
             for attribute, value in attributes_of(layer).items():
                 if not attribute.startswith("_") and next(hidden(value), None) is not None:
-                    yield layer, attribute, value
-
-
-def _of_losses(losses: Iterable[Any]) -> Iterator[tuple[nn.Module, str, nn.Parameter]]:
-    for loss in losses:
-        if isinstance(loss, nn.Module):
-            yield from ((loss, name, parameter) for name, parameter in loss.named_parameters())
+                    raise ValueError(
+                        f"compile: {what} does not see what {type(layer).__name__} keeps in {attribute!r}, a "
+                        f"{type(value).__name__}: keep modules and parameters in attributes, or in a plain list, "
+                        "tuple or dict."
+                    )

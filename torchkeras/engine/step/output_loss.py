@@ -1,4 +1,4 @@
-"""The loss of an output, in whatever form it was given: one way to call it, and what targets it takes.
+"""The loss of an output: one way to call all forms that Keras and torch have, and the kind of targets that it takes.
 
 Keras's functions give a number a sample, under the weighted mean of 2.2.4. A `Loss` object reduces as its `reduction`
 says. A loss of torch (a module, or a function of torch.nn.functional) is called as torch calls it: (y_pred, y_true).
@@ -6,7 +6,7 @@ says. A loss of torch (a module, or a function of torch.nn.functional) is called
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import FunctionType
@@ -39,19 +39,24 @@ from torchkeras.world.one_process import CURRENT
 
 Score = Callable[[Tensor, Tensor], Tensor]
 
-# Losses of torch that compare number with number, where a target of another shape would be spread in silence.
-TORCH_ELEMENTWISE = (nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss)
-TORCH_ELEMENTWISE_FUNCTIONS: tuple[Callable[..., Tensor], ...] = (F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss)
-# The same, with targets from 0 to 1.
-TORCH_BINARY = (nn.BCELoss, nn.BCEWithLogitsLoss)
-TORCH_BINARY_FUNCTIONS: tuple[Callable[..., Tensor], ...] = (
-    *(F.binary_cross_entropy, F.binary_cross_entropy_with_logits),
-)
-# Those that take class numbers, which torch wants as int64.
-TORCH_CLASSES = (nn.CrossEntropyLoss, nn.NLLLoss, nn.MultiMarginLoss)
-TORCH_CLASSES_FUNCTIONS: tuple[Callable[..., Tensor], ...] = (F.cross_entropy, F.nll_loss, F.multi_margin_loss)
-
-
+# What targets the losses of torch take: all others take them as they are.
+TORCH_KINDS: Mapping[Any, str] = {
+    # These compare number with number: torch would broadcast a target of another shape in silence.
+    **dict.fromkeys((nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss), LIKE),
+    **dict.fromkeys((F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss), LIKE),
+    **dict.fromkeys((nn.BCELoss, nn.BCEWithLogitsLoss), BINARY),
+    **dict.fromkeys((F.binary_cross_entropy, F.binary_cross_entropy_with_logits), BINARY),
+    # torch wants class numbers as int64.
+    **dict.fromkeys((nn.CrossEntropyLoss, nn.NLLLoss, nn.MultiMarginLoss), CLASSES_OF_TORCH),
+    **dict.fromkeys((F.cross_entropy, F.nll_loss, F.multi_margin_loss), CLASSES_OF_TORCH),
+}
+# What targets the functions of Keras take: all others may be of any shape.
+KINDS: Mapping[Any, str] = {
+    **dict.fromkeys(ELEMENTWISE, LIKE),
+    losses.sparse_categorical_crossentropy: CLASSES,
+    **dict.fromkeys((losses.categorical_crossentropy, losses.categorical_focal_crossentropy), ONE_HOT),
+    **dict.fromkeys((losses.binary_crossentropy, losses.binary_focal_crossentropy), BINARY),
+}
 # The mean over all samples by fewer kernels than that of the means over the last axis.
 MEANS: Mapping[Any, Score] = {
     losses.mean_squared_error: lambda true, predicted: F.mse_loss(predicted, like(true, predicted)),
@@ -63,9 +68,9 @@ MEANS: Mapping[Any, Score] = {
 
 @dataclass(frozen=True)
 class Objective:
-    """A loss: `given`, what the user passed, resolved; `target_kind`, what it takes for a target.
+    """A loss: `given` is the function or object, `target_kind` the kind of targets that it takes.
 
-    `function`: that of a partial, else what was given. `mask_weighs`: whether masked steps count 0 in the mean over all
+    `function`: that of a partial, else `given`. `mask_weighs`: whether masked steps count 0 in the mean over all
     steps; otherwise the mean is over the unmasked. `is_users`: whether it is neither the package's nor torch's.
     """
 
@@ -76,9 +81,7 @@ class Objective:
     is_users: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        # most often a function of the package: told here, without a call
-        of_package = type(self.given) is FunctionType and (self.given.__module__ or "").startswith("torchkeras.")
-        object.__setattr__(self, "is_users", not of_package and is_users(self.given))
+        object.__setattr__(self, "is_users", is_users(self.given))
 
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
         """The loss of a batch, a scalar; weight: (batch,) or (batch, time), mask: (batch, time)."""
@@ -86,7 +89,7 @@ class Objective:
 
     @lazy_property
     def adds_up(self) -> bool:
-        """Whether what it is of parts of a batch tells what it is of the whole."""
+        """Whether the value for a batch follows from the values for its parts."""
         return adds_up(self.given)
 
 
@@ -94,9 +97,7 @@ class FunctionObjective(Objective):
     """`weighted_mean(loss(y_true, y_pred))`"""
 
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
-        if weight is None and mask is None:
-            return mean_of(self.given, true, predicted)
-        return weighted_mean(scores_of(self.given, true, predicted), weight, mask, self.mask_weighs)
+        return mean_of(self.given, true, predicted, weight, mask, self.mask_weighs)
 
 
 class LossObjective(Objective):
@@ -106,42 +107,44 @@ class LossObjective(Objective):
         if self.mask_weighs:
             weight, mask = with_mask(weight, mask), None
         if weight is not None and weight.dim() < predicted.dim() - 1:
-            weight = weight.reshape(*weight.shape, *(1,) * (predicted.dim() - 1 - weight.dim()))
+            weight = _with_axes(weight, predicted.dim() - 1)
         return self.given(true, predicted, sample_weight=weight, mask=mask)
 
 
 class TorchObjective(Objective):
     """A loss of torch: the scalar that it gives, or the weighted mean of its numbers (`reduction="none"`).
 
-    Class numbers reach those that take them as int64, of the shape (batch,), whatever whole type they have and whether
-    or not there is a second axis of length 1. Raises ValueError for weights or a mask when it has reduced to a scalar
-    already.
+    Raises ValueError for weights or a mask if the loss is a scalar.
     """
 
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
         if isinstance(self.given, nn.Module) and any(b.device != predicted.device for b in self.given.buffers()):
             self.given.to(predicted.device)  # such as the weights of classes
-        if self._takes_classes:
-            true = _as_class_numbers(true, predicted)
         loss = self.given(predicted, true)
         check_scores(self.given, loss)
         if loss.dim():
             return weighted_mean(loss, weight, mask, self.mask_weighs)
-        if weight is not None or mask is not None:
-            what = "sample or class weights" if weight is not None else "a mask"
-            raise ValueError(
-                f"The loss {name_of(self.given)} gives one number a batch, so {what} cannot enter it: make it with "
-                "reduction='none'."
-            )
+        for what, found in (("sample or class weights", weight), ("a mask", mask)):
+            if found is not None:
+                raise ValueError(
+                    f"The loss {name_of(self.given)} gives one number a batch, so {what} cannot enter it: make it with "
+                    "reduction='none'."
+                )
         return loss
 
-    @property
-    def _takes_classes(self) -> bool:
-        return isinstance(self.given, TORCH_CLASSES) or self.function in TORCH_CLASSES_FUNCTIONS
+
+class TorchClassesObjective(TorchObjective):
+    """A loss of torch that takes class numbers.
+
+    They reach it as int64 of the shape (batch,); the targets may have any integer type, and a second axis of length 1.
+    """
+
+    def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
+        return super().__call__(_as_class_numbers(true, predicted), predicted, weight, mask)
 
 
 def _as_class_numbers(true: Tensor, predicted: Tensor) -> Tensor:
-    """Whole numbers as torch wants classes: int64, of the shape (batch,); other targets as they are."""
+    """Integers as torch wants class numbers: int64, of the shape (batch,); other targets as they are."""
     if true.is_floating_point() or true.dtype == torch.bool:
         return true
     if true.dim() == predicted.dim() == 2 and true.shape[1] == 1:
@@ -150,9 +153,7 @@ def _as_class_numbers(true: Tensor, predicted: Tensor) -> Tensor:
 
 
 def objective(identifier: Any, mask_weighs: bool = False) -> Objective:
-    """The objective that a name, function, class, config or object stands for.
-
-    `mask_weighs`: see `Objective`.
+    """The objective of a name, function, class, config or object; `mask_weighs`: see `Objective`.
 
     Raises ValueError for an unknown name, and a `Loss` that does not reduce.
     """
@@ -164,20 +165,17 @@ def objective(identifier: Any, mask_weighs: bool = False) -> Objective:
                 "'sum_over_batch_size', 'sum' or 'mean'."
             )
         kind = _target_kind(function_of(found))
-        ignores = kind == CLASSES and getattr(found, "ignore_class", None) is not None
-        return LossObjective(found, SOME_CLASSES if ignores else kind, found, mask_weighs)
-    if isinstance(found, nn.Module):
-        return TorchObjective(found, _kind_of_torch(found), found, mask_weighs)
+        if kind == CLASSES and getattr(found, "ignore_class", None) is not None:
+            kind = SOME_CLASSES
+        return LossObjective(found, kind, found, mask_weighs)
     function = unwrapped(found)
-    if (getattr(function, "__module__", None) or "").partition(".")[0] == "torch":
-        kind = _kind_of_torch(function)
-        ignores = isinstance(found, partial) and "ignore_index" in found.keywords
-        return TorchObjective(found, AS_GIVEN if ignores else kind, function, mask_weighs)
+    if isinstance(found, nn.Module) or str(getattr(function, "__module__", "")).partition(".")[0] == "torch":
+        return _of_torch(found, function, mask_weighs)
     return FunctionObjective(found, _target_kind(found), function, mask_weighs)
 
 
 def unwrapped(function: Any) -> Any:
-    """The function that a `functools.partial` is made of, else itself."""
+    """The function of a `functools.partial`, else the function itself."""
     return unwrapped(function.func) if isinstance(function, partial) else function
 
 
@@ -187,41 +185,47 @@ def name_of(loss: Any) -> str:
 
 
 def _target_kind(function: Any) -> str:
-    """What targets a function of Keras takes; any other is free."""
-    if function is losses.sparse_categorical_crossentropy:
-        return CLASSES
-    if any(function is known for known in (losses.categorical_crossentropy, losses.categorical_focal_crossentropy)):
-        return ONE_HOT
-    if any(function is known for known in (losses.binary_crossentropy, losses.binary_focal_crossentropy)):
-        return BINARY
-    return LIKE if any(function is known for known in ELEMENTWISE) else FREE
+    """What targets a function of Keras takes; those of any other function are free."""
+    return KINDS.get(function, FREE) if isinstance(function, Hashable) else FREE
 
 
-def _kind_of_torch(loss: Any) -> str:
-    """What targets a module or function of torch takes."""
-    if isinstance(loss, TORCH_BINARY) or loss in TORCH_BINARY_FUNCTIONS:
-        return BINARY
-    if isinstance(loss, TORCH_CLASSES) or loss in TORCH_CLASSES_FUNCTIONS:
-        return CLASSES_OF_TORCH if getattr(loss, "ignore_index", IGNORED) == IGNORED else AS_GIVEN
-    return LIKE if isinstance(loss, TORCH_ELEMENTWISE) or loss in TORCH_ELEMENTWISE_FUNCTIONS else AS_GIVEN
+def _of_torch(found: Any, function: Any, mask_weighs: bool) -> TorchObjective:
+    """The objective of a module or function of torch; `function`: that of a partial, else `found` itself."""
+    forms = function, *type(function).__mro__
+    kind = next((TORCH_KINDS[form] for form in forms if form in TORCH_KINDS), AS_GIVEN)
+    if kind != CLASSES_OF_TORCH:
+        return TorchObjective(found, kind, function, mask_weighs)
+    if getattr(function, "ignore_index", IGNORED) != IGNORED or "ignore_index" in getattr(found, "keywords", ()):
+        kind = AS_GIVEN
+    return TorchClassesObjective(found, kind, function, mask_weighs)
 
 
-def mean_of(function: Score, true: Tensor, predicted: Tensor, by_feature: bool = False) -> Tensor:
-    """The mean of a function of Keras's over all samples; `by_feature`: it may give one for each feature."""
-    try:
-        whole = MEANS.get(function)
-    except TypeError:  # it cannot be looked up
-        whole = None
-    if whole is not None:
-        return whole(true, predicted)
-    scores = scores_of(function, true, predicted, by_feature)
-    return scores.mean(dtype=None if scores.is_floating_point() else torch.float32)
+def mean(values: Tensor) -> Tensor:
+    """The mean of all values; that of integers and booleans in float32."""
+    return values.mean(dtype=None if values.is_floating_point() else torch.float32)
+
+
+def mean_of(
+    function: Score,
+    true: Tensor,
+    predicted: Tensor,
+    weight: Tensor | None,
+    mask: Tensor | None,
+    mask_weighs: bool = False,
+    by_feature: bool = False,
+) -> Tensor:
+    """The `weighted_mean` of a function; `by_feature`: without weights and mask it may give a number a feature."""
+    if weight is not None or mask is not None:
+        return weighted_mean(scores_of(function, true, predicted), weight, mask, mask_weighs)
+    if isinstance(function, FunctionType) and function in MEANS:
+        return MEANS[function](true, predicted)
+    return mean(scores_of(function, true, predicted, by_feature))
 
 
 def scores_of(function: Score, true: Tensor, predicted: Tensor, by_feature: bool = False) -> Tensor:
-    """What a function gives: a number, or one for each sample; `by_feature`: or one for each feature.
+    """Call a function: it gives a number, or one for each sample; with `by_feature`, it may give one for each feature.
 
-    Raises TypeError for what is no tensor with values, and ValueError for another number of them.
+    Raises TypeError unless it gives a tensor with values, and ValueError for another number of values.
     """
     scores = function(true, predicted)
     if isinstance(scores, KerasTensor):
@@ -236,28 +240,33 @@ def scores_of(function: Score, true: Tensor, predicted: Tensor, by_feature: bool
 
 
 def with_mask(weight: Tensor | None, mask: Tensor | None) -> Tensor | None:
-    """Weights of which the masked ones are 0; weight: (batch,) or (batch, time), mask: (batch, time)."""
-    if mask is None or weight is None:
-        return mask if weight is None else weight
-    return weight.reshape(*weight.shape, *(1,) * (mask.dim() - weight.dim())) * mask
+    """The weights, 0 for what is masked; weight: (batch,) or (batch, time), mask: (batch, time)."""
+    if mask is None:
+        return weight
+    if weight is None:
+        return mask
+    return _with_axes(weight, mask.dim()) * mask
+
+
+def _with_axes(weight: Tensor, axes: int) -> Tensor:
+    """A weight with as many axes; those added at the end have the size 1."""
+    return weight.reshape(*weight.shape, *(1,) * (axes - weight.dim()))
 
 
 def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None, mask_weighs: bool = False) -> Tensor:
-    """Keras's mean over samples: masked scores count 0 in a mean over the unmasked, weights of 0 are left out of it.
+    """Keras's mean over samples: it leaves out masked scores and weights of 0.
 
-    `mask_weighs`: masked scores count 0 in a mean over all.
+    `mask_weighs`: masked scores count 0 in a mean over all scores.
 
-    It is 0 where all are masked or left out: such a batch teaches nothing, where Keras 2.2.4 would set weights to NaN.
-    One number for the whole batch counts as that of every sample, and step: weights multiply it by their mean over the
-    samples that they do not leave out. scores: () or (batch, ...), True counted as 1; weight: (batch,) or (batch,
-    time); mask: (batch, time). Raises ValueError for scores of samples where steps are weighted or masked.
+    The mean is 0 if all scores are masked or left out: such a batch trains nothing, while Keras 2.2.4 would set weights
+    to NaN. One number for the whole batch counts for every sample and step: it is multiplied by the mean of the weights
+    that are not 0. scores: () or (batch, ...), True counts 1; weight: (batch,) or (batch, time); mask: (batch, time).
+    Raises ValueError for one score a sample if there are weights or a mask for steps.
     """
-    if weight is None and mask is None:
-        return scores.mean(dtype=None if scores.is_floating_point() else torch.float32)
-    for what, given in (("sample weights", weight), ("a mask", mask)):
-        if given is not None and 0 < scores.dim() < given.dim():
+    for what, by in (("sample weights", weight), ("a mask", mask)):
+        if by is not None and 0 < scores.dim() < by.dim():
             raise ValueError(
-                f"{what} of shape {tuple(given.shape)} need a loss or metric of as many axes; it gave the shape "
+                f"{what} of shape {tuple(by.shape)} need a loss or metric of as many axes; it gave the shape "
                 f"{tuple(scores.shape)}."
             )
     if not scores.is_floating_point():
@@ -270,17 +279,17 @@ def weighted_mean(scores: Tensor, weight: Tensor | None, mask: Tensor | None, ma
 
 
 def _masked(scores: Tensor, mask: Tensor, mask_weighs: bool) -> Tensor:
-    """Scores whose mean is that over the unmasked ones, or with `mask_weighs` over all, of which the masked are 0."""
+    """Scores whose mean is that of the unmasked scores; with `mask_weighs`, scores of which the masked are 0."""
     if scores.dim() > mask.dim():
         scores = scores.flatten(mask.dim()).mean(-1)
-    kept = mask.to(scores.dtype)
+    counted = mask.to(scores.dtype)
     if mask_weighs:
-        return scores * kept
-    return divide_no_nan(scores * kept, CURRENT.batch.mean(kept, of=mask))
+        return scores * counted
+    return divide_no_nan(scores * counted, CURRENT.batch.mean(counted, of=mask))
 
 
 def _weighted(scores: Tensor, weight: Tensor) -> Tensor:
-    """Scores whose mean is the weighted one over those with a weight that is not 0."""
+    """Scores whose mean is the weighted mean of those with a weight other than 0."""
     if scores.dim() > weight.dim():
         scores = scores.flatten(weight.dim()).mean(-1)
     counted = (weight != 0).to(scores.dtype)

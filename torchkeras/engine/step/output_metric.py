@@ -1,16 +1,15 @@
-"""The metrics of an output: functions, averaged over the batches, and objects, which keep state of their own.
+"""The metrics of an output: functions, averaged over the batches, and objects with a state of their own.
 
-Where the output ends in a softmax or sigmoid that nothing but a crossentropy needs, a step has the logits alone;
-`LOGITS` tells which functions give the same for these, or by which other function.
+If an output ends in a softmax or sigmoid that only a crossentropy needs, a step computes only the logits. `LOGITS` has
+the functions that give the same for logits, or the function to call in their place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Container, Hashable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from numbers import Real
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -23,14 +22,16 @@ from torchkeras.base.naming import snake_case
 from torchkeras.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.step.by_sample import adds_up
-from torchkeras.engine.step.output_loss import Objective, Score, unwrapped
+from torchkeras.engine.step.output_loss import Objective, Score, name_of, unwrapped
 from torchkeras.engine.step.unchanged import is_users
-from torchkeras.engine.symbolic.tensor import KerasTensor
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.losses.loss import function_of
 from torchkeras.losses.shared import OF_PROBABILITIES, exactly
 from torchkeras.metrics.confusion import Confusion
 from torchkeras.metrics.direction import rising
 from torchkeras.metrics.keras3 import binary_accuracy
+
+Link = Callable[[Tensor], Tensor]  # from logits to probabilities
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Measure:
 
     @lazy_property
     def adds_up(self) -> bool:
-        """Whether what it is of parts of a batch tells what it is of the whole: by means, or by sums of its states."""
+        """Whether the value for a batch follows from those for its parts: by their mean, or by the sum of states."""
         if self.scores is not None:  # numbers of samples, which the graph computes
             return True
         if self.keeps_state:
@@ -61,10 +62,10 @@ class Measure:
 
 
 class TorchMetric(metric_functions.Metric, abstract=True):
-    """A metric in the manner of torchmetrics (`update(preds, target)`, `compute()`, `reset()`), as a `Metric`.
+    """A metric with the methods of torchmetrics (`update(preds, target)`, `compute()`, `reset()`), as a `Metric`.
 
-    Class numbers come without a last axis of 1, and whole for those of `torchmetrics.classification`. Raises ValueError
-    for sample weights, which it has no place for.
+    Class numbers reach it without a last axis of 1; those for `torchmetrics.classification` as integers. Raises
+    ValueError for sample weights, which it cannot take.
     """
 
     adds_up = False
@@ -72,8 +73,8 @@ class TorchMetric(metric_functions.Metric, abstract=True):
     def __init__(self, metric: Any):
         super().__init__(name=snake_case(type(metric).__name__))
         self.metric: Any = metric
-        metric.sync_on_compute = False  # what several processes share is settled by the step
-        self.higher_is_better = getattr(metric, "higher_is_better", None)  # torchmetrics says so
+        metric.sync_on_compute = False  # the step combines the states of several processes
+        self.higher_is_better = getattr(metric, "higher_is_better", None)  # of torchmetrics
         self._takes_classes = type(metric).__module__.startswith("torchmetrics.classification")
 
     def update_state(self, y_true: Tensor, y_pred: Tensor, sample_weight: Tensor | None = None) -> None:
@@ -104,144 +105,145 @@ class TorchMetric(metric_functions.Metric, abstract=True):
         return [value for value in self._states().values() if isinstance(value, Tensor)]
 
     def _states(self) -> dict[str, Any]:
-        names = getattr(self.metric, "_defaults", None)  # torchmetrics', by name
-        kept = vars(self.metric) if names is None else {name: getattr(self.metric, name) for name in names}
-        return {name: value for name, value in kept.items() if names is not None or isinstance(value, Tensor)}
+        names = getattr(self.metric, "_defaults", None)  # of torchmetrics
+        if names is None:
+            return {name: value for name, value in vars(self.metric).items() if isinstance(value, Tensor)}
+        return {name: getattr(self.metric, name) for name in names}
 
     def state_dict(self) -> dict[str, Any]:
-        """The tensors of the metric, and lists of them, by their names, as they are now."""
-        return {name: v.clone() if isinstance(v, Tensor) else list(v) for name, v in self._states().items()}
+        """Copies of the metric's states by name: tensors, or lists of tensors."""
+        return {name: _copied(value) for name, value in self._states().items()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         for name, value in state.items():
-            setattr(self.metric, name, value.clone() if isinstance(value, Tensor) else list(value))
-        if hasattr(self.metric, "_computed"):  # torchmetrics keeps its last result, and warns before an update
+            setattr(self.metric, name, _copied(value))
+        if hasattr(self.metric, "_computed"):  # torchmetrics stores its last result, and warns before an update
             self.metric._computed, self.metric._update_count = None, max(1, self.metric._update_count)
 
     def get_config(self) -> dict[str, Any]:
-        """Refused: what is not a metric of this package is not written to a config. Raises ValueError."""
+        """Raises ValueError: only the metrics of this package have a config."""
         raise ValueError(f"The metric {type(self.metric).__name__} is not written to a config.")
 
 
+def _copied(state: Any) -> Any:
+    return state.clone() if isinstance(state, Tensor) else list(state)
+
+
 def as_reported(name: str, value: Any) -> Tensor:
-    """What a metric gives, a number or an array, as a tensor, without waiting. Raises TypeError for anything else."""
-    if isinstance(value, Tensor):
-        return value
-    if not isinstance(value, (Real, np.ndarray)):
+    """The result of a metric, a number or an array, as a tensor, without waiting. Raises TypeError for other types."""
+    if not isinstance(value, (Tensor, Real, np.ndarray)):
         raise TypeError(f"The metric {name!r} must give a number or an array; found {type(value).__name__}.")
     return torch.as_tensor(value)
 
 
 def measures(
-    identifier: Any, objective: Objective, output: KerasTensor, weighted: bool, link: Callable[[Tensor], Tensor] | None
+    identifier: Any, objective: Objective, output: KerasTensor, weighted: bool, link: Link | None
 ) -> list[Measure]:
-    """A metric, or each of those in a collection of torchmetrics, by the names that it gives them.
+    """The measure of a metric, or those of a collection of torchmetrics, under the names that it has for them.
 
-    `link`: see `link_of`.
-    Raises as `name_and_metric` does, and ValueError for a metric of the loss's other axis, or of other targets.
+    `link`: see `link_of`. Raises as `name_and_metric` does, and ValueError for a metric whose axis of classes, or whose
+    targets, are not those of the loss.
     """
-    collected = is_collection(identifier)
-    found = identifier.items() if collected else [name_and_metric(identifier, objective, output, link)]
-    pairs = [(name, TorchMetric(metric) if collected else metric) for name, metric in found]
-    found = [_measure(name, each, weighted) for name, each in pairs]
-    if link is not None:
-        found = [replace(each, of_probabilities=expects_probabilities(each.metric)) for each in found]
-    _check_against_loss(found, objective, output)
-    return found
+    if is_collection(identifier):
+        found = [(name, TorchMetric(metric)) for name, metric in identifier.items()]
+    else:
+        found = [name_and_metric(identifier, objective, output, link)]
+    result: list[Measure] = []
+    for name, metric in found:
+        keeps_state = isinstance(metric, metric_functions.Metric)
+        of_probabilities = link is not None and expects_probabilities(metric)
+        _check_against_loss(name, metric, of_probabilities, objective, output)
+        result.append(Measure(name, metric, weighted, keeps_state, None, of_probabilities, is_users(metric)))
+    return result
 
 
-def _measure(name: str, metric: Any, weighted: bool) -> Measure:
-    of_package = type(metric) is FunctionType and (metric.__module__ or "").startswith("torchkeras.")  # most often
-    is_own = not of_package and is_users(metric)
-    return Measure(name, metric, weighted, isinstance(metric, metric_functions.Metric), is_users=is_own)
-
-
-def _check_against_loss(found: list[Measure], objective: Objective, output: KerasTensor) -> None:
-    """Raise ValueError for a metric that would take axes or targets of a loss of torch for others."""
+def _check_against_loss(
+    name: str, metric: Any, of_probabilities: bool, objective: Objective, output: KerasTensor
+) -> None:
+    """Raise ValueError for a metric with another axis of classes, or other targets, than the loss of torch."""
     loss, options = _options_of(objective.given)
-    name = getattr(loss, "__name__", type(loss).__name__)
-    for each in found:
-        if _has_channels(objective, output) and _is_over_last_axis(each.metric):
-            raise ValueError(
-                f"compile: the metric {each.name!r} has the classes on the last axis, and {name} has those of an "
-                f"output of shape {output.shape} on axis 1: use 'accuracy'."
-            )
-        if each.of_probabilities and options.get("log_target", getattr(loss, "log_target", False)):
-            raise ValueError(
-                f"compile: the metric {each.name!r} expects probabilities as targets, and {name} with log_target=True "
-                "has their logarithms: give probabilities, and log_target=False."
-            )
+    if _has_channels(objective, output) and _is_over_last_axis(metric):
+        raise ValueError(
+            f"compile: the metric {name!r} has the classes on the last axis, and {name_of(loss)} has those of "
+            f"an output of shape {output.shape} on axis 1: use 'accuracy'."
+        )
+    if of_probabilities and options.get("log_target", getattr(loss, "log_target", False)):
+        raise ValueError(
+            f"compile: the metric {name!r} expects probabilities as targets, and {name_of(loss)} with "
+            "log_target=True has their logarithms: give probabilities, and log_target=False."
+        )
 
 
 def _is_over_last_axis(metric: Any) -> bool:
-    """Whether a metric has the classes on the last axis; some objects have an option for it."""
+    """Whether a metric has the classes on the last axis, which is an option of some objects."""
     if isinstance(metric, _OBJECTS_OVER_LAST_AXIS):
         return getattr(metric, "axis", -1) == -1 and not getattr(metric, "sparse_y_pred", False)
     function, options = _options_of(metric)
-    return any(function is each for each in _OVER_LAST_AXIS) and options.get("axis", -1) == -1
+    return function in _OVER_LAST_AXIS and options.get("axis", -1) == -1
 
 
 def _has_channels(objective: Objective, output: KerasTensor) -> bool:
     """Whether the loss has the classes of an output of (batch, classes, ...) on axis 1."""
-    return len(output.shape) > 2 and _among(_OF_CHANNELS, _options_of(objective.given)[0]) is not None
+    return len(output.shape) > 2 and _of_known(_options_of(objective.given)[0], _OF_CHANNELS)
 
 
 def is_collection(metric: Any) -> bool:
-    """Whether it is several metrics by name, as `torchmetrics.MetricCollection`."""
-    return _is_in_torchs_manner(metric) and all(hasattr(metric, method) for method in ("keys", "items"))
+    """Whether it holds several metrics by name, like `torchmetrics.MetricCollection`."""
+    return _is_like_torchmetrics(metric) and hasattr(metric, "keys") and hasattr(metric, "items")
 
 
 def name_and_metric(identifier: Any, objective: Objective, output: KerasTensor, link: Any = None) -> tuple[str, Any]:
-    """Name and function or object of a metric. `accuracy` and `crossentropy` go by the output's shape and loss.
+    """Name and function or object of a metric. `accuracy` and `crossentropy` depend on the output's shape and loss.
 
-    Raises ValueError for an unknown name, TypeError for what is none.
+    Raises ValueError for an unknown name, TypeError for None.
     """
-    if isinstance(identifier, str) and identifier in ("accuracy", "acc", "crossentropy", "ce"):
-        return _by_kind(identifier, _target_kind(objective, output, link))
-    found: Any = identifier if _is_in_torchs_manner(identifier) else metric_functions.get(identifier)
+    if isinstance(identifier, str) and identifier in _BY_TARGETS:
+        return _by_targets(identifier, _target_kind(objective, output, link))
+    found: Any = identifier if _is_like_torchmetrics(identifier) else metric_functions.get(identifier)
     if found is None:
         raise TypeError("compile: a metric must be a name, a function, a config or an object; found None.")
-    if _is_in_torchs_manner(found):  # also one of a class that was given
+    if _is_like_torchmetrics(found):  # `identifier`, or an object of a class
         found = TorchMetric(found)
     name = getattr(found, "name", getattr(found, "__name__", None))  # a partial may have a name of its own
-    return name if isinstance(name, str) else getattr(unwrapped(found), "__name__", type(found).__name__), found
+    if not isinstance(name, str):
+        name = getattr(unwrapped(found), "__name__", type(found).__name__)
+    return name, found
 
 
-def _is_in_torchs_manner(metric: Any) -> bool:
+def _is_like_torchmetrics(metric: Any) -> bool:
     methods = ("update", "compute", "reset")
     return not isinstance(metric, type) and all(hasattr(metric, method) for method in methods)
 
 
-def _by_kind(identifier: str, kind: str) -> tuple[str, Score]:
-    if identifier in ("accuracy", "acc"):
-        return "acc", _ACCURACIES[kind]
-    if kind not in _CROSSENTROPIES:
+def _by_targets(identifier: str, kind: str) -> tuple[str, Score]:
+    name, functions = _BY_TARGETS[identifier]
+    if kind not in functions:
         raise ValueError(
             f"compile: the metric {identifier!r} goes by the loss, and the loss does not say what targets it takes: "
             "give an object such as metrics.SparseCategoricalCrossentropy(from_logits=True)."
         )
-    return "ce", _CROSSENTROPIES[kind]
+    return name, functions[kind]
 
 
-def _target_kind(objective: Objective, output: KerasTensor, link: Any) -> str:
-    """How the targets of an output name classes, as far as its loss tells."""
-    given = objective.function
+def _target_kind(objective: Objective, output: KerasTensor, link: Link | None) -> str:
+    """How the targets of an output encode classes, as far as its loss says."""
+    loss, options = _options_of(objective.given)
     if _has_channels(objective, output):
         return "channels"
-    if _among(_OF_SIGNS, _options_of(objective.given)[0]) is not None:
+    if _of_known(loss, _OF_SIGNS):
         return "signs"
     if link is _sigmoid:
         return "binary logits"
-    if output.shape[-1] == 1 or given in _BINARY or type(given) in _BINARY:
-        return "binary scores" if _options_of(objective.given)[1].get("from_logits") else "binary"
-    if objective.target_kind in (CLASSES, SOME_CLASSES):
-        return "sparse"
-    return "categorical" if objective.target_kind in (LIKE, BINARY, ONE_HOT) else "by shape"
+    if output.shape[-1] != 1 and not _of_known(objective.function, _BINARY):
+        return _CLASSES_BY_KIND.get(objective.target_kind, "by shape")
+    if options.get("from_logits"):
+        return "binary scores"
+    return "binary"
 
 
 @rising
 def _binary_hits(y_true: Tensor, logits: Tensor) -> Tensor:
-    """y_true == (logits > 0): a sigmoid over 0.5, as booleans"""
+    """y_true == (logits > 0), as booleans: a sigmoid over 0.5."""
     return y_true == (logits > 0)
 
 
@@ -254,14 +256,17 @@ def _sign_hits(y_true: Tensor, y_pred: Tensor) -> Tensor:
 @rising
 def _hits_by_shape(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """The highest score is that of the class number, or of the one-hot row, whichever y_true is."""
-    sparse = y_true.dim() < y_pred.dim() or y_true.shape[-1] == 1
-    return (metric_functions.sparse_categorical_hits if sparse else metric_functions.categorical_hits)(y_true, y_pred)
+    if y_true.dim() < y_pred.dim() or y_true.shape[-1] == 1:
+        return metric_functions.sparse_categorical_hits(y_true, y_pred)
+    return metric_functions.categorical_hits(y_true, y_pred)
 
 
 @rising
 def _channel_hits(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """argmax(y_pred, 1) is the class number, or argmax(y_true, 1), as torch's losses have classes on axis 1."""
-    return (y_true.argmax(1) if y_true.shape == y_pred.shape else y_true) == y_pred.argmax(1)
+    """argmax(y_pred, 1) is the class number, or argmax(y_true, 1): torch's losses have the classes on axis 1."""
+    if y_true.shape == y_pred.shape:
+        y_true = y_true.argmax(1)
+    return y_true == y_pred.argmax(1)
 
 
 _BINARY = (
@@ -271,7 +276,7 @@ _BINARY = (
 _ACCURACIES: Mapping[str, Score] = {
     "binary": metric_functions.binary_accuracy,
     "binary logits": _binary_hits,
-    "binary scores": binary_accuracy,  # logits, of which Keras 3 counts those over 0.5; rounded, 1.7 would be no 1
+    "binary scores": binary_accuracy,  # logits: Keras 3 counts those over 0.5, while rounding would make 2 of 1.7
     "channels": _channel_hits,
     "signs": _sign_hits,
     "sparse": metric_functions.sparse_categorical_hits,
@@ -283,6 +288,15 @@ _CROSSENTROPIES: Mapping[str, Score] = {
     "binary logits": loss_functions.binary_crossentropy,
     "sparse": loss_functions.sparse_categorical_crossentropy,
     "categorical": loss_functions.categorical_crossentropy,
+}
+# The names of metrics that depend on the targets: the name that is reported, and the functions.
+_BY_TARGETS: Mapping[str, tuple[str, Mapping[str, Score]]] = {
+    **dict.fromkeys(("accuracy", "acc"), ("acc", _ACCURACIES)),
+    **dict.fromkeys(("crossentropy", "ce"), ("ce", _CROSSENTROPIES)),
+}
+_CLASSES_BY_KIND: Mapping[str, str] = {
+    **dict.fromkeys((CLASSES, SOME_CLASSES), "sparse"),
+    **dict.fromkeys((LIKE, BINARY, ONE_HOT), "categorical"),
 }
 
 
@@ -298,30 +312,30 @@ def _softmax(logits: Tensor) -> Tensor:
 
 
 def _softmax_over_channels(logits: Tensor) -> Tensor:
-    """As torch's losses have the classes of (batch, classes, ...)."""
+    """softmax along axis 1 of (batch, classes, ...), where torch's losses have the classes."""
     return torch.softmax(logits, 1) if logits.dim() > 2 else _softmax(logits)
 
 
 def _carrying(probabilities: Tensor, logits: Tensor, activation: str) -> Tensor:
-    """Probabilities with their logits, of which a crossentropy is exact."""
+    """Probabilities with their logits, from which a crossentropy is exact."""
     probabilities._keras_logits, probabilities._keras_activation = logits, activation  # type: ignore[attr-defined]
     return probabilities
 
 
-# What makes probabilities of what a loss takes: of Keras's if it was made with from_logits=True, of torch's always.
-_LINKS: Mapping[Any, Callable[[Tensor], Tensor]] = {
+# Functions from what a loss takes to probabilities: for Keras's losses with from_logits=True, and for torch's.
+_LINKS: Mapping[Any, Link] = {
     **dict.fromkeys((loss_functions.binary_crossentropy, loss_functions.binary_focal_crossentropy), _sigmoid),
     loss_functions.categorical_crossentropy: _softmax,
     loss_functions.sparse_categorical_crossentropy: _softmax,
     loss_functions.categorical_focal_crossentropy: _softmax,
 }
-_LINKS_OF_TORCH: Mapping[Any, Callable[[Tensor], Tensor]] = {
+_LINKS_OF_TORCH: Mapping[Any, Link] = {
     **dict.fromkeys((nn.BCEWithLogitsLoss, nn.functional.binary_cross_entropy_with_logits), _sigmoid),
     **dict.fromkeys((nn.MultiLabelSoftMarginLoss, nn.functional.multilabel_soft_margin_loss), _sigmoid),
     **dict.fromkeys((nn.CrossEntropyLoss, nn.functional.cross_entropy), _softmax_over_channels),
     **dict.fromkeys((nn.NLLLoss, nn.functional.nll_loss, nn.KLDivLoss, nn.functional.kl_div), torch.exp),
 }
-# What compares with a threshold of probabilities, or takes their logarithm. All else sees what the model gives.
+# Metrics that compare probabilities with a threshold, or take their logarithm. All others get the model's output.
 _OF_PROBABILITIES = (
     *(metric_functions.BinaryAccuracy, metric_functions.AUC, Confusion, metric_functions.FBetaScore),
     *(metric_functions.BinaryIoU, metric_functions.BinaryCrossentropy, metric_functions.CategoricalCrossentropy),
@@ -332,21 +346,22 @@ _FUNCTIONS_OF_PROBABILITIES: tuple[Callable[..., Tensor], ...] = (
     metric_functions.binary_accuracy,
     nn.functional.binary_cross_entropy,
 )
-_OF_CHANNELS = dict.fromkeys(
-    (nn.CrossEntropyLoss, nn.functional.cross_entropy, nn.NLLLoss, nn.functional.nll_loss), True
-)
-_OF_SIGNS = dict.fromkeys((nn.SoftMarginLoss, nn.functional.soft_margin_loss), True)
+_OF_CHANNELS = (nn.CrossEntropyLoss, nn.functional.cross_entropy, nn.NLLLoss, nn.functional.nll_loss)
+_OF_SIGNS = (nn.SoftMarginLoss, nn.functional.soft_margin_loss)
 _MODULES_OF_PROBABILITIES = ("torchmetrics.classification", "torcheval.metrics.classification")
 
 
-def link_of(objective: Objective, output: KerasTensor) -> Callable[[Tensor], Tensor] | None:
-    """What makes probabilities of an output: None where its loss takes no logits, or where it has them already."""
+def link_of(objective: Objective, output: KerasTensor) -> Link | None:
+    """The function from an output to probabilities; None if its loss takes no logits, or it ends in an activation."""
     function, options = _options_of(objective.given)
-    found = _among(_LINKS if options.get("from_logits") else _LINKS_OF_TORCH, function)
-    return None if found is None or facts_of(output._keras_history.layer).ends_in is not None else found
+    links = _LINKS if options.get("from_logits") else _LINKS_OF_TORCH
+    found = [link for known, link in links.items() if known in (function, type(function))]
+    if not found or facts_of(output._keras_history.layer).ends_in is not None:
+        return None
+    return found[0]
 
 
-# What computes from the logits of its predictions, where they are marked to be exact.
+# Functions that compute from the logits that predictions carry, if these are marked as exact.
 _EXACT: tuple[Callable[..., Tensor], ...] = (
     *(loss_functions.categorical_crossentropy, loss_functions.sparse_categorical_crossentropy),
     loss_functions.binary_crossentropy,
@@ -356,51 +371,53 @@ _EXACT: tuple[Callable[..., Tensor], ...] = (
 def is_exact_of(activation: str, what: Any) -> bool:
     """Whether a loss or metric gives the same for exact logits of an activation as for its exact result."""
     function, options = _options_of(what)
-    default = not options.get("from_logits") and options.get("axis", -1) == -1
-    of_scores = any(function is each for each in _ORDER_ALONE) and activation == "softmax"
-    return (default and any(function is each for each in _EXACT)) or of_scores
+    if function in _ORDER_ALONE:
+        return activation == "softmax"
+    return function in _EXACT and not options.get("from_logits") and options.get("axis", -1) == -1
 
 
-def exact_link(activation: str) -> Callable[[Tensor], Tensor]:
-    """What makes exact probabilities of the logits of an activation."""
+def exact_link(activation: str) -> Link:
+    """The function from the logits of an activation to exact probabilities."""
     link = {"softmax": _softmax, "sigmoid": _sigmoid}[activation]
     return lambda logits: exactly(link(logits))
 
 
 def expects_probabilities(metric: Any) -> bool:
-    """Whether a metric expects probabilities; `from_logits` and thresholds that it was made with decide."""
+    """Whether a metric expects probabilities; its options `from_logits` and `thresholds` say otherwise."""
     if isinstance(metric, TorchMetric):
         return type(metric.metric).__module__.startswith(_MODULES_OF_PROBABILITIES)
     function, options = _options_of(metric)
-    if not (isinstance(metric, _OF_PROBABILITIES) or any(function is each for each in _FUNCTIONS_OF_PROBABILITIES)):
+    if not (isinstance(metric, _OF_PROBABILITIES) or function in _FUNCTIONS_OF_PROBABILITIES):
         return False
-    given = options.get("thresholds", options.get("threshold"))
-    thresholds = [] if given is None else given if isinstance(given, (list, tuple)) else [given]
+    thresholds = as_list(options.get("thresholds", options.get("threshold")))
     of_logits = options.get("from_logits") or (thresholds and not any(0 < each < 1 for each in thresholds))
     return not of_logits
 
 
 def _options_of(what: Any) -> tuple[Any, Mapping[str, Any]]:
-    """The function of a loss or metric, or itself, and the options that it was made with."""
+    """The function of a loss or metric, or the object itself, and the options that it was made with."""
     if isinstance(what, partial):
         function, options = _options_of(what.func)
         return function, {**options, **what.keywords}
-    if isinstance(what, (loss_functions.LossFunctionWrapper, metric_functions.MeanMetricWrapper)):
-        function = what.fn if isinstance(what, loss_functions.Loss) else what._function
-        return function, what._options
+    if isinstance(what, loss_functions.LossFunctionWrapper):
+        return what.fn, what._options
+    if isinstance(what, metric_functions.MeanMetricWrapper):
+        return what._function, what._options
     if isinstance(what, loss_functions.Loss):
         return function_of(what), vars(what)
-    return what, vars(what) if isinstance(what, metric_functions.Metric) else {}
+    if isinstance(what, metric_functions.Metric):
+        return what, vars(what)
+    return what, {}
 
 
-def _among(links: Mapping[Any, Any], loss: Any) -> Any:
-    """The entry of a function, or of the class of a module."""
-    return next((link for known, link in links.items() if loss is known or type(loss) is known), None)
+def _of_known(loss: Any, known: Container[Any]) -> bool:
+    """Whether a loss is one of these functions, or its class one of these classes."""
+    return type(loss) in known or loss in known
 
 
-# --- metrics of an output of which a step has the logits alone -------------------------------------------------------
+# --- metrics of an output of which a step computes only the logits ---------------------------------------------------
 
-_ORDER_ALONE: tuple[Callable[..., Tensor], ...] = (  # which score is larger, the logits tell as well
+_ORDER_ALONE: tuple[Callable[..., Tensor], ...] = (  # only the order of the scores counts, which the logits have too
     *(metric_functions.categorical_hits, metric_functions.sparse_categorical_hits),
     *(metric_functions.categorical_accuracy, metric_functions.sparse_categorical_accuracy),
 )
@@ -426,7 +443,7 @@ LOGITS: Mapping[str, Mapping[Any, Score]] = {
         loss_functions.binary_crossentropy: loss_functions.binary_crossentropy,
     },
 }
-# The objects that need the logits alone, by their exact class; a loss among them must take probabilities.
+# The objects that need only the logits, by their exact class; a loss among them must take probabilities.
 LOGITS_OBJECTS: Mapping[str, tuple[type, ...]] = {
     "softmax": (
         *(loss_functions.CategoricalCrossentropy, loss_functions.SparseCategoricalCrossentropy),
@@ -441,4 +458,4 @@ def takes_logits(activation: str, what: Any) -> bool:
     if type(what) in LOGITS_OBJECTS[activation]:
         of_probabilities = not getattr(what, "from_logits", False) and getattr(what, "axis", -1) == -1
         return of_probabilities and getattr(what, "dtype", None) in (None, "float32")
-    return callable(getattr(what, "__hash__", None)) and what in LOGITS[activation]
+    return isinstance(what, Hashable) and what in LOGITS[activation]

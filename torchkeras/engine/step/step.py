@@ -20,11 +20,11 @@ from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.modes import call_module
 from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel, Values
-from torchkeras.engine.step.output_loss import Score, mean_of, name_of, scores_of, weighted_mean, with_mask
+from torchkeras.engine.step.output_loss import mean, mean_of, name_of, with_mask
 from torchkeras.engine.step.output_metric import LOGITS
 from torchkeras.engine.step.targets import Target
 from torchkeras.engine.step.unchanged import checked
-from torchkeras.engine.symbolic.tensor import as_list
+from torchkeras.engine.symbolic.tensor import as_list, unpacked
 from torchkeras.losses.shared import carried, exactly
 from torchkeras.metrics import Metric
 from torchkeras.world.one_process import CURRENT, ONE_REPLICA
@@ -33,9 +33,9 @@ AS_IT_IS = nullcontext()
 
 
 class Learned(NamedTuple):
-    """What a batch says to an optimizer: the loss, its gradients by the parameters; and the reported numbers.
+    """What a training batch gives: the loss, its gradients by the parameters, and the reported numbers.
 
-    `outputs`: those whose metrics are left to the caller and are not among the numbers; None where they are.
+    `outputs`: the outputs if their metrics are not among the numbers yet, and are left to the caller; else None.
     """
 
     loss: torch.Tensor
@@ -44,25 +44,24 @@ class Learned(NamedTuple):
     outputs: list[torch.Tensor] | None = None
 
 
-Learner = Callable[..., Learned]  # (model, batch, late=False), as `learn`
+Learner = Callable[..., Learned]  # (model, batch, defer_metrics=False), as `learn`
 Scorer = Callable[[CompiledModel, Batch], "tuple[torch.Tensor, Values]"]  # as `losses`
 
 
-def learn(model: CompiledModel, batch: Batch, late: bool = False) -> Learned:
-    """Forward, loss, gradients, metrics; with `late`, for a model that is `by_sample`, without those that can wait."""
+def learn(model: CompiledModel, batch: Batch, defer_metrics: bool = False) -> Learned:
+    """Forward pass, loss, gradients and metrics; `defer_metrics`: without the metrics, if they `can_wait`."""
     passed = forward(model, batch)
     loss, values = scored(model, batch, passed.outputs, passed.masks, passed.losses)
     gradients = gradients_of(model, loss)
     with torch.no_grad():
-        if late and can_wait(batch, passed):
-            return Learned(
-                loss.detach(), gradients, values, [carried(each, torch.Tensor.detach) for each in passed.outputs]
-            )
+        if defer_metrics and can_wait(batch, passed):
+            outputs = [carried(each, torch.Tensor.detach) for each in passed.outputs]
+            return Learned(loss.detach(), gradients, values, outputs)
         return Learned(loss.detach(), gradients, metrics(model, batch, passed, values))
 
 
-def can_wait(batch: Batch, passed: Pass) -> bool:
-    """Whether numbers of a batch may be computed with those of others, for a model that is `by_sample`."""
+def can_wait(batch: Batch, passed: ForwardPass) -> bool:
+    """Whether the metrics of a batch may be computed together with those of later ones, for a model `by_sample`."""
     for weight in batch.weights:
         if weight is not None:
             return False
@@ -70,8 +69,8 @@ def can_wait(batch: Batch, passed: Pass) -> bool:
 
 
 def train_step(model: CompiledModel, batch: Batch, learn: Learner = learn) -> Values:
-    """What is learned, and the update. Returns the reported numbers as device scalars, without metrics with state."""
-    if model.settled != SETTLED.count and model.look_again is not None:
+    """`learn`, and the update. Returns the reported numbers as device scalars, without metrics that have a state."""
+    if model.settled != SETTLED.count:
         model.look_again()
     if model.guard is not None:
         return model.guard.watched(lambda: _train(model, batch, learn), batch.size)
@@ -86,42 +85,37 @@ def _train(model: CompiledModel, batch: Batch, learn: Learner) -> Values:
 
 
 def minimize(model: CompiledModel, loss: torch.Tensor, samples: Any) -> None:
-    """One update of the weights against the gradients of a loss over so many samples."""
+    """One update of the weights by the gradients of a loss over so many samples."""
     gradients = gradients_of(model, loss)
     with torch.no_grad():
         _update(model, loss.detach(), gradients, samples)
 
 
-def gradients_of(model: CompiledModel, loss: torch.Tensor, some: list[torch.Tensor] | None = None) -> Any:
-    """The gradients of a loss, of its scaled one in float16, by the parameters that train, or by `some` of them."""
-    parameters = some or model.parameters
-    if not parameters:
-        return ()
-    if not all([parameter.requires_grad for parameter in parameters]):  # noqa: C419  # what torch.compile follows
-        return _gradients_of_some(model, loss)
-    if not loss.requires_grad:
-        raise _no_gradient(", ".join(name_of(each.objective.function) for each in model.targets))
-    one = None  # the gradient of the loss by itself, left to autograd
+def gradients_of(model: CompiledModel, loss: torch.Tensor) -> Any:
+    """The gradients of a loss (in float16 of the scaled loss) by the parameters.
+
+    They are None for parameters that `requires_grad_(False)` has frozen since `compile`: these stay as they are.
+    """
+    training = [parameter for parameter in model.parameters if parameter.requires_grad]
+    frozen = len(model.parameters) - len(training)
+    if not (training and loss.requires_grad):
+        if training and not frozen:
+            raise _no_gradient(model.targets)
+        return (None,) * len(model.parameters)
+    one = None  # the gradient of the loss by itself: autograd makes it
     if model.scaling is not None:
         one = model.scaling.for_loss(loss)
     elif not (compiled_somewhere() and is_compiling()):
         one = _one(loss.dtype, loss.device)
-    return model.replicas.gradients(loss, parameters, one)
-
-
-def _gradients_of_some(model: CompiledModel, loss: torch.Tensor) -> Any:
-    """As `gradients_of`, where some parameters were frozen since `compile`, by `requires_grad_(False)`.
-
-    Without a gradient they stay as they are.
-    """
-    training = [parameter for parameter in model.parameters if parameter.requires_grad]
-    if not (training and loss.requires_grad):  # nothing that the loss depends on trains any more
-        return (None,) * len(model.parameters)
-    found = iter(gradients_of(model, loss, training))
+    gradients = model.replicas.gradients(loss, training, one)
+    if not frozen:
+        return gradients
+    found = iter(gradients)
     return tuple(next(found) if parameter.requires_grad else None for parameter in model.parameters)
 
 
-def _no_gradient(names: str) -> ValueError:
+def _no_gradient(targets: Sequence[Target]) -> ValueError:
+    names = ", ".join(name_of(target.objective.function) for target in targets)
     return ValueError(
         f"The loss {names} has no gradient for any weight: something on the way from the weights to it, such as "
         "argmax, round or detach, has none."
@@ -131,7 +125,7 @@ def _no_gradient(names: str) -> ValueError:
 def _update(
     model: CompiledModel, loss: torch.Tensor | None, gradients: Any, samples: Any, are_scaled: bool = True
 ) -> Values:
-    """An update by gradients, of a scaled loss in float16; `loss`: None where they were made by hand."""
+    """An update by gradients, in float16 those of a scaled loss; `loss`: None if they were made by hand."""
     if not model.parameters:
         return {}
     guard, scaling, optimizer = model.guard, model.scaling, model.optimizer
@@ -151,26 +145,26 @@ def _update(
 
 
 def update_by_hand(model: CompiledModel, gradients: Sequence[torch.Tensor | None], samples: Any) -> None:
-    """One update by gradients that a step of the user's own has computed; float16's loss scale is left to it too."""
+    """One update by gradients that the user's own step has computed, without a loss scale of ours in float16."""
     if any(gradient is not None for gradient in gradients):
         with torch.no_grad():
             _update(model, None, gradients, samples, are_scaled=False)
 
 
 def constrain(model: CompiledModel) -> None:
-    """Bring the weights back to where their constraints want them."""
+    """Apply the constraints to the weights that train."""
     for variable in model.constrained:
         if variable.trains:
             variable.assign(variable.constraint(variable.array))
 
 
 def predict_step(run: Callable[[Any], Any], inputs: list[torch.Tensor]) -> list[torch.Tensor]:
-    """The outputs for a batch, for a caller that records no gradients; `run`: what calls the model."""
-    return as_list(run(inputs[0] if len(inputs) == 1 else inputs))
+    """The outputs for a batch, for a caller that records no gradients; `run` calls the model."""
+    return as_list(run(unpacked(inputs)))
 
 
 def losses(model: CompiledModel, batch: Batch) -> tuple[torch.Tensor, Values]:
-    """The loss to be minimized, and the reported numbers: the loss, each output's when there are several, metrics."""
+    """The loss to minimize, and the reported numbers: the loss, the losses of several outputs, and the metrics."""
     return score(model, batch, forward(model, batch))
 
 
@@ -179,8 +173,8 @@ def test_step(model: CompiledModel, batch: Batch) -> Values:
     return losses(model, batch)[1]
 
 
-class Pass(NamedTuple):
-    """What a forward pass gave: outputs, their masks, further losses, what layers added to the metrics by name."""
+class ForwardPass(NamedTuple):
+    """A forward pass: the outputs, their masks, further losses, and the metrics that layers added, by name."""
 
     outputs: list[Any]
     masks: list[Any]
@@ -188,38 +182,43 @@ class Pass(NamedTuple):
     metrics: Values
 
 
-def forward(model: CompiledModel, batch: Batch) -> Pass:
+def forward(model: CompiledModel, batch: Batch) -> ForwardPass:
     """A pass over the inputs. Outputs whose activation is left out are marked as logits."""
     tensors = batch.inputs
-    if model.fed:
-        tensors = [*tensors, *(batch.targets[place] for place in model.fed)]
+    for place in model.fed:
+        tensors = [*tensors, batch.targets[place]]
+    inputs = tensors[0] if len(tensors) == 1 else tensors
     run, logits = _way(model, tensors[0])
     by_layers, metrics_of_layers = ADDED.taken = [], {}
     try:
-        found = run(tensors[0] if len(tensors) == 1 else tensors, details=model.details, logits=logits)
+        found = run(inputs, details=model.details, logits=logits)
     finally:
         ADDED.taken = None
-    outputs, masks, extra = found if model.details else (found, None, ())
-    outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
-    in_region = torch.is_autocast_enabled(tensors[0].device.type)  # of the user's own, in which any layer gives 16 bits
-    for index in range(len(outputs)) if in_region else model.widened:
+    masks, extra, widen = None, (), model.widened
+    if model.details:
+        found, masks, extra = found
+    outputs = list(found) if isinstance(found, (list, tuple)) else [found]
+    if torch.is_autocast_enabled(tensors[0].device.type):  # the user's own region, where any layer may give 16 bits
+        widen = range(len(outputs))
+    for index in widen:
         outputs[index] = widened(outputs[index])
     if logits:
         _mark_logits(model, outputs)
     for index in model.exact:
         exactly(outputs[index])
-    return Pass(outputs, masks or [None] * len(outputs), [*extra, *by_layers], metrics_of_layers)
+    return ForwardPass(outputs, masks or [None] * len(outputs), [*extra, *by_layers], metrics_of_layers)
 
 
 def _way(model: CompiledModel, first: torch.Tensor) -> tuple[Callable[..., Any], tuple[int, ...]]:
-    """What passes forward over the network, and the outputs of which it gives the logits.
+    """The function that passes forward over the network, and the outputs that it gives as logits.
 
-    A hook would see that an activation is left out. So would autocast, which chooses types by it. `first`: an input.
+    No activation is left out where a hook would see that, or under autocast, which depends on the operations. `first`:
+    an input.
     """
     replicas = model.replicas if torch.is_grad_enabled() else ONE_REPLICA
-    # What is traced was looked at before.
     observed = not (compiled_somewhere() and is_compiling()) and model.calls.observed(replicas.hooks)
-    run = replicas.passing(partial(call_module, model.network) if observed else model.calls.unobserved)
+    run = partial(call_module, model.network) if observed else model.calls.unobserved
+    run = replicas.passing(run)
     if model.exact:
         run = partial(_carrying, run)
     if torch.is_autocast_enabled(first.device.type):
@@ -230,7 +229,7 @@ def _way(model: CompiledModel, first: torch.Tensor) -> tuple[Callable[..., Any],
 
 
 def _carrying(run: Callable[..., Any], inputs: Any, **options: Any) -> Any:
-    """`run(inputs)`, in which each softmax and sigmoid leaves its input on its result."""
+    """`run(inputs)`, with the input of each softmax and sigmoid as an attribute of its result."""
     CARRYING.always = True
     try:
         return run(inputs, **options)
@@ -239,7 +238,7 @@ def _carrying(run: Callable[..., Any], inputs: Any, **options: Any) -> Any:
 
 
 def _mark_logits(model: CompiledModel, outputs: list[Any]) -> None:
-    """Say on each output that is logits which activation was left out."""
+    """Mark each output that is logits with the activation that was left out."""
     for target in model.targets:
         if target.logits:
             marked = outputs[target.index]
@@ -248,8 +247,8 @@ def _mark_logits(model: CompiledModel, outputs: list[Any]) -> None:
             marked._keras_activation, marked._keras_logits = target.logits, ITSELF
 
 
-def score(model: CompiledModel, batch: Batch, passed: Pass) -> tuple[torch.Tensor, Values]:
-    """What `losses` gives, of a forward pass."""
+def score(model: CompiledModel, batch: Batch, passed: ForwardPass) -> tuple[torch.Tensor, Values]:
+    """`losses`, for a forward pass."""
     total, found = scored(model, batch, passed.outputs, passed.masks, passed.losses)
     with torch.no_grad() if torch.is_grad_enabled() else AS_IT_IS:
         return total, metrics(model, batch, passed, found)
@@ -257,25 +256,27 @@ def score(model: CompiledModel, batch: Batch, passed: Pass) -> tuple[torch.Tenso
 
 @lru_cache
 def _one(dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """The gradient of a loss by itself, made once: left to autograd it is a kernel every step."""
+    """The gradient of a loss by itself, made once: autograd would run a kernel for it every step."""
     with torch.inference_mode(False):
         return torch.ones((), dtype=dtype, device=device)
 
 
-# --- what outputs are worth ------------------------------------------------------------------------------------------
+# --- losses and metrics ----------------------------------------------------------------------------------------------
 
 
 def scored(
     model: CompiledModel, batch: Batch, outputs: list[torch.Tensor], masks: list[Any], extra: list[torch.Tensor]
 ) -> tuple[torch.Tensor, Values]:
-    """The loss to be minimized, and it with that of each output as reported numbers."""
+    """The loss to minimize, and the reported numbers: this loss, and those of several outputs."""
     terms: list[Any] = []
     values: Values = {}
     for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=len(model.targets) > 0):
         loss = _loss_of(target, outputs[target.scored], true, weight, masks[target.index])
         if target.reports_loss:
             values[f"{target.name}_loss"] = loss.detach()
-        terms.append(loss if type(target.weight) is float and target.weight == 1.0 else loss * target.weight)
+        if target.is_weighted:
+            loss = loss * target.weight
+        terms.append(loss)
     for variable in model.regularized:
         terms.append(variable.regularizer(variable.array))
         _check_penalty(terms[-1], variable.full_name)
@@ -284,31 +285,30 @@ def scored(
     for loss in extra:
         _check_penalty(loss, "an output")
     terms += extra
-    total: Any = None
     if model.own_loss is not None:
         total = model.own_loss(batch, outputs[:count], masks, extra)
     elif terms:
         total = reduce(add, terms)
-    if total is None:
+    else:
         raise RuntimeError(NO_LOSS)
     return total, {"loss": total.detach(), **values}
 
 
 def _loss_of(target: Target, predicted: torch.Tensor, true: Any, weight: Any, mask: Any) -> torch.Tensor:
-    """The loss of an output. Raises ValueError for one that its output has no influence on."""
+    """The loss of an output. Raises ValueError if it does not depend on the output."""
     objective = target.objective
     if predicted.shape[:1] != true.shape[:1]:
         _check_count(target, predicted, true)
     compute = checked(objective.given, objective) if objective.is_users else objective
     loss = CURRENT.batch.value(objective, compute, true, predicted, weight, mask)
     if predicted.requires_grad and not loss.requires_grad and target.weight:
-        raise _no_gradient(name_of(objective.function))
+        raise _no_gradient([target])
     return loss
 
 
 def _check_count(target: Target, predicted: torch.Tensor, true: Any) -> None:
-    """Raise ValueError for an output of another number of samples than its targets, but for a free loss."""
-    if target.scores is None and target.objective.target_kind != FREE:
+    """Raise ValueError for an output with another number of samples than its targets, unless its loss is free."""
+    if target.scored == target.index and target.objective.target_kind != FREE:
         raise ValueError(
             f"Output {target.name!r} has the shape {tuple(predicted.shape)} for a batch of {len(true)} samples: "
             "a layer of the model changes their number."
@@ -316,22 +316,25 @@ def _check_count(target: Target, predicted: torch.Tensor, true: Any) -> None:
 
 
 def _check_penalty(penalty: Any, of: str) -> None:
-    """Raise TypeError for a regularizer of the user's that gives no number, or several."""
-    if not isinstance(penalty, (torch.Tensor, int, float)) or (isinstance(penalty, torch.Tensor) and penalty.dim()):
-        several = isinstance(penalty, torch.Tensor)
-        found = f"a tensor of shape {tuple(penalty.shape)}" if several else type(penalty).__name__
-        raise TypeError(f"The regularizer of {of} must return one number; found {found}.")
+    """Raise TypeError for a user's regularizer that does not give one number."""
+    if isinstance(penalty, torch.Tensor) and penalty.dim():
+        found = f"a tensor of shape {tuple(penalty.shape)}"
+    elif isinstance(penalty, (torch.Tensor, int, float)):
+        return
+    else:
+        found = type(penalty).__name__
+    raise TypeError(f"The regularizer of {of} must return one number; found {found}.")
 
 
-def metrics(model: CompiledModel, batch: Batch, passed: Pass, values: Values) -> Values:
-    """The reported numbers: `values`, those of losses, in front, then the metrics. No gradients are to be recorded."""
+def metrics(model: CompiledModel, batch: Batch, passed: ForwardPass, values: Values) -> Values:
+    """The reported numbers: `values`, then the metrics; for a caller that records no gradients."""
     found, outputs = {**values}, passed.outputs
     for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=len(model.targets) > 0):
         if target.measures:
             measured(target, true, outputs[target.index], weight, passed.masks[target.index], found, outputs)
     added = outputs[len(outputs) - len(model.added_metrics) :]
     for name, value in zip(model.added_metrics, added, strict=True):
-        found[name] = value.detach().mean(dtype=None if value.is_floating_point() else torch.float32)
+        found[name] = mean(value.detach())
     for name in passed.metrics:
         if name in found or name in model.kept:
             raise ValueError(
@@ -343,37 +346,35 @@ def metrics(model: CompiledModel, batch: Batch, passed: Pass, values: Values) ->
 def measured(
     target: Target, true: Any, predicted: Any, weight: Any, mask: Any, values: Values, outputs: Sequence[Any] = ()
 ) -> None:
-    """Count a batch in the metrics with a state; put the numbers of the others into `values`.
+    """Update the metrics that have a state; put the numbers of the others into `values`.
 
-    For a caller that records no gradients. `outputs`: all, where the graph computes metrics.
+    For a caller that records no gradients. `outputs`: all outputs, if the graph computes metrics.
     """
-    left_out = getattr(predicted, "_keras_logits", None) is ITSELF
-    if not left_out:
+    are_logits = getattr(predicted, "_keras_logits", None) is ITSELF
+    if not are_logits:
         predicted = carried(predicted, torch.Tensor.detach)
-    probabilities: Any = None
-    if target.links and (left_out or not target.logits):
+    probabilities = predicted
+    if target.links and (are_logits or not target.logits):
         probabilities = target.link(predicted)  # type: ignore[misc]  # where it links there is one
     for measure in target.measures:
-        metric, seen = measure.metric, predicted if measure.scores is None else outputs[measure.scores]
-        if measure.of_probabilities:
-            seen = seen if probabilities is None else probabilities
-        elif left_out and not measure.keeps_state:
+        metric, seen = measure.metric, predicted
+        if measure.scores is not None:
+            seen = outputs[measure.scores]
+        elif measure.of_probabilities:
+            seen = probabilities
+        elif are_logits and not measure.keeps_state:
             metric = LOGITS[target.logits or ""].get(metric, metric)
-        compute = partial(_update_metric if measure.keeps_state else _mean, metric)
+        compute: Callable[..., Any] = partial(mean_of, metric, by_feature=True)  # by feature as in Keras 2
+        if measure.keeps_state:
+            compute = partial(_update_metric, measure.metric)
         if measure.is_users:
             compute = checked(metric, compute)
-        given = true, seen, weight if measure.weighted else None, mask
+        weight_of_measure = weight if measure.weighted else None
         if measure.keeps_state:
-            CURRENT.batch.count(measure, compute, *given)
+            CURRENT.batch.count(measure, compute, true, seen, weight_of_measure, mask)
         else:
-            values[measure.name] = CURRENT.batch.value(measure, compute, *given)
+            values[measure.name] = CURRENT.batch.value(measure, compute, true, seen, weight_of_measure, mask)
 
 
 def _update_metric(metric: Metric, true: Any, predicted: Any, weight: Any, mask: Any) -> None:
     metric.update_state(true, predicted, sample_weight=with_mask(weight, mask))
-
-
-def _mean(function: Score, true: Any, seen: Any, weight: Any, mask: Any) -> torch.Tensor:
-    if weight is None and mask is None:
-        return mean_of(function, true, seen, by_feature=True)  # as in Keras 2
-    return weighted_mean(scores_of(function, true, seen), weight, mask)

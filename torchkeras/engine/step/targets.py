@@ -1,9 +1,9 @@
-"""What `compile` settles: for each output its loss and metrics, and the names of the numbers that are reported."""
+"""What `compile` resolves: the loss and metrics of each output, and the names of the reported numbers."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.step.output_loss import Objective, objective
 from torchkeras.engine.step.output_metric import (
     LOGITS,
+    Link,
     Measure,
     TorchMetric,
     exact_link,
@@ -31,9 +32,9 @@ from torchkeras.engine.weights.expressions import Expression, is_frozen
 class Numerics(NamedTuple):
     """What versions of Keras compute differently.
 
-    `links`: whether metrics that expect probabilities get them where the loss takes logits. `exact`: whether
-    crossentropies are computed from the input of the output's activation, and not clipped. `mask_weighs`: whether the
-    loss of a masked output is a mean over all steps, in which the masked ones count 0.
+    `links`: whether metrics that expect probabilities get them although the loss takes logits. `exact`: whether
+    crossentropies are computed from the input of the output's activation, without clipping. `mask_weighs`: whether the
+    loss of a masked output is a mean over all steps, in which masked steps count 0.
     """
 
     links: bool = False
@@ -52,14 +53,15 @@ NUMERICS: Mapping[str | None, Numerics] = {
 
 @dataclass(frozen=True)
 class Target:
-    """An output that has a loss: which one, its name, the loss and its weight, the metrics.
+    """An output that has a loss: its index and name, the loss with its weight, and the metrics.
 
-    `reports_loss`: whether the loss is reported by itself, as it is when the model has several outputs.
-    `logits`: the activation ("softmax", "sigmoid") that a step leaves out, since loss and metrics need its input alone.
-    `scores`: which output of the trained network holds the loss of each sample, where the graph computes it.
-    `link`: what makes probabilities of the output where the loss takes logits, for the measures `of_probabilities`.
-    `exact`: whether crossentropies are computed from the input of the output's activation, and not clipped.
-    `scored`: the output of the trained network that the loss takes. `links`: whether a measure takes what `link` makes.
+    `reports_loss`: whether the loss of this output is reported, as it is for a model with several outputs.
+    `logits`: the activation ("softmax", "sigmoid") that a step leaves out, if loss and metrics need only its input.
+    `link`: the function from the output to probabilities, if the loss takes logits; for measures `of_probabilities`.
+    `exact`: whether crossentropies are computed from the input of the output's activation, without clipping.
+    `scored`: the output of the trained network that the loss takes: the output itself, or another one that holds the
+    loss of each sample, if the graph computes it. `links`: whether a measure takes what `link` gives.
+    `is_weighted`: whether the weight is another than 1.
     """
 
     index: int
@@ -69,56 +71,66 @@ class Target:
     weight: Any  # a float, or a variable
     measures: tuple[Measure, ...]
     weight_mode: str | None
+    scored: int
     logits: str | None = None
-    scores: int | None = None
-    link: Callable[[Tensor], Tensor] | None = None
+    link: Link | None = None
     exact: bool = False
-    scored: int = field(init=False)
     links: bool = field(init=False)
+    is_weighted: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        # Here, and not when they are first asked for: torch.compile would see the target change.
+        # No lazy properties: torch.compile would see the target change.
         links = self.link is not None and any(measure.of_probabilities for measure in self.measures)
-        object.__setattr__(self, "scored", self.index if self.scores is None else self.scores)
         object.__setattr__(self, "links", links)
+        object.__setattr__(self, "is_weighted", not isinstance(self.weight, float) or self.weight != 1.0)
 
     def with_activation(self) -> Target:
-        """The same for a step that does not leave the activation out."""
+        """The same target for a step that does not leave the activation out."""
         return replace(self, logits=None, link=None if self.logits else self.link)
 
 
+def measures_of(targets: Iterable[Target]) -> Iterator[Measure]:
+    """The measures of all targets."""
+    for target in targets:
+        yield from target.measures
+
+
+def losses_and_metrics(targets: Iterable[Target]) -> Iterator[Any]:
+    """The functions and objects that score the targets."""
+    for target in targets:
+        yield target.objective.given
+        yield from (measure.metric for measure in target.measures)
+
+
 def resolve(names: list[str], owners: Callable[[], list[str]], graph: Graph, given: Any) -> list[Target]:
-    """The targets of a model from what `compile` was given; an output whose loss is None is none.
+    """The targets of a model from the options of `compile`; an output whose loss is None has no target.
 
     `graph`: what a step computes; its first outputs are the model's, which have `names`. `owners()`: for each output
-    the name that stands for all of its layer. `given`: the `CompileOptions`. Raises ValueError for an unknown name of
-    an output, loss or metric, and for lists of another length.
+    the name that stands for all outputs of its layer. `given`: the `CompileOptions`. Raises ValueError for an unknown
+    name of an output, loss or metric, and for lists of another length.
     """
 
     def option_of(option: str) -> Any:
         value = getattr(given, option)
         return by_output(value, names, owners()) if isinstance(value, Mapping) else value
 
-    asked = for_outputs("loss", option_of("loss"), names, share=True)
-    numerics = NUMERICS[given.numerics]
-    losses = [None if each is None else objective(each, numerics.mask_weighs) for each in asked]
+    losses = for_outputs("loss", option_of("loss"), names, share=True)
     weights = for_outputs("loss_weights", option_of("loss_weights"), names)
     modes = for_outputs("sample_weight_mode", option_of("sample_weight_mode"), names, share=True)
-    wanted = [metrics_for_outputs(option, option_of(option), names) for option in ("metrics", "weighted_metrics")]
+    plain = metrics_for_outputs("metrics", option_of("metrics"), names)
+    weighted = metrics_for_outputs("weighted_metrics", option_of("weighted_metrics"), names)
     targets = []
-    for k, (name, loss) in enumerate(zip(names, losses, strict=True)):
-        if modes[k] not in (None, "temporal"):
-            raise ValueError(f"compile: sample_weight_mode must be None or 'temporal'; found {modes[k]!r}.")
+    for index, loss in enumerate(losses):
+        if modes[index] not in (None, "temporal"):
+            raise ValueError(f"compile: sample_weight_mode must be None or 'temporal'; found {modes[index]!r}.")
         if loss is None:
-            _tell_left_out(name, option_of)
+            _warn_of_left_out(names[index], option_of)
             continue
-        plain, weighted = (of_outputs[k] for of_outputs in wanted)
-        target = _target(graph, k, names, loss, plain, weighted, numerics)
-        weight = 1.0 if weights[k] is None else weights[k]
-        targets.append(replace(target, weight=_weight(weight), weight_mode=modes[k]))
+        target = _target(graph, index, names, loss, plain[index], weighted[index], NUMERICS[given.numerics])
+        targets.append(replace(target, weight=_weight(weights[index]), weight_mode=modes[index]))
     if not targets:
-        _tell_unused(given)
-    _check_apart(targets)
+        _warn_of_unused(given)
+    _check_disjoint(targets)
     if given.on_nonfinite is not None:
         _check_taken_back(targets, given.on_nonfinite)
     return targets
@@ -128,30 +140,33 @@ def _target(
     graph: Graph,
     index: int,
     names: Sequence[str],
-    loss: Objective,
+    identifier: Any,
     plain: list[Any],
     weighted: list[Any],
     numerics: Numerics,
 ) -> Target:
-    """The target of an output, whose loss weighs 1; `plain`, `weighted`: its metrics without and with weights."""
+    """The target of an output, with a loss of weight 1; `plain`, `weighted`: its metrics without and with weights."""
     output, several = graph.outputs[index], len(names) > 1
+    loss = objective(identifier, numerics.mask_weighs)
     link = link_of(loss, output) if numerics.links else None
     found: list[Measure] = []
     for metric in plain:
         found += measures(metric, loss, output, False, link)
     for metric in weighted:
         found += measures(metric, loss, output, True, link)
-    taken = {"loss", *(f"{name}_loss" for name in names)}
-    named = _unique(found, f"{names[index]}_" if several else "", taken)
+    prefix = f"{names[index]}_" if several else ""
+    named = _unique(found, prefix, {"loss", *(f"{name}_loss" for name in names)})
     logits = _logits(graph, output, loss, named, numerics.exact)
     if numerics.exact and logits is not None:
         link = exact_link(logits)
         named = tuple(replace(each, of_probabilities=not is_exact_of(logits, each.metric)) for each in named)
-    return Target(index, names[index], several, loss, 1.0, named, None, logits, link=link, exact=numerics.exact)
+    return Target(index, names[index], several, loss, 1.0, named, None, index, logits, link, numerics.exact)
 
 
 def _weight(given: Any) -> Any:
-    """The weight of a loss: a number, or a variable whose value of each step counts."""
+    """The weight of a loss: a number, or a variable that is read in each step; None is 1."""
+    if given is None:
+        return 1.0
     if isinstance(given, Tensor) and not given.dim():
         if is_frozen(given):
             raise ValueError(
@@ -164,8 +179,8 @@ def _weight(given: Any) -> Any:
     return float(given)
 
 
-def _tell_left_out(name: str, option_of: Callable[[str], Any]) -> None:
-    """Warn of options that name an output without a loss: there is no target for it."""
+def _warn_of_left_out(name: str, option_of: Callable[[str], Any]) -> None:
+    """Warn of options that name an output without a loss: it has no target."""
     for option in ("metrics", "weighted_metrics", "loss_weights"):
         value = option_of(option)
         if isinstance(value, Mapping) and value.get(name) not in (None, [], ()):
@@ -174,8 +189,8 @@ def _tell_left_out(name: str, option_of: Callable[[str], Any]) -> None:
             )
 
 
-def _tell_unused(given: Any) -> None:
-    """Warn of options for outputs where none has a loss: they change nothing."""
+def _warn_of_unused(given: Any) -> None:
+    """Warn of options for outputs if no output has a loss: they change nothing."""
     for option in ("metrics", "weighted_metrics", "loss_weights", "sample_weight_mode"):
         value = getattr(given, option)
         if value not in (None, [], ()) and not isinstance(value, Mapping):
@@ -185,21 +200,22 @@ def _tell_unused(given: Any) -> None:
 
 
 def reported_names(targets: list[Target]) -> list[str]:
-    """The names of the numbers a step reports: `loss`, each output's loss when there are several, the metrics."""
+    """The names of the numbers that a step reports: `loss`, the losses of several outputs, the metrics."""
     each = [f"{target.name}_loss" for target in targets if target.reports_loss]
-    return ["loss", *each, *(measure.name for target in targets for measure in target.measures)]
+    return ["loss", *each, *(measure.name for measure in measures_of(targets))]
 
 
 def _unique(measures: list[Measure], prefix: str, taken: set[str]) -> tuple[Measure, ...]:
     """Metrics under their full names, distinct and not `taken`: a second `acc` is `acc_1`.
 
-    Functions with sample weights are `weighted_acc`, as in Keras 2.2.4; an object keeps its own name where it can, as
-    in Keras 3.
+    Functions with sample weights are `weighted_acc`, as in Keras 2.2.4. An object has its own name, as in Keras 3,
+    unless that is taken.
     """
     result: list[Measure] = []
     for each in measures:
-        weighted = each.weighted and (not each.keeps_state or prefix + each.name in taken)
-        base = f"{prefix}{'weighted_' if weighted else ''}{each.name}"
+        base = prefix + each.name
+        if each.weighted and (not each.keeps_state or base in taken):
+            base = f"{prefix}weighted_{each.name}"
         name, count = base, 0
         while name in taken:
             count += 1
@@ -209,21 +225,20 @@ def _unique(measures: list[Measure], prefix: str, taken: set[str]) -> tuple[Meas
     return tuple(result)
 
 
-def _check_apart(targets: list[Target]) -> None:
-    """One metric object for two outputs would mix them: raise ValueError."""
+def _check_disjoint(targets: list[Target]) -> None:
+    """Raise ValueError for one metric object that would count two outputs together."""
     seen: dict[int, str] = {}
-    for target in targets:
-        for each in target.measures:
-            if each.keeps_state and seen.setdefault(id(each.metric), each.name) != each.name:
-                raise ValueError(
-                    f"compile: one object of the metric {each.metric.name!r} is given for {seen[id(each.metric)]!r} "
-                    f"and for {each.name!r}, and would count both together: make one for each."
-                )
+    for each in measures_of(targets):
+        if each.keeps_state and seen.setdefault(id(each.metric), each.name) != each.name:
+            raise ValueError(
+                f"compile: one object of the metric {each.metric.name!r} is given for {seen[id(each.metric)]!r} "
+                f"and for {each.name!r}, and would count both together: make one for each."
+            )
 
 
 def _check_taken_back(targets: list[Target], policy: str) -> None:
-    """A metric of torchmetrics counts out of sight of what takes a bad batch back: raise ValueError."""
-    for measure in (measure for target in targets for measure in target.measures):
+    """Raise ValueError for a metric of torchmetrics, whose counts of a bad batch cannot be taken back."""
+    for measure in measures_of(targets):
         if isinstance(measure.metric, TorchMetric):
             raise ValueError(
                 f"compile: on_nonfinite={policy!r} cannot take back what {measure.name!r}, a metric in the manner of "
@@ -232,7 +247,7 @@ def _check_taken_back(targets: list[Target], policy: str) -> None:
 
 
 def check_units(graph: Graph, targets: Iterable[Target]) -> None:
-    """Raise ValueError for an output that ends in a softmax over one unit: it is 1 whatever the weights are."""
+    """Raise ValueError for an output that ends in a softmax over one unit, which is always 1."""
     for target in targets:
         output = graph.outputs[target.index]
         if output.shape[-1] == 1 and facts_of(output._keras_history.layer).ends_in == "softmax":
@@ -245,29 +260,31 @@ def check_units(graph: Graph, targets: Iterable[Target]) -> None:
 def _logits(
     graph: Graph, output: KerasTensor, loss: Objective, measures: tuple[Measure, ...], exact: bool
 ) -> str | None:
-    """The activation at the output's end, when a step can do without it; if `exact`, it is applied for measures."""
+    """The activation at the output's end, if a step can do without it; if `exact`, metrics may still apply it."""
     layer = output._keras_history.layer
     if graph.uses[output] != 1 or node_of(output).has_own_mode:
         return None
-    activation = facts_of(layer).ends_in
-    if activation is None or activation not in LOGITS or getattr(layer, "activity_regularizer", None) is not None:
+    activation: Any = facts_of(layer).ends_in
+    if activation not in LOGITS or getattr(layer, "activity_regularizer", None) is not None:
         return None
-    if exact:
-        return activation if is_exact_of(activation, loss.given) else None
-    needed = (loss.given, *(each.metric for each in measures))
-    return activation if all(takes_logits(activation, each) for each in needed) else None
+    scores, suffices = [loss.given], is_exact_of
+    if not exact:
+        scores, suffices = [loss.given, *(each.metric for each in measures)], takes_logits
+    for each in scores:
+        if not suffices(activation, each):
+            return None
+    return activation
 
 
 def by_output(value: Any, names: Sequence[str], owners: Sequence[str]) -> Any:
     """A dictionary by names of layers as one by names of outputs; anything else as it is.
 
-    As in Keras 2, the name of a layer stands for all of its outputs; here those are left out that have an entry of
-    their own.
+    As in Keras 2, the name of a layer stands for all of its outputs, except for those with an entry of their own.
     """
     if not isinstance(value, Mapping) or "class_name" in value or list(names) == list(owners):
         return value
-    spread = {name: value[owner] for name, owner in zip(names, owners, strict=True) if owner in value}
-    return {**value, **{name: given for name, given in spread.items() if name not in value}}
+    by_layer = {name: value[owner] for name, owner in zip(names, owners, strict=True) if owner in value}
+    return {**by_layer, **value}
 
 
 def for_outputs(option: str, value: Any, names: list[str], share: bool = False) -> list[Any]:
@@ -293,12 +310,12 @@ def metrics_for_outputs(option: str, value: Any, names: list[str]) -> list[list[
 
     A collection of torchmetrics stands for a list.
     """
-    if value in (None, [], ()):
-        return [[] for _ in names]
-    if isinstance(value, (list, tuple)) and not all(isinstance(each, (list, tuple)) for each in value):
-        return [list(value) for _ in names]
-    if is_collection(value):
-        return [[value] for _ in names]
+    if value is None:
+        value = []
+    if not isinstance(value, (list, tuple)) and is_collection(value):
+        value = [value]
     if not isinstance(value, (list, tuple, Mapping)):
         raise TypeError(f"compile: {option} must be a list or a dictionary, such as [{value!r}]; found {value!r}.")
-    return [as_list(found) for found in for_outputs(option, value, names)]
+    if isinstance(value, Mapping) or (value and all(isinstance(each, (list, tuple)) for each in value)):
+        return [as_list(found) for found in for_outputs(option, value, names)]
+    return [list(value) for _ in names]

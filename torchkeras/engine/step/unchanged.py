@@ -1,4 +1,4 @@
-"""Batches, targets and outputs are not to be changed in place by the user's losses, metrics and steps.
+"""The user's losses, metrics and steps must not change batches, targets and outputs in place.
 
 A batch may be a view of the data that the user passed, which every epoch reads again, and metrics see the targets and
 outputs that the loss saw.
@@ -20,19 +20,20 @@ def is_users(what: Any) -> bool:
     """Whether a loss or metric, a function or an object, is neither the package's nor torch's."""
     if isinstance(what, partial):
         return is_users(what.func)
-    if (getattr(what, "__module__", None) or "").partition(".")[0] not in ("torch", "torchkeras"):
+    if str(getattr(what, "__module__", "")).partition(".")[0] not in ("torch", "torchkeras"):
         return True
-    attributes = getattr(what, "__dict__", {})  # a loss or metric of the package may be made of a function
-    return any(is_users(attributes[name]) for name in ("fn", "_function") if name in attributes)
+    attributes = getattr(what, "__dict__", {})  # a loss or metric of the package may wrap a function
+    wrapped = attributes.get("fn", attributes.get("_function"))
+    return wrapped is not None and is_users(wrapped)
 
 
 def checked(what: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
-    """`compute(y_true, y_pred, sample_weight, ...)` of a loss or metric of the user's, as `unchanged` says."""
+    """`compute(y_true, y_pred, sample_weight, ...)` of a user's loss or metric, under the check of `unchanged`."""
     return partial(_checked, what, compute)
 
 
 def unchanged(what: str, names: Any, tensors: Any, compute: Callable[[], Any]) -> Any:
-    """What `compute` gives. Raises RuntimeError, in the name of `what`, if it changes one of the tensors in place."""
+    """Return `compute()`. Raises RuntimeError, in the name of `what`, if it changes one of the tensors in place."""
     before = [_version(tensor) for tensor in tensors]
     found = compute()
     for name, tensor, version in zip(names, tensors, before, strict=False):
@@ -45,8 +46,8 @@ def unchanged(what: str, names: Any, tensors: Any, compute: Callable[[], Any]) -
 
 
 def _checked(what: Any, compute: Callable[..., Any], *given: Any) -> Any:
-    # torch.compile would break its graph at the counts of changes. Of a step that it compiles here, the first batch of
-    # each kind is computed without, and is looked at.
+    # Reading `_version` would break the graph of torch.compile. The first batch of each kind runs uncompiled, and is
+    # checked there.
     if torch.compiler.is_compiling():
         return compute(*given)
     function = what.func if isinstance(what, partial) else what
