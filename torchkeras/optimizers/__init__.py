@@ -10,11 +10,12 @@ from typing import Any
 
 from torchkeras import registry
 from torchkeras.optimizers import schedules
+from torchkeras.optimizers.adam import Adam, AdamW
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.factored import Adafactor
 from torchkeras.optimizers.given_torch import is_torch
 from torchkeras.optimizers.leader import Ftrl
-from torchkeras.optimizers.moments import Adam, Adamax, AdamW, Lamb, Nadam
+from torchkeras.optimizers.moments import Adamax, Lamb, Nadam
 from torchkeras.optimizers.momentum import SGD, Lion
 from torchkeras.optimizers.orthogonal import Muon
 from torchkeras.optimizers.root_mean_square import Adadelta, Adagrad, RMSprop

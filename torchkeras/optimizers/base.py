@@ -13,6 +13,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import Field, InitVar, dataclass, fields
+from itertools import islice
 from typing import Any, ClassVar
 
 import torch
@@ -21,6 +22,7 @@ from torch import Tensor
 from torchkeras import registry
 from torchkeras.base import docstrings
 from torchkeras.base.keras_axes import IN_ORDER, Arrangement
+from torchkeras.base.lazy import lazy_property
 from torchkeras.base.rules import read
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.averages import Averages
@@ -148,7 +150,6 @@ class Optimizer(ByHand, State):
         self._names: list[str] | None = None
         self._kinds: list[str] = []
         self._excluded: list[Any] = []
-        self._accumulated, self._averages = Accumulator(), Averages()
         self._groups: list[Group] = []  # the last: from here on `__setattr__` reads what is set
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -220,6 +221,11 @@ class Optimizer(ByHand, State):
         if aside is not None:
             self._take_back(aside)
 
+    def _tensors(self) -> list[list[Tensor]]:
+        """For each of Keras's arrays its parameters."""
+        each = iter(self._parameters)
+        return [list(islice(each, made.count)) for made in self._arrangements]
+
     def _complex_error(self, parameters: Sequence[Tensor]) -> ValueError:
         shape = next(tuple(each.shape) for each in parameters if each.is_complex())
         return ValueError(
@@ -273,7 +279,7 @@ class Optimizer(ByHand, State):
 
     def flush(self) -> bool:
         """Make a step of the gradients accumulated so far. Returns whether there were any."""
-        if not self._accumulated.count:
+        if "_accumulated" not in vars(self) or not self._accumulated.count:
             return False
         with torch.no_grad():
             self._update(self._accumulated.take())
@@ -330,12 +336,22 @@ class Optimizer(ByHand, State):
         """Change `group.parameters` and `group.moments` (one list for each of `moment_names`) in place."""
         raise NotImplementedError(f"{type(self).__name__} has no update_step(group, gradients, rate).")
 
+    @lazy_property
+    def _accumulated(self) -> Accumulator:
+        """The gradients that wait for more batches."""
+        return Accumulator()
+
     @property
     def can_skip(self) -> bool:
         """Whether a step, with the present options, changes nothing where `skipping`, a number on the device, is 1."""
         return False
 
     # --- averages ----------------------------------------------------------------------------------------------------
+
+    @lazy_property
+    def _averages(self) -> Averages:
+        """The moving averages of the weights."""
+        return Averages()
 
     def swap_ema(self) -> None:
         """Swap the weights with their moving averages, in place. Raises ValueError when none are kept."""

@@ -56,11 +56,6 @@ class State:
 
     # --- Keras's arrays ----------------------------------------------------------------------------------------------
 
-    def _tensors(self) -> list[list[Tensor]]:
-        """For each of Keras's arrays its parameters."""
-        each = iter(self._parameters)
-        return [list(islice(each, made.count)) for made in self._arrangements]
-
     def _path(self, array: int) -> str:
         """The path "layer/weight" of one of Keras's arrays, as far as `bind` was given the names."""
         layer = self._layers[array] if self._layers else ""

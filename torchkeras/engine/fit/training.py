@@ -319,6 +319,7 @@ def settle(training: Training) -> CompiledModel:
     else:
         compiled = _settled_with_graph(training, processes)
     training.compiled = compiled
+    compiled.placed = places(compiled.parameters)
     compiled.replicas = processes.replicas(compiled, by_hand=owns_step)
     return compiled
 
@@ -507,7 +508,7 @@ def collected(training: Training, compiled: CompiledModel) -> Iterator[None]:
     What `trainable=False` has frozen for another model, which was compiled after it, trains in this one still.
     """
     imported("torch.fx.experimental.symbolic_shapes")  # torch does so for its first gradients
-    placed = [(parameter.device, parameter.dtype) for parameter in compiled.parameters]
+    placed = places(compiled.parameters)
     if placed != compiled.placed:  # the model was moved: its optimizer state follows
         if compiled.optimizer is not None:
             compiled.optimizer.bind(compiled.parameters)
@@ -521,6 +522,11 @@ def collected(training: Training, compiled: CompiledModel) -> Iterator[None]:
     finally:
         for parameter in frozen:
             parameter.requires_grad_(False)
+
+
+def places(parameters: Sequence[torch.Tensor]) -> list[Any]:
+    """Where parameters lie: an optimizer whose parameters have moved must be bound again."""
+    return [(parameter.device, parameter.dtype, parameter.stride()) for parameter in parameters]
 
 
 def _warn_of_changes(training: Training, compiled: CompiledModel) -> set[int]:
