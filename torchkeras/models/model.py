@@ -33,7 +33,6 @@ from torchkeras.engine.fit import evaluating, fitting, graph_losses, predicting
 from torchkeras.engine.fit.custom_steps import mark_masks, overridable
 from torchkeras.engine.fit.graph_losses import added_state, take_added_state, warn_of_added
 from torchkeras.engine.fit.model_data import Intake
-from torchkeras.engine.fit.option_attributes import Given, GivenOptimizer, NotHere
 from torchkeras.engine.fit.training import EARLIER, OF_STATE, Training
 from torchkeras.engine.fit.turns import in_turn
 from torchkeras.engine.graph.call_forms import as_tensors, keys_of_form
@@ -49,6 +48,7 @@ from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
 from torchkeras.engine.weights.weight import penalized
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.legacy.arguments import old_names
+from torchkeras.models.option_attributes import Given, GivenOptimizer, NotHere
 from torchkeras.saving import load, save
 from torchkeras.saving.containers import yaml_text
 from torchkeras.saving.graph_config import connect, graph_config, in_structure, to_json

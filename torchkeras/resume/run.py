@@ -16,16 +16,14 @@ from torchkeras.data import random_state
 from torchkeras.data.batch import Batch
 from torchkeras.data.sources import Source
 from torchkeras.data.sources.limited import Limited
-from torchkeras.engine.fit.one_process import OneProcess
+from torchkeras.engine.fit.runs import Run
 from torchkeras.engine.fit.sums import Sums
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.optimizers import TorchOptimizer
 from torchkeras.resume.described import changes, of_fit, own_optimizers
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
-    from torchkeras.models.model import Model
 
 FORMAT = 1
 
@@ -33,14 +31,11 @@ FORMAT = 1
 NUMBERS = frozenset(("model", "loss", "loss_weights", "metrics", "weighted_metrics"))
 
 
-class Run:
-    """One call of `fit`: the epoch, the batches and sums of it, and whether it was interrupted.
+class ResumableRun(Run):
+    """A `fit` whose state some callback may ask for, and that may go on from such a state.
 
-    `validation`: the source of the data to validate on, which has a place to go on from too.
-    `keeps`: whether some callback may ask for the state, so that the random numbers at an epoch's start are kept.
-    `midway`: whether the next epoch is one that an earlier run has begun.
-    `interrupted`: set by a callback that has written a checkpoint in the middle of an epoch and wants the end.
-    `described`: what a run must have again to go on from this one, see `described.of_fit`. `given`: for it.
+    `validation`: the source of the data to validate on, which has a place to go on from too. `described`: what a run
+    must have again to go on from this one, see `described.of_fit`. `given`: further arguments of `fit`, for it.
     """
 
     def __init__(
@@ -52,26 +47,16 @@ class Run:
         validation: Source | None = None,
         given: Mapping[str, Any] | None = None,
     ):
-        self.network: Model = training.model
-        self._training, self.callbacks, self.epoch = training, callbacks, epoch
-        self.source, self.validation = source, validation
-        self.sums = Sums()
-        self.interrupted = False
-        self.keeps = any(hasattr(callback, "resume") for callback in callbacks)
+        super().__init__(training, source, epoch)
+        self.callbacks, self.validation = callbacks, validation
         self._order_random: dict[str, Any] = {}
         self._resumed: Mapping[str, Any] | None = None
         self._changed: frozenset[str] = frozenset()  # the words of what is not as in the checkpoint, and accepted
-        if self.keeps:
-            self.described = of_fit(self.network, source, validation, callbacks, given or {})
-            self._options = _options(training.model.optimizer)
-            for each in self._sources().values():
-                each.keep()
-                each.state_dict()  # what cannot go on after a stop is refused before any training
-
-    @property
-    def compiled(self) -> CompiledModel:
-        """That of the model now: a callback may have changed what trains."""
-        return self._training.ready()
+        self.described = of_fit(self.network, source, validation, callbacks, given or {})
+        self._options = _options(training.model.optimizer)
+        for each in self._sources().values():
+            each.keep()
+            each.state_dict()  # what cannot go on after a stop is refused before any training
 
     @property
     def start(self) -> int:
@@ -81,11 +66,6 @@ class Run:
     @property
     def midway(self) -> bool:
         return self.start > 0
-
-    @property
-    def processes(self) -> OneProcess:
-        """Those that train together."""
-        return self._training.processes
 
     def _sources(self) -> dict[str, Source]:
         found = {"fit": self.source, "validation": self.validation}
@@ -102,20 +82,16 @@ class Run:
 
     def opened(self, order: str) -> Iterator[Batch]:
         """The batches of the epoch; after those already done, when it goes on in the middle of one."""
-        compiled, midway = self.compiled, self.midway
-        self.sums = self.processes.sums(compiled.kept, guard=compiled.guard)
-        if compiled.guard is not None:
-            compiled.guard.begin()
-        for metric in compiled.kept.values():
-            metric.reset_state()
-        saved, self._resumed = self._resumed, None
-        if saved is None or not midway:
-            self._order_random = random_state.state(self._generators()) if self.keeps else {}
-            return self.source.batches(order)
+        saved, start = self._resumed, self.start
+        self._resumed = None
+        if saved is None or not start:
+            self._order_random = random_state.state(self._generators())
+            return super().opened(order)
+        self.begin_epoch()
         self._restore(saved)  # once more: hooks at the epoch's start may have changed what was there
         self._order_random = saved["order_random"]
         random_state.restore(self._order_random, self._generators())
-        batches = self.source.batches(order, skip=saved["sums"]["batches"])
+        batches = self.source.batches(order, skip=start)
         random_state.restore(saved["random"], self._generators())
         return batches
 

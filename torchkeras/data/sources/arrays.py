@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchkeras.data.batch import ArrayData, check_batch_size
 from torchkeras.data.contents import plain
 from torchkeras.data.part import Part, checksum
 from torchkeras.data.sources.source import Batches, Source
+
+if TYPE_CHECKING:
+    from torchkeras.data.sources.kinds import Request
 
 
 class ArraySource(Source):
@@ -40,3 +43,9 @@ class ArraySource(Source):
     def split(self, fraction: float) -> tuple[ArraySource, ArraySource]:
         first, last = self.data.split(fraction)
         return ArraySource(first, self.batch_size, self.part), ArraySource(last, self.batch_size, self.part)
+
+
+def open_arrays(request: Request) -> ArraySource:
+    """A source of the arrays of a request, checked."""
+    checked = request.check_arrays(request.x, request.y, request.sample_weight)
+    return ArraySource(ArrayData(*checked, request.device), request.size, request.part)

@@ -10,7 +10,8 @@ import torch
 
 from torchkeras.data.contents import plain
 from torchkeras.data.part import Part
-from torchkeras.data.sources.source import Prepare, Streamed
+from torchkeras.data.sources.source import Prepare
+from torchkeras.data.sources.streamed import Streamed
 
 END = object()
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence as PythonSequence, Set as AnySet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
+from torch import Tensor
 from torch.utils.data import (
     DataLoader,
     Dataset,
@@ -19,10 +21,9 @@ from torch.utils.data import (
     WeightedRandomSampler,
 )
 
-from torchkeras.data.batch import ArrayData
 from torchkeras.data.part import Part
 from torchkeras.data.sources import slices
-from torchkeras.data.sources.arrays import ArraySource
+from torchkeras.data.sources.arrays import open_arrays
 from torchkeras.data.sources.generators import GeneratorSource
 from torchkeras.data.sources.loaders import DatasetSource, LoaderSource
 from torchkeras.data.sources.sequences import SequenceSource, Workers
@@ -36,7 +37,7 @@ STEPS = {"fit": "steps_per_epoch", "validation": "validation_steps"}  # "steps" 
 
 @dataclass(frozen=True)
 class Request:
-    """What `open_source` was called with, its numbers checked."""
+    """What `open_source` was called with, its numbers checked. `size`: the batch size, by default the method's."""
 
     x: Any
     y: Any
@@ -49,7 +50,7 @@ class Request:
     check_arrays: CheckArrays
     device: torch.device
     method: str
-    default_batch_size: int
+    size: int
     raw: bool = False  # batches go to a step of the user's own as they are
     part: Part | None = None
     shuffles: bool = False  # whether a shuffle of None is True
@@ -63,13 +64,6 @@ class Request:
     def validates(self) -> bool:
         """Whether this is a fit's validation data: options that its training data needs are no mistake then."""
         return self.method == "validation"
-
-    @property
-    def size(self) -> Any:
-        """The batch size, that of the method where none was given."""
-        if self.batch_size is None:
-            return self.default_batch_size
-        return self.batch_size
 
 
 @dataclass(frozen=True)
@@ -90,7 +84,7 @@ def _tensors(request: Request) -> Source:
     if request.raw:
         return _dataset(request)
     x, y, weight = (*request.x.tensors, None, None)[:3]
-    return _resident(request, x, y, weight)
+    return open_arrays(replace(request, x=x, y=y, sample_weight=weight))
 
 
 def _loader(request: Request) -> Source:
@@ -182,11 +176,7 @@ def _arrays(request: Request) -> Source:
     parts = (request.x, request.y, request.sample_weight)
     if any(slices.is_sliced(leaf) for part in parts for leaf in slices.leaves(part)):
         return _sliced(request)
-    return _resident(request, request.x, request.y, request.sample_weight)
-
-
-def _resident(request: Request, x: Any, y: Any, weight: Any) -> Source:
-    return ArraySource(ArrayData(*request.check_arrays(x, y, weight), request.device), request.size, request.part)
+    return open_arrays(request)
 
 
 def _refuse(request: Request) -> Source:
@@ -231,6 +221,10 @@ def _is_tensor_dataset(x: Any) -> bool:
     return type(x) is TensorDataset and len(x.tensors) <= 3
 
 
+# The types of arrays that are in memory as a whole: with these alone, nothing else is asked about the data.
+WHOLE = frozenset((np.ndarray, Tensor, type(None)))
+WHOLE_ARRAYS = Kind("arrays", lambda x: type(x) in WHOLE, open_arrays, NO_WORKERS)
+
 # The first whose test holds counts: a torch Dataset has a `__getitem__` too, and a Sequence may have an `__iter__`.
 KINDS = (
     Kind("this", _is_no_data, _refuse),
@@ -241,5 +235,5 @@ KINDS = (
     Kind("a generator", _is_generator, _iterator, (*ITSELF, *NO_SHUFFLING, NO_PROCESSES)),
     Kind("a Sequence", _is_sequence, _sequence, ITSELF),
     Kind("an iterable of batches", _is_iterable, _iterable, (*ITSELF, *NO_SHUFFLING, *NO_WORKERS)),
+    Kind("arrays", lambda x: True, _arrays, NO_WORKERS),
 )
-ARRAYS = Kind("arrays", lambda x: True, _arrays, NO_WORKERS)

@@ -8,7 +8,8 @@ from typing import Any
 
 from torchkeras.data import random_state
 from torchkeras.data.batch import Batch
-from torchkeras.data.sources.source import Batches, Source, passed_over
+from torchkeras.data.sources.source import Batches, Source
+from torchkeras.data.sources.streamed import passed_over
 
 
 class Limited(Source):

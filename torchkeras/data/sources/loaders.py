@@ -15,7 +15,8 @@ from torchkeras.data.part import Part
 from torchkeras.data.raw_batch import mapped, samples_in
 from torchkeras.data.sources.own_samples import OwnIndices, SeededWorker, own_loader
 from torchkeras.data.sources.sequences import Workers
-from torchkeras.data.sources.source import OwnSamples, Prepare, Streamed, passed_over
+from torchkeras.data.sources.source import Prepare
+from torchkeras.data.sources.streamed import OwnSamples, Streamed, passed_over
 
 
 class LoaderSource(Streamed):

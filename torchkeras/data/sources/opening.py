@@ -10,11 +10,12 @@ from torchkeras.data import checks
 from torchkeras.data.part import Part
 from torchkeras.data.sources.generators import GeneratorSource
 from torchkeras.data.sources.kinds import (
-    ARRAYS,
     DEFAULT_WORKERS,
     ITSELF,
     KINDS,
     STEPS,
+    WHOLE,
+    WHOLE_ARRAYS,
     CheckArrays,
     Kind,
     Request,
@@ -56,7 +57,7 @@ def open_source(
     part: Part | None = None,
     shuffles: bool = False,
 ) -> Source:
-    """The source for x, by its type: an entry of `KINDS`, or arrays.
+    """The source for x, by its type: an entry of `KINDS`.
 
     batch_size, shuffle: None where the user said nothing. shuffle is only checked here; `Source.batches` takes an
     order. shuffles: whether samples are shuffled where the user said nothing. steps: the number of batches an epoch,
@@ -76,9 +77,12 @@ def open_source(
     made_by = Workers(int(workers), bool(use_multiprocessing), int(max_queue_size))
     request = Request(
         x, y, sample_weight, batch_size, shuffle, steps, made_by, prepare, check_arrays, torch.device(device), method,
-        default_batch_size, raw, part, shuffles,
+        default_batch_size if batch_size is None else batch_size, raw, part, shuffles,
     )  # fmt: skip
-    kind = next((kind for kind in KINDS if kind.test(x)), ARRAYS)
+    if {type(x), type(y), type(sample_weight)} <= WHOLE:
+        kind = WHOLE_ARRAYS
+    else:
+        kind = next(kind for kind in KINDS if kind.test(x))
     _refuse_options(request, kind)
     source = kind.open(request)
     if isinstance(source, (GeneratorSource, SequenceSource)):

@@ -15,7 +15,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from torchkeras.data.part import Part
-from torchkeras.data.sources.source import OwnSamples, close
+from torchkeras.data.sources.streamed import OwnSamples, close
 
 END = object()
 SEEDS = 1_000_003  # from one process to the next: more than there are workers in one, whose seeds follow each other

@@ -12,7 +12,8 @@ from torchkeras.data import random_state
 from torchkeras.data.contents import plain
 from torchkeras.data.part import Part
 from torchkeras.data.sources.processes import in_processes, start_method
-from torchkeras.data.sources.source import Prepare, Streamed
+from torchkeras.data.sources.source import Prepare
+from torchkeras.data.sources.streamed import Streamed
 
 
 class _Batches:

@@ -14,7 +14,8 @@ from torchkeras.data import checks
 from torchkeras.data.batch import batch_numbers, check_batch_size, split_at
 from torchkeras.data.contents import plain
 from torchkeras.data.part import Part
-from torchkeras.data.sources.source import OwnSamples, Prepare, Streamed
+from torchkeras.data.sources.source import Prepare
+from torchkeras.data.sources.streamed import OwnSamples, Streamed
 
 READ = 16  # rows that tell whether it is the same data
 

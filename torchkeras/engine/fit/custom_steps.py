@@ -52,10 +52,8 @@ class OwnSteps:
 
     # --- running a user's code ---------------------------------------------------------------------------------------
 
-    def step(self, kind: str) -> Callable[[Batch], Values] | None:
-        """The user's step for "train" or "test", over a `Batch`; None where the class has none."""
-        if not self._training.has_own(f"{kind}_step"):
-            return None
+    def step(self, kind: str) -> Callable[[Batch], Values]:
+        """The user's step for "train" or "test", over a `Batch`."""
         return partial(self._run, kind, getattr(self._training.model, f"{kind}_step"))
 
     def _run(self, kind: str, step: Callable[[Any], Any], batch: Batch) -> Values:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from torch import nn
-
 from torchkeras.base.annexes import annex
 from torchkeras.world import processes
 
@@ -15,8 +13,6 @@ if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
 
 WORDS = ("auto", None, "ddp", "fsdp")
-BY_HAND = "Give the model itself to compile and fit, which wrap it; or train it by a loop of your own"
-FSDP = "FullyShardedDataParallel"
 
 
 def check(setting: Any, sync_batch_norm: Any) -> None:
@@ -47,19 +43,6 @@ def refuse_compiling(jit_compile: Any, cuda_graph: Any, why: str) -> None:
     if jit_compile not in (False, "auto") or cuda_graph is True:
         named = "cuda_graph=True" if cuda_graph is True else f"jit_compile={jit_compile!r}"
         raise ValueError(f"compile: {named} {why}")
-
-
-def check_unwrapped(model: nn.Module, method: str) -> None:
-    """Raise RuntimeError for a model in which the user has wrapped a module for several processes."""
-    if not processes.has_group():  # without which torch does not wrap
-        return
-    for name, module in model.named_modules():
-        if isinstance(module, nn.parallel.DistributedDataParallel) or type(module).__name__ == FSDP:
-            where = f"the module {name!r}" if name else "the model"
-            raise RuntimeError(
-                f"{method}: {where} is wrapped for several processes ({type(module).__name__}), and {method} would "
-                f"not see that. {BY_HAND}."
-            )
 
 
 def _imported_classes(module: str, *names: str) -> tuple[Any, ...]:

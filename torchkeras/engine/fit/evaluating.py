@@ -11,9 +11,8 @@ from torchkeras.callbacks.logs import Logs
 from torchkeras.data.batch import ArrayData, Batch
 from torchkeras.data.sources import Source
 from torchkeras.engine.fit import runs
-from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.model_data import Intake
-from torchkeras.engine.fit.opening import check_batches, hooks_of, source_of
+from torchkeras.engine.fit.opening import check_batches, check_unwrapped, hooks_of, source_of
 from torchkeras.engine.fit.sums import ordered
 from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counted_apart, counting

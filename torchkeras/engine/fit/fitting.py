@@ -20,15 +20,14 @@ from torchkeras.data import checks
 from torchkeras.data.sources import Source
 from torchkeras.data.sources.arrays import ArraySource
 from torchkeras.engine.fit import runs
-from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.evaluating import evaluated
 from torchkeras.engine.fit.model_data import Intake
-from torchkeras.engine.fit.opening import hooks_of, source_of, validation_of
+from torchkeras.engine.fit.opening import check_unwrapped, hooks_of, source_of, validation_of
 from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counted_apart
 from torchkeras.engine.speed.auto_compile import Auto
 from torchkeras.engine.step.targets import check_units
-from torchkeras.resume.run import Run
+from torchkeras.resume.run import ResumableRun
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
@@ -90,7 +89,10 @@ def fit(
         "validation_freq": validation_freq,
         "initial_epoch": initial_epoch,
     }
-    run = Run(training, source, hooks, initial_epoch, validation, {**given, "sample_weight": sample_weight})
+    run = runs.Run(training, source, initial_epoch)
+    if any(hasattr(callback, "resume") for callback in hooks):
+        arguments = {**given, "sample_weight": sample_weight}
+        run = ResumableRun(training, source, hooks, initial_epoch, validation, arguments)
     plan = runs.Plan(
         epochs,
         _order(given["shuffle"]),
@@ -110,7 +112,7 @@ def fit(
             ),
             collected(training, compiled),
             computing(training, trains=True),
-            _choosing(training, run, epochs, hooks, verbose),
+            _choosing(training, run, epochs, verbose),
             processes.running(hooks),
         ):
             training.validated, training.is_fitting = validation, True
@@ -192,7 +194,7 @@ class _Outer:
 
 
 def _validate(
-    training: Training, trained: Source, source: Source, by_last_batch: bool, hooks: CallbackList, run: Run
+    training: Training, trained: Source, source: Source, by_last_batch: bool, hooks: CallbackList, run: runs.Run
 ) -> runs.Numbers | None:
     """The validation after an epoch; as in Keras 2.2.4 there is none when a batch ended the training.
 
@@ -207,14 +209,14 @@ def _validate(
 
 
 @contextmanager
-def _choosing(training: Training, run: Run, epochs: int, hooks: CallbackList, verbose: int) -> Iterator[None]:
+def _choosing(training: Training, run: runs.Run, epochs: int, verbose: int) -> Iterator[None]:
     """The run inside may change to a compiled step, unless it is to come out the same bit by bit."""
     auto = training.ready().learn
     if not isinstance(auto, Auto):
         yield
         return
     known = run.source.steps
-    again = torch.are_deterministic_algorithms_enabled() or any(hasattr(each, "resume") for each in hooks)
+    again = torch.are_deterministic_algorithms_enabled() or isinstance(run, ResumableRun)
     steps = None if known is None else known * (epochs - run.epoch)
     auto.begin(steps, not again, tqdm.write if verbose == 1 else None)
     try:

@@ -1,4 +1,4 @@
-"""What `fit` and the like are given, opened: data as a source of batches, callbacks as a list."""
+"""What `fit` and the like receive: the model is checked, data becomes a source of batches, callbacks a list."""
 
 from __future__ import annotations
 
@@ -6,19 +6,39 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import nn
 
 from torchkeras.base.rules import is_number
 from torchkeras.callbacks.base import CallbackList
-from torchkeras.callbacks.given import as_callbacks
 from torchkeras.callbacks.progress import level, shown
+from torchkeras.callbacks.torch_scheduler import SCHEDULERS, TorchScheduler
 from torchkeras.data import checks
 from torchkeras.data.sources import Source, open_source
 from torchkeras.engine.fit.model_data import Intake, describe, fixed_batch_size
+from torchkeras.world import processes
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
 
 BATCH_SIZE = 32
+BY_HAND = "Give the model itself to compile and fit, which wrap it; or train it by a loop of your own"
+FSDP = "FullyShardedDataParallel"
+
+
+# --- model -----------------------------------------------------------------------------------------------------------
+
+
+def check_unwrapped(model: nn.Module, method: str) -> None:
+    """Raise RuntimeError for a model in which the user has wrapped a module for several processes."""
+    if not processes.has_group():  # without which torch does not wrap
+        return
+    for name, module in model.named_modules():
+        if isinstance(module, nn.parallel.DistributedDataParallel) or type(module).__name__ == FSDP:
+            where = f"the module {name!r}" if name else "the model"
+            raise RuntimeError(
+                f"{method}: {where} is wrapped for several processes ({type(module).__name__}), and {method} would "
+                f"not see that. {BY_HAND}."
+            )
 
 
 # --- data ------------------------------------------------------------------------------------------------------------
@@ -118,6 +138,17 @@ def _given_validation(
 
 
 # --- callbacks -------------------------------------------------------------------------------------------------------
+
+
+def as_callbacks(given: Any) -> list[Any]:
+    """A flat list of callbacks from a list or tuple, a `CallbackList`, a single callback, or None.
+
+    A scheduler of `torch.optim.lr_scheduler` is wrapped in a `TorchScheduler`.
+    """
+    if given is None:
+        return []
+    items = list(given) if isinstance(given, (list, tuple, CallbackList)) else [given]
+    return [TorchScheduler(item) if isinstance(item, SCHEDULERS) else item for item in items]
 
 
 def hooks_of(

@@ -9,14 +9,12 @@ import numpy as np
 import torch
 
 from torchkeras.base.arrays import as_tensor, to_numpy
-from torchkeras.callbacks.given import as_callbacks
 from torchkeras.data.batch import Batch
 from torchkeras.data.sources import Source
 from torchkeras.data.sources.arrays import ArraySource
 from torchkeras.engine.fit import runs
-from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.model_data import Intake
-from torchkeras.engine.fit.opening import hooks_of, source_of
+from torchkeras.engine.fit.opening import as_callbacks, check_unwrapped, hooks_of, source_of
 from torchkeras.engine.fit.turns import computing
 from torchkeras.engine.graph.call_forms import float_type, in_form, parameters_of
 from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_tensor

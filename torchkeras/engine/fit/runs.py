@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,11 +18,10 @@ from torchkeras.data.sources import Source
 from torchkeras.engine.fit.batched_scores import BatchedScores, may_wait
 from torchkeras.engine.fit.epoch import Executions, run_epoch
 from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess
-from torchkeras.engine.fit.sums import ordered
+from torchkeras.engine.fit.sums import Sums, ordered
 from torchkeras.engine.step.compiled_model import BatchStep, CompiledModel
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.step import constrain
-from torchkeras.resume.run import Run
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
@@ -48,6 +47,49 @@ class Plan:
     due: Callable[[int], bool]
     named_alone: bool = False
     together: int = 1
+
+
+class Run:
+    """One call of `fit`: the epoch, its batches and sums, and whether it was interrupted.
+
+    `interrupted`: set by a callback that has written a checkpoint in the middle of an epoch and wants the end. Where
+    a callback may ask for the state of the run, `resume.run.ResumableRun` stands in its place.
+    """
+
+    def __init__(self, training: Training, source: Source, epoch: int):
+        self.network: Model = training.model
+        self._training, self.source, self.epoch = training, source, epoch
+        self.sums = Sums()
+        self.interrupted = False
+
+    @property
+    def compiled(self) -> CompiledModel:
+        """That of the model now: a callback may have changed what trains."""
+        return self._training.ready()
+
+    @property
+    def processes(self) -> OneProcess:
+        """Those that train together."""
+        return self._training.processes
+
+    @property
+    def midway(self) -> bool:
+        """Whether the next epoch is one that an earlier run has begun."""
+        return False
+
+    def opened(self, order: str) -> Iterator[Batch]:
+        """The batches of the epoch."""
+        self.begin_epoch()
+        return self.source.batches(order)
+
+    def begin_epoch(self) -> None:
+        """Begin all numbers at 0."""
+        compiled = self.compiled
+        self.sums = self.processes.sums(compiled.kept, guard=compiled.guard)
+        if compiled.guard is not None:
+            compiled.guard.begin()
+        for metric in compiled.kept.values():
+            metric.reset_state()
 
 
 def fit(training: Training, run: Run, plan: Plan, hooks: CallbackList) -> None:

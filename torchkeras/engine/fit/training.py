@@ -236,12 +236,12 @@ class Training:
 
         Raises ValueError where there is no loss for it, or no optimizer.
         """
-        compiled, own = self.ready(), self.own_steps.step(kind)
+        compiled = self.ready()
         compiled.calls.look_again()
         if compiled.settled != SETTLED.count and compiled.look_again is not None:
             compiled.look_again()
-        if own is not None:
-            return self._guarded(own) if kind == "train" else own
+        if self.has_own(f"{kind}_step"):
+            return self._guarded(self.own_steps.step(kind), kind)
         if not has_loss(self, compiled.targets):
             raise ValueError(
                 f"{self.described} has no loss for an evaluation: give compile a `loss`, or its class a {kind}_step."
@@ -256,10 +256,10 @@ class Training:
         chosen = compiled.learn
         return partial(train_step, compiled, learn=chosen.present if isinstance(chosen, Auto) else chosen)
 
-    def _guarded(self, own: Any) -> Any:
-        """A train step of the user's own, under the guard of `on_nonfinite` where there is one."""
+    def _guarded(self, own: Any, kind: str) -> Any:
+        """A step of the user's own; a train step under the guard of `on_nonfinite` where there is one."""
         guard = self.ready().guard
-        if guard is None:
+        if kind != "train" or guard is None:
             return own
         return lambda batch: guard.watched(partial(own, batch), batch.size)
 
