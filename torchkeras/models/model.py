@@ -29,7 +29,7 @@ from torchkeras.callbacks.logs import Named
 from torchkeras.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.building.building import building_alone
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.fit import evaluating, fitting, graph_losses, predicting
+from torchkeras.engine.fit import evaluating, fitting, graph_losses, one_batch, predicting
 from torchkeras.engine.fit.custom_steps import mark_masks, overridable
 from torchkeras.engine.fit.graph_losses import added_state, take_added_state, warn_of_added
 from torchkeras.engine.fit.model_data import Intake
@@ -604,7 +604,7 @@ class Model(Network):
         """
         with in_turn(self._training, "train_on_batch", trains=True):
             check("train_on_batch", FLAG_OR_DIGIT, return_dict=return_dict, reset_metrics=reset_metrics)
-            numbers = evaluating.train_on_batch(self._training, x, y, sample_weight, class_weight, reset_metrics)
+            numbers = one_batch.train_on_batch(self._training, x, y, sample_weight, class_weight, reset_metrics)
         return numbers if return_dict else unpacked(list(numbers.values()))
 
     def test_on_batch(
@@ -630,7 +630,7 @@ class Model(Network):
         Source: https://keras.io/api/models/model_training_apis/
         """
         check("test_on_batch", FLAG_OR_DIGIT, return_dict=return_dict, reset_metrics=reset_metrics)
-        numbers = evaluating.test_on_batch(self._training, x, y, sample_weight, reset_metrics)
+        numbers = one_batch.test_on_batch(self._training, x, y, sample_weight, reset_metrics)
         return numbers if return_dict else unpacked(list(numbers.values()))
 
     def predict_on_batch(self, x: Any) -> Any:

@@ -27,11 +27,11 @@ from torchkeras.base.rules import read
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.averages import Averages
 from torchkeras.optimizers.by_hand import ByHand
+from torchkeras.optimizers.clipping import clipped
 from torchkeras.optimizers.options import RULES, newer
 from torchkeras.optimizers.parameter_groups import (
     Gradients,
     Group,
-    clipped,
     excluded_ids,
     grouped,
     treatments,

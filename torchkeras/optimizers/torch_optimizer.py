@@ -18,9 +18,10 @@ from torchkeras.base.sharing import sharing
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.aside import Aside
 from torchkeras.optimizers.by_hand import ByHand
+from torchkeras.optimizers.clipping import clipped
 from torchkeras.optimizers.given_torch import divided, is_torch
 from torchkeras.optimizers.options import RULES
-from torchkeras.optimizers.parameter_groups import Gradients, Treatment, clipped, grouped, laid_out_as
+from torchkeras.optimizers.parameter_groups import Gradients, Treatment, grouped, laid_out_as
 from torchkeras.optimizers.whole_parameters import WHOLE_PARAMETERS, held
 
 # What a group of torch's has for the sake of its parameters, rather than as an option.

@@ -26,12 +26,13 @@ from torchkeras.callbacks.monitoring import rises_by_words
 from torchkeras.data.sources import Source
 from torchkeras.engine.building.building import move_modules
 from torchkeras.engine.dtypes import mixed_layers
-from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
+from torchkeras.engine.fit.compile_options import CompileOptions
 from torchkeras.engine.fit.custom_steps import BUILT_IN, OwnSteps
 from torchkeras.engine.fit.distributing import joined_by, refuse_compiling
 from torchkeras.engine.fit.graph_losses import AddedToGraph, trained_network
 from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess
 from torchkeras.engine.fit.symbolic_scores import Scores, refuse
+from torchkeras.engine.fit.training_config import compile_arguments
 from torchkeras.engine.fit.turns import Turn
 from torchkeras.engine.fit.watched import Changing, ChangingWeights
 from torchkeras.engine.graph.network import Network
