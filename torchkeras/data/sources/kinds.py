@@ -93,7 +93,7 @@ def _loader(request: Request) -> Source:
     if request.shuffle is False and drawing is not None:
         raise ValueError(
             f"{request.method}: shuffle=False cannot be given with a DataLoader that shuffles, by a {drawing}. Make "
-            "the DataLoader with shuffle=False, or leave the option away."
+            "the DataLoader with shuffle=False, or leave the option out."
         )
     return LoaderSource(request.x, request.prepare, request.device, part=request.part)
 

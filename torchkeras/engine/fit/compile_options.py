@@ -10,12 +10,12 @@ from torchkeras.engine.fit.distributing import check as check_distribution
 from torchkeras.engine.speed.choose import check as check_speed
 from torchkeras.engine.step.nonfinite import POLICIES
 from torchkeras.engine.step.targets import NUMERICS
-from torchkeras.engine.symbolic.tensor import KerasTensor
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 
 
 @dataclass(frozen=True, eq=False)
 class CompileOptions:
-    """The arguments of `compile`. `optimizer`: the object. Raises ValueError for what is no value of an option.
+    """The arguments of `compile`, with the optimizer as an object. Raises ValueError for a bad value of an option.
 
     Losses and metrics are resolved later, against the outputs: see `targets.resolve`.
     """
@@ -47,6 +47,5 @@ class CompileOptions:
         if self.numerics not in NUMERICS:
             names = ", ".join(map(repr, NUMERICS))
             raise ValueError(f"compile: numerics must be one of {names}; found {self.numerics!r}.")
-        given = self.target_tensors
-        if any(isinstance(each, KerasTensor) for each in (given if isinstance(given, (list, tuple)) else (given,))):
+        if any(isinstance(each, KerasTensor) for each in as_list(self.target_tensors)):
             raise ValueError("compile: target_tensors must be arrays or tensors; found a symbolic tensor.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from torchkeras.base.rules import is_integer
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logs import Logs
 from torchkeras.data.batch import Batch
@@ -32,18 +33,18 @@ Numbers = dict[str, torch.Tensor]  # device scalars by name
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What `fit` does beside its data.
+    """The options of a `fit`.
 
-    `step` gives the train step; asked for in each epoch, since a callback may change what trains. `validate` runs a
-    validation and gives its numbers; `due` says after which epochs. `named_alone`: see `Sums`. `together`: see
-    `Executions`.
+    `step` returns the train step, in each epoch, since a callback may change what trains. `validate` runs a validation
+    and returns its numbers, none where there is no data for it; `due` says after which epochs. `named_alone`: see
+    `Sums`. `together`: see `Executions`.
     """
 
     epochs: int
     order: str
     names: list[str]
     step: Callable[[], BatchStep]
-    validate: Callable[[CallbackList, Run], Numbers | None] | None
+    validate: Callable[[CallbackList, Run], Numbers]
     due: Callable[[int], bool]
     named_alone: bool = False
     together: int = 1
@@ -64,12 +65,12 @@ class Run:
 
     @property
     def compiled(self) -> CompiledModel:
-        """That of the model now: a callback may have changed what trains."""
+        """The compiled model as it is now: a callback may have changed what trains."""
         return self._training.ready()
 
     @property
     def processes(self) -> OneProcess:
-        """Those that train together."""
+        """The processes that train together."""
         return self._training.processes
 
     @property
@@ -83,7 +84,7 @@ class Run:
         return self.source.batches(order)
 
     def begin_epoch(self) -> None:
-        """Begin all numbers at 0."""
+        """Reset the sums, the guard and the metrics."""
         compiled = self.compiled
         self.sums = self.processes.sums(compiled.kept, guard=compiled.guard)
         if compiled.guard is not None:
@@ -93,7 +94,7 @@ class Run:
 
 
 def fit(training: Training, run: Run, plan: Plan, hooks: CallbackList) -> None:
-    """Run the epochs, from that of `run` on."""
+    """Run the epochs, from `run.epoch` on."""
     model = training.model
     hooks.on_train_begin({})
     model.stop_training = False  # whatever a callback said before there was anything to stop, as in Keras
@@ -101,13 +102,13 @@ def fit(training: Training, run: Run, plan: Plan, hooks: CallbackList) -> None:
         if hasattr(callback, "resume"):
             callback.resume(run)
     while run.epoch < plan.epochs and (run.midway or not model.stop_training):
-        over = run.midway and model.stop_training  # what the epoch goes on from was its last batch
+        has_batches = not model.stop_training  # else the run before stopped at the last batch of this epoch
         hooks.on_epoch_begin(run.epoch, {})
         batches = run.opened(plan.order)
         run.sums.named_alone = plan.named_alone
-        if not over:
+        if has_batches:
             _train(training, run, plan, batches, hooks)
-        if run.interrupted or not run.sums.batches:  # none: the data has ended
+        if run.interrupted or not run.sums.batches:  # the data has ended
             break
         _end_epoch(training, run, plan, hooks)
         run.epoch += 1
@@ -144,18 +145,20 @@ def _end_epoch(training: Training, run: Run, plan: Plan, hooks: CallbackList) ->
             if compiled.parameters and optimizer is not None and optimizer.flush():
                 constrain(compiled)  # after gradients that waited for more batches
     numbers = ordered(run.sums.means(), plan.names)  # before the validation, which counts with the same metrics
-    validated = plan.validate(hooks, run) if plan.validate is not None and plan.due(run.epoch) else None
-    named = {f"val_{name}": value for name, value in (validated or {}).items()}
-    logs = Logs({**named, **numbers})  # in 2.2.4's order
+    validated: Numbers = {}
+    if plan.due(run.epoch):
+        validated = plan.validate(hooks, run)
+    named = {f"val_{name}": value for name, value in validated.items()}
+    logs = Logs({**named, **numbers})  # in the order of Keras 2.2.4
     run.source.on_epoch_end()
     hooks.on_epoch_end(run.epoch, logs)
     training.processes.agree_on_end(model)
 
 
 def look_at(compiled: CompiledModel, model: Model, place: str) -> bool:
-    """Whether training ends since a number was not finite; warns of it, and has it end, or raises, as the policy is.
+    """Whether a number was not finite, so that training ends: with a warning or, by the policy "raise", an error.
 
-    `place`: where that was, with a gap for the number of the batch.
+    `place`: where in the run, with a gap for the number of the batch.
     """
     if compiled.guard is None or not compiled.guard.tripped(now=True):
         return False
@@ -181,7 +184,7 @@ def evaluate(
 ) -> Numbers:
     """Run the batches of a source through a test step; the means in the order of `names`.
 
-    `late`: whether several batches may be scored at once, without the step, where nobody wants the numbers of one.
+    `late`: whether several batches may be scored at once, without the step, where no hook needs the numbers of one.
     `together`: see `Executions`. `processes`: those that share the batches.
     """
     sums = processes.sums(compiled.kept, named_alone)
@@ -211,7 +214,7 @@ def predict(
     processes: OneProcess = ONE_PROCESS,
     gather: bool = True,
 ) -> list[np.ndarray]:
-    """The outputs for all samples of a source; nothing is kept on the device. `together`: see `Executions`.
+    """The outputs for all samples of a source, in host memory. `together`: see `Executions`.
 
     `processes`: those that share the batches, `gather`: whether each of them gets the outputs of all.
     """
@@ -240,11 +243,9 @@ def due_epochs(frequency: Any) -> Callable[[int], bool]:
 
     Raises ValueError for neither a positive integer nor a list of them.
     """
-    listed = isinstance(frequency, Sequence) and not isinstance(frequency, str)
-    due: list[Any] = list(frequency) if listed else [frequency]
-    positive = [isinstance(each, (int, np.integer)) and not isinstance(each, bool) and each > 0 for each in due]
-    if not positive or not all(positive):
-        raise ValueError(f"fit: validation_freq must be a positive integer or a list of them; found {frequency!r}.")
-    if listed:
+    if is_integer(frequency) and frequency > 0:
+        return lambda epoch: (epoch + 1) % frequency == 0
+    if isinstance(frequency, Sequence) and frequency and all(is_integer(each) and each > 0 for each in frequency):
+        due = list(frequency)
         return lambda epoch: epoch + 1 in due
-    return lambda epoch: (epoch + 1) % due[0] == 0
+    raise ValueError(f"fit: validation_freq must be a positive integer or a list of them; found {frequency!r}.")

@@ -29,27 +29,38 @@ def training_config(model: Any, as_lists: bool = False) -> dict[str, Any]:
 
 
 def _compile_option(model: Any, option: str, as_lists: bool, missing: Any = None) -> Any:
-    """An option of `compile`. `as_lists`: as a list if it is by names, which do not mean the same in every Keras."""
+    """An option of `compile`. `as_lists`: a dict by names, which differ between versions of Keras, becomes a list."""
     value = by_output(getattr(model, option), model.output_names, model._output_owners)
-    if not isinstance(value, Mapping) or "class_name" in value or not as_lists:
+    if not (as_lists and _is_by_output(value)):
         return value
     listed = [value.get(name, missing) for name in model.output_names]
-    return list(map(as_list, listed)) if "metrics" in option else listed
+    if "metrics" in option:
+        return list(map(as_list, listed))
+    return listed
+
+
+def _is_by_output(value: Any) -> bool:
+    """Whether losses, metrics or weights are a dict by output; a config is a dict too."""
+    return isinstance(value, Mapping) and "class_name" not in value
 
 
 def _number(weight: Any) -> Any:
-    """The weight of a loss as a number; a variable has the value of now."""
-    return weight.item() if isinstance(weight, Tensor) else weight
+    """The weight of a loss as a number, the present one of a variable."""
+    if isinstance(weight, Tensor):
+        return weight.item()
+    return weight
 
 
 def several_of_one_layer(model: Any) -> bool:
     """Whether a model of the functional API has several outputs of one layer."""
-    layers = [] if model._has_own_code else output_layer_names(model)
+    if model._has_own_code:
+        return False
+    layers = output_layer_names(model)
     return len(set(layers)) < len(layers)
 
 
 def own_training_config(model: Any, as_lists: bool = False) -> dict[str, Any]:
-    """What of it a file of Keras may say otherwise, or has no words for."""
+    """The options that a file of Keras writes in another form, or does not have."""
     options_of_model = training_config(model, as_lists)
     names = ("loss", "metrics", "weighted_metrics")
     more = {"on_nonfinite": model.on_nonfinite, "numerics": model._training.options.numerics}
@@ -72,21 +83,31 @@ def compile_arguments(training: Mapping[str, Any], custom_objects: Mapping[str, 
 
 def mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
     """`convert` on every loss or metric in lists and dictionaries by output."""
-    if isinstance(value, Mapping) and "class_name" not in value:
+    if _is_by_output(value):
         return {name: mapped(item, convert) for name, item in value.items()}
-    return [mapped(item, convert) for item in value] if isinstance(value, (list, tuple)) else convert(value)
+    if isinstance(value, (list, tuple)):
+        return [mapped(item, convert) for item in value]
+    return convert(value)
 
 
 def _serialized(value: Any, serialize: Callable[[Any], Any]) -> Any:
     def plain(item: Any) -> Any:
         if isinstance(item, (str, Mapping)):
             return item
-        return serialize(item() if isinstance(item, type) else item)
+        if isinstance(item, type):
+            item = item()
+        return serialize(item)
 
     return mapped(value, plain)
 
 
 def _resolved(value: Any, deserialize: Callable[..., Any], custom_objects: Any) -> Any:
-    """Names stay names (`accuracy` is resolved by the output); a name of the user's own becomes its function."""
+    """Configs, and names in `custom_objects`, become objects; other names stay (`accuracy` depends on the output)."""
     own = custom_objects or {}
-    return mapped(value, lambda item: deserialize(item, own) if isinstance(item, Mapping) or item in own else item)
+
+    def resolved(item: Any) -> Any:
+        if isinstance(item, Mapping) or item in own:
+            return deserialize(item, own)
+        return item
+
+    return mapped(value, resolved)
