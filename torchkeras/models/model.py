@@ -48,7 +48,7 @@ from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
 from torchkeras.engine.weights.weight import penalized
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.legacy.arguments import old_names
-from torchkeras.models.option_attributes import Given, GivenOptimizer, NotHere
+from torchkeras.models.option_attributes import Option, MissingOption, OptimizerOption
 from torchkeras.saving import load, save
 from torchkeras.saving.containers import yaml_text
 from torchkeras.saving.graph_config import connect, graph_config, in_structure, to_json
@@ -91,12 +91,22 @@ class Model(Network):
     history: Any = None
     stop_training = False
 
-    optimizer, loss, metrics, loss_weights = GivenOptimizer(), Given(), Given(), Given()
-    sample_weight_mode, weighted_metrics, target_tensors, on_nonfinite = Given(), Given(), Given(), Given()
-    jit_compile, cuda_graph, steps_per_execution = Given(), Given(), Given()
-    distribute, sync_batch_norm = Given(), Given()
-    run_eagerly = NotHere("steps run eagerly where jit_compile is False, set model.jit_compile = False")
-    auto_scale_loss = NotHere("the loss is scaled where layers compute in float16, and only there")
+    optimizer, loss, metrics, loss_weights = (
+        OptimizerOption(),
+        Option(),
+        Option(),
+        Option(),
+    )
+    sample_weight_mode, weighted_metrics, target_tensors, on_nonfinite = (
+        Option(),
+        Option(),
+        Option(),
+        Option(),
+    )
+    jit_compile, cuda_graph, steps_per_execution = Option(), Option(), Option()
+    distribute, sync_batch_norm = Option(), Option()
+    run_eagerly = MissingOption("steps run eagerly where jit_compile is False, set model.jit_compile = False")
+    auto_scale_loss = MissingOption("the loss is scaled where layers compute in float16, and only there")
 
     class _Facts(Facts):
         def hook_free(self) -> Callable[..., Any]:

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from torchkeras.models.model import Model
 
 
-class Given:
-    """An argument of `compile` as an attribute of the model: what it was given. One that is set counts from then on."""
+class Option:
+    """An argument of `compile` as an attribute of the model. Setting it changes the option from then on."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -28,8 +28,8 @@ class Given:
         model._training.change(self._name, value)
 
 
-class GivenOptimizer(Given):
-    """The optimizer. Set on a compiled model it may be all that `compile` takes, and is read as the object."""
+class OptimizerOption(Option):
+    """The optimizer as an object. On a compiled model it can be set to anything that `compile` takes."""
 
     def __get__(self, model: Model | None, owner: type | None = None) -> Any:
         return self if model is None else model._training.optimizer
@@ -40,7 +40,7 @@ class GivenOptimizer(Given):
         training.change("optimizer", training.optimizer_for(value) if asked else value)
 
 
-class NotHere:
+class MissingOption:
     """A training option of another Keras, which a model here does not have. `instead`: what to do."""
 
     def __init__(self, instead: str):

@@ -1,4 +1,4 @@
-"""Whole arrays and tensors as a source: on the device where they fit."""
+"""Whole arrays and tensors as a source: on the device if they fit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ArraySource(Source):
     def __init__(self, data: ArrayData, batch_size: int, part: Part | None = None):
         check_batch_size(batch_size)
         self.data, self.batch_size, self.samples, self.part = data, int(batch_size), len(data), part
-        if part is not None:  # a process that holds other arrays, such as its own rows alone, is found out
+        if part is not None:  # detects a process that has other arrays, such as only its own rows
             self._checksum = checksum([*data.inputs, *data.targets])
 
     @property

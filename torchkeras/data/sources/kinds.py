@@ -1,4 +1,4 @@
-"""The kinds of data: how each is recognized and opened, and which options it has no use for."""
+"""The kinds of data: how each is recognized and opened, and which options it refuses."""
 
 from __future__ import annotations
 
@@ -51,24 +51,24 @@ class Request:
     device: torch.device
     method: str
     size: int
-    raw: bool = False  # batches go to a step of the user's own as they are
+    raw: bool = False  # batches go to a custom step as they are
     part: Part | None = None
     shuffles: bool = False  # whether a shuffle of None is True
 
     @property
     def steps_option(self) -> str:
-        """What the user calls `steps`."""
+        """The user's name for `steps`."""
         return STEPS.get(self.method, "steps")
 
     @property
     def validates(self) -> bool:
-        """Whether this is a fit's validation data: options that its training data needs are no mistake then."""
+        """Whether this is validation data of a fit: then options for its training data are no mistake."""
         return self.method == "validation"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of data: what messages call it, how it is known, how it is opened, and which options it has no use for."""
+    """A kind of data: its name in messages, its test, how it is opened, and the options that it refuses."""
 
     name: str
     test: Callable[[Any], bool]
@@ -76,11 +76,11 @@ class Kind:
     refused: Collection[str] = ()
 
 
-# --- how each kind is known and opened -------------------------------------------------------------------------------
+# --- tests and opening of each kind ---------------------------------------------------------------------------------
 
 
 def _tensors(request: Request) -> Source:
-    """A TensorDataset holds whole tensors: taken as arrays, which costs nothing a sample, unless they stay as given."""
+    """A TensorDataset holds whole tensors, which are used as arrays, without a cost per sample, unless `raw`."""
     if request.raw:
         return _dataset(request)
     x, y, weight = (*request.x.tensors, None, None)[:3]
@@ -99,7 +99,7 @@ def _loader(request: Request) -> Source:
 
 
 def _shuffles(sampler: Any) -> bool:
-    """Whether a sampler of torch's is known to give the samples in another order each time."""
+    """Whether a sampler is known to be one of torch's that shuffle."""
     return isinstance(sampler, SHUFFLING) or (isinstance(sampler, DistributedSampler) and sampler.shuffle)
 
 
@@ -134,7 +134,7 @@ def _sequence(request: Request) -> Source:
 
 
 def _workers_of(request: Request) -> Workers:
-    """Those asked for; those of the object itself where nothing was: Keras 3's PyDataset carries all three options."""
+    """The workers of the request or, where it has the defaults, of the object: Keras 3's PyDataset has all three."""
     options: list[Any] = [
         getattr(request.x, name, None) for name in ("workers", "use_multiprocessing", "max_queue_size")
     ]
@@ -221,11 +221,11 @@ def _is_tensor_dataset(x: Any) -> bool:
     return type(x) is TensorDataset and len(x.tensors) <= 3
 
 
-# The types of arrays that are in memory as a whole: with these alone, nothing else is asked about the data.
+# The types of arrays that are in memory as a whole: if x, y and sample_weight are of these, no other test is needed.
 WHOLE = frozenset((np.ndarray, Tensor, type(None)))
 WHOLE_ARRAYS = Kind("arrays", lambda x: type(x) in WHOLE, open_arrays, NO_WORKERS)
 
-# The first whose test holds counts: a torch Dataset has a `__getitem__` too, and a Sequence may have an `__iter__`.
+# The first kind whose test holds counts: a torch Dataset has `__getitem__` too, and a Sequence may have `__iter__`.
 KINDS = (
     Kind("this", _is_no_data, _refuse),
     Kind("a DataLoader", lambda x: isinstance(x, DataLoader), _loader, (*ITSELF, *NO_SHUFFLING, *NO_WORKERS)),

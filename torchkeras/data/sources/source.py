@@ -1,4 +1,4 @@
-"""What a source of batches is."""
+"""The base of all sources of batches."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Source:
     """Batches, an epoch at a time.
 
     samples: the number of samples an epoch; steps: the number of batches an epoch; batch_size: that of all batches but
-    the last; each None where it is not known. once: the data can be read only once. ended: it has been, so that there
-    is no next epoch. stays: a batch's memory is not written to when the next is made. kind: what messages call the
-    data. part: the rows of every batch that this process has, where several share them; samples, steps and batch_size
-    are then those of all processes. divided: the user had divided the data between the processes, so that the order of
-    the whole is not known here. keeps: random numbers are noted, since a run may have to go on from the middle.
+    the last; each None where it is not known. once: the data can be read only once. ended: it has been read, so that
+    there is no next epoch. stays: a batch's memory is not written to when the next is made. kind: the word for the data
+    in messages. part: the rows of every batch that this process has, where several share them; samples, steps and
+    batch_size are then those of all processes. divided: the user has divided the data between the processes, so that
+    the order of the whole is not known here. keeps: random states are stored, since a run may resume in the middle.
     """
 
     kind = "data"
@@ -43,23 +43,23 @@ class Source:
         return None
 
     def batches(self, order: str, skip: int = 0) -> Batches:
-        """One epoch, in one of the orders of `data`; a source with an order of its own keeps to that.
+        """One epoch, in one of the orders of `data.batch`; a source with an order of its own ignores it.
 
-        The first `skip` batches are passed over, as cheaply as the source allows. Random orders are drawn by the call
+        The first `skip` batches are skipped, as cheaply as the source allows. Random orders are drawn by the call
         itself, not by the first `next`, so that `torch.get_rng_state()` before it decides them.
         """
         raise NotImplementedError
 
     def checksum(self) -> int:
-        """A number that all processes share where they had the same batches and orders so far; 0 without a part.
+        """A checksum of the batches and orders so far, which all processes share; 0 without a part.
 
-        Where it differs, processes shuffled in different orders, or made different batches where each makes them in
-        whole: a generator, a Sequence, an IterableDataset. It is for a comparison every now and then.
+        Where it differs, processes have shuffled in different orders, or made different batches where each makes whole
+        ones: from a generator, a Sequence, an IterableDataset. It is compared every now and then.
         """
         return self._checksum
 
     def _note_order(self, device: torch.device | None = None) -> None:
-        """An order is about to be drawn from the random numbers of a device, None: of the CPU."""
+        """Called before an order is drawn from the random numbers of a device, by default the CPU."""
         if self.part is not None:
             on_cuda = device is not None and device.type == "cuda"
             state = torch.cuda.get_rng_state(device) if on_cuda else torch.get_rng_state()  # type: ignore[arg-type]
@@ -69,7 +69,7 @@ class Source:
         """Called after each epoch."""
 
     def give_raw(self, prepare: Callable[[Any], Batch]) -> None:
-        """From now on make batches of items as they are, where they are made one by one; arrays have no such form."""
+        """From now on make batches of items as they are, if they are made one by one; does nothing for arrays."""
 
     def close(self) -> None:
         """End the epoch under way, and its threads and processes. The next `batches` begins a new one."""
@@ -82,36 +82,36 @@ class Source:
         )
 
     def state_dict(self) -> dict[str, Any]:
-        """What must be known to go on in the middle of an epoch, besides the state of the random numbers when the epoch
-        began and the number of batches since, which is `skip`. Numbers and tensors only.
+        """All that resuming in the middle of an epoch needs, apart from the random state when the epoch began and the
+        number of batches since, which is `skip`. Numbers and tensors only.
 
-        Raises ValueError for what cannot go on in another process as it would have here.
+        Raises ValueError for data that cannot be resumed exactly in another process.
         """
         return {}
 
     def keep(self) -> None:
-        """From now on note the random numbers that a run needs to go on from the middle of an epoch."""
+        """From now on store the random states that resuming in the middle of an epoch needs."""
         self.keeps = True
 
     def generators(self) -> dict[str, Any]:
-        """The random generators of the user's own that make the data, by their places."""
+        """The user's random generators that make the data, by their places."""
         return {}
 
     def drawn(self) -> dict[str, Any]:
-        """The state of the random numbers that one thread draws ahead, by the parts of `random_state.state`.
+        """The random state of a thread that draws ahead, by the parts of `random_state.state`.
 
-        It is the state after the last batch given, which is restored to go on, in place of the present one.
+        It is the state after the last batch, which a resumed run restores in place of the present one.
         """
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Take what `state_dict` gave, before `batches`."""
+        """Restore a state of `state_dict`; called before `batches`."""
 
     def contents(self) -> dict[str, Any]:
-        """What tells whether this is the same data, as `contents.plain` has it; nothing is drawn or used up."""
+        """A description that identifies the data, as `contents.plain` makes it; draws and consumes nothing."""
         return {"kind": self.kind, "samples": self.samples, "batch_size": self.batch_size}
 
     def catch_up(self, order: str) -> None:
-        """Go to the place of the state taken now, and not when `batches` is called: random numbers are restored on the
-        way, which no other thread may draw meanwhile.
+        """Move to the position of the restored state now, not when `batches` is called: this restores random states on
+        the way, and no other thread may draw meanwhile.
         """

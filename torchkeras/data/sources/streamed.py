@@ -22,7 +22,7 @@ from torchkeras.data.sources.source import Batches, Prepare, Source
 
 @dataclass(frozen=True, slots=True)
 class OwnSamples:
-    """An item that holds the samples of this process alone, of a batch of `whole`; `known`: the batch's checksum."""
+    """An item with only the samples of this process, of a batch of `whole`; `known`: the checksum of the batch."""
 
     item: Any
     whole: int
@@ -41,7 +41,7 @@ class Streamed(Source):
 
     def __init__(self, prepare: Prepare, device: torch.device, part: Part | None = None):
         self._prepare, self._device, self.part = prepare, device, part
-        self._pass: ref[Batches] | None = None  # weak: an epoch that nobody takes batches of any more ends at once
+        self._pass: ref[Batches] | None = None  # weak: an epoch that nobody iterates over any more ends at once
         self._drawn: dict[str, Any] = {}
 
     def _items(self, order: str, skip: int) -> Iterator[Any]:
@@ -81,7 +81,7 @@ class Streamed(Source):
         return self._prepare_raw(item)
 
     def _own_batch(self, item: Any, part: Part) -> Batch:
-        """The rows of this process: all of an item that has no others, or those of a batch that each process makes."""
+        """The rows of this process: all rows of an `OwnSamples`, or some of a batch that each process makes."""
         if isinstance(item, OwnSamples):
             if item.known:
                 self._checksum = zlib.crc32(item.known.to_bytes(4, "little"), self._checksum)
@@ -109,7 +109,7 @@ class Streamed(Source):
     def _passed(self, items: Iterator[Any], number: int) -> Iterator[Any]:
         """The items after the first `number`. These are made again, and must begin as they did before a stop.
 
-        Raises ValueError where they do not.
+        Raises ValueError where they differ.
         """
         if number and self.first is not None:
             found = _sum(next(items, None))
@@ -123,17 +123,17 @@ class Streamed(Source):
         return passed_over(items, number)
 
     def _in_threads(self, make: Callable[[Any], Any], arguments: Iterable[Any], workers: int, ahead: int) -> Any:
-        """`in_threads`; what one thread draws while it makes an item is noted, where the state will be asked for.
+        """`in_threads`; where the state may be stored, it stores what a single thread draws while it makes an item.
 
-        Items are copied, since one array may be filled again for each of them, and several wait.
+        Items are copied, since one array may be filled again for each of them while several wait.
         """
 
-        def kept(argument: Any) -> Any:
+        def make_copy(argument: Any) -> Any:
             return copied(make(argument))
 
         if not self.keeps or workers > 1:
-            return in_threads(kept, arguments, workers, ahead)
-        return self._noted(in_threads(_noting(kept, self.generators()), arguments, workers, ahead))
+            return in_threads(make_copy, arguments, workers, ahead)
+        return self._noted(in_threads(_noting(make_copy, self.generators()), arguments, workers, ahead))
 
     def _noted(self, pairs: Generator[Any, None, None]) -> Iterator[Any]:
         try:
@@ -153,7 +153,7 @@ class Streamed(Source):
 
 
 def _noting(make: Callable[[Any], Any], own: dict[str, Any]) -> Callable[[Any], tuple[Any, dict[str, Any]]]:
-    """`make`, which gives with each item the state of the random numbers after it, of the parts that it draws from."""
+    """`make`, which returns with each item the random state after it, for the generators that it draws from."""
     parts: set[str] = set()
 
     def made(argument: Any) -> tuple[Any, dict[str, Any]]:
@@ -167,24 +167,24 @@ def _noting(make: Callable[[Any], Any], own: dict[str, Any]) -> Callable[[Any], 
 
 
 def _sum(item: Any) -> int | None:
-    """A checksum of an item; of one that has a part of a batch there is none, since it changes with the processes."""
+    """A checksum of an item; None for a part of a batch, which changes with the number of processes."""
     if isinstance(item, OwnSamples):
         return None
     return zlib.crc32(repr(plain(item, deep=True)).encode())
 
 
 def close(iterator: Any) -> None:
-    """End an iterator now, with its threads and processes, where it has any."""
+    """End an iterator now, with its threads and processes."""
     if hasattr(iterator, "close"):
         iterator.close()
     elif hasattr(iterator, "_shutdown_workers") and not iterator._persistent_workers:
         # torch's DataLoader ends its processes when its iterator is collected. A traceback can hold on to that, and
-        # then it took 5 seconds, in which torch waited for queues that had been collected before.
+        # then it takes 5 seconds, while torch waits for queues that were collected before.
         iterator._shutdown_workers()
 
 
 def passed_over(iterator: Iterator[Any], number: int) -> Iterator[Any]:
-    """The iterator after its first `number` items, which are taken now."""
+    """The iterator after its first `number` items, which are consumed now."""
     for _ in range(number):
         next(iterator, None)
     return iterator

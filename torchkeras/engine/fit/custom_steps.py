@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from numbers import Real
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -68,15 +69,15 @@ class OwnSteps:
     def _stepping(self, batch: Batch) -> Iterator[None]:
         """A custom step runs on this batch: `optimizer.step()` and `apply` inside it make the step of the model."""
         optimizer = self._training.ready().optimizer
-        if optimizer is not None:
-            optimizer.stepping = StepByHand(self._training, batch.whole)
+        if optimizer is None:
+            optimizer = SimpleNamespace()  # the class has optimizers of its own
+        optimizer.stepping = StepByHand(self._training, batch.whole)
         self.is_checked = batch.raw is None
         try:
             yield
         finally:
             self.is_checked = False
-            if optimizer is not None:
-                optimizer.stepping = None
+            optimizer.stepping = None
 
     def loss(self, batch: Batch, outputs: list[Any], masks: list[Any], added: list[torch.Tensor]) -> torch.Tensor:
         """The custom `compute_loss` of a forward pass. Raises TypeError when it gives no scalar tensor."""

@@ -34,7 +34,7 @@ def evaluate(
     check_unwrapped(training.model, "evaluate")
     training.check_compiled()
     if training.is_alone:
-        training.step("test")  # which it must have
+        training.step("test")  # raises where the class has none
     source = source_of(
         Intake(training), x, y, sample_weight, batch_size=batch_size, shuffle=None, steps=steps, method="evaluate",
         raw=training.has_own("test_step"), **made,

@@ -141,8 +141,8 @@ def fit(
 
 def _check_epochs(epochs: int, initial_epoch: int) -> None:
     """Raise ValueError for a bad number of epochs; warn where no epoch would run."""
-    for name, value in (("epochs", epochs), ("initial_epoch", initial_epoch)):
-        checks.check_count("fit", name, value, least=0)
+    checks.check_count("fit", "epochs", epochs, least=0)
+    checks.check_count("fit", "initial_epoch", initial_epoch, least=0)
     if initial_epoch > epochs:
         warnings.warn(
             f"fit: initial_epoch {initial_epoch} is past epochs {epochs}, and no epoch runs: epochs is the epoch "

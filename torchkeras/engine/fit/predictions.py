@@ -54,17 +54,21 @@ class Gathered:
     def _store(self, output: Tensor, size: int) -> None:
         if self._samples and not self._filled and output.shape[:1] == (size,):
             self._whole = torch.empty((self._samples, *output.shape[1:]), dtype=output.dtype, device="cpu")
-        if self._has_place_for(output):
-            self._whole[self._filled : self._filled + len(output)] = output  # type: ignore[index]
-        else:
+        place = self._place_for(output)
+        if place is None:
             self._store_part(output)
+        else:
+            place.copy_(output)
         self._filled += len(torch.atleast_1d(output))
 
-    def _has_place_for(self, output: Tensor) -> bool:
-        whole = self._whole
-        if whole is None or not output.dim() or len(output) > len(whole) - self._filled:
-            return False
-        return output.dtype == whole.dtype and output.shape[1:] == whole.shape[1:]
+    def _place_for(self, output: Tensor) -> Tensor | None:
+        """The rows of the array for an output; None where it does not fit there."""
+        if self._whole is None or not output.dim():
+            return None
+        place = self._whole[self._filled : self._filled + len(output)]
+        if place.shape != output.shape or place.dtype != output.dtype:
+            return None
+        return place
 
     def _store_part(self, output: Tensor) -> None:
         if self._whole is not None:

@@ -617,9 +617,8 @@ def _hook_activities(model: nn.Module, *, by_hand: bool) -> None:
     graphed = {layer for network in model.modules() if isinstance(network, Network) for layer in network.layers}
     asked = _with_activity_regularizer(model)
     parts: set[Any] = set()  # of wrappers
-    for layer in asked:
-        if layer in graphed:
-            parts.update(layer.modules())
+    for layer in graphed.intersection(asked):
+        parts.update(layer.modules())
     parts -= graphed
     for module in asked:
         if module not in parts and (by_hand or module not in graphed):

@@ -104,15 +104,14 @@ def counted_apart(training: Training, method: str, reset: bool | None = None) ->
         yield
         return
     with in_turn(training, method):
-        under_way = {name: metric for name, metric in metrics.items() if id(metric) in COUNTING}
-        if under_way and reset is False:
+        states = {name: metric.state_dict() for name, metric in metrics.items() if id(metric) in COUNTING}
+        if states and reset is False:
             raise ValueError(
                 f"{method}: reset_metrics=False would go on with what the metrics have counted of the epoch of "
                 "`fit` that is under way: leave it out."
             )
-        states = {name: metric.state_dict() for name, metric in under_way.items()}
         for name, metric in metrics.items():
-            if name in under_way or (reset and metric._resets_by_batch):
+            if name in states or (reset and metric._resets_by_batch):
                 metric.reset_state()
         ids = Counter(map(id, metrics.values()))
         COUNTING.update(ids)
