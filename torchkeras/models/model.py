@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from torchkeras import registry
+from torchkeras.base import fixed_lists
 from torchkeras.base.annexes import annex
 from torchkeras.base.dtype_policy import policy_of
 from torchkeras.base.fixed_lists import Layers, Losses, OutputNames
@@ -48,7 +49,6 @@ from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
 from torchkeras.engine.weights.weight import penalized
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.legacy.arguments import old_names
-from torchkeras.models.option_attributes import Option, MissingOption, OptimizerOption
 from torchkeras.saving import load, save
 from torchkeras.saving.containers import yaml_text
 from torchkeras.saving.graph_config import connect, graph_config, in_structure, to_json
@@ -58,6 +58,61 @@ from torchkeras.visualization import summary
 from torchkeras.visualization.notebook import graph_html, model_html
 
 PLAIN = (None, 0, None, None, 10, 1, False, True)  # the options of `predict` as they are where nobody gives any
+
+
+# --- options of training as attributes ------------------------------------------------------------------------------
+
+
+class Option:
+    """An argument of `compile` as an attribute of the model. Setting it changes the option from then on."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, model: Model | None, owner: type | None = None) -> Any:
+        if model is None:
+            return self
+        found = getattr(model._training.options, self._name)
+        if type(found) is dict or (type(found) is list and not {list, dict}.isdisjoint(map(type, found))):
+            return fixed_lists.given(found)
+        return fixed_lists.Given(found) if type(found) is list else found
+
+    def __set__(self, model: Model, value: Any) -> None:
+        model._training.change(self._name, value)
+
+
+class OptimizerOption(Option):
+    """The optimizer as an object. On a compiled model it can be set to anything that `compile` takes."""
+
+    def __get__(self, model: Model | None, owner: type | None = None) -> Any:
+        return self if model is None else model._training.optimizer
+
+    def __set__(self, model: Model, value: Any) -> None:
+        training = model._training
+        asked = value is not None and training.is_compiled
+        training.change("optimizer", training.optimizer_for(value) if asked else value)
+
+
+class MissingOption:
+    """A training option of another Keras, which a model here does not have. `instead`: what to do."""
+
+    def __init__(self, instead: str):
+        self._instead = instead
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, model: Model | None, owner: type | None = None) -> Any:
+        if model is None:
+            return self
+        raise AttributeError(f"{type(model).__name__!r} object has no attribute {self._name!r}")
+
+    def __set__(self, model: Model, value: Any) -> None:
+        what = f"{type(model).__name__} {model.name!r}"
+        raise AttributeError(f"{what}: there is no option {self._name!r} to set: {self._instead}.")
+
+
+# --- the model --------------------------------------------------------------------------------------------------------
 
 
 class Model(Network):

@@ -32,6 +32,12 @@ from torchkeras.resume.run import ResumableRun
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
 
+ORDERS: dict[Any, str] = {
+    True: "shuffled",
+    False: "sequential",
+    "batch": "batch",
+}  # by `shuffle`, of a source's batches
+
 
 def fit(
     training: Training,
@@ -99,7 +105,7 @@ def fit(
         run = ResumableRun(training, source, hooks, initial_epoch, validation, arguments)
     plan = runs.Plan(
         epochs,
-        _order(shuffle),
+        ORDERS[shuffle],
         names,
         partial(training.step, "train"),
         partial(_validate, training, source, validation, size is None),
@@ -160,13 +166,6 @@ def _refuse_options_of_validation(steps: Any, batch_size: Any, frequency: Any) -
     ):
         if value != default:
             raise ValueError(f"fit: {name} goes with validation data; there is none.")
-
-
-def _order(shuffle: Any) -> str:
-    """The order of a source's batches."""
-    if shuffle == "batch":
-        return "batch"
-    return "shuffled" if shuffle else "sequential"
 
 
 def _to_agree_on(

@@ -86,8 +86,10 @@ class Intake:
             checks.check_lengths(inputs, [])
             return inputs, [], []
         true, names, modes = self._true(y, streamed)
-        of_samples, of_classes = self._by_output(sample_weight), self._by_output(self.class_weight)
-        weights = sample_weights.standardize_weights(true, names, of_samples, of_classes, modes)
+        weights: list[Tensor | None] = [None] * len(true)
+        if sample_weight is not None or self.class_weight is not None or any(modes):
+            of_samples, of_classes = self._by_output(sample_weight), self._by_output(self.class_weight)
+            weights = sample_weights.standardize_weights(true, names, of_samples, of_classes, modes)
         checks.check_lengths(inputs, true, weights)
         return inputs, true, weights
 
