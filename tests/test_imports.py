@@ -24,7 +24,7 @@ ROOMS = [
     *("resume/folder_lock", "resume/backup_files"),
     *("engine/step", "engine/speed", "engine/fit"),
     "resume",
-    *("engine/fit/runs", "engine/fit/evaluating", "engine/fit/predicting", "engine/fit/fitting"),
+    "engine/fit/fitting",
     "layers",
     *(
         "saving/containers",

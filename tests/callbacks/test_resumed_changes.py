@@ -65,7 +65,7 @@ def test_a_change_is_told_by_name_or_accepted(name, plain, tmp_path):
         assert sorted(told(tmp_path, **now)) == sorted(words.split())
     assert sorted(tmp_path.iterdir()) == kept
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "BackupAndRestore: the optimizer begins anew", RuntimeWarning)
+        warnings.filterwarnings("ignore", "BackupAndRestore: the optimizer begins again", RuntimeWarning)
         net = run(tmp_path, accept=words.split(), **now)
     assert net.history.epoch[-1] == dict(now.get("fitted", ())).get("epochs", 2) - 1
     assert all(np.isfinite(weight).all() for weight in net.get_weights())
@@ -92,7 +92,7 @@ def test_the_text_names_all_that_differs_and_the_words_for_it(tmp_path):
         "  learning_rate: 0.02 in the checkpoint, 0.1 here",
         (
             "Make them what they were, go on with the new ones by BackupAndRestore(..., accept="
-            "('model', 'optimizer', 'learning_rate', 'data')), or begin anew with another folder."
+            "('model', 'optimizer', 'learning_rate', 'data')), or begin again with another folder."
         ),
     ]
     assert "  data: samples is 24 in the checkpoint, 20 here; inputs[0].shape[0] is 24 in the checkpoint" in str(
@@ -155,7 +155,7 @@ def test_weights_of_other_shapes_cannot_be_accepted(tmp_path):
         f"BackupAndRestore: {path} does not fit this run. It differs:",
         "  weights: 'hidden.linear.weight' has shape (5, 4) in the checkpoint, (6, 4) here",
     ]
-    assert lines[-1] == "Make them what they were, or begin anew with another folder."
+    assert lines[-1] == "Make them what they were, or begin again with another folder."
 
 
 def test_a_checkpoint_of_an_older_version_goes_on_with_a_warning(tmp_path):

@@ -286,6 +286,6 @@ def test_what_needs_a_group_says_how_to_have_one(distribute):
         model.compile("sgd", "mse", distribute=distribute)
     assert str(caught.value) == (
         f"compile: distribute={distribute!r} needs a group of processes, and there is none. Start the script by "
-        "torchrun --nproc-per-node=2, make a group by torch.distributed.init_process_group, or leave distribute away, "
+        "torchrun --nproc-per-node=2, make a group by torch.distributed.init_process_group, or leave distribute out, "
         "and one process trains alone."
     )

@@ -266,7 +266,7 @@ def test_sparse_gradients_reach_a_sparse_optimizer():
         (
             lambda: TorchOptimizer((torch.optim.SGD, {"clipvalue": 1.0}), clipvalue=2.0),
             TypeError,
-            "TorchOptimizer: clipvalue is given twice, among the class's options and beside them.",
+            "TorchOptimizer: clipvalue is passed twice, among the class's options and next to them.",
         ),
         (
             lambda: model_of_two().compile(torch.optim.LBFGS, "mse"),

@@ -284,7 +284,7 @@ def test_how_an_item_is_split(item, inputs, targets):
 def test_the_workers_of_a_keras_3_dataset_are_its_own(monkeypatch):
     used = []
     monkeypatch.setattr(
-        "torchkeras.data.sources.source.in_threads",
+        "torchkeras.data.sources.streamed.in_threads",
         lambda call, numbers, workers, waiting: used.append((workers, waiting)) or map(call, numbers),
     )
 

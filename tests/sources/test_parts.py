@@ -297,7 +297,7 @@ def test_a_distributed_sampler_gets_the_number_of_the_epoch():
 def test_a_distributed_sampler_of_another_process():
     message = (
         "The DistributedSampler of the DataLoader is of process 1 of 2; this one is 0 of 2. Leave its rank and "
-        "num_replicas away."
+        "num_replicas out."
     )
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         opened(divided(1), part=Part(0, 2))

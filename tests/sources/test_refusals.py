@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader, Dataset, TensorDataset
 from torchkeras import Input
 from torchkeras.utils import HDF5Matrix, Sequence
 
-NO_SHUFFLE = "Make the DataLoader with shuffle=False, or leave the option away."
+NO_SHUFFLE = "Make the DataLoader with shuffle=False, or leave the option out."
 LOADER = DataLoader(Samples(), 4)
 TENSORS = TensorDataset(torch.from_numpy(X), torch.from_numpy(Y))
 

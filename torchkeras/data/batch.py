@@ -18,11 +18,11 @@ ORDERS = ("sequential", "shuffled", "batch")
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one step takes: a tensor for each input and target, weights for each target (None for all ones).
+    """The data of one step: a tensor for each input and target, weights for each target (None for all ones).
 
-    `size`: how many samples. `raw`: for a step of the user's own the batch as its loader made it, in place of all
-    these. `others`: how many samples of the batch other processes have; `size` is 0 where they have all, and a single
-    one stands in for none here.
+    `size`: the number of samples. `raw`: for a custom step, the batch as its loader made it, in place of the tensors.
+    `others`: the number of samples that other processes have of the batch. Where they have all, `size` is 0, and the
+    tensors hold one sample that does not count.
     """
 
     inputs: list[Tensor]
@@ -34,7 +34,7 @@ class Batch:
 
     @property
     def whole(self) -> int:
-        """How many samples the batch has, wherever they are."""
+        """The number of samples of the batch in all processes."""
         return self.size + self.others
 
     def mapped(self, change: Callable[[Tensor], Tensor]) -> "Batch":
@@ -44,11 +44,10 @@ class Batch:
 
 
 class ArrayData:
-    """Samples in memory, on `device` (the default one unless given).
+    """Samples in memory, on `device` (by default that of the configuration).
 
-    Arrays and tensors have passed `data.checks` and are of one length, at least one sample. What lies on the CPU
-    and would take more than half of the free memory of a CUDA device stays there; its batches travel one ahead of the
-    step.
+    Arrays and tensors have passed `data.checks` and have one length, at least one sample. Data on the CPU that would
+    take more than half of the free memory of a CUDA device stays there; its batches are copied one ahead of the step.
     """
 
     def __init__(
@@ -99,7 +98,7 @@ class ArrayData:
         """One epoch. Orders: "sequential"; "shuffled", each sample anywhere; "batch", whole batches in another order.
 
         As in Keras a smaller last batch stays last in "batch". The order is drawn by this call; the first `skip`
-        batches of it are left out. `part`: the rows of one process alone. Raises ValueError for another order.
+        batches of it are left out. `part`: only the rows of one process. Raises ValueError for another order.
         """
         check_order(order)
         check_batch_size(batch_size)
@@ -155,18 +154,18 @@ class ArrayData:
 
 
 def _each(values: Sequence[Any], change: Callable[[Any], Any]) -> list[Any]:
-    """Each value changed; None, which stands for weights of one, stays."""
+    """Each value changed, except None, which stands for weights of one."""
     return [None if value is None else change(value) for value in values]
 
 
 def check_order(order: str) -> None:
-    """Raise ValueError for what is none of `ORDERS`."""
+    """Raise ValueError for an order that is not one of `ORDERS`."""
     if order not in ORDERS:
         raise ValueError(f"order must be one of {', '.join(map(repr, ORDERS))}; found {order!r}.")
 
 
 def check_batch_size(batch_size: Any) -> None:
-    """Raise ValueError for what is no positive integer."""
+    """Raise ValueError for a batch size that is not a positive integer."""
     if not (is_integer(batch_size) and batch_size >= 1):
         raise ValueError(f"batch_size must be an integer of at least 1; found {batch_size!r}.")
 

@@ -1,6 +1,6 @@
-"""Turns what a user passes as data into a tensor for each name, and refuses what cannot be meant before any training.
+"""Turns the data that a user passes into a tensor for each name, and refuses mistakes before any training.
 
-Shapes are Keras's, with the batch axis: (None, 28, 28, 1). Each error says where the data was meant to go.
+Shapes are Keras's, with the batch axis: (None, 28, 28, 1). Each error names the input or target.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ def standardize(
     """One tensor for each name, from an array, a tensor, a list of them, a list of numbers or a dict by name; also from
     pandas, where a DataFrame for several names gives each the column of its name.
 
-    An array with one axis gets a second one of length 1, as in Keras, unless one axis is expected. A None among
-    `shapes` leaves the shape free, one among `dtypes` the type. `what`: "input" or "target". `as_given`: which keep
-    a single axis, and integers their type. `kinds`: of targets, see `target_kinds`, for what errors advise. `indices`:
-    the layers that take the numbers of each as indices; those of a `streamed` batch on a device are not looked at,
-    since that would wait for it. Raises ValueError for a number of arrays, a name, a shape, an element type or indices
-    that do not fit, and TypeError for what holds no numbers.
+    An array with one axis gets a second one of length 1, as in Keras, unless one axis is expected. None in `shapes`
+    allows any shape, None in `dtypes` any type. `what`: "input" or "target". `as_given`: which of them keep a single
+    axis, and the type of integers. `kinds`: the kinds of targets (see `target_kinds`), for advice in errors. `indices`:
+    for each, the layers that use its numbers as indices; those of a `streamed` batch on a device are not checked, since
+    that would wait for the device. Raises ValueError for a wrong number of arrays, name, shape, element type or index,
+    and TypeError for values that are not numbers.
     """
     items = _items_by_name(values, names, what)
     columns = (
@@ -76,7 +76,7 @@ def standardize(
 
 
 def _column(given: Sequence[Any] | None, default: Any, names: Sequence[str]) -> Sequence[Any]:
-    """A value for each name: those given, or the default for all."""
+    """A value for each name: those passed, or the default for all."""
     return given or [default] * len(names)
 
 
@@ -87,9 +87,9 @@ def standardize_targets(
     kinds: Sequence[str],
     dtypes: Sequence[torch.dtype | None] | None = None,
 ) -> list[Tensor]:
-    """One tensor for each output that has a loss; `kinds`: what that loss takes (see `target_kinds`).
+    """One tensor for each output that has a loss; `kinds`: the kind of targets of each loss (see `target_kinds`).
 
-    Raises as `standardize` does, and ValueError for class numbers where rows of one class each are taken.
+    Raises as `standardize` does, and ValueError for class numbers where the loss takes one-hot rows.
     """
     expected = [_target_shape(tuple(shape), kind) for shape, kind in zip(output_shapes, kinds, strict=True)]
     free = [None if kind == ONE_HOT else shape for shape, kind in zip(expected, kinds, strict=True)]
@@ -104,7 +104,7 @@ def standardize_targets(
 
 
 def _check_one_hot(target: Tensor, name: str, shape: Shape | None, output: Shape) -> None:
-    """A target has rows of one class each, as many as the output has. Raises ValueError."""
+    """Raise ValueError unless a target has one-hot rows with as many classes as the output."""
     if target.shape[-1] == 1 == output[-1]:
         raise ValueError(
             f"Error when checking target: categorical_crossentropy compares classes, and {name} has one unit, "
@@ -121,7 +121,7 @@ def _check_one_hot(target: Tensor, name: str, shape: Shape | None, output: Shape
 
 
 def _check_for_layers(values: Tensor, name: str, layers: Sequence[Any], streamed: bool) -> None:
-    """The numbers of an input are indices that each of these layers has, unless they are `streamed` to a device."""
+    """Check that these layers have the numbers of an input as indices, unless they are `streamed` to a device."""
     if streamed and values.device.type != "cpu":
         return
     for layer in layers:
@@ -129,9 +129,9 @@ def _check_for_layers(values: Tensor, name: str, layers: Sequence[Any], streamed
 
 
 def check_indices(values: Tensor, name: str, layer: Layer) -> None:
-    """The numbers of an input are indices that a layer has: whole, and from 0 on. Waits for their device.
+    """Check that the numbers of an input are indices of a layer: whole, and within its size. Waits for their device.
 
-    Raises ValueError with one that is none.
+    Raises ValueError with the first number that is not.
     """
     size = facts_of(layer).indices
     if size is None or values.numel() == 0:
@@ -156,7 +156,7 @@ def check_indices(values: Tensor, name: str, layer: Layer) -> None:
 
 
 def _broken(values: Tensor) -> Tensor:
-    """Those that are no whole numbers."""
+    """The values that are not whole numbers."""
     if values.is_floating_point():
         return values[values != values.trunc()]
     return values[:0]
@@ -171,10 +171,9 @@ def _bounds(values: Tensor) -> tuple[Any, Any]:
 def check_labels(
     targets: Sequence[Tensor], names: Sequence[str], output_shapes: Sequence[Shape], kinds: Sequence[str]
 ) -> None:
-    """Class numbers lie within the classes, and targets of two classes from 0 to 1.
+    """Check that class numbers lie within the classes, and targets of two classes from 0 to 1.
 
-    Each array is looked at once as a whole, with one wait for its device. Raises ValueError for what lies outside, and
-    for what is not a number.
+    Each array is read once, with one wait for its device. Raises ValueError for values outside, and for NaN.
     """
     for target, name, shape, kind in zip(targets, names, output_shapes, kinds, strict=True):
         if target.numel() == 0:
@@ -210,7 +209,7 @@ def _check_classes(target: Tensor, name: str, classes: int, loss: str) -> None:
 
 
 def check_lengths(inputs: Sequence[Tensor], targets: Sequence[Tensor], weights: Sequence[Tensor | None] = ()) -> None:
-    """All have one number of samples, and there is one at least. Raises ValueError with the numbers found."""
+    """Check that all have the same number of samples, at least one. Raises ValueError with the numbers found."""
     of_inputs = _common_length(inputs, "input arrays (x)")
     of_targets = _common_length(targets, "target arrays (y)")
     of_weights = _common_length(weights, "sample_weight arrays")
@@ -229,7 +228,7 @@ def check_lengths(inputs: Sequence[Tensor], targets: Sequence[Tensor], weights: 
 
 
 def _common_length(values: Sequence[Tensor | None], what: str) -> int | None:
-    """The number of samples that all of these have; None where there are none. Raises ValueError where it differs."""
+    """The number of samples of these arrays; None without arrays. Raises ValueError where it differs."""
     shapes = [tuple(value.shape) for value in values if value is not None]
     lengths = {shape[0] for shape in shapes}
     if len(lengths) > 1:
@@ -248,12 +247,12 @@ def check_executions(together: int, callbacks: Iterable[Any]) -> None:
         if getattr(callback, "needs_each_batch", False):
             raise ValueError(
                 f"fit: {type(callback).__name__} needs a call for every batch; with compile's steps_per_execution="
-                f"{together} there is one for {together}: leave one of the two away."
+                f"{together} there is one for {together}: leave one of the two out."
             )
 
 
 def check_batches(model: str, fixed: int | None, stateful: bool, samples: int, batch_size: int, what: str) -> None:
-    """All batches are of the size that a stateful model, or one of a `fixed` batch size, needs. Raises ValueError."""
+    """Raise ValueError unless all batches have the size that a stateful model, or one with a `fixed` size, needs."""
     if stateful and samples % batch_size:
         raise ValueError(
             "In a stateful network, you should only pass inputs with a number of samples that can be divided by "
@@ -327,9 +326,9 @@ def _by_name(values: Mapping[str, Any], names: Sequence[str], what: str) -> list
 
 
 def _with_axes(item: Any, name: str, shape: Shape | None, kind: str | None, keep: bool) -> Any:
-    """A NumPy array or tensor of numbers, of this shape: one of a single axis gets a second, unless it is to `keep` it.
+    """A NumPy array or tensor of numbers, of this shape: a single axis gets a second one, unless it is to `keep` it.
 
-    `kind`: of a target, None of an input.
+    `kind`: of a target, None for an input.
     """
     array = _checked_array(item, name, "input" if kind is None else "target")
     given = tuple(array.shape)
@@ -360,13 +359,13 @@ def _checked_array(value: Any, name: str, what: str) -> Any:
 def _check_shape(
     array: Any, name: str, shape: Shape | None, kind: str | None, given: Shape = (), of_list: bool = False
 ) -> None:
-    """Raise ValueError, in Keras's words and with advice, for another shape; `kind`: of a target, None of an input."""
+    """Raise ValueError, in Keras's words and with advice, for another shape; `kind`: of a target, None for an input."""
     if shape is None:
         return
     found, expected = tuple(array.shape), tuple(shape[1:])
     if len(found) != len(shape):
         problem = f"expected {name} to have {len(shape)} dimensions, but got array with shape {found}"
-    elif any(wanted not in (None, size) for wanted, size in zip(expected, found[1:], strict=True)):
+    elif any(axis not in (None, size) for axis, size in zip(expected, found[1:], strict=True)):
         problem = f"expected {name} to have shape {expected} but got array with shape {found[1:]}"
     else:
         return
@@ -386,7 +385,7 @@ def _target_shape(output_shape: tuple[int | None, ...], kind: str) -> tuple[int 
 
 
 def _check_whole(labels: Tensor, name: str) -> None:
-    """Class numbers given as floats are whole: looked at in host memory only, where it waits for nothing."""
+    """Raise ValueError for class numbers that are not whole; only in host memory, where that waits for nothing."""
     if labels.is_floating_point() and labels.device.type == "cpu":
         broken = labels[labels != labels.round()]
         if broken.numel():
@@ -404,7 +403,7 @@ def _has_shape(value: Any) -> bool:
 
 
 def _is_frame(value: Any) -> bool:
-    """Whether this is a pandas DataFrame, or what behaves as one: pandas itself need not be there."""
+    """Whether this is a pandas DataFrame, or behaves like one; pandas need not be installed."""
     return hasattr(value, "iloc") and hasattr(value, "columns")
 
 

@@ -1,4 +1,4 @@
-"""What a value holds, as plain data: what JSON can hold, without names of layers and addresses in memory."""
+"""Values as plain data, as JSON can hold it, without names of layers and addresses in memory."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ from torch import Tensor
 
 from torchkeras.base.function_values import attributes_of
 
-DEPTH, LONGEST = 6, 64  # how far objects are followed; the items up to which a list is described one by one
-WHOLE = 1 << 24  # bytes of an array that a checksum is of in whole; of a larger one it is of as many, in rows
+DEPTH, LONGEST = 6, 64  # how deep objects are followed; up to how many items a list is described item by item
+WHOLE = 1 << 24  # bytes: a checksum reads all of an array up to this size, of a larger one as many bytes, in rows
 ROWS = 256
 SAMPLED = 4096  # items of a long list
 OF_MODULES = ("_parameters", "_buffers", "_modules")
 ARRAYS = (np.ndarray, Tensor)
 VALUES = (bool, int, float, str, np.generic, list, tuple, dict, set, frozenset, *ARRAYS)
 NAMESPACES = (SimpleNamespace, argparse.Namespace)
-# What is described elsewhere: the state of random numbers, options of optimizers.
-APART = (np.random.Generator, np.random.RandomState, random.Random, torch.Generator, torch.optim.Optimizer)
+# Described elsewhere: the state of random numbers, options of optimizers.
+ELSEWHERE = (np.random.Generator, np.random.RandomState, random.Random, torch.Generator, torch.optim.Optimizer)
 
 
 def plain(value: Any, deep: bool = False) -> Any:
     """A value as plain data: options and configs, functions by name, arrays by type and shape.
 
-    With `deep` arrays have a checksum as well, functions and classes of the user's a digest of their code with the
-    values that it names, and other objects their attributes.
+    With `deep`, arrays have a checksum too, functions and classes of the user a digest of their code with the values
+    that it names, and other objects their attributes.
     """
     return _Plain(deep).of(value, DEPTH)
 
 
 def of_user(value: Any, known: Collection[str] = ()) -> dict[str, Any]:
-    """The attributes of an object that hold code of the user's, and of an object of the user's all values; as `plain`.
+    """The attributes of an object that hold code of the user; if its class is the user's, all values too; as `plain`.
 
-    `known`: the names of attributes that are left out.
+    `known`: the names of attributes to leave out.
     """
     whole = _is_of_user(value)
     found = {name: item for name, item in _attribute_items(value) if name not in known}
@@ -61,7 +61,7 @@ def of_user(value: Any, known: Collection[str] = ()) -> dict[str, Any]:
 
 
 def checksum(array: Any) -> int:
-    """A number that arrays or tensors with equal values share; of one above 16 MB it looks at 256 rows or fewer."""
+    """A checksum of the values of an array or tensor; above 16 MB it reads 256 rows or fewer."""
     values = array.detach() if isinstance(array, Tensor) else array
     values = values.coalesce().values() if isinstance(values, Tensor) and values.is_sparse else values
     if values.nbytes > WHOLE and len(values) > 2:
@@ -113,14 +113,14 @@ class _Plain:
         return {**about, "checksum": checksum(value)} if whole else about
 
     def _long(self, items: list[Any]) -> dict[str, Any]:
-        """A long list: its length, and a checksum of some of it; nothing of a short one."""
+        """The length of a long list and a checksum of some of its items; empty for a short one."""
         if not self._deep or len(items) <= LONGEST:
             return {}
         some = items[:: max(1, len(items) // SAMPLED)]
         return {"items": len(items), "checksum": zlib.crc32(repr([self.of(item, 1) for item in some]).encode())}
 
     def _followed(self, value: Any, depth: int) -> Any:
-        if isinstance(value, APART) or not depth or id(value) in self._seen:
+        if isinstance(value, ELSEWHERE) or not depth or id(value) in self._seen:
             return type(value).__qualname__
         if isinstance(value, bytes):
             return zlib.crc32(value)
@@ -157,7 +157,7 @@ class _Plain:
         return {"function": function.__qualname__, "code": code_digest, **_digest(text), "names": description}
 
     def code(self, kind: type, depth: int) -> dict[str, Any]:
-        """The functions of a user's class, and of its bases that are the user's too."""
+        """The functions of a user's class, and of its bases if they are the user's too."""
         if not self._deep or id(kind) in self._seen or not depth:
             return {}
         self._seen[id(kind)] = kind
@@ -173,14 +173,14 @@ class _Plain:
     def _object(self, value: Any, depth: int) -> dict[str, Any]:
         description, whole = {}, _is_of_user(value)
         for name, item in _attribute_items(value):
-            of_user = isinstance(item, ARRAYS) or name in OF_MODULES or (whole and _is_told(item))
+            of_user = isinstance(item, ARRAYS) or name in OF_MODULES or (whole and _is_described(item))
             if not name.startswith("_") or of_user:
                 description[name] = self.of(item, depth - 1)
         return {"class": type(value).__qualname__, **description, **self.code(type(value), depth)}
 
 
 def _number_as_json(value: Any) -> Any:
-    """A number as Python's; as text where JSON has none such: not a number, complex."""
+    """A number as Python's; as text where JSON does not have it: NaN, complex."""
     number = value.item() if isinstance(value, np.generic) else value
     return number if number == number and isinstance(number, (bool, int, float, str)) else str(number)
 
@@ -188,7 +188,7 @@ def _number_as_json(value: Any) -> Any:
 def _named_values(function: FunctionType, text: ast.AST | None) -> dict[str, Any]:
     """The values that a function's code names: globals, what it closes over, defaults, attributes of user's modules.
 
-    `text`: the code without what it prints and logs; what is named there alone is left out.
+    `text`: the code without what it prints and logs; names that only occur there are left out.
     """
     code = function.__code__
     names = [*_global_names(code)]
@@ -222,7 +222,7 @@ def code_of(kind: type) -> dict[str, Any]:
 
 
 def digest(code: CodeType, doc: str | None = None) -> str:
-    """What tells whether two functions do the same; not where they stand, and not what their docstring says."""
+    """A digest of what a function does, whatever its place and its docstring."""
     known = hashlib.sha256(code.co_code)
     for each in code.co_consts:
         if isinstance(each, CodeType):
@@ -238,7 +238,7 @@ def _digest(text: ast.AST | None) -> dict[str, str]:
 
 
 def _without_output(code: CodeType, names: Mapping[str, Any]) -> ast.FunctionDef | None:
-    """A function's text without its docstring and what it prints and logs; None where no text can be had.
+    """A function's text without its docstring and what it prints and logs; None where there is no text.
 
     `names`: the function's globals.
     """
@@ -248,7 +248,7 @@ def _without_output(code: CodeType, names: Mapping[str, Any]) -> ast.FunctionDef
         return None
     if not isinstance(found, ast.FunctionDef) or found.name != code.co_name:
         return None  # the text of a lambda is the statement that it stands in
-    found.decorator_list = []  # its own functions; the digest of the code is of this one
+    found.decorator_list = []  # these are functions of their own; the digest is of this one
     return _WithoutOutput(names).visit(found)
 
 
@@ -281,7 +281,7 @@ def config_of(value: Any) -> Any:
     """The config of an object; empty where it has none."""
     try:
         return value.get_config()
-    except (NotImplementedError, TypeError, ValueError):  # a class of the user's, which has none
+    except (NotImplementedError, TypeError, ValueError):  # a class of the user without a config
         return {}
 
 
@@ -328,7 +328,7 @@ def _is_code(value: Any) -> bool:
     return _is_of_user(value) and not isinstance(value, (torch.nn.Module, ModuleType))
 
 
-def _is_told(value: Any) -> bool:
+def _is_described(value: Any) -> bool:
     return _is_code(value) or isinstance(value, VALUES)
 
 

@@ -1,4 +1,4 @@
-"""Batches on their way to the device, one ahead of the step that takes them."""
+"""Copies batches to the device, one ahead of the step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The random numbers of Python, NumPy, torch and of a user's objects: their state now, and back to it.
+"""The random state of Python, NumPy, torch and a user's objects: reading and restoring it.
 
 A state is a dictionary by part: "python", "numpy", "torch", "cuda", and "own:" with the place of each generator that
 the user's objects hold themselves. It holds tensors and plain values only.
@@ -23,21 +23,21 @@ DEEPEST, LONGEST = 6, 64  # how far, and into lists of which length, generators 
 
 
 def state(own: Own | None = None) -> dict[str, Any]:
-    """The state of every generator that a script has without making one, and of its `own`."""
+    """The state of the global generators, and of the user's `own`."""
     return {part: read() for part, read in _PARTS.items()} | {
         f"own:{k}": _state_of(found) for k, found in (own or {}).items()
     }
 
 
 def state_of_thread(own: Own) -> dict[str, Any]:
-    """That of the parts which a thread that makes data may have to itself: all but torch's."""
+    """The state without torch's parts, which a thread that makes data shares with the training."""
     return {part: found for part, found in state(own).items() if part not in ("torch", "cuda")}
 
 
 def restore(saved: Mapping[str, Any], own: Own | None = None) -> None:
-    """Go back to a state, or to some parts of one.
+    """Restore a state, or some parts of one.
 
-    Raises ValueError when it is of more CUDA devices than there are. Warns of a generator that is not among `own` now.
+    Raises ValueError for a state of more CUDA devices than there are. Warns of a generator that is not in `own`.
     """
     for part, found in saved.items():
         if part in _PARTS:
@@ -51,10 +51,10 @@ def restore(saved: Mapping[str, Any], own: Own | None = None) -> None:
 
 
 def of_another_number(saved: Sequence[Mapping[str, Any]], number: int) -> dict[str, Any]:
-    """The state for process `number` of a run that goes on with more or fewer processes, from those of all before.
+    """The state for process `number` of a run that resumes with more or fewer processes, from the states of all before.
 
-    What all had alike, it has too. Of the rest it has its own; one that is new has numbers seeded by its number and the
-    state of the first.
+    A part that was equal in all processes stays so. Of the others a process has its own; a new process is seeded by its
+    number and the state of the first.
     """
     found = dict(saved[min(number, len(saved) - 1)])
     for part, first in saved[0].items():
@@ -100,7 +100,7 @@ def _walk(place: str, value: Any, depth: int, seen: set[int]) -> Iterator[tuple[
 
 
 def _items_in(place: str, value: Any) -> list[tuple[str, Any]]:
-    """What an object holds, by its place: of a dict or list its items, unless it is a long one, else its attributes."""
+    """The parts of an object by their places: the items of a short dict or list, none of a long one, or attributes."""
     if not isinstance(value, (Mapping, list, tuple)):
         return [(f"{place}.{name}", item) for name, item in attributes_of(value).items()]
     if len(value) > LONGEST:

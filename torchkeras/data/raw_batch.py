@@ -1,4 +1,4 @@
-"""A batch as its loader made it, of any shape: nested lists, dicts and tuples of tensors, objects that can move."""
+"""A batch as its loader made it, of any structure: nested lists, dicts, tuples of tensors, objects with `.to`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def mapped(data: Any, change: Callable[[Tensor], Tensor], device: torch.device |
     """The same structure with each tensor changed, to any depth. NumPy's arrays of numbers become tensors.
 
     An object that has `.to(device)`, such as a TensorDict or a BatchEncoding, moves itself, unless `device` is None;
-    what is no tensor, and holds none, stays as it is. Keys, order, and the classes of dicts and named tuples stay.
+    anything without tensors stays as it is. Keys, order, and the classes of dicts and named tuples stay.
     """
 
     if isinstance(data, ARRAYS):
@@ -86,10 +86,10 @@ def tensors_in(data: Any) -> list[Tensor]:
 
 
 def samples_in(data: Any) -> int:
-    """How many samples a batch has: the first axis of its first tensor; the items of a list that has one a sample.
+    """The number of samples of a batch: the first axis of its first tensor, or the items of a list with one a sample.
 
     So a list or tuple `(images, targets)` of lists, with images of several sizes or dicts for targets, has as many as
-    its first list. 1 where nothing tells.
+    its first list. 1 where it is not known.
     """
     if isinstance(data, Tensor):
         return len(data) if data.dim() else 1
@@ -128,7 +128,7 @@ def rows_of(data: Any, rows: slice, samples: int) -> Any:
 
 
 def _rows_of_item(value: Any, rows: slice, samples: int, inner: bool = False) -> Any:
-    """These rows of something in a batch; `inner`: it is not the batch itself."""
+    """These rows of an item of a batch; `inner`: it is not the batch itself."""
     if isinstance(value, (str, bytes, bool, int, float, np.generic, type(None))):
         return value
     if isinstance(value, ARRAYS):
@@ -152,7 +152,7 @@ def _rows_of_list(value: Any, rows: slice, samples: int, inner: bool) -> Any:
 
 
 def _has_rows(value: Any, samples: int) -> bool:
-    """Whether something in a batch is so many samples long."""
+    """Whether anything in a batch is as long as its samples."""
     if isinstance(value, (dict, UserDict)):
         return any(_has_rows(item, samples) for item in value.values())
     inside = isinstance(value, (list, tuple)) and any(_has_rows(item, samples) for item in value)

@@ -24,11 +24,11 @@ def standardize_weights(
     modes: Sequence[str | None] | None = None,
     dtype: torch.dtype = torch.float32,
 ) -> list[Tensor | None]:
-    """For each target its weights, of shape (samples,), or (samples, steps) in the mode "temporal"; None for all ones.
+    """The weights of each target, of shape (samples,), or (samples, steps) in the mode "temporal"; None for all ones.
 
-    Each of the two may be given by the output's name, in a list, or for one output as it is: an array of weights, a
-    dict from class to weight. Where an output has both, `class_weight` is left out with a warning, as in Keras.
-    Raises ValueError for what does not fit the targets and TypeError for another type.
+    Both may be a dict by output, a list, or for a single output the value itself: an array of weights, a dict from
+    class to weight. Where an output has both, `class_weight` is left out with a warning, as in Keras. Raises ValueError
+    for weights that do not fit the targets and TypeError for another type.
     """
     of_samples = _by_output(sample_weight, names, "sample_weight")
     of_classes = _by_output(class_weight, names, "class_weight")
@@ -71,7 +71,7 @@ def _is_empty(given: Any) -> bool:
 
 
 def _has_one_array(given: Any) -> bool:
-    """Whether this is a list with the weights of the only output, rather than these weights themselves."""
+    """Whether this is a list with one array of weights, rather than a list of weights."""
     return isinstance(given, (list, tuple)) and len(given) == 1 and not np.isscalar(given[0])
 
 
@@ -143,7 +143,7 @@ def _class_weight(given: Mapping[Any, Any], label: Any, name: str) -> Any:
 
 
 def _one_class(target: Tensor, name: str) -> Tensor:
-    """The class of each row, where it has its largest value. Raises ValueError for a row that has it several times."""
+    """The class of each row: the place of its largest value. Raises ValueError where that occurs several times."""
     largest = target.amax(1, keepdim=True)
     several = ((target == largest).sum(1) > 1).nonzero()
     if len(several):

@@ -1,6 +1,6 @@
-"""What the targets of an output may be, as its loss and metrics want them."""
+"""The kinds of targets that losses and metrics take."""
 
-# What a target may be. "like": of the output's shape. "binary": the same, with values from 0 to 1. "one-hot": the same,
+# "like": of the output's shape. "binary": the same, with values from 0 to 1. "one-hot": the same,
 # and class numbers are refused. "classes": class numbers. "some classes": other numbers may stand for no class. "free":
 # any shape, of the output's type. "as given": of that type unless it holds integers, and one axis stays one.
 # "classes of torch": the same, and integers are class numbers, or -100 for none.

@@ -23,9 +23,9 @@ from torchkeras.resume.backup_files import (
     checked,
     checkpoints,
     digest,
+    digest_in_name,
     read_file,
     remove,
-    told_digest,
 )
 from torchkeras.world.processes import gathered
 
@@ -75,7 +75,7 @@ class SharedBackups(Backups):
             return None if self.agreed(saved is None) or saved is None else _from_one(saved, self.run, self._rank)
         with self.disk(what):
             digests = _digests(_files(path)[self._rank :: self._processes])
-        if _digest_of(self._gathered(digests)) != told_digest(path):
+        if _digest_of(self._gathered(digests)) != digest_in_name(path):
             return None
         with self.disk(what):
             return _state(path, self.run, self._rank, self._processes)
@@ -152,7 +152,7 @@ class SharedBackups(Backups):
 
 def read(path: Path, run: Any) -> dict[str, Any] | None:
     """The state in a folder for one process alone; None when its files do not match its digest."""
-    if _digest_of([_digests(_files(path))]) != told_digest(path):
+    if _digest_of([_digests(_files(path))]) != digest_in_name(path):
         return None
     return _state(path, run, 0, 1)
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.backend import assignments
-from torchkeras.engine.fit.compile_options import mapped
+from torchkeras.engine.fit.training_config import mapped
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import in_mode
 from torchkeras.metrics import Metric

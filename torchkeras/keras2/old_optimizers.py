@@ -22,8 +22,9 @@ from torchkeras.backend.variables import Settable
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.keras2.put_into import OfOptimizer
 from torchkeras.optimizers.base import Optimizer
+from torchkeras.optimizers.clipping import clipped
 from torchkeras.optimizers.options import RULES
-from torchkeras.optimizers.parameter_groups import Gradients, clipped
+from torchkeras.optimizers.parameter_groups import Gradients
 
 _declare = Optimizer.__init_subclass__.__func__  # type: ignore[attr-defined]
 _finish, _set_option = Optimizer.__post_init__, Optimizer._set_option

@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from torchkeras import registry
+from torchkeras.base import fixed_lists
 from torchkeras.base.annexes import annex
 from torchkeras.base.dtype_policy import policy_of
 from torchkeras.base.fixed_lists import Layers, Losses, OutputNames
@@ -29,11 +30,10 @@ from torchkeras.callbacks.logs import Named
 from torchkeras.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.building.building import building_alone
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.fit import evaluating, fitting, graph_losses, predicting
+from torchkeras.engine.fit import evaluating, fitting, graph_losses, one_batch, predicting
 from torchkeras.engine.fit.custom_steps import mark_masks, overridable
 from torchkeras.engine.fit.graph_losses import added_state, take_added_state, warn_of_added
 from torchkeras.engine.fit.model_data import Intake
-from torchkeras.engine.fit.option_attributes import Given, GivenOptimizer, NotHere
 from torchkeras.engine.fit.training import EARLIER, OF_STATE, Training
 from torchkeras.engine.fit.turns import in_turn
 from torchkeras.engine.graph.call_forms import as_tensors, keys_of_form
@@ -73,6 +73,61 @@ def trainable_as(config: Mapping[str, Any], model: Any) -> Any:
     return model
 
 
+# --- options of training as attributes ------------------------------------------------------------------------------
+
+
+class Option:
+    """An argument of `compile` as an attribute of the model. Setting it changes the option from then on."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, model: Model | None, owner: type | None = None) -> Any:
+        if model is None:
+            return self
+        found = getattr(model._training.options, self._name)
+        if type(found) is dict or (type(found) is list and not {list, dict}.isdisjoint(map(type, found))):
+            return fixed_lists.given(found)
+        return fixed_lists.Given(found) if type(found) is list else found
+
+    def __set__(self, model: Model, value: Any) -> None:
+        model._training.change(self._name, value)
+
+
+class OptimizerOption(Option):
+    """The optimizer as an object. On a compiled model it can be set to anything that `compile` takes."""
+
+    def __get__(self, model: Model | None, owner: type | None = None) -> Any:
+        return self if model is None else model._training.optimizer
+
+    def __set__(self, model: Model, value: Any) -> None:
+        training = model._training
+        asked = value is not None and training.is_compiled
+        training.change("optimizer", training.optimizer_for(value) if asked else value)
+
+
+class MissingOption:
+    """A training option of another Keras, which a model here does not have. `instead`: what to do."""
+
+    def __init__(self, instead: str):
+        self._instead = instead
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, model: Model | None, owner: type | None = None) -> Any:
+        if model is None:
+            return self
+        raise AttributeError(f"{type(model).__name__!r} object has no attribute {self._name!r}")
+
+    def __set__(self, model: Model, value: Any) -> None:
+        what = f"{type(model).__name__} {model.name!r}"
+        raise AttributeError(f"{what}: there is no option {self._name!r} to set: {self._instead}.")
+
+
+# --- the model --------------------------------------------------------------------------------------------------------
+
+
 class Model(Network):
     """A model between symbolic inputs and outputs: `Model(inputs, outputs)`.
 
@@ -104,12 +159,22 @@ class Model(Network):
     history: Any = None
     stop_training = False
 
-    optimizer, loss, metrics, loss_weights = GivenOptimizer(), Given(), Given(), Given()
-    sample_weight_mode, weighted_metrics, target_tensors, on_nonfinite = Given(), Given(), Given(), Given()
-    jit_compile, cuda_graph, steps_per_execution = Given(), Given(), Given()
-    distribute, sync_batch_norm = Given(), Given()
-    run_eagerly = NotHere("steps run eagerly where jit_compile is False, set model.jit_compile = False")
-    auto_scale_loss = NotHere("the loss is scaled where layers compute in float16, and only there")
+    optimizer, loss, metrics, loss_weights = (
+        OptimizerOption(),
+        Option(),
+        Option(),
+        Option(),
+    )
+    sample_weight_mode, weighted_metrics, target_tensors, on_nonfinite = (
+        Option(),
+        Option(),
+        Option(),
+        Option(),
+    )
+    jit_compile, cuda_graph, steps_per_execution = Option(), Option(), Option()
+    distribute, sync_batch_norm = Option(), Option()
+    run_eagerly = MissingOption("steps run eagerly where jit_compile is False, set model.jit_compile = False")
+    auto_scale_loss = MissingOption("the loss is scaled where layers compute in float16, and only there")
 
     class _Facts(Facts):
         def hook_free(self) -> Callable[..., Any]:
@@ -617,7 +682,7 @@ class Model(Network):
         """
         with in_turn(self._training, "train_on_batch", trains=True):
             check("train_on_batch", FLAG_OR_DIGIT, return_dict=return_dict, reset_metrics=reset_metrics)
-            numbers = evaluating.train_on_batch(self._training, x, y, sample_weight, class_weight, reset_metrics)
+            numbers = one_batch.train_on_batch(self._training, x, y, sample_weight, class_weight, reset_metrics)
         return numbers if return_dict else unpacked(list(numbers.values()))
 
     def test_on_batch(
@@ -643,7 +708,7 @@ class Model(Network):
         Source: https://keras.io/api/models/model_training_apis/
         """
         check("test_on_batch", FLAG_OR_DIGIT, return_dict=return_dict, reset_metrics=reset_metrics)
-        numbers = evaluating.test_on_batch(self._training, x, y, sample_weight, reset_metrics)
+        numbers = one_batch.test_on_batch(self._training, x, y, sample_weight, reset_metrics)
         return numbers if return_dict else unpacked(list(numbers.values()))
 
     def predict_on_batch(self, x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Optimizers: parameters and gradients to new parameters, in place: Keras's formulas on torch's kernels over lists.
+"""Optimizers: they update parameters by gradients, in place: Keras's formulas on torch's kernels over lists.
 
 In the formulas lr_t = lr / (1 + decay * iterations) is the rate of the step, with `iterations` counted from 0. SGD,
 RMSprop, Adagrad, Adadelta, Adam, Adamax and Nadam are those of Keras 2.2.4, with its formulas and defaults; AdamW,
@@ -10,11 +10,12 @@ from typing import Any
 
 from torchkeras import registry
 from torchkeras.optimizers import schedules
+from torchkeras.optimizers.adam import Adam, AdamW
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.factored import Adafactor
 from torchkeras.optimizers.given_torch import is_torch
 from torchkeras.optimizers.leader import Ftrl
-from torchkeras.optimizers.moments import Adam, Adamax, AdamW, Lamb, Nadam
+from torchkeras.optimizers.moments import Adamax, Lamb, Nadam
 from torchkeras.optimizers.momentum import SGD, Lion
 from torchkeras.optimizers.orthogonal import Muon
 from torchkeras.optimizers.root_mean_square import Adadelta, Adagrad, RMSprop
@@ -59,13 +60,13 @@ nadam = Nadam
 
 
 def get(identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
-    """An optimizer from a name in any case, a config, an optimizer of torch, or an `Optimizer`, which is given back.
+    """An optimizer from a name in any case, a config, an optimizer of torch, or an `Optimizer`, which is returned.
 
     One of `torch.optim` is an instance, a class, a `functools.partial` of it or a pair of class and options; it becomes
     a `TorchOptimizer`.
 
     Arguments:
-        identifier (name, config or optimizer): what names the optimizer.
+        identifier (name, config or optimizer): the optimizer.
         custom_objects (dictionary or None, default None): further classes, by name.
 
     Errors:

@@ -1,4 +1,4 @@
-"""Gradients of several batches to their mean, in one buffer a parameter."""
+"""The mean of the gradients of several batches, in one buffer for each parameter."""
 
 # pyright: reportPrivateImportUsage=false
 # torch names its kernels over lists with an underscore; its own optimizers call the same.
@@ -17,9 +17,10 @@ from torchkeras.optimizers.parameter_groups import Gradients
 class Accumulator:
     """mean = sum(samples * gradient) / sum(samples) over the batches since the last `take`.
 
-    The buffers hold the mean at any time, so that half types do not overflow. `count`: the batches in it. `samples`:
-    their samples; None where a file has only the number of batches, each of which then counts as many as the next batch
-    has; a tensor where only the device knows, since batches that were no finite numbers are left out.
+    The buffers always hold the mean, so that half types do not overflow. `count`: the number of batches in it.
+    `samples`: the number of their samples; None where a file has only the number of batches, which then all count as
+    many samples as the next one; a tensor where only the device knows, since batches without finite numbers are left
+    out.
     """
 
     def __init__(self) -> None:
@@ -29,7 +30,7 @@ class Accumulator:
         self.present: set[int] = set()  # the parameters that had a gradient in any batch
 
     def samples_with(self, samples: Any) -> Any:
-        """The samples of the mean once a further batch is added."""
+        """The number of samples of the mean after a further batch."""
         return samples + (self.count * samples if self.samples is None else self.samples)
 
     def add(self, parameters: Sequence[Tensor], gradients: Gradients, samples: Any) -> None:
@@ -49,14 +50,14 @@ class Accumulator:
         self.count += 1
 
     def _weight(self, samples: Any) -> Any:
-        """The share of a batch in the mean of all so far, itself included."""
+        """The share of a batch in the mean, itself included."""
         self.samples = self.samples_with(samples)
         if isinstance(self.samples, Tensor):
             return samples / self.samples.clamp(min=1)
         return samples / self.samples if self.samples else 0.0
 
     def _mix(self, buffers: list[Tensor], given: list[Tensor], weight: Any) -> None:
-        """Move the mean by `weight` towards the gradients given, in `buffers`, and elsewhere towards 0."""
+        """Move the mean in `buffers` by `weight` towards the gradients, and all other buffers towards 0."""
         if given and len(given) == len(self.buffers) and not isinstance(weight, Tensor):
             torch._foreach_lerp_(self.buffers, given, weight)
             return
@@ -69,13 +70,13 @@ class Accumulator:
             torch._foreach_add_(buffers, given, alpha=weight)
 
     def take(self) -> list[Tensor | None]:
-        """The mean, None where no batch had a gradient; it is valid until the next `add`."""
+        """The mean, valid until the next `add`; None where no batch had a gradient."""
         mean = [buffer if i in self.present else None for i, buffer in enumerate(self.buffers)]
         self.count, self.samples, self.present = 0, 0.0, set()
         return mean
 
     def state_dict(self) -> dict[str, Any]:
-        """All that continuing needs; the gradients are its own buffers."""
+        """The state, to continue from; the gradients are the buffers themselves."""
         return {
             "count": self.count,
             "samples": self.samples,
@@ -84,7 +85,7 @@ class Accumulator:
         }
 
     def load_state_dict(self, state: Mapping[str, Any], parameters: list[Tensor]) -> None:
-        """Continue from what `state_dict` gave."""
+        """Restore a state of `state_dict`."""
         self.count, self.samples, self.present = state["count"], state["samples"], set(state["present"])
         self.buffers = fitted_to(parameters, state["gradients"]) if state["gradients"] else []
 

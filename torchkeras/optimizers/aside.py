@@ -1,4 +1,4 @@
-"""What an optimizer keeps for parameters while it trains others: one optimizer may train several models in turns."""
+"""Saved state of parameters while an optimizer trains others: one optimizer may train several models in turns."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 
 class Aside:
-    """The state of parameters that others have taken turns with, for as long as these parameters exist.
+    """The saved state of parameters that do not train at present, for as long as these parameters exist.
 
-    A parameter has what belongs to it alone, such as its moments; a list of parameters what belongs to all together,
-    such as the gradients that wait for more batches.
+    A single parameter has its own state, such as its moments; a list of parameters has their common state, such as the
+    gradients that wait for more batches.
     """
 
     def __init__(self) -> None:
@@ -24,19 +24,19 @@ class Aside:
         return Aside, ()
 
     def put(self, parameter: Tensor, state: Any) -> None:
-        """Keep the state of a parameter."""
+        """Save the state of a parameter."""
         self._of_parameters[parameter] = state
 
     def take(self, parameter: Tensor) -> Any:
-        """The state of a parameter, which is not kept here any more; None where there is none."""
+        """Remove and return the state of a parameter; None where there is none."""
         return self._of_parameters.pop(parameter, None)
 
     def put_list(self, parameters: Sequence[Tensor], state: Any) -> None:
-        """Keep the state of a list of parameters."""
+        """Save the state of a list of parameters."""
         if parameters:
             self._of_lists.setdefault(parameters[0], {})[tuple(map(id, parameters))] = state
 
     def take_list(self, parameters: Sequence[Tensor]) -> Any:
-        """The state of a list of parameters, which is not kept here any more; None where there is none."""
+        """Remove and return the state of a list of parameters; None where there is none."""
         found = self._of_lists.get(parameters[0], {}) if parameters else {}
         return found.pop(tuple(map(id, parameters)), None)

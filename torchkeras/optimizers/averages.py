@@ -18,7 +18,7 @@ class Averages:
         self.values: list[Tensor] = []
 
     def update(self, parameters: list[Tensor], iterations: int, momentum: float, every: int | None) -> None:
-        """Add the weights; `iterations`: the updates before this one. `every`: how often weights are set to them."""
+        """Add the weights; `iterations`: the updates before. `every`: how often the weights are set to the averages."""
         started = bool(self.values)
         self.begin(parameters)
         if iterations == 0:
@@ -29,7 +29,7 @@ class Averages:
             torch._foreach_copy_(parameters, self.values)
 
     def begin(self, parameters: list[Tensor]) -> None:
-        """Start the averages as the weights are now, unless there are any."""
+        """Start the averages from the present weights, unless there are averages."""
         if not self.values:
             self.values = fitted_to(parameters, parameters)
 

@@ -1,4 +1,4 @@
-"""`Optimizer`: what all optimizers of Keras share: options, a step over groups of parameters, and state.
+"""`Optimizer`: the base of all optimizers of Keras: options, a step over groups of parameters, and state.
 
 `update(parameters, gradients, samples)` is one step; `step()` and `apply(gradients, variables)` are the same by hand.
 Options and counts stay on the host: a step waits for nothing, and no number becomes a tensor. State is laid out as
@@ -13,6 +13,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import Field, InitVar, dataclass, fields
+from itertools import islice
 from typing import Any, ClassVar
 
 import torch
@@ -21,15 +22,16 @@ from torch import Tensor
 from torchkeras import registry
 from torchkeras.base import docstrings
 from torchkeras.base.keras_axes import IN_ORDER, Arrangement
+from torchkeras.base.lazy import lazy_property
 from torchkeras.base.rules import read
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.averages import Averages
 from torchkeras.optimizers.by_hand import ByHand
+from torchkeras.optimizers.clipping import clipped
 from torchkeras.optimizers.options import RULES, newer
 from torchkeras.optimizers.parameter_groups import (
     Gradients,
     Group,
-    clipped,
     excluded_ids,
     grouped,
     treatments,
@@ -135,7 +137,7 @@ class Optimizer(ByHand, State):
                 raise TypeError(f"{type(self).__name__}: {name} and {other} are one option; found both.")
             setattr(self, name, value)
         for name, value in vars(self).items():
-            # The defaults of this package's classes are written as they are kept.
+            # The defaults of this package's classes are already in the form that the rules give.
             is_default = type(self)._is_own and value is getattr(type(self), name, self)
             if name in RULES and not (is_default and RULES[name].settled):
                 vars(self)[name] = self._read(name, value)
@@ -148,8 +150,7 @@ class Optimizer(ByHand, State):
         self._names: list[str] | None = None
         self._kinds: list[str] = []
         self._excluded: list[Any] = []
-        self._accumulated, self._averages = Accumulator(), Averages()
-        self._groups: list[Group] = []  # the last: from here on `__setattr__` reads what is set
+        self._groups: list[Group] = []  # the last: from here on `__setattr__` checks values
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_groups" in vars(self):  # the constructor reads all options together
@@ -161,7 +162,7 @@ class Optimizer(ByHand, State):
         object.__setattr__(self, name, value)
 
     def _check_name(self, name: str) -> None:
-        """Raise AttributeError for an attribute that nothing would read: a user's class may read any."""
+        """Raise AttributeError for an attribute that nothing reads; a user's class may read any."""
         if type(self)._is_own and not name.startswith("_") and not hasattr(type(self), name):
             known = ", ".join(field.name for field in fields(self))
             raise AttributeError(f"{type(self).__name__}: there is no option {name!r} to set. Its options are {known}.")
@@ -180,7 +181,7 @@ class Optimizer(ByHand, State):
         if name in REGROUPING and self._groups:
             self.bind(self._given)
 
-    # --- what trains -------------------------------------------------------------------------------------------------
+    # --- parameters --------------------------------------------------------------------------------------------------
 
     def bind(
         self,
@@ -189,13 +190,13 @@ class Optimizer(ByHand, State):
         layers: Sequence[str] | None = None,
         names: Sequence[str] | None = None,
     ) -> None:
-        """Make `parameters` those to train; state of those that trained before is kept, others start at zero.
+        """Train `parameters` from now on. Those that have trained before keep their state, others start at zero.
 
-        It is kept too while other parameters train, as those of another model: the two take turns. `arrangements`: how
-        the parameters, in their order, make Keras's arrays; by default as when they last trained, or each as it is.
-        `layers`, `names`: the name of the layer of each of Keras's arrays, and its own ("kernel"). Call it again when
-        parameters moved to another device, type or memory format. Raises ValueError for a parameter that is complex,
-        or has gaps or overlaps in memory, and for `lr_multipliers` of a layer that is not there.
+        The state is also saved while other parameters train, such as those of another model. `arrangements`: how the
+        parameters, in their order, make Keras's arrays; by default as when they last trained, or one array each.
+        `layers`, `names`: for each of Keras's arrays, the name of its layer and its own ("kernel"). Call it again when
+        parameters moved to another device, type or memory format. Raises ValueError for a complex parameter, for one
+        with gaps or overlaps in memory, and for `lr_multipliers` of an unknown layer.
         """
         given, self._held = parameters, held(parameters) if has_group() else WHOLE_PARAMETERS
         parameters = self._held.parts(given)
@@ -219,6 +220,11 @@ class Optimizer(ByHand, State):
         self._groups = grouped(self._parameters, treatments(self, arrays), self._held)
         if aside is not None:
             self._take_back(aside)
+
+    def _tensors(self) -> list[list[Tensor]]:
+        """For each of Keras's arrays its parameters."""
+        each = iter(self._parameters)
+        return [list(islice(each, made.count)) for made in self._arrangements]
 
     def _complex_error(self, parameters: Sequence[Tensor]) -> ValueError:
         shape = next(tuple(each.shape) for each in parameters if each.is_complex())
@@ -244,15 +250,15 @@ class Optimizer(ByHand, State):
         self.no_weight_decay = tuple(var_names or ())
 
     def _kind(self, array: int, tensors: list[Tensor]) -> str:
-        """The rule by which one of Keras's arrays, made of these parameters, trains; for an optimizer with several."""
+        """The name of the update rule for one of Keras's arrays, made of these parameters; for several rules."""
         return ""
 
     # --- a step ------------------------------------------------------------------------------------------------------
 
     def update(self, parameters: Sequence[Tensor], gradients: Gradients, samples: float = 1) -> bool:
-        """One step in place; a parameter whose gradient is None stays as it is. The gradients are left unchanged.
+        """One step in place; a parameter whose gradient is None stays as it is. The gradients do not change.
 
-        `samples`: the number of samples that the gradients are the mean of; it counts when gradients accumulate.
+        `samples`: the number of samples in the mean of the gradients; used when gradients accumulate.
         Returns whether the parameters were updated.
         """
         if parameters is not self._given:  # another model has trained since
@@ -272,8 +278,8 @@ class Optimizer(ByHand, State):
         return True
 
     def flush(self) -> bool:
-        """Make a step of the gradients accumulated so far. Returns whether there were any."""
-        if not self._accumulated.count:
+        """Make a step by the accumulated gradients. Returns whether there were any."""
+        if "_accumulated" not in vars(self) or not self._accumulated.count:
             return False
         with torch.no_grad():
             self._update(self._accumulated.take())
@@ -295,7 +301,7 @@ class Optimizer(ByHand, State):
                 self.update_step(taken, found, rate)
         if self.use_ema:
             self._average()
-        self.__dict__["iterations"] += 1  # at once: it is no option, which setting looks for
+        self.__dict__["iterations"] += 1  # without `__setattr__`: it is no option
 
     def _fitted(self, group: Group, gradients: Gradients) -> tuple[Group, list[Tensor]]:
         if self.takes_arrays:
@@ -323,19 +329,29 @@ class Optimizer(ByHand, State):
 
     @property
     def keeps_moments(self) -> bool:
-        """Whether a step with the present options needs state."""
+        """Whether a step needs moments, by the present options."""
         return bool(self.moment_names)
 
     def update_step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
         """Change `group.parameters` and `group.moments` (one list for each of `moment_names`) in place."""
         raise NotImplementedError(f"{type(self).__name__} has no update_step(group, gradients, rate).")
 
+    @lazy_property
+    def _accumulated(self) -> Accumulator:
+        """The gradients that wait for more batches."""
+        return Accumulator()
+
     @property
     def can_skip(self) -> bool:
-        """Whether a step, with the present options, changes nothing where `skipping`, a number on the device, is 1."""
+        """Whether a step changes nothing if `skipping`, a number on the device, is 1, by the present options."""
         return False
 
     # --- averages ----------------------------------------------------------------------------------------------------
+
+    @lazy_property
+    def _averages(self) -> Averages:
+        """The moving averages of the weights."""
+        return Averages()
 
     def swap_ema(self) -> None:
         """Swap the weights with their moving averages, in place. Raises ValueError when none are kept."""
@@ -379,16 +395,16 @@ class Optimizer(ByHand, State):
                 f"{type(self).__name__}: weights excluded from weight_decay by var_list have no names before compile; "
                 "exclude them by var_names."
             )
-        wanted = excluded_ids(self._excluded)
-        return [self._path(array) for array, found in enumerate(self._tensors()) if wanted & set(map(id, found))]
+        excluded = excluded_ids(self._excluded)
+        return [self._path(array) for array, found in enumerate(self._tensors()) if excluded & set(map(id, found))]
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Any:
-        """The optimizer whose `get_config` gave `config`."""
+        """The optimizer whose `get_config` returned `config`."""
         return cls(**config)
 
 
-# The dataclass has read these names as arguments of the constructor; from here on they are attributes that follow.
+# For the dataclass these names were arguments of the constructor; from here on they are attributes.
 for _name, _followed in (("learning_rate", "lr"), ("global_clipnorm", "clipnorm")):
     setattr(
         Optimizer,

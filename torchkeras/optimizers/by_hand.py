@@ -1,4 +1,4 @@
-"""Steps by hand, under the names that torch and Keras 3 have for them: `zero_grad`, `step`, `apply`."""
+"""Steps by hand, by the names of torch and Keras 3: `zero_grad`, `step`, `apply`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torchkeras.optimizers.parameter_groups import Gradients
 
 
 class Stepping(Protocol):
-    """The train step of a model whose own class computes the gradients."""
+    """The train step of a model whose class computes the gradients."""
 
     def ready(self) -> None:
         """Bind the optimizer to what the model trains: its first call may have built weights."""
@@ -25,7 +25,7 @@ class Stepping(Protocol):
 
 
 class ReadGroup(Mapping[str, Any]):
-    """A group of parameters as torch has it, to be read: the options are attributes of the optimizer."""
+    """A group of parameters in torch's form, read-only: the options are attributes of the optimizer."""
 
     def __init__(self, name: str, values: Mapping[str, Any]):
         self._name, self._values = name, dict(values)
@@ -47,20 +47,20 @@ class ReadGroup(Mapping[str, Any]):
 
 
 class ByHand:
-    """Steps on the parameters that `bind` was given, by gradients of the user's own.
+    """Steps on the parameters of `bind` by gradients that the user computes.
 
     Inside a model's `train_step` the model makes the step: weights' constraints, `on_nonfinite` and accumulation (by
-    the samples of the batch) hold as in `minimize`. In your own loop they are plain steps, without constraints.
+    the samples of the batch) work as in `minimize`. In your own loop they are plain steps, without constraints.
     """
 
     _accumulated: Accumulator
-    _given: Any  # the parameters, as `bind` was given them
+    _given: Any  # the parameters, as passed to `bind`
     update: Callable[..., bool]  # (parameters, gradients, samples), one step
-    stepping: Stepping | None = None  # the train step that is under way
+    stepping: Stepping | None = None  # the train step that runs now
 
     @property
     def param_groups(self) -> list[Any]:
-        """The parameters that it trains, as torch's GradScaler looks for them: one group, to be read, with the rate."""
+        """The parameters that it trains, for torch's GradScaler: one read-only group with the rate."""
         parameters = tuple(self._bound_parameters("param_groups"))
         rate = self.current_lr  # type: ignore[attr-defined]  # each optimizer has it
         return [ReadGroup(type(self).__name__, {"params": parameters, "lr": rate})]
@@ -92,7 +92,7 @@ class ByHand:
         return loss
 
     def apply(self, grads: Iterable[Tensor | None], trainable_variables: Iterable[Any] | None = None) -> None:
-        """One step by these gradients, one for each of `trainable_variables`; a variable with None, or left out, stays.
+        """One step by a gradient for each of `trainable_variables`; variables with None, and all others, do not change.
 
         A variable is a parameter, or one of the model's `trainable_variables`, whose gradient has Keras's order of axes
         (`variable.value.grad`). Raises ValueError for another number, another shape, a variable that does not train
@@ -140,22 +140,23 @@ class ByHand:
 
 
 def _parts(variable: Any, gradient: Tensor | None, method: str) -> list[tuple[Tensor, Tensor | None]]:
-    """Each parameter that a variable is made of, with its gradient in torch's order of axes."""
+    """The parameters of a variable, each with its gradient in torch's order of axes."""
     arrangement = getattr(variable, "arrangement", None)
     tensors: Sequence[Tensor] = [variable] if arrangement is None else variable.tensors
     if gradient is None or (len(tensors) == 1 and gradient is tensors[0].grad):
         return [(tensor, gradient) for tensor in tensors]
-    wanted = tuple(variable.shape)
-    if tuple(gradient.shape) != wanted:
+    expected = tuple(variable.shape)
+    if tuple(gradient.shape) != expected:
         raise ValueError(
-            f"{method}: the gradient of {_named(variable)} has the shape {tuple(gradient.shape)}; it must be {wanted}."
+            f"{method}: the gradient of {_named(variable)} has the shape {tuple(gradient.shape)}; it must be "
+            f"{expected}."
         )
     if arrangement is None or _lies_as(variable.view, tensors[0]):
         return [(tensors[0], gradient)]
-    if len(tensors) == 1 and tuple(tensors[0].shape) == wanted and not getattr(gradient, "_keras_axes", False):
+    if len(tensors) == 1 and tuple(tensors[0].shape) == expected and not getattr(gradient, "_keras_axes", False):
         raise ValueError(
             f"{method}: {_named(variable)} lies in torch in another order of axes than in Keras, with one shape "
-            f"{wanted} for both, so that its gradient may be in either: give it with the parameter, as "
+            f"{expected} for both, so that its gradient may be in either: give it with the parameter, as "
             "apply(gradients, list(model.parameters()))."
         )
     parts = [torch.empty_like(tensor, requires_grad=False) for tensor in tensors]

@@ -1,4 +1,4 @@
-"""The forms in which an optimizer of `torch.optim` is given: an instance, a class, a partial, a pair with options."""
+"""The forms of an optimizer of `torch.optim` in `compile`: an instance, a class, a partial, a pair with options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def is_torch(identifier: Any) -> bool:
     """Whether this is an optimizer of torch: an instance, a class, a partial of one, or (class, {options}).
 
     Arguments:
-        identifier (any object): what is asked about.
+        identifier (any object): the object.
 
     Example:
         >>> is_torch(torch.optim.Adam), is_torch("adam")
@@ -30,7 +30,7 @@ def is_torch(identifier: Any) -> bool:
 
 
 def divided(optimizer: Any, options: Mapping[str, Any]) -> tuple[partial[torch.optim.Optimizer], dict[str, Any]]:
-    """What makes an optimizer of torch, and apart from it those of `options` that its class does not have."""
+    """The function that makes an optimizer of torch, and separately those `options` that its class does not have."""
     if isinstance(optimizer, tuple):
         optimizer = partial(optimizer[0], **optimizer[1])
     make: partial[torch.optim.Optimizer] = optimizer if isinstance(optimizer, partial) else partial(optimizer)
@@ -39,5 +39,5 @@ def divided(optimizer: Any, options: Mapping[str, Any]) -> tuple[partial[torch.o
     rest = {name: value for name, value in make.keywords.items() if name not in own}
     twice = [name for name in own if options[name] is not None]
     if twice:
-        raise TypeError(f"TorchOptimizer: {twice[0]} is given twice, among the class's options and beside them.")
+        raise TypeError(f"TorchOptimizer: {twice[0]} is passed twice, among the class's options and next to them.")
     return partial(make.func, *make.args, **rest), own

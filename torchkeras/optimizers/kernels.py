@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -50,36 +50,6 @@ def fused_adam(
         amsgrad=bool(largest),
         maximize=False,
         found_inf=skipping,
-    )
-
-
-def adagrad(group: Group, gradients: list[Tensor], rate: float, epsilon: float) -> None:
-    """a += g**2; p -= rate * g / (sqrt(a) + epsilon)"""
-    (sums,) = group.moments
-    if _has_fused_adagrad(group.parameters[0].device.type):
-        torch._fused_adagrad_(
-            group.parameters,
-            gradients,
-            sums,
-            group.once,
-            lr=rate,
-            lr_decay=0.0,
-            weight_decay=0.0,
-            eps=epsilon,
-            maximize=False,
-        )
-        return
-    torch._foreach_addcmul_(sums, gradients, gradients)
-    denominators = torch._foreach_sqrt(sums)
-    torch._foreach_add_(denominators, epsilon)
-    torch._foreach_addcdiv_(group.parameters, gradients, denominators, value=-rate)
-
-
-@lru_cache
-def _has_fused_adagrad(device: str) -> bool:
-    # torch 2.6 has it for the CPU alone.
-    return device in ("cpu", "cuda") and torch._C._dispatch_has_kernel_for_dispatch_key(
-        "aten::_fused_adagrad_", device.upper()
     )
 
 

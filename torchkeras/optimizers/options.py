@@ -1,8 +1,8 @@
-"""How each option of an optimizer is read, at the start and whenever it is set; which of them 2.2.4 does not have.
+"""The rule of each option of an optimizer; which options Keras 2.2.4 does not have.
 
     momentum: float = newer(0.0)
 
-A `newer` option stands in a config only when it is not at its default, so that Keras 2.2.4 reads our files.
+A config holds a `newer` option only when it is not at its default, so that Keras 2.2.4 reads our files.
 """
 
 from __future__ import annotations
@@ -77,5 +77,5 @@ RULES: dict[str, Rule] = {
     "gradient_accumulation_steps": optional(integer(1)),
     "lr_multipliers": optional(Rule(_factors)),
 }
-# Arguments of the constructor alone, which are other names.
+# Other names, only as arguments of the constructor.
 GIVEN: dict[str, Rule] = {"learning_rate": optional(RATE), "global_clipnorm": RULES["clipnorm"]}

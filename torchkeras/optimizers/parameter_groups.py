@@ -1,4 +1,4 @@
-"""Parameters in groups of one device, type and treatment: what torch's kernels over lists take at once."""
+"""Parameters in groups of one device, type and treatment, as torch's kernels over lists need them."""
 
 # pyright: reportPrivateImportUsage=false
 # torch names its kernels over lists with an underscore; its own optimizers call the same.
@@ -21,11 +21,11 @@ Gradients = Sequence[Tensor | None]
 
 @dataclass(frozen=True)
 class Treatment:
-    """What makes a parameter's step differ from its neighbour's.
+    """How a parameter is updated.
 
     `array`: the number of Keras's array that it is, or is a part of. `factor`: multiplies its learning rate. `decays`:
-    whether weight decay applies to it. `kind`: a word of the optimizer's own, where it has several rules. Parameters of
-    one group differ only in `array`.
+    whether weight decay applies to it. `kind`: the update rule, where the optimizer has several. Parameters of one
+    group differ only in `array`.
     """
 
     array: int
@@ -56,14 +56,14 @@ class Group:
     held: WholeParameters = WHOLE_PARAMETERS
 
     def norms(self, tensors: list[Tensor], places: Sequence[int] | None = None) -> list[Tensor]:
-        """The norms of tensors laid out as the parameters at these places (all), over all processes that share them."""
+        """The norms of tensors laid out as the parameters at these places (by default all), over all processes."""
         # Half types are squared in float32: a sum of squares overflows float16.
         dtype = torch.promote_types(tensors[0].dtype, torch.float32)
         found = list(torch._foreach_norm(tensors, 2, dtype=dtype))
         return self.held.norms(found, self.parameters, places)
 
     def array_norms(self, tensors: list[Tensor], places: Sequence[int] | None = None) -> Tensor:
-        """For each tensor the joint norm of all tensors of its array of Keras's, as a vector."""
+        """For each tensor, the joint norm of all tensors of its array in Keras, as a vector."""
         norms = torch.stack(self.norms(tensors, places))
         arrays = self.arrays if places is None else [self.arrays[k] for k in places]
         if len(set(arrays)) == len(arrays):
@@ -72,14 +72,14 @@ class Group:
         return torch.stack([torch.linalg.vector_norm(torch.stack([norms[k] for k in found])) for found in together])
 
     def takes(self, gradients: Gradients) -> bool:
-        """Whether every gradient is there and lies in memory as its parameter does: the CPU's kernels do not look."""
+        """Whether there is a gradient for each parameter, with its strides: the CPU's kernels do not check that."""
         for gradient, stride in zip(gradients, self.strides, strict=True):
             if gradient is None or gradient.stride() != stride:
                 return False
         return True
 
     def fitted(self, gradients: Gradients) -> tuple["Group", list[Tensor]]:
-        """The part of the group that has a gradient, and those gradients laid out as their parameters."""
+        """The parameters of the group that have a gradient, and these gradients laid out as their parameters."""
         kept = [i for i, gradient in enumerate(gradients) if gradient is not None]
 
         def part(values: Sequence[Any]) -> list[Any]:
@@ -99,7 +99,7 @@ class Group:
 
 
 def treatments(optimizer: Any, arrays: list[list[Tensor]]) -> list[Treatment]:
-    """The treatment of each of an optimizer's parameters; `arrays`: those of each of Keras's arrays.
+    """The treatment of each parameter of an optimizer; `arrays`: the parameters of each of Keras's arrays.
 
     Raises ValueError for factors of an unknown layer.
     """
@@ -171,46 +171,8 @@ def in_order(groups: list[Group], moment: int) -> list[Tensor]:
     return [found[i] for i in range(len(found))]
 
 
-def clipped(
-    groups: list[Group], gradients: Gradients, each: float | None, norm: float | None, value: float | None
-) -> list[Tensor | None]:
-    """g * min(1, norm / norm of all gradients), then each element within [-value, value]; None or 0 turns one off.
-
-    `each`: the norm that the gradient of each of Keras's arrays is scaled down to first.
-    """
-    result = list(gradients)
-    present: list[tuple[Group, list[int]]] = []  # each group that has a gradient, and the places of those in it
-    lists: list[Any] = []
-    for group in groups:
-        kept = [k for k, i in enumerate(group.index) if gradients[i] is not None]
-        if kept:
-            found: Any = [gradients[group.index[k]] for k in kept]
-            present.append((group, kept))
-            lists.append(_clipped_each(found, group, kept, each) if each else found)
-    if norm and lists:
-        lists = _clipped_together(lists, present, norm)
-    if value:
-        lists = [torch._foreach_clamp_min(torch._foreach_clamp_max(found, value), -value) for found in lists]
-    for found, (group, kept) in zip(lists, present, strict=True):
-        for k, gradient in zip(kept, found, strict=True):
-            result[group.index[k]] = gradient
-    return result
-
-
-def _clipped_together(lists: list[Any], present: list[tuple[Group, list[int]]], norm: float) -> list[Any]:
-    """The gradients of groups, scaled down to one norm together."""
-    norms = [torch.stack(group.norms(found, kept)) for found, (group, kept) in zip(lists, present, strict=True)]
-    scale = (norm / torch.linalg.vector_norm(torch.cat([n.to(norms[0]) for n in norms]))).clamp(max=1.0)
-    return [torch._foreach_mul(found, scale.to(found[0])) for found in lists]
-
-
-def _clipped_each(gradients: list[Tensor], group: Group, places: Sequence[int], norm: float) -> list[Tensor]:
-    scales = (norm / group.array_norms(gradients, places)).clamp(max=1.0).to(gradients[0].dtype)
-    return list(torch._foreach_mul(gradients, list(scales.unbind())))
-
-
 def laid_out_as(parameter: Tensor, gradient: Tensor) -> Tensor:
-    """The gradient, copied if it does not lie in memory as its parameter does; a sparse one as it is."""
+    """The gradient, copied if its strides are not those of its parameter; a sparse one as it is."""
     if gradient.layout != torch.strided or gradient.stride() == parameter.stride():
         return gradient
     return torch.empty_like(parameter, requires_grad=False).copy_(gradient)

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from torchkeras.optimizers.base import Optimizer
-from torchkeras.optimizers.kernels import adagrad, fused_adam, leaky, leaky_squares
+from torchkeras.optimizers.kernels import fused_adam, leaky, leaky_squares
 from torchkeras.optimizers.options import newer
 from torchkeras.optimizers.parameter_groups import Group
 
@@ -112,7 +113,7 @@ class Adagrad(Optimizer):
 
     def update_step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
         if not self.epsilon_inside_root:
-            adagrad(group, gradients, rate, self.epsilon)
+            _adagrad(group, gradients, rate, self.epsilon)
             return
         (squares,) = group.moments
         torch._foreach_addcmul_(squares, gradients, gradients)
@@ -169,3 +170,33 @@ def rooted(squares: list[Tensor], epsilon: float, inside: bool) -> list[Tensor]:
         found = torch._foreach_sqrt(squares)
         torch._foreach_add_(found, epsilon)
     return list(found)
+
+
+def _adagrad(group: Group, gradients: list[Tensor], rate: float, epsilon: float) -> None:
+    """a += g**2; p -= rate * g / (sqrt(a) + epsilon)"""
+    (sums,) = group.moments
+    if _has_fused_adagrad(group.parameters[0].device.type):
+        torch._fused_adagrad_(
+            group.parameters,
+            gradients,
+            sums,
+            group.once,
+            lr=rate,
+            lr_decay=0.0,
+            weight_decay=0.0,
+            eps=epsilon,
+            maximize=False,
+        )
+        return
+    torch._foreach_addcmul_(sums, gradients, gradients)
+    denominators = torch._foreach_sqrt(sums)
+    torch._foreach_add_(denominators, epsilon)
+    torch._foreach_addcdiv_(group.parameters, gradients, denominators, value=-rate)
+
+
+@lru_cache
+def _has_fused_adagrad(device: str) -> bool:
+    # torch 2.6 has it for the CPU alone.
+    return device in ("cpu", "cuda") and torch._C._dispatch_has_kernel_for_dispatch_key(
+        "aten::_fused_adagrad_", device.upper()
+    )

@@ -57,7 +57,7 @@ class LearningRateSchedule:
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Any:
-        """The schedule whose `get_config` gave `config`."""
+        """The schedule whose `get_config` returned `config`."""
         return cls(**config)
 
 

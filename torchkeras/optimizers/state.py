@@ -36,7 +36,7 @@ class Slot:
 
 
 class State:
-    """What an `Optimizer` does with its state; the attributes are described there."""
+    """The state of an `Optimizer`, which describes the attributes."""
 
     moment_names: ClassVar[tuple[str, ...]]
     counts_steps: ClassVar[bool]
@@ -55,11 +55,6 @@ class State:
     _held: WholeParameters = WHOLE_PARAMETERS  # of the present parameters; `_parameters` are its parts
 
     # --- Keras's arrays ----------------------------------------------------------------------------------------------
-
-    def _tensors(self) -> list[list[Tensor]]:
-        """For each of Keras's arrays its parameters."""
-        each = iter(self._parameters)
-        return [list(islice(each, made.count)) for made in self._arrangements]
 
     def _path(self, array: int) -> str:
         """The path "layer/weight" of one of Keras's arrays, as far as `bind` was given the names."""
@@ -80,7 +75,7 @@ class State:
             group.moments = group.moments or self._zeros(group)
 
     def tensors(self) -> list[Tensor]:
-        """All tensors that a step changes beside the weights: moments and averages, made if they are not there yet.
+        """All tensors that a step changes, apart from the weights: moments and averages, made if need be.
 
         Gradients that accumulate are not among them.
         """
@@ -92,16 +87,16 @@ class State:
         return [*moments, *self._averages.values]
 
     def forget(self, known: set[int]) -> None:
-        """Nothing to do: `tensors` made all there is."""
+        """Does nothing: `tensors` has made all state."""
 
     def samples_with(self, samples: Any) -> Any:
-        """How many samples the accumulated gradients are the mean of, once a batch of `samples` is added."""
+        """The number of samples of the accumulated gradients after a batch of `samples`."""
         return self._accumulated.samples_with(samples)
 
     weights = property(lambda self: self.get_weights(), doc="The state, as `get_weights` gives it.")
 
     def get_weights(self) -> list[np.ndarray]:
-        """A copy of the state as Keras 2.2.4 orders it: `iterations` (where it has it), then moment by moment.
+        """A copy of the state in the order of Keras 2.2.4: `iterations` (if it has it), then moment by moment.
 
         It is empty before `bind` or the first step. Averages and accumulated gradients are not in it.
         """
@@ -115,21 +110,21 @@ class State:
 
         Raises ValueError for another number of arrays, or an array of another shape.
         """
-        wanted = self.slots() if self._parameters else []
+        slots = self.slots() if self._parameters else []
         first = int(self.counts_steps and bool(self._parameters))
         name = type(self).__name__
-        if len(weights) != first + len(wanted):
+        if len(weights) != first + len(slots):
             hint = "" if self._parameters else " Call `bind` with the parameters first."
-            raise ValueError(f"{name}: the state has {first + len(wanted)} arrays; found {len(weights)}.{hint}")
+            raise ValueError(f"{name}: the state has {first + len(slots)} arrays; found {len(weights)}.{hint}")
         arrays = [np.asarray(array) for array in weights]
-        shapes = [()] * first + [slot.made.shape(slot.tensors) for slot in wanted]
+        shapes = [()] * first + [slot.made.shape(slot.tensors) for slot in slots]
         for i, (array, shape) in enumerate(zip(arrays, shapes, strict=True)):
             if array.shape != shape:
                 raise ValueError(f"{name}: array {i} of the state has shape {shape}; found {array.shape}.")
         if first:
             self.iterations = int(arrays[0])
         with torch.no_grad():
-            for slot, array in zip(wanted, arrays[first:], strict=True):
+            for slot, array in zip(slots, arrays[first:], strict=True):
                 slot.made.assign(slot.tensors, torch.as_tensor(array.copy()))
 
     def get_averages(self) -> list[np.ndarray]:
@@ -144,7 +139,7 @@ class State:
     accumulated_samples = property(lambda self: self._accumulated.samples, doc="Their samples; None: not known.")
 
     def get_accumulated(self) -> list[np.ndarray]:
-        """Copies of the means of the gradients since the last step as Keras's arrays; none where none are kept."""
+        """Copies of the means of the gradients since the last step as Keras's arrays; none without accumulation."""
         return self._as_arrays(self._accumulated.buffers)
 
     def set_accumulated(self, arrays: Sequence[np.ndarray], batches: int, samples: float | None) -> None:
@@ -171,7 +166,7 @@ class State:
     # --- turns -------------------------------------------------------------------------------------------------------
 
     def _put_aside(self) -> Aside:
-        """Keep what belongs to the present parameters until they train again."""
+        """Save the state of the present parameters until they train again."""
         aside = self._aside = self._aside or Aside()
         averages = self._averages.values or [None] * len(self._parameters)
         moments: dict[int, list[Tensor]] = {}
@@ -187,7 +182,7 @@ class State:
         return aside
 
     def _take_back(self, aside: Aside) -> None:
-        """Give the present parameters the state that they had when they last trained, on the device where they are."""
+        """Restore the state that the present parameters had when they last trained, on their present device."""
         self._accumulated.follow(self._parameters)
         kept = [aside.take(parameter) or ([], None) for parameter in self._parameters]
         if any(moments for moments, _ in kept):
@@ -202,7 +197,7 @@ class State:
     # --- whole -------------------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """All that continuing bit by bit needs: steps, options, moments, averages and accumulated gradients.
+        """All that resuming bit by bit needs: steps, options, moments, averages and accumulated gradients.
 
         Plain values and tensors, the latter in the order of the parameters. As in torch the tensors are the optimizer's
         own, which further steps change.
@@ -223,7 +218,7 @@ class State:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from what `state_dict` gave; call `bind` first. Raises ValueError when it is another optimizer's."""
+        """Restore a state of `state_dict`; call `bind` first. Raises ValueError for the state of another optimizer."""
         self._check_state(state)
         self._accumulated.count = 0  # or setting gradient_accumulation_steps would make a step of them
         for option, value in state["options"].items():
@@ -260,21 +255,21 @@ class State:
         return {name: self._held.whole(values, self._parameters) for name, values in lists.items() if values}
 
     def shared_tensors(self) -> list[tuple[Tensor, Any]]:
-        """The tensors of the state that processes share, each with the parameter that it is shared as."""
+        """The tensors of the state that processes share, each with the parameter whose sharding it has."""
         return self._held.pairs(self._lists, self._parameters)
 
     def _lists(self) -> list[list[Tensor]]:
-        """Moments, made if they are not there yet, averages and accumulated gradients: one a parameter, or none."""
+        """Moments, made if need be, averages and accumulated gradients: each one a parameter, or empty."""
         self._begin()
         moments = [in_order(self._groups, moment) for moment in range(len(self.moment_names))]
         return [*moments, self._averages.values, self._accumulated.buffers]
 
     def _shared(self, values: list[Tensor]) -> list[Tensor]:
-        """Values of the state, one a parameter, as processes share them: as the parameters."""
+        """Values of the state, one a parameter, sharded like the parameters."""
         return self._held.shared(values, self._parameters) if values else []
 
     def _own(self, values: list[Tensor]) -> list[Tensor]:
-        """What this process has of such values, shared or whole."""
+        """The part of such values that this process has, from shared or whole ones."""
         return self._held.own(values, self._parameters) if values else values
 
     def _load_moments(self, moments: list[list[Tensor]]) -> None:
@@ -297,7 +292,7 @@ class State:
         return [field.name for field in fields(self)]  # type: ignore[arg-type]  # an Optimizer is a dataclass
 
     def _more(self) -> dict[str, float]:
-        """Numbers of the state beside `iterations` and the moments."""
+        """Numbers of the state next to `iterations` and the moments."""
         return {}
 
     def _load_more(self, numbers: Mapping[str, float]) -> None:
@@ -305,14 +300,14 @@ class State:
 
 
 def _take_moments(moments: list[list[Tensor]], place: int, kept: list[Tensor]) -> None:
-    """Set the moments of one parameter; where a weight now trains by another rule, they have other shapes."""
+    """Set the moments of one parameter, unless it now trains by another rule and they have other shapes."""
     for made, old in zip(moments, kept, strict=False):
         if made[place].shape == old.shape:
             made[place].copy_(old)
 
 
 def plain(value: Any) -> Any:
-    """An option as a config and a state have it."""
+    """An option in the form of a config or state."""
     if isinstance(value, LearningRateSchedule):
         return {"class_name": type(value).__name__, "config": value.get_config()}
     if isinstance(value, float):

@@ -18,9 +18,10 @@ from torchkeras.base.sharing import sharing
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.aside import Aside
 from torchkeras.optimizers.by_hand import ByHand
+from torchkeras.optimizers.clipping import clipped
 from torchkeras.optimizers.given_torch import divided, is_torch
 from torchkeras.optimizers.options import RULES
-from torchkeras.optimizers.parameter_groups import Gradients, Treatment, clipped, grouped, laid_out_as
+from torchkeras.optimizers.parameter_groups import Gradients, Treatment, grouped, laid_out_as
 from torchkeras.optimizers.whole_parameters import WHOLE_PARAMETERS, held
 
 # What a group of torch's has for the sake of its parameters, rather than as an option.
@@ -140,12 +141,12 @@ class TorchOptimizer(ByHand):
     def _name(self) -> str:
         return getattr(self._make.func, "__name__", "") if self._make is not None else type(self.optimizer).__name__
 
-    # --- what trains -------------------------------------------------------------------------------------------------
+    # --- parameters --------------------------------------------------------------------------------------------------
 
     def bind(
         self, parameters: Sequence[Tensor], arrangements: Any = None, layers: Any = None, names: Any = None
     ) -> None:
-        """Make `parameters` those to train; state of those that trained before is kept, as in `Optimizer.bind`.
+        """Train `parameters` from now on; the state of those that trained before is saved, as in `Optimizer.bind`.
 
         `arrangements`, `layers`, `names`: as there. Raises ValueError when an instance trains others.
         """
@@ -186,7 +187,7 @@ class TorchOptimizer(ByHand):
             self._paths = [f"parameter {k}" for k in self._arrays]
 
     def _made(self, make: partial[torch.optim.Optimizer]) -> torch.optim.Optimizer | None:
-        """torch's optimizer of the present parameters, with the options of the former and the state they had."""
+        """torch's optimizer for the present parameters, with the options of the former one and their saved state."""
         before = self.optimizer
         if before is not None:
             for parameter, state in before.state.items():
@@ -203,7 +204,7 @@ class TorchOptimizer(ByHand):
         return made
 
     def _for_device(self) -> dict[str, bool]:
-        """The options that say how torch computes, where the user has given none of them."""
+        """The options for how torch computes, if the user has set none of them."""
         assert self._make is not None
         given: set[str] = set(self._make.keywords)
         kind: Any = self._make.func
@@ -217,7 +218,7 @@ class TorchOptimizer(ByHand):
         return {"fused": True} if able and not any(map(sharing().is_sharded, self._parameters)) else {}
 
     def _move_state(self) -> None:
-        """Bring the state of an instance to the device and type that its weights have now; counts stay as they are."""
+        """Move the state of an instance to the device and type of its weights; counts stay as they are."""
         for parameter, values in self.state.items():
             moved = {
                 name: value.to(parameter)
@@ -228,18 +229,18 @@ class TorchOptimizer(ByHand):
 
     def _check_owned(self) -> None:
         owned = {id(p): p for group in self.param_groups for p in group["params"]}
-        wanted = {id(p) for p in self._parameters}
-        missing = len(wanted - set(owned))
-        foreign = sum(p.requires_grad for key, p in owned.items() if key not in wanted)
-        if foreign or (missing and missing == len(wanted)):
+        own = {id(p) for p in self._parameters}
+        missing = len(own - set(owned))
+        foreign = sum(p.requires_grad for key, p in owned.items() if key not in own)
+        if foreign or (missing and missing == len(own)):
             raise ValueError(
-                f"{self._name}: it must have the {len(wanted)} parameters of the model that train, and no other that "
+                f"{self._name}: it must have the {len(own)} parameters of the model that train, and no other that "
                 f"trains; {missing} of them are missing, {foreign} others are foreign. Make it of "
                 "`model.parameters()` after the model is built, or give compile its class."
             )
 
     def _sizes_of_groups(self) -> list[int]:
-        """How many parameters each of torch's groups has: `add_param_group` may add some at any time."""
+        """The number of parameters in each of torch's groups: `add_param_group` may add some at any time."""
         return [] if self.optimizer is None else [len(group["params"]) for group in self.optimizer.param_groups]
 
     def _tell_of_others(self) -> None:
@@ -312,7 +313,7 @@ class TorchOptimizer(ByHand):
                 parameter.grad = gradient
 
     def flush(self) -> bool:
-        """Make a step of the gradients accumulated so far. Returns whether there were any."""
+        """Make a step by the accumulated gradients. Returns whether there were any."""
         if not self._accumulated.count:
             return False
         with torch.no_grad():
@@ -320,7 +321,7 @@ class TorchOptimizer(ByHand):
         return True
 
     def samples_with(self, samples: Any) -> Any:
-        """How many samples the accumulated gradients are the mean of when a batch of so many is among them."""
+        """The number of samples of the accumulated gradients after a batch of `samples`."""
         return self._accumulated.samples_with(samples)
 
     @property
@@ -361,7 +362,7 @@ class TorchOptimizer(ByHand):
     # --- state -------------------------------------------------------------------------------------------------------
 
     def tensors(self) -> list[Tensor]:
-        """All tensors of the state there is now; an optimizer of torch makes them in its first step."""
+        """All tensors of the present state; an optimizer of torch makes them in its first step."""
         states = [] if self.optimizer is None else self.optimizer.state.values()
         return [value for state in states for value in state.values() if isinstance(value, Tensor)]
 
@@ -387,7 +388,7 @@ class TorchOptimizer(ByHand):
         )
 
     def state_dict(self) -> dict[str, Any]:
-        """torch's own state, `iterations`, and what has accumulated."""
+        """torch's own state, `iterations`, and the accumulated gradients."""
         return {
             "class_name": self._name,
             "iterations": self.iterations,
@@ -396,7 +397,7 @@ class TorchOptimizer(ByHand):
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from what `state_dict` gave. Raises ValueError when it is another optimizer's."""
+        """Restore a state of `state_dict`. Raises ValueError for the state of another optimizer."""
         if state.get("class_name") != self._name:
             raise ValueError(f"{self._name}: the state is of {state.get('class_name')}.")
         self._bound().load_state_dict(state["torch"])

@@ -1,6 +1,6 @@
-"""Parameters that are whole in this process, as an optimizer sees them.
+"""The parameters of an optimizer that are whole in this process.
 
-What an optimizer needs of the rows that other processes have it asks of this object, which gives back what it is given.
+An optimizer reaches the rows of other processes through this object, which returns its arguments, since there are none.
 `distribution.optimizer_shards.Shards` stands in its place where processes share the parameters.
 """
 
@@ -18,23 +18,23 @@ from torchkeras.world.processes import has_group
 class WholeParameters:
     """An optimizer's parameters, each whole. `parameters`: those that steps run on, in their order.
 
-    `parts`: what this process has of some tensors. `arranged`: how the parts make Keras's arrays, of how the whole
-    parameters make them.
+    `parts`: the parts of some tensors that this process has. `arranged`: the arrangements of Keras's arrays for the
+    parts, from those for the whole parameters.
     """
 
     parts: Callable[[Any], list[Any]] = staticmethod(list)  # pyright: ignore[reportAssignmentType]
     arranged: Callable[[Any], list[Any]] = staticmethod(list)  # pyright: ignore[reportAssignmentType]
 
     def norms(self, norms: list[Tensor], parameters: Sequence[Tensor], places: Sequence[int] | None) -> list[Tensor]:
-        """The norms of whole tensors from those of parts, laid out as the parameters at these places; None: as all."""
+        """The norms of whole tensors from those of parts, laid out as the parameters at these places; None: all."""
         return norms
 
     def shared(self, values: Sequence[Tensor], parameters: Sequence[Tensor]) -> list[Tensor]:
-        """Values, one a parameter, as processes share the parameters."""
+        """Values, one a parameter, sharded like the parameters."""
         return list(values)
 
     def pairs(self, lists: Callable[[], Iterable[list[Tensor]]], parameters: Sequence[Tensor]) -> list[Any]:
-        """Those values in the lists that processes share, each with the parameter that it is shared as."""
+        """The values in the lists that processes share, each with its parameter."""
         return []
 
     def whole(self, values: list[Tensor], parameters: Sequence[Tensor]) -> list[Tensor]:
@@ -42,11 +42,11 @@ class WholeParameters:
         return values
 
     def own(self, values: list[Tensor], parameters: Sequence[Tensor]) -> list[Tensor]:
-        """What this process has of such values, shared or whole."""
+        """The part of such values that this process has, from shared or whole ones."""
         return values
 
     def as_parameters(self, gradients: Sequence[Any], parameters: Sequence[Tensor]) -> Sequence[Any]:
-        """Gradients as processes share them: each as its parameter. For a step of torch's."""
+        """Gradients sharded like their parameters, for a step of torch's."""
         return gradients
 
     def explain(self, optimizer: str, error: NotImplementedError) -> None:
@@ -57,5 +57,5 @@ WHOLE_PARAMETERS = WholeParameters()
 
 
 def held(parameters: Sequence[Tensor]) -> WholeParameters:
-    """How this process holds some parameters."""
+    """The object for some parameters: whole, or shared between processes."""
     return annex("optimizer shards").held(parameters) if has_group() else WHOLE_PARAMETERS

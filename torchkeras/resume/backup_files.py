@@ -1,4 +1,4 @@
-"""The checkpoints of `BackupAndRestore`: files of a folder, each whole or known to be torn."""
+"""The checkpoints of `BackupAndRestore`: files in a folder, each complete or known to be torn."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from torchkeras.resume.folder_lock import FolderLock
 
 KEPT = 2  # the newest checkpoint, and the one before it in case the newest is torn
 SUFFIX, PART = ".checkpoint", ".part"
-DIGITS = 24  # of the digest; so short that the name of a file not yet complete can hold the whole name
+DIGITS = 24  # of the digest: few enough for the name of an unfinished file to contain the whole name
 
 
 class Backups:
@@ -38,7 +38,7 @@ class Backups:
         self._torn: list[Path] = []
 
     def prepare(self) -> None:
-        """Make the folder, lock it, and take away what a stop left half written.
+        """Make the folder, lock it, and remove files that a stop left half written.
 
         Raises OSError where nothing can be written, or another run has the folder.
         """
@@ -58,7 +58,7 @@ class Backups:
         self._lock.release()
 
     def newest(self) -> tuple[Path, dict[str, Any]] | None:
-        """The newest whole checkpoint, and the state in it for this process. Warns of those that are passed over."""
+        """The newest complete checkpoint, and its state for this process. Warns of those that it skips."""
         for path in reversed(self.found()):
             saved = self.read(path)
             if saved is not None:
@@ -70,7 +70,7 @@ class Backups:
         return None
 
     def found(self) -> list[Path]:
-        """The checkpoints, oldest first. Raises OSError for what has the name of one and is none."""
+        """The checkpoints, oldest first. Raises OSError for something else with the name of a checkpoint."""
         with self.disk("no checkpoint can be read from"):
             return checked(checkpoints(self.folder))
 
@@ -82,7 +82,7 @@ class Backups:
             return read_file(path)
 
     def write(self, state: dict[str, Any]) -> None:
-        """Write a checkpoint, and take away what is older than the last ones, or torn."""
+        """Write a checkpoint, and remove torn ones and all but the last ones."""
         content = io.BytesIO()
         torch.save(state, content)
         data = content.getbuffer()
@@ -93,7 +93,7 @@ class Backups:
             self.prune(path)
 
     def prune(self, newest: Path) -> None:
-        """Take away torn checkpoints, and all but the last ones."""
+        """Remove torn checkpoints, and all but the last ones."""
         torn, self._torn = [each for each in self._torn if each != newest], []
         whole = [each for each in checkpoints(self.folder) if each not in torn]
         for old in [*torn, *whole[:-KEPT]]:
@@ -110,7 +110,7 @@ class Backups:
 
     @contextmanager
     def disk(self, what: str) -> Iterator[None]:
-        """Raise the errors of a disk again as errors of the same kind that name the folder."""
+        """Raise errors of the disk as errors of the same kind that name the folder."""
         try:
             yield
         except OSError as error:
@@ -119,12 +119,12 @@ class Backups:
 
 
 def checkpoints(folder: Path) -> list[Path]:
-    """Those in a folder, oldest first."""
+    """The checkpoints in a folder, oldest first."""
     return sorted(folder.glob(f"*{SUFFIX}"))
 
 
 def checked(paths: list[Path]) -> list[Path]:
-    """The same. Raises OSError for what is neither a file nor a folder of tensors, before anything waits for it."""
+    """The same paths. Raises OSError for one that is neither a file nor a folder of tensors, before opening it."""
     for path in paths:
         kind = next((name for name, holds in KINDS.items() if holds(path)), None)
         if kind is not None:
@@ -133,7 +133,7 @@ def checked(paths: list[Path]) -> list[Path]:
 
 
 def _is_other_folder(path: Path) -> bool:
-    """Whether it is a folder in which no process has written anything of a checkpoint."""
+    """Whether it is a folder that no process has written a checkpoint to."""
     return path.is_dir() and not any(path.glob(".metadata")) and not any(path.glob("__*_*"))
 
 
@@ -147,16 +147,16 @@ KINDS = {
 
 
 def age(state: dict[str, Any]) -> str:
-    """The begin of a checkpoint's name, by which it sorts."""
+    """The beginning of a checkpoint's name, by which it sorts."""
     return f"{state['epoch']:08d}-{state['sums']['batches']:012d}"
 
 
 def digest(data: Any) -> str:
-    """What the name of a checkpoint with this content ends with."""
+    """The digest at the end of the name of a checkpoint with this content."""
     return hashlib.sha256(data).hexdigest()[:DIGITS]
 
 
-def told_digest(path: Path) -> str:
+def digest_in_name(path: Path) -> str:
     """The digest in the name of a checkpoint."""
     return path.name.removesuffix(SUFFIX).rpartition("-")[2]
 
@@ -164,13 +164,13 @@ def told_digest(path: Path) -> str:
 def read_file(path: Path) -> dict[str, Any] | None:
     """The state in a file; None when its bytes do not match its digest."""
     data = _read_bytes(path)
-    if digest(data) != told_digest(path):
+    if digest(data) != digest_in_name(path):
         return None
     return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
 
 
 def _read_bytes(path: Path) -> bytes:
-    """The bytes of a file; what was put in its place since, such as a fifo, is not waited for."""
+    """The bytes of a file; does not wait for a fifo that was put in its place since."""
     with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, f"{path.name} in it is no file")
@@ -178,7 +178,7 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def remove(path: Path) -> None:
-    """Take away a file or folder; a folder under another name first, so that no half of it passes for a checkpoint."""
+    """Remove a file or folder; a folder is renamed first, so that no half of it passes for a checkpoint."""
     if path.is_dir() and not path.is_symlink():
         part = path if path.name.endswith(PART) else path.rename(path.with_name(f".{path.name}{PART}"))
         shutil.rmtree(part)

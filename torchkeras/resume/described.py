@@ -1,4 +1,4 @@
-"""What a `fit` does, as plain data: to compare several processes, and a run with the one that it goes on from."""
+"""A description of a `fit` as plain data, to compare several processes, and a run with the checkpoint it resumes."""
 
 from __future__ import annotations
 
@@ -27,35 +27,35 @@ COMPILED = (
     *("loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics", "target_tensors", "on_nonfinite"),
     *("jit_compile", "cuda_graph", "steps_per_execution", "sync_batch_norm", "numerics"),
 )
-# What a user's own train_step may have of torch beside the model's optimizer.
+# Objects of torch that a custom train_step may use next to the optimizer of the model.
 OWN = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.amp.GradScaler)
 
-# Where callbacks write, which changes nothing in the training, and often has the time in it.
+# Where callbacks write: this does not change the training, and often contains the time.
 PLACES = ("filepath", "filename", "log_dir", "path", "root")
 
 LONG = 200  # characters of a value in an error
-OPTIONS = (bool, int, float, str, tuple, list)  # what an attribute of a module of torch may tell
+OPTIONS = (bool, int, float, str, tuple, list)  # types of attributes that are options of a module of torch
 SHOWN = 3  # differences of one kind in an error
 
 # The keys of a description that hold the code of a user's class (hooks: of a `LambdaCallback`), those that only group
-# others, and those that are not compared: names, and what models once had in attributes.
+# others, and those that are not compared: names, and attributes that models once had.
 OF_CODE = ("methods", "values", *HOOKS)
 GROUPS = ("methods", "names")
 NOT_COMPARED = ("name", "text", *OF_STATE, *EARLIER, "_functions", "_sources", "_written", "_written_at")
 
 
-# --- what there is ---------------------------------------------------------------------------------------------------
+# --- descriptions ----------------------------------------------------------------------------------------------------
 
 
 def of_fit(
     model: Any, source: Source, validation: Source | None, callbacks: CallbackList, given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """All that a run must have again to go on as it would have, by the words of `BackupAndRestore(accept=)`.
+    """All that a run must have again to resume exactly, by the words of `BackupAndRestore(accept=)`.
 
     `given`: further arguments of `fit`.
     """
     data = source.contents()
-    data.pop("weights", None)  # which `given` and the class weights tell
+    data.pop("weights", None)  # `given` has the sample weights and class weights
     return {
         **of_compile(model, deep=True),
         "model": of_model(model, deep=True),
@@ -70,7 +70,7 @@ def of_fit(
 
 
 def of_compile(model: Any, deep: bool = False) -> dict[str, Any]:
-    """What a model was compiled with, by the names of the options."""
+    """The options of `compile` of a model, by name."""
     options = of_optimizer(model.optimizer, deep)
     own = {
         name: of_optimizer(each, deep) if isinstance(each, torch.optim.Optimizer) else plain(each, deep)
@@ -101,12 +101,14 @@ def of_optimizer(optimizer: Any, deep: bool = False) -> dict[str, Any]:
 
 
 def own_optimizers(network: Any) -> dict[str, Any]:
-    """The optimizers, schedulers and loss scales of torch that a user's class has in attributes, or lists or dicts."""
+    """The optimizers, schedulers and loss scales of torch in the attributes of a user's class, or in their items."""
     found: dict[str, Any] = {}
     for name, value in attributes_of(network).items():
-        items = (
-            value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
-        )
+        items: Any = ()
+        if isinstance(value, dict):
+            items = value.items()
+        elif isinstance(value, (list, tuple)):
+            items = enumerate(value)
         found |= {f"{name}.{key}": item for key, item in items}
         found[name] = value
     return {name: value for name, value in found.items() if isinstance(value, OWN)}
@@ -133,7 +135,7 @@ def _code(network: Network, places: dict[str, str]) -> str:
 
     def place(name: re.Match[str]) -> str:
         call = function.calls.get(name[1])
-        if call is None:  # in a text that an argument of a call is
+        if call is None:  # inside a string argument of a call
             return name[0]
         return places.setdefault(call.key, f"layer{len(places)}") + ".compute_mask" * (call.way is Way.MASK)
 
@@ -160,12 +162,12 @@ def _layer(module: Any, deep: bool) -> dict[str, Any]:
 
 @cache
 def _of_every_layer() -> frozenset[str]:
-    """The attributes that a layer has of itself, and a module of torch."""
+    """The attributes that every layer has, and every module of torch."""
     return frozenset(vars(Layer()))
 
 
 def _callback(callback: Any) -> dict[str, Any]:
-    """The class of a callback, and the options of its constructor that it keeps as attributes, but for its paths."""
+    """The class of a callback, and the options of its constructor that it stores as attributes, without paths."""
     arguments = {*inspect.signature(type(callback)).parameters} - {*PLACES}
     names = {*arguments, *(f"_{name}" for name in arguments), *HOOKS}
     options = {name: value for name, value in attributes_of(callback).items() if name in names}
@@ -177,11 +179,11 @@ def _number(value: Any) -> Any:
     return float(value) if isinstance(value, torch.Tensor) and value.numel() == 1 else plain(value)
 
 
-# --- what differs ----------------------------------------------------------------------------------------------------
+# --- differences -----------------------------------------------------------------------------------------------------
 
 
 class Difference(NamedTuple):
-    """A place where two descriptions differ. `decides`: whether the run may train otherwise for it."""
+    """A place where two descriptions differ. `decides`: whether the training may differ because of it."""
 
     place: str
     before: Any
@@ -201,13 +203,13 @@ def differences(
 ) -> Iterator[Difference]:
     """Where two descriptions differ. Names of layers do not count.
 
-    `code_decides`: whether the code of a user's class counts, and the globals that it reads. Whatever it is, code that
-    differs only in what it prints and logs does not decide.
+    `code_decides`: whether the code of a user's class counts, and the globals that it reads. Code that differs only in
+    what it prints and logs never does.
     """
     if one == other:
         return
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        if one.get("class") != other.get("class"):  # of which all else is other, too
+        if one.get("class") != other.get("class"):  # all else differs too
             yield Difference(f"{place}.class" if place else "class", one.get("class"), other.get("class"), decides)
             return
         only_prints = "text" in one and one["text"] == other.get("text")
@@ -250,7 +252,7 @@ def shown(value: Any) -> str:
 
 
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
-    """How a run differs from the one of a checkpoint: lines for the words of `ACCEPTED` that decide, and for others."""
+    """How a run differs from its checkpoint: a line for each word of `ACCEPTED`, those that decide and the others."""
     deciding, others = {}, {}
     one, other = before.get("model"), now.get("model")
     if one and other and earlier_code.is_of_earlier(one.get("code", ())):

@@ -1,4 +1,4 @@
-"""The code of a graph in a checkpoint of an earlier version, in which a layer has a method for each way to call it."""
+"""The code of a graph in a checkpoint of an earlier version, where a layer has a method for each way to call it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def is_of_earlier(lines: Sequence[str]) -> bool:
 
 
 def comparable(lines: Sequence[str]) -> list[str]:
-    """Lines of code, of whatever version, so that they are equal where the graphs are: statements, then comments."""
+    """Lines of code of any version, normalized so that equal graphs have equal lines: statements, then comments."""
     text = "\n".join(lines)
     statements = ast.unparse(_Today().visit(ast.parse(text)))
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
@@ -28,7 +28,7 @@ def comparable(lines: Sequence[str]) -> list[str]:
 
 
 class _Today(ast.NodeTransformer):
-    """Calls and names of layers as they are written today."""
+    """Rewrites calls and names of layers in today's form."""
 
     def __init__(self) -> None:
         self._by_key: dict[str, str] = {}

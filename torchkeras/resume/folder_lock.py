@@ -1,4 +1,4 @@
-"""A folder that one run alone uses: a file in it says which, and the system holds it for as long as that run lives."""
+"""A folder that only one run uses: a file in it says which, and the system locks the file while that run lives."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ FAR = 1 << 30  # a byte after the text: where locks are mandatory, others can st
 LONGEST = 4096  # bytes of the text
 TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 
-_held: dict[tuple[int, int], tuple[int, str]] = {}  # of this process, which the system lets lock its own file again
+_held: dict[tuple[int, int], tuple[int, str]] = {}  # of this process, which may lock its own file twice
 _guard = threading.Lock()
 
 
 class FolderLock:
     """The lock of a folder, from `acquire` to `release`, or until the process ends.
 
-    The system's lock tells a run that lives from one that was killed, and is taken by one alone where two begin at
-    once. The text says who has it; it also keeps out runs on other machines, whose locks not every system knows.
+    The system's lock distinguishes a live run from one that was killed, and only one of two that begin at once gets it.
+    The text says who has it; it also keeps out runs on other machines, whose locks not every system knows.
     """
 
     def __init__(self, folder: Path):
@@ -35,7 +35,7 @@ class FolderLock:
         self._held: tuple[int, tuple[int, int]] | None = None
 
     def acquire(self, from_others: bool = False) -> None:
-        """Take the lock; with `from_others` also where the text is of another machine.
+        """Take the lock; with `from_others` also from a run on another machine.
 
         Raises BlockingIOError, whose text names the run that has it.
         """
@@ -44,7 +44,7 @@ class FolderLock:
                 self._take(from_others)
 
     def release(self) -> None:
-        """Give the lock back, if this has it, and take the file away."""
+        """Release the lock, if it is held, and remove the file."""
         with _guard:
             if self._held is None:
                 return
@@ -77,7 +77,7 @@ class FolderLock:
             raise _refused(other, f'; if that run is over, delete {NAME} in it, or give accept=("lock",)')
         about = os.fstat(descriptor)
         place = (about.st_dev, about.st_ino)
-        if _file_id(self._path) != place:  # the run before took its file away meanwhile
+        if _file_id(self._path) != place:  # the run before removed its file meanwhile
             return
         text = json.dumps({"pid": os.getpid(), "host": host, "since": time.strftime("%Y-%m-%d %H:%M:%S %z")})
         os.ftruncate(descriptor, 0)
@@ -92,7 +92,7 @@ def _check(about: os.stat_result) -> None:
 
 
 def _is_taken(descriptor: int, other: dict[str, Any], host: str) -> bool:
-    """Whether another process has the system's lock; if not, this one has it now."""
+    """Whether another process has the system's lock; if not, this process now has it."""
     try:
         if os.name == "nt":
             system: Any = importlib.import_module("msvcrt")
@@ -132,7 +132,7 @@ def _file_id(path: Path) -> tuple[int, int] | None:
 
 
 def _who(text: bytes) -> dict[str, Any]:
-    """What the file says; nothing where the run that took it has not written it yet, or only a part."""
+    """The content of the file; empty where the run that has it has not written all of it yet."""
     try:
         found = json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Where a `fit` stands: what going on after a stop needs beside the script itself."""
+"""The state of a `fit`: all that resuming it after a stop needs, apart from the script itself."""
 
 from __future__ import annotations
 
@@ -16,31 +16,26 @@ from torchkeras.data import random_state
 from torchkeras.data.batch import Batch
 from torchkeras.data.sources import Source
 from torchkeras.data.sources.limited import Limited
-from torchkeras.engine.fit.one_process import OneProcess
+from torchkeras.engine.fit.runs import Run
 from torchkeras.engine.fit.sums import Sums
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.optimizers import TorchOptimizer
 from torchkeras.resume.described import changes, of_fit, own_optimizers
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
-    from torchkeras.models.model import Model
 
 FORMAT = 1
 
-# What the numbers of an epoch are of.
+# Options that the numbers of an epoch depend on: where one has changed, they begin again.
 NUMBERS = frozenset(("model", "loss", "loss_weights", "metrics", "weighted_metrics"))
 
 
-class Run:
-    """One call of `fit`: the epoch, the batches and sums of it, and whether it was interrupted.
+class ResumableRun(Run):
+    """A `fit` whose state a callback may store, and that may resume from such a state.
 
-    `validation`: the source of the data to validate on, which has a place to go on from too.
-    `keeps`: whether some callback may ask for the state, so that the random numbers at an epoch's start are kept.
-    `midway`: whether the next epoch is one that an earlier run has begun.
-    `interrupted`: set by a callback that has written a checkpoint in the middle of an epoch and wants the end.
-    `described`: what a run must have again to go on from this one, see `described.of_fit`. `given`: for it.
+    `validation`: the source of the data to validate on, which has a position too. `described`: what a run that resumes
+    this one must have again, see `described.of_fit`. `given`: further arguments of `fit`, for it.
     """
 
     def __init__(
@@ -52,47 +47,32 @@ class Run:
         validation: Source | None = None,
         given: Mapping[str, Any] | None = None,
     ):
-        self.network: Model = training.model
-        self._training, self.callbacks, self.epoch = training, callbacks, epoch
-        self.source, self.validation = source, validation
-        self.sums = Sums()
-        self.interrupted = False
-        self.keeps = any(hasattr(callback, "resume") for callback in callbacks)
+        super().__init__(training, source, epoch)
+        self.callbacks, self.validation = callbacks, validation
         self._order_random: dict[str, Any] = {}
         self._resumed: Mapping[str, Any] | None = None
-        self._changed: frozenset[str] = frozenset()  # the words of what is not as in the checkpoint, and accepted
-        if self.keeps:
-            self.described = of_fit(self.network, source, validation, callbacks, given or {})
-            self._options = _options(training.model.optimizer)
-            for each in self._sources().values():
-                each.keep()
-                each.state_dict()  # what cannot go on after a stop is refused before any training
-
-    @property
-    def compiled(self) -> CompiledModel:
-        """That of the model now: a callback may have changed what trains."""
-        return self._training.ready()
+        self._changed: frozenset[str] = frozenset()  # the words for what differs from the checkpoint, and is accepted
+        self.described = of_fit(self.network, source, validation, callbacks, given or {})
+        self._options = _options(training.model.optimizer)
+        for each in self._sources().values():
+            each.keep()
+            each.state_dict()  # raises, before any training, for data that cannot be resumed
 
     @property
     def start(self) -> int:
-        """The batches of the next epoch that an earlier run did."""
+        """The number of batches of the next epoch that an earlier run has done."""
         return 0 if self._resumed is None else self._resumed["sums"]["batches"]
 
     @property
     def midway(self) -> bool:
         return self.start > 0
 
-    @property
-    def processes(self) -> OneProcess:
-        """Those that train together."""
-        return self._training.processes
-
     def _sources(self) -> dict[str, Source]:
         found = {"fit": self.source, "validation": self.validation}
         return {name: source for name, source in found.items() if source is not None}
 
     def _generators(self) -> dict[str, Any]:
-        """The random generators that the user's data has of its own."""
+        """The random generators in the user's data."""
         return {f"{k}:{place}": g for k, source in self._sources().items() for place, g in source.generators().items()}
 
     def _drawn(self) -> dict[str, Any]:
@@ -101,30 +81,26 @@ class Run:
     # --- an epoch ----------------------------------------------------------------------------------------------------
 
     def opened(self, order: str) -> Iterator[Batch]:
-        """The batches of the epoch; after those already done, when it goes on in the middle of one."""
-        compiled, midway = self.compiled, self.midway
-        self.sums = self.processes.sums(compiled.kept, guard=compiled.guard)
-        if compiled.guard is not None:
-            compiled.guard.begin()
-        for metric in compiled.kept.values():
-            metric.reset_state()
-        saved, self._resumed = self._resumed, None
-        if saved is None or not midway:
-            self._order_random = random_state.state(self._generators()) if self.keeps else {}
-            return self.source.batches(order)
-        self._restore(saved)  # once more: hooks at the epoch's start may have changed what was there
+        """The batches of the epoch that are not done yet."""
+        saved, start = self._resumed, self.start
+        self._resumed = None
+        if saved is None or not start:
+            self._order_random = random_state.state(self._generators())
+            return super().opened(order)
+        self.begin_epoch()
+        self._restore(saved)  # again: hooks at the start of the epoch may have changed the state
         self._order_random = saved["order_random"]
         random_state.restore(self._order_random, self._generators())
-        batches = self.source.batches(order, skip=saved["sums"]["batches"])
+        batches = self.source.batches(order, skip=start)
         random_state.restore(saved["random"], self._generators())
         return batches
 
     # --- the state ---------------------------------------------------------------------------------------------------
 
     def state_dict(self, epoch_done: bool = False) -> dict[str, Any]:
-        """All that going on bit by bit needs: tensors (not copied) and plain values. `epoch_done`: at an epoch's end.
+        """All that resuming bit by bit needs: tensors (not copied) and plain values. `epoch_done`: at an epoch's end.
 
-        Raises TypeError for a state of a callback, a metric, an optimizer or the data that holds anything else, and
+        Raises TypeError where the state of a callback, metric, optimizer or the data holds anything else, and
         ValueError where no optimizer can be found.
         """
         compiled, sums = self.compiled, Sums() if epoch_done else self.sums
@@ -156,9 +132,9 @@ class Run:
         return {"format": FORMAT, "epoch": self.epoch + int(epoch_done), **_storable(found, "state")}
 
     def load_state_dict(self, saved: Mapping[str, Any], accept: Collection[str] = ()) -> None:
-        """Go on from a state, with what there is now of the words in `accept`.
+        """Resume from a state; what the words in `accept` stand for may have changed.
 
-        Raises ValueError, which names all of it, when anything else is not what it was.
+        Raises ValueError, which names every difference, when anything else has changed.
         """
         self._compare(saved, accept)
         for name, source in self._sources().items():
@@ -191,7 +167,7 @@ class Run:
             words = "" if weights else f", go on with the new ones by BackupAndRestore(..., accept={tuple(found)!r})"
             lines = ["It differs:", *(f"  {line}" for line in [*weights, *wrong])]
             raise ValueError(
-                "\n".join([*lines, f"Make them what they were{words}, or begin anew with another folder."])
+                "\n".join([*lines, f"Make them what they were{words}, or begin again with another folder."])
             )
         noted = [line for word, line in code.items() if word not in accept]
         if noted:
@@ -205,13 +181,13 @@ class Run:
         self.described = {**before, **{word: self.described[word] for word in (*found, *code)}}
 
     def _left_by(self, saved: Mapping[str, Any]) -> bool:
-        """Whether the rate is the one at which the run of the checkpoint was: the same process goes on."""
+        """Whether the present rate is that of the checkpoint, since the same process resumes."""
         now, state = self.described["learning_rate"], saved["optimizer"][1]
         groups = state.get("torch", {}).get("param_groups", [])
         return now == ([float(group["lr"]) for group in groups] or state.get("options", {}).get("lr"))
 
     def _weights(self, saved: Mapping[str, Any]) -> list[str]:
-        """What is other in the tensors of the model."""
+        """How the tensors of the model differ from those of the checkpoint."""
         here = {name: tuple(tensor.shape) for name, tensor in tensors_of(self.network).items()}
         there = {name: tuple(tensor.shape) for name, tensor in saved["tensors"].items()}
         wrong = [name for name in dict.fromkeys([*here, *there]) if here.get(name) != there.get(name)]
@@ -227,7 +203,7 @@ class Run:
         return lines
 
     def _find_place(self, source: Source, state: Mapping[str, Any]) -> None:
-        """Bring a source to the place of a state; one of other data, that has another kind of state, starts again."""
+        """Move a source to the position of a state. One of other data, with another kind of state, starts again."""
         own = source.state_dict()
         state = state if "taken" in own else state.get("source", state) if "taken" in state else state
         if isinstance(source, Limited) and "taken" not in state:
@@ -261,7 +237,7 @@ class Run:
         self.sums.totals = {name: total.to(device, copy=True) for name, total in sums["totals"].items()}
         for name in _counts(self.sums):
             setattr(self.sums, name, sums[name])
-        if changed & NUMBERS:  # those of the epoch are of the batches that are left
+        if changed & NUMBERS:  # the numbers of this epoch are those of its remaining batches
             self.sums.totals, self.sums.seen = {}, 0
         else:
             for name, found in saved["metrics"].items():
@@ -274,27 +250,27 @@ class Run:
         self.processes.restore_step_random(saved.get("step_random", {}))
 
     def _restore_optimizer(self, optimizer: Any, state: Mapping[str, Any]) -> None:
-        """Give an optimizer its state, unless it is of another class or other weights, and that was accepted."""
+        """Give an optimizer its state; where another optimizer or model is accepted, it may start without."""
         try:
             optimizer.load_state_dict(with_options(state, self._options, self._changed))
         except ValueError as error:
             if not self._changed & {"model", "optimizer"}:
                 raise
-            warnings.warn(f"BackupAndRestore: the optimizer begins anew. {error}", RuntimeWarning, stacklevel=2)
+            warnings.warn(f"BackupAndRestore: the optimizer begins again. {error}", RuntimeWarning, stacklevel=2)
 
 
 def _counts(sums: Sums) -> dict[str, int]:
-    """What an epoch has counted on the host."""
+    """The counts of an epoch, which are on the host."""
     return {name: value for name, value in vars(sums).items() if isinstance(value, int)}
 
 
 def tensors_of(network: Network) -> dict[str, torch.Tensor]:
-    """All tensors of a model by name, buffers that no file has included."""
+    """All tensors of a model by name, also buffers that no file holds."""
     return {name: tensor.detach() for name, tensor in (*network.named_parameters(), *network.named_buffers())}
 
 
 def _generators(network: Network) -> dict[str, list[Any]]:
-    """The generators of the layers that draw from one of their own: device and state."""
+    """Device and state of the random generators that layers own."""
     return {
         f"{name}.{key}": [str(value.device), value.get_state()]
         for name, module in network.named_modules()
@@ -304,14 +280,14 @@ def _generators(network: Network) -> dict[str, list[Any]]:
 
 
 def _options(optimizer: Any) -> Any:
-    """The options of an optimizer as its state has them: those that `compile` was given."""
+    """The options of an optimizer, in the form of its state."""
     if isinstance(optimizer, TorchOptimizer):
         return [{name: value for name, value in group.items() if name != "params"} for group in optimizer.param_groups]
     return {} if optimizer is None else optimizer.state_dict()["options"]
 
 
 def with_options(state: Mapping[str, Any], options: Any, changed: Collection[str]) -> dict[str, Any]:
-    """The state of an optimizer, with these options in place of those that are accepted as changed."""
+    """The state of an optimizer, with these options where a change was accepted."""
 
     def chosen(name: str) -> bool:
         return ("learning_rate" if name in ("lr", "initial_lr") else "optimizer") in changed

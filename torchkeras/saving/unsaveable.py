@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchkeras import registry
 from torchkeras.engine.facts import is_own
-from torchkeras.engine.fit.compile_options import mapped
+from torchkeras.engine.fit.training_config import mapped
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import graph_if_any, has_own_code
 from torchkeras.engine.layer.changed_options import by_hand

@@ -97,7 +97,7 @@ def test_a_loader_that_shuffles(name):
     shuffling = SHUFFLING[name](TensorDataset(torch.tensor(X), torch.tensor(Y)))
     text = (
         f"fit: shuffle=False cannot be given with a DataLoader that shuffles, by a {name}. Make the DataLoader with "
-        "shuffle=False, or leave the option away."
+        "shuffle=False, or leave the option out."
     )
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         made().fit(shuffling, shuffle=False, verbose=0)

@@ -196,7 +196,7 @@ def test_options_of_the_built_in_step_are_refused():
     model.compile("sgd", jit_compile=True)
     text = (
         "compile: jit_compile=True is for the built-in train step; OfTorch has one of its own: compile what it calls "
-        "by torch.compile, and leave that option away."
+        "by torch.compile, and leave that option out."
     )
     with refused(ValueError, text):
         model.fit(Batches(DICTS), verbose=0)

@@ -1,4 +1,4 @@
-"""Everything that a user has as data, to one iterator of batches."""
+"""Sources: any kind of data as an iterator of batches."""
 
 from torchkeras.data.sources.opening import open_source
 from torchkeras.data.sources.source import Source

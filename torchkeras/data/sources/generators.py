@@ -1,4 +1,4 @@
-"""Python generators and iterators: run through once, by one thread that stays ahead."""
+"""Python generators and iterators: read once, by one thread that works ahead."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import torch
 
 from torchkeras.data.contents import plain
 from torchkeras.data.part import Part
-from torchkeras.data.sources.source import Prepare, Streamed
+from torchkeras.data.sources.source import Prepare
+from torchkeras.data.sources.streamed import Streamed
 
 END = object()
 
@@ -18,9 +19,9 @@ END = object()
 class GeneratorSource(Streamed):
     """The items of an iterator: x, (x,), (x, y) or (x, y, sample_weight).
 
-    ahead: how many items a thread makes before they are asked for; 0 takes each in the thread of the caller. Those
-    made ahead are lost to whoever takes the iterator afterwards. The iterator itself is never closed. Where several
-    processes share the batches, each makes them in whole, and takes its rows of them.
+    ahead: how many items a thread makes in advance; 0 makes each in the thread of the caller. Items made in advance are
+    lost to a later user of the iterator. The iterator itself is never closed. Where several processes share the
+    batches, each makes whole batches, and takes its rows of them.
     """
 
     kind = "a generator"

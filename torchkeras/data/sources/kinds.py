@@ -1,13 +1,15 @@
-"""The kinds of data: how each is recognized and opened, and which options it has no use for."""
+"""The kinds of data: how each is recognized and opened, and which options it refuses."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence as PythonSequence, Set as AnySet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
+from torch import Tensor
 from torch.utils.data import (
     DataLoader,
     Dataset,
@@ -19,10 +21,9 @@ from torch.utils.data import (
     WeightedRandomSampler,
 )
 
-from torchkeras.data.batch import ArrayData
 from torchkeras.data.part import Part
 from torchkeras.data.sources import slices
-from torchkeras.data.sources.arrays import ArraySource
+from torchkeras.data.sources.arrays import open_arrays
 from torchkeras.data.sources.generators import GeneratorSource
 from torchkeras.data.sources.loaders import DatasetSource, LoaderSource
 from torchkeras.data.sources.sequences import SequenceSource, Workers
@@ -36,7 +37,7 @@ STEPS = {"fit": "steps_per_epoch", "validation": "validation_steps"}  # "steps" 
 
 @dataclass(frozen=True)
 class Request:
-    """What `open_source` was called with, its numbers checked."""
+    """What `open_source` was called with, its numbers checked. `size`: the batch size, by default the method's."""
 
     x: Any
     y: Any
@@ -49,32 +50,25 @@ class Request:
     check_arrays: CheckArrays
     device: torch.device
     method: str
-    default_batch_size: int
-    raw: bool = False  # batches go to a step of the user's own as they are
+    size: int
+    raw: bool = False  # batches go to a custom step as they are
     part: Part | None = None
     shuffles: bool = False  # whether a shuffle of None is True
 
     @property
     def steps_option(self) -> str:
-        """What the user calls `steps`."""
+        """The user's name for `steps`."""
         return STEPS.get(self.method, "steps")
 
     @property
     def validates(self) -> bool:
-        """Whether this is a fit's validation data: options that its training data needs are no mistake then."""
+        """Whether this is validation data of a fit: then options for its training data are no mistake."""
         return self.method == "validation"
-
-    @property
-    def size(self) -> Any:
-        """The batch size, that of the method where none was given."""
-        if self.batch_size is None:
-            return self.default_batch_size
-        return self.batch_size
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of data: what messages call it, how it is known, how it is opened, and which options it has no use for."""
+    """A kind of data: its name in messages, its test, how it is opened, and the options that it refuses."""
 
     name: str
     test: Callable[[Any], bool]
@@ -82,15 +76,15 @@ class Kind:
     refused: Collection[str] = ()
 
 
-# --- how each kind is known and opened -------------------------------------------------------------------------------
+# --- tests and opening of each kind ---------------------------------------------------------------------------------
 
 
 def _tensors(request: Request) -> Source:
-    """A TensorDataset holds whole tensors: taken as arrays, which costs nothing a sample, unless they stay as given."""
+    """A TensorDataset holds whole tensors, which are used as arrays, without a cost per sample, unless `raw`."""
     if request.raw:
         return _dataset(request)
     x, y, weight = (*request.x.tensors, None, None)[:3]
-    return _resident(request, x, y, weight)
+    return open_arrays(replace(request, x=x, y=y, sample_weight=weight))
 
 
 def _loader(request: Request) -> Source:
@@ -99,13 +93,13 @@ def _loader(request: Request) -> Source:
     if request.shuffle is False and drawing is not None:
         raise ValueError(
             f"{request.method}: shuffle=False cannot be given with a DataLoader that shuffles, by a {drawing}. Make "
-            "the DataLoader with shuffle=False, or leave the option away."
+            "the DataLoader with shuffle=False, or leave the option out."
         )
     return LoaderSource(request.x, request.prepare, request.device, part=request.part)
 
 
 def _shuffles(sampler: Any) -> bool:
-    """Whether a sampler of torch's is known to give the samples in another order each time."""
+    """Whether a sampler is known to be one of torch's that shuffle."""
     return isinstance(sampler, SHUFFLING) or (isinstance(sampler, DistributedSampler) and sampler.shuffle)
 
 
@@ -140,7 +134,7 @@ def _sequence(request: Request) -> Source:
 
 
 def _workers_of(request: Request) -> Workers:
-    """Those asked for; those of the object itself where nothing was: Keras 3's PyDataset carries all three options."""
+    """The workers of the request or, where it has the defaults, of the object: Keras 3's PyDataset has all three."""
     options: list[Any] = [
         getattr(request.x, name, None) for name in ("workers", "use_multiprocessing", "max_queue_size")
     ]
@@ -182,11 +176,7 @@ def _arrays(request: Request) -> Source:
     parts = (request.x, request.y, request.sample_weight)
     if any(slices.is_sliced(leaf) for part in parts for leaf in slices.leaves(part)):
         return _sliced(request)
-    return _resident(request, request.x, request.y, request.sample_weight)
-
-
-def _resident(request: Request, x: Any, y: Any, weight: Any) -> Source:
-    return ArraySource(ArrayData(*request.check_arrays(x, y, weight), request.device), request.size, request.part)
+    return open_arrays(request)
 
 
 def _refuse(request: Request) -> Source:
@@ -231,7 +221,11 @@ def _is_tensor_dataset(x: Any) -> bool:
     return type(x) is TensorDataset and len(x.tensors) <= 3
 
 
-# The first whose test holds counts: a torch Dataset has a `__getitem__` too, and a Sequence may have an `__iter__`.
+# The types of arrays that are in memory as a whole: if x, y and sample_weight are of these, no other test is needed.
+WHOLE = frozenset((np.ndarray, Tensor, type(None)))
+WHOLE_ARRAYS = Kind("arrays", lambda x: type(x) in WHOLE, open_arrays, NO_WORKERS)
+
+# The first kind whose test holds counts: a torch Dataset has `__getitem__` too, and a Sequence may have `__iter__`.
 KINDS = (
     Kind("this", _is_no_data, _refuse),
     Kind("a DataLoader", lambda x: isinstance(x, DataLoader), _loader, (*ITSELF, *NO_SHUFFLING, *NO_WORKERS)),
@@ -241,5 +235,5 @@ KINDS = (
     Kind("a generator", _is_generator, _iterator, (*ITSELF, *NO_SHUFFLING, NO_PROCESSES)),
     Kind("a Sequence", _is_sequence, _sequence, ITSELF),
     Kind("an iterable of batches", _is_iterable, _iterable, (*ITSELF, *NO_SHUFFLING, *NO_WORKERS)),
+    Kind("arrays", lambda x: True, _arrays, NO_WORKERS),
 )
-ARRAYS = Kind("arrays", lambda x: True, _arrays, NO_WORKERS)

@@ -1,4 +1,4 @@
-"""Epochs of a given number of batches, whatever the length of the source."""
+"""Epochs with a set number of batches, whatever the length of the source."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 
 from torchkeras.data import random_state
 from torchkeras.data.batch import Batch
-from torchkeras.data.sources.source import Batches, Source, passed_over
+from torchkeras.data.sources.source import Batches, Source
+from torchkeras.data.sources.streamed import passed_over
 
 
 class Limited(Source):
-    """`steps` batches an epoch: each epoch goes on where the last one stopped, and starts over at the source's end.
+    """`steps` batches an epoch: each epoch continues where the last one stopped, and starts over at the source's end.
 
-    The source's own `on_epoch_end` is called at the end of the source, not after `steps`. Where the source can be run
-    through only once and ends early, a warning says so and `ended` becomes True; it is the last epoch. `option`: what
-    `steps` is called where the user gave it. `close` begins again at the source's start.
+    The source's own `on_epoch_end` is called at the end of the source, not after `steps`. If the source can be read
+    only once and ends early, there is a warning, `ended` becomes True, and this is the last epoch. `option`: the user's
+    name for `steps`. `close` begins again at the start of the source.
     """
 
     def __init__(self, source: Source, steps: int, option: str = "steps_per_epoch"):
@@ -33,8 +34,8 @@ class Limited(Source):
         return self._steps
 
     def batches(self, order: str, skip: int = 0) -> Batches:
-        """As `Source.batches`. After `load_state_dict` the source goes on where that state was taken; `skip` then says
-        only how many batches of this epoch are done.
+        """As `Source.batches`. After `load_state_dict` the source continues at the position of that state; then `skip`
+        only says how many batches of this epoch are done.
         """
         if self._restored is not None:
             self.catch_up(order)
@@ -53,7 +54,7 @@ class Limited(Source):
             yield batch
 
     def _next(self, order: str) -> Batch | None:
-        """The next batch, of a new pass where the old one has ended; None when there is no new one."""
+        """The next batch, from a new pass if the old one has ended; None if there is no new pass."""
         if self.ended:
             return None
         self.on_epoch_end()
@@ -70,7 +71,7 @@ class Limited(Source):
         return batch
 
     def on_epoch_end(self) -> None:
-        # Not as soon as its last batch is taken: a Sequence may shuffle then what that batch is a view of.
+        # Not as soon as its last batch is consumed: a Sequence may shuffle the memory that this batch is a view of.
         if self._pass is not None and self._taken == self.source.steps:
             self._end_of_source()
 
@@ -129,7 +130,7 @@ class Limited(Source):
         return {**self.source.contents(), "limit": self._steps}
 
     def state_dict(self) -> dict[str, Any]:
-        """How far the source is run through, and its state and that of the random numbers when that pass began."""
+        """The position in the source, with its state and the random state when this pass began."""
         began = self._began if self._pass is not None else {"source": self.source.state_dict()}
         return {"taken": self._taken, **began}
 

@@ -1,4 +1,4 @@
-"""torch's Dataset, IterableDataset and DataLoader, and other objects that give their batches when iterated."""
+"""torch's Dataset, IterableDataset and DataLoader, and other iterables of batches."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from torchkeras.data.part import Part
 from torchkeras.data.raw_batch import mapped, samples_in
 from torchkeras.data.sources.own_samples import OwnIndices, SeededWorker, own_loader
 from torchkeras.data.sources.sequences import Workers
-from torchkeras.data.sources.source import OwnSamples, Prepare, Streamed, passed_over
+from torchkeras.data.sources.source import Prepare
+from torchkeras.data.sources.streamed import OwnSamples, Streamed, passed_over
 
 
 class LoaderSource(Streamed):
-    """A DataLoader, or another iterable of batches, taken as it is: its batches in its order.
+    """A DataLoader, or another iterable of batches, used as it is: its batches in its order.
 
-    Where several processes share the batches, a DataLoader of a Dataset loads the samples of this process alone. One
+    Where several processes share the batches, a DataLoader of a Dataset loads only the samples of this process. One
     with a DistributedSampler does so by itself: its batches are parts of larger ones, and it gets the number of each
-    epoch. Of anything else each process makes the batches in whole, and takes its rows of them; so where a `collate_fn`
-    of the user's own may look at all samples of a batch, to pad them to the longest.
+    epoch. From anything else each process makes whole batches, and takes its rows of them; this includes a custom
+    `collate_fn`, which may read all samples of a batch, for example to pad them to the longest.
     """
 
     kind = "a DataLoader"
@@ -68,7 +69,7 @@ class LoaderSource(Streamed):
         own = self._indices
         if own is not None:
             own.begin()
-        # Workers draw random numbers of their own while they load: to go on as they were, they load it all again.
+        # Workers draw random numbers while they load: to resume exactly, they load all batches again.
         skipped = skip if _is_plain(self._loader) else 0
         items = _after(self._loader, skipped) if skipped else iter(self._loader)
         if own is not None:
@@ -124,7 +125,7 @@ DESCRIBED = ("dataset", "drop_last", "collate_fn", "worker_init_fn", "generator"
 
 
 def _sampler(sampler: Any) -> Any:
-    """What orders a DataLoader's samples, without the data."""
+    """A description of the sampler of a DataLoader, without the data."""
     if isinstance(sampler, DistributedSampler):  # one of several processes, of which there may be others now
         return [type(sampler).__name__, sampler.shuffle, sampler.seed, sampler.drop_last]
     options = {
@@ -135,24 +136,24 @@ def _sampler(sampler: Any) -> Any:
 
 
 def _distributed_sampler(loader: DataLoader[Any], part: Part) -> DistributedSampler[Any] | None:
-    """That of a DataLoader, if it has one. Raises ValueError where it is of another process than this one."""
+    """The DistributedSampler of a DataLoader, if it has one. Raises ValueError if it is that of another process."""
     samplers = loader.sampler, getattr(loader.batch_sampler, "sampler", None)
     found = next((sampler for sampler in samplers if isinstance(sampler, DistributedSampler)), None)
     if found is not None and (found.rank, found.num_replicas) != (part.rank, part.processes):
         raise ValueError(
             f"The DistributedSampler of the DataLoader is of process {found.rank} of {found.num_replicas}; this one is "
-            f"{part.rank} of {part.processes}. Leave its rank and num_replicas away."
+            f"{part.rank} of {part.processes}. Leave its rank and num_replicas out."
         )
     return found
 
 
 def _is_plain(loader: Any) -> bool:
-    """Whether batches can be left out by their indices alone: the loader itself draws nothing while it loads them."""
+    """Whether batches can be skipped by their indices: the loader draws no random numbers while it loads them."""
     return _has_indices(loader) and loader.num_workers == 0
 
 
 def _has_indices(loader: Any) -> bool:
-    """Whether what a loader loads is settled by the indices that its sampler gives."""
+    """Whether the indices of the sampler determine what a loader loads."""
     return type(loader) is DataLoader and not isinstance(loader.dataset, IterableDataset)
 
 
@@ -160,8 +161,8 @@ def _unchanged(tensor: torch.Tensor) -> torch.Tensor:
     return tensor
 
 
-class _Held:
-    """A sampler whose iterator can be moved on from outside."""
+class _SkippableSampler:
+    """A sampler whose iterator can be advanced from outside."""
 
     def __init__(self, sampler: Iterable[Any]):
         self.sampler = sampler
@@ -173,14 +174,14 @@ class _Held:
 
 
 def _after(loader: Any, skip: int) -> Iterator[Any]:
-    """What `loader` gives after its first `skip` batches, which are not loaded. Draws what the loader would draw."""
+    """The batches of `loader` after the first `skip`, which are not loaded. Draws what the loader would draw."""
     indices: dict[str, Any]
     if loader.batch_sampler is not None:
-        held = _Held(loader.batch_sampler)
-        indices = {"batch_sampler": held}
+        sampler = _SkippableSampler(loader.batch_sampler)
+        indices = {"batch_sampler": sampler}
     else:
-        held = _Held(loader.sampler)
-        indices = {"batch_size": None, "sampler": held}
+        sampler = _SkippableSampler(loader.sampler)
+        indices = {"batch_size": None, "sampler": sampler}
     items = iter(
         DataLoader(
             loader.dataset,
@@ -190,7 +191,7 @@ def _after(loader: Any, skip: int) -> Iterator[Any]:
             generator=loader.generator,
         )
     )
-    passed_over(held.iterator, skip)
+    passed_over(sampler.iterator, skip)
     return items
 
 
@@ -223,11 +224,11 @@ class DatasetSource(Streamed):
         options = self._workers.loader_options()
         if not options:
             return self._loaded(self._indices(order, skip))
-        # Workers draw random numbers of their own while they load: to go on as they were, they load it all again.
+        # Workers draw random numbers while they load: to resume exactly, they load all batches again.
         return self._passed(self._loaded(self._indices(order, 0), **options), skip)
 
     def _loaded(self, indices: Any, **options: Any) -> Iterator[Any]:
-        """What torch's DataLoader makes of the samples with these indices, or of those of this process."""
+        """The samples with these indices, or those of them that this process has, loaded by torch's DataLoader."""
         if self.part is None:
             return iter(DataLoader(self._dataset, batch_sampler=indices, **options))
         own: Any = OwnIndices(indices, self.part)
@@ -252,7 +253,7 @@ class DatasetSource(Streamed):
 
 
 class _Lists:
-    """Ranges and tensors of indices, as the lists that a DataLoader wants, each made when it is asked for."""
+    """Ranges and tensors of indices as the lists that a DataLoader needs, each made when it is used."""
 
     def __init__(self, indices: Any):
         self._indices = indices

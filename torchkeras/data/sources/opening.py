@@ -1,4 +1,4 @@
-"""From what a user passes as x, y and sample_weight to a source, by the type of x."""
+"""Opens x, y and sample_weight as a source, by the type of x."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from torchkeras.data import checks
 from torchkeras.data.part import Part
 from torchkeras.data.sources.generators import GeneratorSource
 from torchkeras.data.sources.kinds import (
-    ARRAYS,
     DEFAULT_WORKERS,
     ITSELF,
     KINDS,
     STEPS,
+    WHOLE,
+    WHOLE_ARRAYS,
     CheckArrays,
     Kind,
     Request,
@@ -23,7 +24,7 @@ from torchkeras.data.sources.limited import Limited
 from torchkeras.data.sources.sequences import SequenceSource, Workers
 from torchkeras.data.sources.source import Prepare, Source
 
-# Why an option is refused where it is.
+# Why an option is refused.
 REASONS = {
     "y": "Its batches bring their targets: (x, y) or (x, y, sample_weight).",
     "sample_weight": "Its batches bring their weights: (x, y, sample_weight).",
@@ -56,16 +57,15 @@ def open_source(
     part: Part | None = None,
     shuffles: bool = False,
 ) -> Source:
-    """The source for x, by its type: an entry of `KINDS`, or arrays.
+    """The source for x, by its type: an entry of `KINDS`.
 
-    batch_size, shuffle: None where the user said nothing. shuffle is only checked here; `Source.batches` takes an
-    order. shuffles: whether samples are shuffled where the user said nothing. steps: the number of batches an epoch,
-    None for all that the source has. prepare: (x, y, sample_weight) of one batch to a Batch in host memory;
-    check_arrays: of whole arrays, to lists of tensors. method: "fit", "validation", "evaluate" or "predict", for
-    messages, and since a list made for `predict` is several inputs. raw: the batches of a loader or Dataset stay as
-    they are, see `Source.give_raw`. part: the rows of every batch that this process has, where several share
-    them.
-    Raises TypeError for what is no data, ValueError for an option that x has no use for.
+    batch_size, shuffle: None if the user has not set them. shuffle is only checked here; `Source.batches` takes an
+    order. shuffles: the default of shuffle. steps: the number of batches an epoch, None for all batches of the source.
+    prepare: turns (x, y, sample_weight) of one batch into a Batch in host memory; check_arrays: turns whole arrays into
+    lists of tensors. method: "fit", "validation", "evaluate" or "predict", for messages, and because for `predict` a
+    list is several inputs. raw: the batches of a loader or Dataset stay as they are, see `Source.give_raw`. part: the
+    rows of every batch that this process has, where several share them.
+    Raises TypeError for x that is no data, ValueError for an option that x refuses.
     """
     if shuffle not in (None, True, False, "batch"):
         raise ValueError(f"{method}: shuffle must be True, False or 'batch'; found {shuffle!r}.")
@@ -76,9 +76,12 @@ def open_source(
     made_by = Workers(int(workers), bool(use_multiprocessing), int(max_queue_size))
     request = Request(
         x, y, sample_weight, batch_size, shuffle, steps, made_by, prepare, check_arrays, torch.device(device), method,
-        default_batch_size, raw, part, shuffles,
+        default_batch_size if batch_size is None else batch_size, raw, part, shuffles,
     )  # fmt: skip
-    kind = next((kind for kind in KINDS if kind.test(x)), ARRAYS)
+    if {type(x), type(y), type(sample_weight)} <= WHOLE:
+        kind = WHOLE_ARRAYS
+    else:
+        kind = next(kind for kind in KINDS if kind.test(x))
     _refuse_options(request, kind)
     source = kind.open(request)
     if isinstance(source, (GeneratorSource, SequenceSource)):

@@ -10,10 +10,10 @@ from typing import Any
 def in_threads(
     call: Callable[[Any], Any], arguments: Iterable[Any], workers: int, waiting: int
 ) -> Generator[Any, None, None]:
-    """`call` of each argument, by `workers` threads, at most `waiting` of them begun before they are asked for.
+    """`call` of each argument, by `workers` threads, at most `waiting` of them in advance.
 
-    The threads start at the first `next`, and have ended when the iterator is exhausted, closed, or has raised. What
-    `call` raises comes out here, in its place, with its own traceback.
+    The threads start at the first `next`, and end when the iterator is exhausted, closed, or has raised. An error of
+    `call` is raised here, in the order of the results, with its own traceback.
     """
     pending: deque[Future[Any]] = deque()
     pool = ThreadPoolExecutor(workers, thread_name_prefix="torchkeras-data")

@@ -1,4 +1,4 @@
-"""Batches of which a process makes its own samples alone: it cuts the lists of indices before anything is loaded."""
+"""Batches of which a process loads only its own samples: it cuts the lists of indices before anything is loaded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from torchkeras.data.part import Part
-from torchkeras.data.sources.source import OwnSamples, close
+from torchkeras.data.sources.streamed import OwnSamples, close
 
 END = object()
 SEEDS = 1_000_003  # from one process to the next: more than there are workers in one, whose seeds follow each other
@@ -24,8 +24,8 @@ SEEDS = 1_000_003  # from one process to the next: more than there are workers i
 class OwnIndices:
     """The lists of indices of a batch sampler, each cut to those of one process.
 
-    The sampler draws from the random numbers that are the same in all processes. What loads samples draws from others:
-    processes load different samples, and the order of the next epoch would not be the same everywhere.
+    The sampler draws from the random numbers that are equal in all processes. Loading draws from others: processes load
+    different samples, and otherwise the order of the next epoch would differ between them.
     """
 
     def __init__(self, lists: Iterable[Sequence[Any]], part: Part, generator: torch.Generator | None = None):
@@ -52,7 +52,7 @@ class OwnIndices:
             return next(lists, END)
 
     def items(self, loaded: Iterator[Any], skipped: int = 0) -> Iterator[OwnSamples]:
-        """What a DataLoader with these indices loads. Of the first `skipped` batches only the indices were drawn."""
+        """The batches of a DataLoader with these indices. The first `skipped` ones were skipped by their indices."""
         for _ in range(skipped):
             self._known.popleft()
         return self._items(loaded, skipped)
@@ -71,11 +71,11 @@ class OwnIndices:
 
 
 class _RandomOfProcess:
-    """torch's random numbers of one process, next to those that all processes have alike.
+    """torch's random numbers of one process, next to those that are equal in all processes.
 
-    Those of a batch depend on the state of the others at the epoch's start, on the number of the batch and on the
-    process, so that a run that goes on after a stop draws them again. `generator`: the one that a DataLoader draws from
-    at the start of each epoch, None for the default one.
+    They depend on the common state at the start of the epoch, on the number of the batch and on the process, so that a
+    resumed run draws them again. `generator`: the one that a DataLoader draws from at the start of each epoch, by
+    default torch's.
     """
 
     def __init__(self, part: Part, generator: torch.Generator | None = None):
@@ -112,7 +112,7 @@ class _RandomOfProcess:
 
 @dataclass(frozen=True)
 class SeededWorker:
-    """What a worker of a DataLoader does when it starts: random numbers by process, then what the user gave."""
+    """The start of a worker of a DataLoader: seeds random numbers by process, then calls the user's function."""
 
     rank: int
     given: Callable[[int], Any] | None = None
@@ -134,7 +134,7 @@ OPTIONS = (
 
 
 def own_loader(loader: DataLoader[Any], indices: OwnIndices, part: Part) -> DataLoader[Any]:
-    """The same DataLoader, of the samples of one process."""
+    """The same DataLoader for the samples of one process."""
     return DataLoader(
         loader.dataset,
         batch_sampler=indices,  # type: ignore[arg-type]

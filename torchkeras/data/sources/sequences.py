@@ -12,7 +12,8 @@ from torchkeras.data import random_state
 from torchkeras.data.contents import plain
 from torchkeras.data.part import Part
 from torchkeras.data.sources.processes import in_processes, start_method
-from torchkeras.data.sources.source import Prepare, Streamed
+from torchkeras.data.sources.source import Prepare
+from torchkeras.data.sources.streamed import Streamed
 
 
 class _Batches:
@@ -31,9 +32,9 @@ class _Batches:
 
 @dataclass(frozen=True)
 class Workers:
-    """Who makes the batches: `count` threads, or with `multiprocessing` processes; 0: the thread that asks.
+    """How batches are made: by `count` threads, or with `multiprocessing` processes; 0: by the calling thread.
 
-    `waiting`: how far ahead.
+    `waiting`: how many batches in advance.
     """
 
     count: int = 1
@@ -60,8 +61,8 @@ class Workers:
 class SequenceSource(Streamed):
     """`sequence[0]` to `sequence[len(sequence) - 1]`, each x, (x,), (x, y) or (x, y, sample_weight).
 
-    Either random order is one of the batches, which come in that order however many workers make them. Where several
-    processes share the batches, each makes them in whole, and takes its rows of them.
+    Both random orders shuffle whole batches, which keep their order whatever the number of workers. Where several
+    processes share the batches, each makes whole batches, and takes its rows of them.
     """
 
     kind = "a Sequence"
@@ -118,7 +119,7 @@ class SequenceSource(Streamed):
         return {"ends": list(self._ends)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Without a state of the Sequence's own, call its `on_epoch_end` as often, on the same random numbers."""
+        """If the Sequence has no state, call its `on_epoch_end` as often, with the same random states."""
         if "own" in state:
             self._sequence.load_state_dict(state["own"])
             return
@@ -139,7 +140,7 @@ class SequenceSource(Streamed):
             numbers = torch.randperm(self.steps, device="cpu").tolist()
         workers, made = self._workers, _Batches(self._sequence)
         if workers.count and workers.multiprocessing:
-            # What is passed over is made all the same: processes draw random numbers of their own while they make it.
+            # Skipped batches are made too: processes draw random numbers while they make them.
             return self._passed(in_processes(made, numbers, workers.count, workers.waiting), skip)
         if workers.count:
             return self._in_threads(made.__getitem__, numbers[skip:], workers.count, workers.waiting)

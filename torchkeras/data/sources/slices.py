@@ -14,9 +14,10 @@ from torchkeras.data import checks
 from torchkeras.data.batch import batch_numbers, check_batch_size, split_at
 from torchkeras.data.contents import plain
 from torchkeras.data.part import Part
-from torchkeras.data.sources.source import OwnSamples, Prepare, Streamed
+from torchkeras.data.sources.source import Prepare
+from torchkeras.data.sources.streamed import OwnSamples, Streamed
 
-READ = 16  # rows that tell whether it is the same data
+READ = 16  # rows that identify the data
 
 
 class SlicedSource(Streamed):
@@ -51,7 +52,7 @@ class SlicedSource(Streamed):
         self._made(self._item(range(min(self.batch_size, self.samples))))
 
     def give_raw(self, prepare: Any) -> None:
-        """Nothing: rows of arrays on disk are checked as arrays in memory are."""
+        """Does nothing: rows of arrays on disk are checked like arrays in memory."""
 
     @property
     def steps(self) -> int:
@@ -93,7 +94,7 @@ class SlicedSource(Streamed):
         return (self._item(range(start, min(start + size, self._start + samples))) for start in starts)
 
     def _item(self, rows: range | np.ndarray) -> Any:
-        """The values of a batch in these rows, or of those among them that are this process's."""
+        """The values of a batch in these rows, or in those of them that this process has."""
         if self.part is None:
             return self._read(rows)
         return OwnSamples(self._read(rows[self.part.rows(len(rows))]), len(rows))
@@ -110,7 +111,7 @@ class SlicedSource(Streamed):
 
 
 def is_sliced(value: Any) -> bool:
-    """Whether something lies on disk and is read by slices: it has a shape and a type, but is no array in memory."""
+    """Whether data lies on disk and is read by slices: it has a shape and a type, but is not an array in memory."""
     if isinstance(value, (h5py.Dataset, np.memmap, Tensor)):
         return not isinstance(value, Tensor)
     in_memory = ("__array__", "toarray")  # arrays, and SciPy's sparse matrices

@@ -1,26 +1,21 @@
-"""`CompileOptions`: what `compile` was given, checked; the same in files, as plain data."""
+"""`CompileOptions`: the arguments of `compile`, checked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor
-
-from torchkeras import losses as loss_functions, metrics as metric_functions, optimizers
 from torchkeras.data.checks import check_count
 from torchkeras.engine.fit.distributing import check as check_distribution
-from torchkeras.engine.graph.network import output_layer_names
 from torchkeras.engine.speed.choose import check as check_speed
 from torchkeras.engine.step.nonfinite import POLICIES
-from torchkeras.engine.step.targets import NUMERICS, by_output
+from torchkeras.engine.step.targets import NUMERICS
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 
 
 @dataclass(frozen=True, eq=False)
 class CompileOptions:
-    """The arguments of `compile`. `optimizer`: the object. Raises ValueError for what is no value of an option.
+    """The arguments of `compile`, with the optimizer as an object. Raises ValueError for a bad value of an option.
 
     Losses and metrics are resolved later, against the outputs: see `targets.resolve`.
     """
@@ -52,85 +47,5 @@ class CompileOptions:
         if self.numerics not in NUMERICS:
             names = ", ".join(map(repr, NUMERICS))
             raise ValueError(f"compile: numerics must be one of {names}; found {self.numerics!r}.")
-        given = self.target_tensors
-        if any(isinstance(each, KerasTensor) for each in (given if isinstance(given, (list, tuple)) else (given,))):
+        if any(isinstance(each, KerasTensor) for each in as_list(self.target_tensors)):
             raise ValueError("compile: target_tensors must be arrays or tensors; found a symbolic tensor.")
-
-
-def training_config(model: Any, as_lists: bool = False) -> dict[str, Any]:
-    """How a model was compiled, as plain data. `as_lists`: as for Keras 2, which has no outputs in dicts."""
-    as_lists = several_of_one_layer(model) or (as_lists and model._output_form is not None)
-    return {
-        "optimizer_config": optimizers.serialize(model.optimizer),
-        "loss": _serialized(_compile_option(model, "loss", as_lists), loss_functions.serialize),
-        "metrics": _serialized(_compile_option(model, "metrics", as_lists), metric_functions.serialize),
-        "sample_weight_mode": _compile_option(model, "sample_weight_mode", as_lists),
-        "loss_weights": mapped(_compile_option(model, "loss_weights", as_lists, 1.0), _number),
-        "weighted_metrics": _serialized(
-            _compile_option(model, "weighted_metrics", as_lists), metric_functions.serialize
-        ),
-    }
-
-
-def _compile_option(model: Any, option: str, as_lists: bool, missing: Any = None) -> Any:
-    """An option of `compile`. `as_lists`: as a list if it is by names, which do not mean the same in every Keras."""
-    value = by_output(getattr(model, option), model.output_names, model._output_owners)
-    if not isinstance(value, Mapping) or "class_name" in value or not as_lists:
-        return value
-    listed = [value.get(name, missing) for name in model.output_names]
-    return list(map(as_list, listed)) if "metrics" in option else listed
-
-
-def _number(weight: Any) -> Any:
-    """The weight of a loss as a number; a variable has the value of now."""
-    return weight.item() if isinstance(weight, Tensor) else weight
-
-
-def several_of_one_layer(model: Any) -> bool:
-    """Whether a model of the functional API has several outputs of one layer."""
-    layers = [] if model._has_own_code else output_layer_names(model)
-    return len(set(layers)) < len(layers)
-
-
-def own_training_config(model: Any, as_lists: bool = False) -> dict[str, Any]:
-    """What of it a file of Keras may say otherwise, or has no words for."""
-    options_of_model = training_config(model, as_lists)
-    names = ("loss", "metrics", "weighted_metrics")
-    more = {"on_nonfinite": model.on_nonfinite, "numerics": model._training.options.numerics}
-    return {**{name: options_of_model[name] for name in names}, **more}
-
-
-def compile_arguments(training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The inverse: the arguments of `compile`."""
-    return {
-        "optimizer": optimizers.deserialize(training["optimizer_config"], custom_objects),
-        "loss": _resolved(training["loss"], loss_functions.deserialize, custom_objects),
-        "metrics": _resolved(training.get("metrics"), metric_functions.deserialize, custom_objects),
-        "loss_weights": training.get("loss_weights"),
-        "sample_weight_mode": training.get("sample_weight_mode"),
-        "weighted_metrics": _resolved(training.get("weighted_metrics"), metric_functions.deserialize, custom_objects),
-        "on_nonfinite": training.get("on_nonfinite"),
-        "numerics": training.get("numerics"),
-    }
-
-
-def mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
-    """`convert` on every loss or metric in lists and dictionaries by output."""
-    if isinstance(value, Mapping) and "class_name" not in value:
-        return {name: mapped(item, convert) for name, item in value.items()}
-    return [mapped(item, convert) for item in value] if isinstance(value, (list, tuple)) else convert(value)
-
-
-def _serialized(value: Any, serialize: Callable[[Any], Any]) -> Any:
-    def plain(item: Any) -> Any:
-        if isinstance(item, (str, Mapping)):
-            return item
-        return serialize(item() if isinstance(item, type) else item)
-
-    return mapped(value, plain)
-
-
-def _resolved(value: Any, deserialize: Callable[..., Any], custom_objects: Any) -> Any:
-    """Names stay names (`accuracy` is resolved by the output); a name of the user's own becomes its function."""
-    own = custom_objects or {}
-    return mapped(value, lambda item: deserialize(item, own) if isinstance(item, Mapping) or item in own else item)

@@ -1,4 +1,4 @@
-"""Steps of a user's own: what a class of models overrides, and what its code asks for."""
+"""Custom steps: the `train_step` and `compute_loss` of a user's class, and what their code calls."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from numbers import Real
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -39,10 +40,10 @@ def overridable(method: Method) -> Method:
 
 
 class OwnSteps:
-    """What the steps of a user's own ask for, and how they run.
+    """Runs the custom steps of a class, and does what their code calls.
 
-    `is_checked`: whether such a step is under way whose data was checked before. `added`: what the built-in step's pass
-    added to the loss, while a user's `compute_loss` is asked.
+    `is_checked`: whether a custom step runs whose data was checked before. `added`: while a custom `compute_loss` runs,
+    what the forward pass of the built-in step added to the loss.
     """
 
     def __init__(self, training: Training):
@@ -50,12 +51,10 @@ class OwnSteps:
         self.is_checked = False
         self.added: Sequence[torch.Tensor] = ()
 
-    # --- running a user's code ---------------------------------------------------------------------------------------
+    # --- running custom code -----------------------------------------------------------------------------------------
 
-    def step(self, kind: str) -> Callable[[Batch], Values] | None:
-        """The user's step for "train" or "test", over a `Batch`; None where the class has none."""
-        if not self._training.has_own(f"{kind}_step"):
-            return None
+    def step(self, kind: str) -> Callable[[Batch], Values]:
+        """The user's step for "train" or "test", over a `Batch`."""
         return partial(self._run, kind, getattr(self._training.model, f"{kind}_step"))
 
     def _run(self, kind: str, step: Callable[[Any], Any], batch: Batch) -> Values:
@@ -68,20 +67,20 @@ class OwnSteps:
 
     @contextmanager
     def _stepping(self, batch: Batch) -> Iterator[None]:
-        """A step of the user's own is under way on this batch: gradients made by hand reach the optimizer by us."""
+        """A custom step runs on this batch: `optimizer.step()` and `apply` inside it make the step of the model."""
         optimizer = self._training.ready().optimizer
-        if optimizer is not None:
-            optimizer.stepping = StepByHand(self._training, batch.whole)
+        if optimizer is None:
+            optimizer = SimpleNamespace()  # the class has optimizers of its own
+        optimizer.stepping = StepByHand(self._training, batch.whole)
         self.is_checked = batch.raw is None
         try:
             yield
         finally:
             self.is_checked = False
-            if optimizer is not None:
-                optimizer.stepping = None
+            optimizer.stepping = None
 
     def loss(self, batch: Batch, outputs: list[Any], masks: list[Any], added: list[torch.Tensor]) -> torch.Tensor:
-        """What the user's `compute_loss` makes of a step's pass. Raises TypeError when it gives no scalar tensor."""
+        """The custom `compute_loss` of a forward pass. Raises TypeError when it gives no scalar tensor."""
         mark_masks(outputs, masks)
         x, y, weight = data_of(batch)
         model, before = self._training.model, self.is_checked
@@ -97,31 +96,31 @@ class OwnSteps:
         return loss
 
     def prediction(self, batch: Batch) -> list[Any]:
-        """The outputs by the user's `predict_step`: of checked inputs, or of a batch as its loader made it."""
+        """The outputs of the custom `predict_step`, for checked inputs or a batch as its loader made it."""
         model = self._training.model
         data = (unpacked(batch.inputs),) if batch.raw is None else batch.raw
         return as_list(on_batch(f"{type(model).__name__}.predict_step", batch, partial(model.predict_step, data)))
 
-    # --- what a user's code calls ------------------------------------------------------------------------------------
+    # --- what custom code calls --------------------------------------------------------------------------------------
 
     def built_in(self, kind: str, data: Any) -> Values:
-        """The built-in step, "train" or "test", on what a user's step was given."""
+        """The built-in step, "train" or "test", on the data of a custom step."""
         run = {"train": step.train_step, "test": step.test_step}[kind]
         return {**run(self._training.ready(), self._batch(data)), **self._counted()}
 
     def _batch(self, data: Any) -> Batch:
-        """What a step is given, for the built-in one: checked, unless it was."""
+        """The data of a custom step as a batch for the built-in one, checked unless it was."""
         x, y, weight = unpack_x_y_sample_weight(data)
         if not self.is_checked:
             batch = Intake(self._training).batch(x, y, weight, CURRENT.batch.whole)
         else:
-            inputs, targets = as_list(x), [] if y is None else as_list(y)
+            inputs, targets = as_list(x), as_list(y)
             weights: list[Any] = [None] * len(targets) if weight is None else as_list(weight)
             batch = Batch(inputs, targets, weights, len(inputs[0]))
         return CURRENT.batch.counted(batch)
 
     def _counted(self) -> dict[str, torch.Tensor]:
-        """What the metrics with a state have counted so far."""
+        """The results so far of the metrics with a state."""
         return {name: metric.result() for name, metric in self._training.ready().kept.items()}
 
     def compute_loss(self, y: Any, y_pred: Any, sample_weight: Any) -> torch.Tensor:
@@ -146,22 +145,22 @@ class OwnSteps:
         return {**values, **self._counted()}
 
     def _paired(self, method: str, y: Any, y_pred: Any, sample_weight: Any) -> list[tuple[Target, Any, Any, Any]]:
-        """Each target of `compile` with what is true, predicted, and its weights; ValueError for another number."""
+        """Each target of `compile` with y_true, y_pred and weights. Raises ValueError where their number differs."""
         training, model = self._training, self._training.model
-        targets, outputs = training.ready().targets, [] if y_pred is None else list(as_list(y_pred))
+        targets, outputs = training.ready().targets, as_list(y_pred)
         if self.is_checked or not targets:
-            true = [] if y is None else as_list(y)
+            true = as_list(y)
         else:
             true = Intake(training).true(y)
         weights = [None] * len(targets) if sample_weight is None else as_list(sample_weight)
-        for name, found, wanted in (
+        for name, found, expected in (
             ("y_pred", outputs, len(model.outputs)),
             ("y", true, len(targets)),
             ("sample_weight", weights, len(targets)),
         ):
-            if len(found) != wanted:
+            if len(found) != expected:
                 raise ValueError(
-                    f"{method}: {name} must be {wanted} tensor(s), for {model.name!r}; found {len(found)}."
+                    f"{method}: {name} must be {expected} tensor(s), for {model.name!r}; found {len(found)}."
                 )
         in_region = torch.is_autocast_enabled(model._device.type)
         for index in range(len(outputs)) if in_region else training.ready().widened:
@@ -180,7 +179,7 @@ class OwnSteps:
 
 
 class StepByHand:
-    """A train step of the user's own on a batch of so many samples: what `optimizers.by_hand` asks of it."""
+    """A custom train step on a batch of so many samples, as `optimizers.by_hand.Stepping`."""
 
     def __init__(self, training: Training, samples: int):
         self._training, self._samples = training, samples
@@ -194,35 +193,36 @@ class StepByHand:
 
 
 def _numbers(what: str, found: Any, kept: Mapping[str, Any], device: torch.device) -> Values:
-    """What a user's step returned, as tensors on the device; `kept`: the metrics with state, by name.
+    """The numbers that a custom step returned, as tensors on the device; `kept`: the metrics with state, by name.
 
     Raises TypeError, which begins with `what`, for anything but a dict of names and numbers.
     """
-    if not isinstance(found, Mapping) or not found:
-        kind = "an empty one" if isinstance(found, Mapping) else type(found).__name__
-        raise TypeError(f"{what} must return a dict of names and numbers; found {kind}.")
+    if not isinstance(found, Mapping):
+        raise TypeError(f"{what} must return a dict of names and numbers; found {type(found).__name__}.")
+    if not found:
+        raise TypeError(f"{what} must return a dict of names and numbers; found an empty one.")
+    values: dict[str, torch.Tensor] = {}
     for name, value in found.items():
         if not isinstance(value, (torch.Tensor, Real, np.ndarray)):
             raise TypeError(f"{what} must return numbers; {name!r} is {value!r}.")
-    values = {name: torch.as_tensor(value).detach() for name, value in found.items()}
-    for name, value in values.items():
-        if value.dim() and name not in kept:
-            raise TypeError(f"{what} must return numbers; {name!r} has the shape {tuple(value.shape)}.")
-    return {name: value if value.device == device else value.to(device) for name, value in values.items()}
+        values[name] = number = torch.as_tensor(value).detach().to(device)
+        if number.dim() and name not in kept:
+            raise TypeError(f"{what} must return numbers; {name!r} has the shape {tuple(number.shape)}.")
+    return values
 
 
 def on_batch(what: str, batch: Batch, step: Callable[[], Any]) -> Any:
-    """What a step of the user's gives. Raises RuntimeError, which begins with `what`, if it changes the batch in place.
+    """The result of a custom step. Raises RuntimeError, which begins with `what`, if it changes the batch in place.
 
-    A batch as its loader made it (`raw`) is the loader's own, and not looked at.
+    A batch as its loader made it (`raw`) may be changed.
     """
-    parts = {"x": batch.inputs, "y": batch.targets, "sample_weight": batch.weights}
-    names = [name for name, tensors in parts.items() for _ in tensors]
-    return unchanged(what, names, [each for tensors in parts.values() for each in tensors], step)
+    x, y, weights = batch.inputs, batch.targets, batch.weights
+    names = ["x"] * len(x) + ["y"] * len(y) + ["sample_weight"] * len(weights)
+    return unchanged(what, names, [*x, *y, *weights], step)
 
 
 def mark_masks(outputs: list[Any], masks: list[Any]) -> None:
-    """Give outputs their masks along, as Keras 3 does."""
+    """Attach their masks to outputs, as Keras 3 does."""
     for output, mask in zip(outputs, masks, strict=False):
         if mask is not None:
             output._keras_mask = mask

@@ -1,11 +1,9 @@
-"""Whether several processes train a model together, and what is refused where they do."""
+"""`compile(distribute=)`: the processes that train a model together, and what is refused where they do."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, Any
-
-from torch import nn
 
 from torchkeras.base.annexes import annex
 from torchkeras.world import processes
@@ -15,15 +13,16 @@ if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
 
 WORDS = ("auto", None, "ddp", "fsdp")
-BY_HAND = "Give the model itself to compile and fit, which wrap it; or train it by a loop of your own"
-FSDP = "FullyShardedDataParallel"
 
 
 def check(setting: Any, sync_batch_norm: Any) -> None:
-    """Raise ValueError for what is no value of `compile(distribute=)` or `sync_batch_norm`."""
+    """Raise ValueError for a bad value of `compile(distribute=)` or `sync_batch_norm`."""
     if not isinstance(sync_batch_norm, bool):
         raise ValueError(f"compile: sync_batch_norm must be True or False; found {sync_batch_norm!r}.")
-    if not (isinstance(setting, _imported_classes("torch.distributed.device_mesh", "DeviceMesh")) or setting in WORDS):
+    # The module of torch is slow to import, and while nobody has imported it there is no mesh.
+    meshes = sys.modules.get("torch.distributed.device_mesh")
+    is_mesh = meshes is not None and isinstance(setting, meshes.DeviceMesh)
+    if not is_mesh and setting not in WORDS:
         raise ValueError(
             f"compile: distribute must be 'auto', None, 'ddp', 'fsdp' or a DeviceMesh of torch; found {setting!r}."
         )
@@ -37,31 +36,14 @@ def joined_by(training: Training) -> OneProcess:
         raise RuntimeError(
             f"compile: distribute={setting!r} needs a group of processes, and there is none. "
             "Start the script by torchrun --nproc-per-node=2, make a group by "
-            "torch.distributed.init_process_group, or leave distribute away, and one process trains alone."
+            "torch.distributed.init_process_group, or leave distribute out, and one process trains alone."
         )
     return annex("processes").Processes(training.model._device, training.options)  # type: ignore[no-any-return]
 
 
 def refuse_compiling(jit_compile: Any, cuda_graph: Any, why: str) -> None:
-    """Raise ValueError for a step compiled by torch, where there can be none; `why`: how the error goes on."""
-    if jit_compile not in (False, "auto") or cuda_graph is True:
-        named = "cuda_graph=True" if cuda_graph is True else f"jit_compile={jit_compile!r}"
-        raise ValueError(f"compile: {named} {why}")
-
-
-def check_unwrapped(model: nn.Module, method: str) -> None:
-    """Raise RuntimeError for a model in which the user has wrapped a module for several processes."""
-    if not processes.has_group():  # without which torch does not wrap
-        return
-    for name, module in model.named_modules():
-        if isinstance(module, nn.parallel.DistributedDataParallel) or type(module).__name__ == FSDP:
-            where = f"the module {name!r}" if name else "the model"
-            raise RuntimeError(
-                f"{method}: {where} is wrapped for several processes ({type(module).__name__}), and {method} would "
-                f"not see that. {BY_HAND}."
-            )
-
-
-def _imported_classes(module: str, *names: str) -> tuple[Any, ...]:
-    """Classes of a module of torch that is slow to import: none of them has objects while nobody has imported it."""
-    return tuple(getattr(sys.modules[module], name) for name in names) if module in sys.modules else ()
+    """Raise ValueError if the step is to be compiled by torch, where it cannot be; `why`: how the error goes on."""
+    if cuda_graph is True:
+        raise ValueError(f"compile: cuda_graph=True {why}")
+    if jit_compile not in (False, "auto"):
+        raise ValueError(f"compile: jit_compile={jit_compile!r} {why}")

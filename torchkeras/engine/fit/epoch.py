@@ -17,12 +17,12 @@ from torchkeras.engine.step.compiled_model import Values
 
 
 class Executions:
-    """The hooks `on_<kind>_batch_begin` and `_end` around every so many batches (`compile(steps_per_execution=)`).
+    """The hooks `on_<kind>_batch_begin` and `_end` around groups of batches (`compile(steps_per_execution=)`).
 
-    The first has the index of the first of them and its size, the second the index of the last, the samples of all and
-    their mean numbers, and what metrics with state say of all batches in `sums`. Where several processes share the
-    batches, the numbers are those of all, and are asked for no more often than these exchange numbers, unless some
-    callback needs each.
+    `begin` receives the index and size of the first batch in the group. `end` receives the index of the last batch, the
+    number of samples and the mean numbers of the group, and the results of metrics with state for all batches in
+    `sums`. Where several processes share the batches, the numbers are those of all processes, computed no more often
+    than these exchange numbers, unless some callback needs each.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Executions:
             self._announce(index, Logs(batch=index, size=size))
 
     def end(self, index: int, size: int, values: Mapping[str, torch.Tensor], samples: int) -> bool:
-        """A batch of so many samples ends, `size` of them of this process. Returns whether the hooks were called."""
+        """A batch of `samples` ends, `size` of them in this process. Returns whether the hooks were called."""
         self._done.append((values, size))
         self._last, self._samples = index, self._samples + samples
         if len(self._done) < self._pace.interval:
@@ -57,7 +57,7 @@ class Executions:
         return True
 
     def finish(self) -> None:
-        """No batch follows at once: what has begun ends."""
+        """End the group of batches, if one has begun."""
         (done, samples), self._done, self._samples = (self._done, self._samples), [], 0
         if not done or self._report is None:
             return
@@ -65,8 +65,8 @@ class Executions:
         held = weakref.ref(logs)
         self._report(self._last, logs)
         del logs
-        if (kept := held()) is not None:  # by a callback, while metrics count on
-            kept.settle()
+        if (stored := held()) is not None:  # by a callback, while metrics count on
+            stored.settle()
 
 
 def run_epoch(
@@ -79,8 +79,8 @@ def run_epoch(
 ) -> None:
     """Run a step on every batch, with the hooks around it, until the end or `stopped`.
 
-    A step that gives None has left its numbers to be computed with those of other batches; no hook asks for them then.
-    `stopped` receives whether the hooks of the end were called.
+    A step returns None if its numbers are computed later, together with those of other batches; then no hook needs
+    them. `stopped` receives whether the hooks of the end were called.
     """
     with processes.sharing(step) as run:
         for batch in batches:

@@ -1,4 +1,4 @@
-"""`fit`: data and callbacks are opened, what it is given is checked, and the epochs run."""
+"""`fit`: checks its arguments, opens data and callbacks, and runs the epochs."""
 
 from __future__ import annotations
 
@@ -20,18 +20,23 @@ from torchkeras.data import checks
 from torchkeras.data.sources import Source
 from torchkeras.data.sources.arrays import ArraySource
 from torchkeras.engine.fit import runs
-from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.evaluating import evaluated
 from torchkeras.engine.fit.model_data import Intake
-from torchkeras.engine.fit.opening import hooks_of, source_of, validation_of
+from torchkeras.engine.fit.opening import check_unwrapped, hooks_of, source_of, validation_of
 from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counted_apart
 from torchkeras.engine.speed.auto_compile import Auto
 from torchkeras.engine.step.targets import check_units
-from torchkeras.resume.run import Run
+from torchkeras.resume.run import ResumableRun
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
+
+ORDERS: dict[Any, str] = {
+    True: "shuffled",
+    False: "sequential",
+    "batch": "batch",
+}  # by `shuffle`, of a source's batches
 
 
 def fit(
@@ -62,13 +67,15 @@ def fit(
     due = runs.due_epochs(validation_freq)
     training.check_compiled()
     if training.is_alone and validation_data is not None:
-        training.step("test")  # which it must have: nothing else could tell what an evaluation is
+        training.step("test")  # raises where the class has none: nothing else defines an evaluation
     owns_step = training.has_own("train_step")
     source = source_of(
         Intake(training, class_weight), x, y, sample_weight, batch_size=batch_size, shuffle=shuffle,
         steps=steps_per_epoch, method="fit", raw=owns_step, shuffles=True, **made,
     )  # fmt: skip
-    size = source.batch_size if validation_batch_size is None else validation_batch_size
+    size = validation_batch_size
+    if size is None:
+        size = source.batch_size
     if validation_data is None and not validation_split:
         _refuse_options_of_validation(validation_steps, validation_batch_size, validation_freq)
     source, validation = validation_of(
@@ -84,19 +91,24 @@ def fit(
     model.stop_training = False
     if validation is not None:
         training.step("test")  # a model that cannot be evaluated is refused before the first epoch
+    if shuffle is None:
+        shuffle = True
     given = {
-        "shuffle": True if shuffle is None else shuffle,
+        "shuffle": shuffle,
         "class_weight": class_weight,
         "validation_freq": validation_freq,
         "initial_epoch": initial_epoch,
     }
-    run = Run(training, source, hooks, initial_epoch, validation, {**given, "sample_weight": sample_weight})
+    run = runs.Run(training, source, initial_epoch)
+    if any(hasattr(callback, "resume") for callback in hooks):
+        arguments = {**given, "sample_weight": sample_weight}
+        run = ResumableRun(training, source, hooks, initial_epoch, validation, arguments)
     plan = runs.Plan(
         epochs,
-        _order(given["shuffle"]),
+        ORDERS[shuffle],
         names,
         partial(training.step, "train"),
-        None if validation is None else partial(_validate, training, source, validation, size is None),
+        partial(_validate, training, source, validation, size is None),
         due,
         owns_step,
         training.model.steps_per_execution,
@@ -110,7 +122,7 @@ def fit(
             ),
             collected(training, compiled),
             computing(training, trains=True),
-            _choosing(training, run, epochs, hooks, verbose),
+            _choosing(training, run, epochs, verbose),
             processes.running(hooks),
         ):
             training.validated, training.is_fitting = validation, True
@@ -130,13 +142,13 @@ def fit(
     return history
 
 
-# --- what it was given -----------------------------------------------------------------------------------------------
+# --- arguments -------------------------------------------------------------------------------------------------------
 
 
 def _check_epochs(epochs: int, initial_epoch: int) -> None:
-    """Raise ValueError for what is no number of epochs; warn where none would run."""
-    for name, value in (("epochs", epochs), ("initial_epoch", initial_epoch)):
-        checks.check_count("fit", name, value, least=0)
+    """Raise ValueError for a bad number of epochs; warn where no epoch would run."""
+    checks.check_count("fit", "epochs", epochs, least=0)
+    checks.check_count("fit", "initial_epoch", initial_epoch, least=0)
     if initial_epoch > epochs:
         warnings.warn(
             f"fit: initial_epoch {initial_epoch} is past epochs {epochs}, and no epoch runs: epochs is the epoch "
@@ -146,7 +158,7 @@ def _check_epochs(epochs: int, initial_epoch: int) -> None:
 
 
 def _refuse_options_of_validation(steps: Any, batch_size: Any, frequency: Any) -> None:
-    """Raise ValueError for an option of the validation, where there is no data to validate on."""
+    """Raise ValueError for an option of the validation where there is no data to validate on."""
     for name, value, default in (
         ("validation_steps", steps, None),
         ("validation_batch_size", batch_size, None),
@@ -156,17 +168,10 @@ def _refuse_options_of_validation(steps: Any, batch_size: Any, frequency: Any) -
             raise ValueError(f"fit: {name} goes with validation data; there is none.")
 
 
-def _order(shuffle: Any) -> str:
-    """The order of a source's batches."""
-    if shuffle == "batch":
-        return "batch"
-    return "shuffled" if shuffle else "sequential"
-
-
 def _to_agree_on(
     given: dict[str, Any], epochs: int, verbose: int, hooks: CallbackList, validation: Source | None
 ) -> dict[str, Any]:
-    """What several processes that train together must all have been given."""
+    """The arguments that must be equal in all processes that train together."""
     sizes = None if validation is None else [validation.samples, validation.batch_size, validation.steps]
     callbacks = [type(each).__name__ for each in hooks]
     return {**given, "epochs": epochs, "verbose": verbose, "callbacks": callbacks, "validation": sizes}
@@ -176,7 +181,7 @@ def _to_agree_on(
 
 
 class _Outer:
-    """The `fit` whose callback calls this one, which finds all as it left it; or none."""
+    """The state of the `fit` whose callback calls this one, if any, to restore it at the end."""
 
     def __init__(self, training: Training):
         self._training = training
@@ -192,31 +197,34 @@ class _Outer:
 
 
 def _validate(
-    training: Training, trained: Source, source: Source, by_last_batch: bool, hooks: CallbackList, run: Run
-) -> runs.Numbers | None:
-    """The validation after an epoch; as in Keras 2.2.4 there is none when a batch ended the training.
+    training: Training, trained: Source, source: Source | None, by_last_batch: bool, hooks: CallbackList, run: runs.Run
+) -> runs.Numbers:
+    """The numbers of the validation after an epoch; as in Keras 2.2.4 none when a batch ended the training.
 
-    `by_last_batch`: the batch size is that of the last batch, where nothing else tells it, as there too.
+    `by_last_batch`: validate in batches of the size of the last training batch, as there, where no size is known.
     """
     whole = trained.samples is None and run.sums.batches == trained.steps
-    if training.model.stop_training and not whole:
-        return None
+    if source is None or (training.model.stop_training and not whole):
+        return {}
     if by_last_batch and isinstance(source, ArraySource):
         source.batch_size = run.sums.last_size
     return evaluated(training, source, hooks)
 
 
 @contextmanager
-def _choosing(training: Training, run: Run, epochs: int, hooks: CallbackList, verbose: int) -> Iterator[None]:
-    """The run inside may change to a compiled step, unless it is to come out the same bit by bit."""
+def _choosing(training: Training, run: runs.Run, epochs: int, verbose: int) -> Iterator[None]:
+    """The run inside may change to a compiled step, unless its results must be the same bit by bit."""
     auto = training.ready().learn
     if not isinstance(auto, Auto):
         yield
         return
-    known = run.source.steps
-    again = torch.are_deterministic_algorithms_enabled() or any(hasattr(each, "resume") for each in hooks)
-    steps = None if known is None else known * (epochs - run.epoch)
-    auto.begin(steps, not again, tqdm.write if verbose == 1 else None)
+    steps, report = run.source.steps, None
+    if steps is not None:
+        steps *= epochs - run.epoch
+    if verbose == 1:
+        report = tqdm.write
+    exact = torch.are_deterministic_algorithms_enabled() or isinstance(run, ResumableRun)
+    auto.begin(steps, not exact, report)
     try:
         yield
     finally:
@@ -224,9 +232,9 @@ def _choosing(training: Training, run: Run, epochs: int, hooks: CallbackList, ve
 
 
 def validation_arrays(training: Training) -> list[np.ndarray] | None:
-    """While `fit` validates on arrays: its inputs, targets and weights, one after another."""
+    """Inputs, targets and weights of the validation, while `fit` validates on arrays."""
     if not isinstance(training.validated, ArraySource):
         return None
     data = training.validated.data
     weights = [torch.ones(len(data), device="cpu") if weight is None else weight for weight in data.weights]
-    return [to_numpy(tensor) for tensor in (*data.inputs, *data.targets, *weights)]
+    return list(map(to_numpy, (*data.inputs, *data.targets, *weights)))

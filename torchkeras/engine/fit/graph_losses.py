@@ -1,4 +1,4 @@
-"""What users add to the graph of a model: losses and metrics computed from its tensors."""
+"""Losses and metrics that users add to the graph of a model, computed from its tensors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class AddedToGraph:
-    """The symbolic tensors that a model's `add_loss` and `add_metric` were given. A step computes them too."""
+    """The symbolic tensors passed to `add_loss` and `add_metric` of a model. A step computes them too."""
 
     losses: tuple[KerasTensor, ...] = ()
     metrics: Mapping[str, KerasTensor] = field(default_factory=dict)
@@ -46,9 +46,9 @@ def add(training: Training, losses: Sequence[KerasTensor], metrics: Mapping[str,
 
 
 def trained_network(training: Training, network: Network, scores: Scores | None = None) -> Network:
-    """What a step computes: `network`, which gives the model's outputs, or one that gives after these what was added.
+    """The network of a step: `network`, with the model's outputs, or one with the added losses and metrics after them.
 
-    `scores`: what losses and metrics compute in the graph; it comes right after the outputs.
+    `scores`: losses and metrics that are computed in the graph; they come right after the outputs.
 
     Raises ValueError for a layer on the way with weights that are not the model's, and for a model inside, whose
     own added losses and metrics no step of this one would compute.
@@ -82,27 +82,25 @@ def _check_models_inside(training: Training) -> None:
 
 
 def _with_added(training: Training, scores: Scores | None = None) -> trace.Graph:
-    """The model's graph, with what was added as further outputs. Raises ValueError as `graph.trace`."""
+    """The model's graph with the added losses and metrics as further outputs. Raises ValueError as `graph.trace`."""
     model, scores = training.model, scores or Scores()
     added = [*scores.outputs, *training.added.losses, *training.added.metrics.values()]
-    if not added:
-        return model._graphed
     return trace.trace([*model.inputs, *scores.targets.values()], [*model.outputs, *added])
 
 
 def warn_of_added(training: Training) -> None:
-    """Say that a config leaves out what was added. Models inside say it of themselves."""
+    """Warn that a config leaves out the added losses and metrics. Models inside warn of their own."""
     model, added = training.model, training.added
-    owners: dict[Any, None] = {model: None}
+    owners: set[Any] = {model}
     for layer in model.layers:
         if not isinstance(layer, Network):
-            owners.update((each, None) for each in layer.modules() if isinstance(each, Layer) and not each._is_users)
+            owners.update(each for each in layer.modules() if isinstance(each, Layer) and not each._is_users)
     count = len(added.losses) + sum(len(owner._losses_of_weights) for owner in owners)
-    if not (count or added.metrics):
-        return
     parts = [f"the metric {name!r}" for name in added.metrics]
     if count:
-        parts.insert(0, f"{count} loss{'es' if count > 1 else ''}")
+        parts.insert(0, "1 loss" if count == 1 else f"{count} losses")
+    if not parts:
+        return
     warnings.warn(
         f"{training.described}: what add_loss and add_metric gave it ({', '.join(parts)}) is not written to a config "
         "or file: add it again to the model that is made from it.",
@@ -114,7 +112,7 @@ def warn_of_added(training: Training) -> None:
 
 
 def added_state(training: Training) -> dict[str, Any]:
-    """What a copy and a pickle of a model hold of this: the whole graph, and what of its outputs was added."""
+    """The part of the state of a copy or pickle: the whole graph, and how many of its outputs were added."""
     added = training.added
     if not added:
         return {}

@@ -1,4 +1,4 @@
-"""What a user passes to `fit` and the like, against one model: checked tensors, or a `Batch` where it is streamed."""
+"""The data that a user passes to `fit` and the like, checked for one model: as tensors, or as a `Batch` if streamed."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ Checked = tuple[list[Tensor], list[Tensor], list[Tensor | None]]
 
 @dataclass(frozen=True, eq=False)
 class Intake:
-    """The inputs and targets that a model takes, and how their weights are made.
+    """Checks inputs, targets and weights for a model.
 
-    `has_targets`: whether it takes those of a compiled model (asked for after the model is built), not inputs alone.
+    `has_targets`: whether there are targets, those of a compiled model (read after the model is built); else inputs
+    alone.
     """
 
     training: Training
@@ -42,7 +43,7 @@ class Intake:
 
     @property
     def is_free(self) -> bool:
-        """Whether any targets are taken where no loss says otherwise, for a step of the user's own."""
+        """Whether targets without a loss are allowed, since a custom step may use them."""
         return any(map(self.training.has_own, ("train_step", "test_step", "compute_loss")))
 
     def inputs(self, x: Any, streamed: bool = False) -> list[Tensor]:
@@ -55,29 +56,40 @@ class Intake:
 
     def _connected(self, x: Any) -> Any:
         """The inputs as a list where the model has them in a form of its own; the model is built if it is not yet."""
-        network, own_code = self.network, self.training.own_code
-        if not network._is_connected and own_code is not None:
-            own_code.see(x if isinstance(x, (list, tuple, Mapping)) else checks.standardize(x, ["input"])[0])
-        elif not network._is_connected:
-            (first,) = checks.standardize(x, ["input"])
-            network.build((None, *first.shape[1:]))
+        network = self.network
+        if not network._is_connected:
+            self._build(x)
         form = network._input_form
         if form is None or is_by_name(form, network.input_names, x):
             return x
         return in_order(form, x, network.inputs, f"{describe(network)}: x")
 
-    def arrays(self, x: Any, y: Any = None, sample_weight: Any = None, streamed: bool = False) -> Checked:
-        """Checked inputs, targets and weights. Raises what `checks` and `weighting` raise.
+    def _build(self, x: Any) -> None:
+        """Build the model for its first inputs."""
+        network, own_code = self.network, self.training.own_code
+        if own_code is None:
+            (first,) = checks.standardize(x, ["input"])
+            network.build((None, *first.shape[1:]))
+            return
+        if not isinstance(x, (list, tuple, Mapping)):
+            (x,) = checks.standardize(x, ["input"])
+        own_code.see(x)
 
-        Class numbers and indices of a `streamed` batch on a device are not looked at, since that would wait for it.
+    def arrays(self, x: Any, y: Any = None, sample_weight: Any = None, streamed: bool = False) -> Checked:
+        """Checked inputs, targets and weights. Raises as `checks` and `sample_weights`.
+
+        The values of class numbers and indices of a `streamed` batch on a device are not checked: that would wait for
+        the device.
         """
         inputs = self.inputs(x, streamed)
         if not self.has_targets:
             checks.check_lengths(inputs, [])
             return inputs, [], []
         true, names, modes = self._true(y, streamed)
-        of_samples, of_classes = self._by_output(sample_weight), self._by_output(self.class_weight)
-        weights = sample_weights.standardize_weights(true, names, of_samples, of_classes, modes)
+        weights: list[Tensor | None] = [None] * len(true)
+        if sample_weight is not None or self.class_weight is not None or any(modes):
+            of_samples, of_classes = self._by_output(sample_weight), self._by_output(self.class_weight)
+            weights = sample_weights.standardize_weights(true, names, of_samples, of_classes, modes)
         checks.check_lengths(inputs, true, weights)
         return inputs, true, weights
 
@@ -87,48 +99,50 @@ class Intake:
 
     def _true(self, y: Any, streamed: bool) -> tuple[list[Tensor], list[str], list[str | None]]:
         """Checked targets, their names, and how their samples are weighted."""
-        targets = self.training.ready().targets
-        names = [target.name for target in targets]
-        kinds = [target.objective.target_kind for target in targets]
-        outputs = [self.network.outputs[target.index] for target in targets]
-        shapes: list[Any] = [tensor.shape for tensor in outputs]
-        types = [
-            torch.int64 if kind in (CLASSES, SOME_CLASSES) else type_of(self.network, tensor)
-            for tensor, kind in zip(outputs, kinds, strict=True)
-        ]
-        y = self._by_output(self.training.model.target_tensors if y is None else y)
-        form = self.network._output_form
+        network, targets = self.network, self.training.ready().targets
+        names, shapes, kinds, types = [], [], [], []
+        for target in targets:
+            output, kind = network.outputs[target.index], target.objective.target_kind
+            names.append(target.name)
+            shapes.append(output.shape)
+            kinds.append(kind)
+            types.append(torch.int64 if kind in (CLASSES, SOME_CLASSES) else type_of(network, output))
+        if y is None:
+            y = self.training.model.target_tensors
+        y = self._by_output(y)
+        form = network._output_form
         if form is not None and y is not None and not (isinstance(y, Mapping) and set(y) <= set(names)):
-            y = in_order(form, y, self.network.outputs, f"{describe(self.network)}: y")
+            y = in_order(form, y, network.outputs, f"{describe(network)}: y")
         if not targets and self.is_free:
             count = len(as_list(y))
             names, kinds = [f"y{k}" for k in range(count)], [AS_GIVEN] * count
-            shapes, types = [(None,)] * count, [float_type(self.network, torch.get_default_dtype())] * count
+            shapes, types = [(None,)] * count, [float_type(network, torch.get_default_dtype())] * count
         true = checks.standardize_targets(y, names, shapes, kinds, types)
         if not streamed or all(target.device.type == "cpu" for target in true):
             checks.check_labels(true, names, shapes, kinds)
         return true, names, [target.weight_mode for target in targets] or [None] * len(names)
 
     def _by_output(self, given: Any) -> Any:
-        """What is given by the names of layers by those of outputs; anything else as it is."""
+        """A dict by the names of layers as one by the names of outputs; anything else as it is."""
         if not isinstance(given, Mapping) or not self.has_targets:
             return given
         targets, owners = self.training.ready().targets, self.network._output_owners
         return by_output(given, [target.name for target in targets], [owners[target.index] for target in targets])
 
     def batch(self, x: Any, y: Any = None, sample_weight: Any = None, whole: int | None = None) -> Batch:
-        """The same for one streamed batch, where it lies; `whole`: the samples of a batch of which these are a part."""
+        """The same for one streamed batch, where it lies; `whole`: the samples of the batch of which this is a part."""
         inputs, targets, weights = self.arrays(x, y, sample_weight, streamed=True)
         size, fixed = len(inputs[0]), fixed_batch_size(self.network)
+        if whole is None:
+            whole = size
         if fixed is not None:
-            found = size if whole is None else whole
-            checks.check_batches(describe(self.network), fixed, False, found, found, "a batch")
+            checks.check_batches(describe(self.network), fixed, False, whole, whole, "a batch")
         return Batch(inputs, targets, weights, size)
 
     def raw(self, item: Any) -> Batch:
-        """An item of a loader as it is, for a step of the user's own; NumPy's arrays become tensors.
+        """An item of a loader as it is, for a custom step; NumPy's arrays become tensors.
 
-        Raises ValueError for class weights, which would have to enter it.
+        Raises ValueError for class weights, which have no place in it.
         """
         if self.class_weight is not None:
             raise ValueError(
@@ -143,8 +157,8 @@ def fixed_batch_size(network: Network) -> int | None:
     """The batch size that some input of a model has fixed; None for a model without a graph."""
     if not network._is_connected or (network._graph is None and network._has_own_code):
         return None
-    shapes = [tensor.shape for tensor in network.inputs]
-    return next((shape[0] for shape in shapes if shape[0] is not None), None)
+    sizes = (tensor.shape[0] for tensor in network.inputs)
+    return next((size for size in sizes if size is not None), None)
 
 
 def describe(network: Network) -> str:

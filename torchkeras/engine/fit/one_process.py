@@ -1,7 +1,7 @@
-"""One process: what `compile`, `fit` and the like ask of those that train a model together, where there are no others.
+"""One process: the interface of `compile`, `fit` and the like to the processes that train a model, with no others.
 
-None of them asks how many processes there are. They call `training.processes`, which is `ONE_PROCESS` or, where several
-train the model, a `distribution.training.Processes`. What a step asks is in `world.one_process`.
+They never ask how many processes there are. They call `training.processes`, which is `ONE_PROCESS` or, where several
+train the model, a `distribution.training.Processes`. The interface of a step is in `world.one_process`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Value = TypeVar("Value")
 
 @dataclass
 class Pace:
-    """`interval`: how many batches there are between two calls of the hooks of batches."""
+    """`interval`: the number of batches between two calls of the hooks of batches."""
 
     interval: int
 
@@ -48,8 +48,8 @@ class OneProcess:
     """The processes that train a model together, seen from one of them; here there is no other.
 
     `looks_at_each_batch`: whether the guard of `on_nonfinite` looks at the numbers of each batch, rather than from time
-    to time: all processes must look after the same batch. `learner`: what computes the loss and the gradients of a
-    batch, by the values of `jit_compile` and `cuda_graph`.
+    to time: all processes must look after the same batch. `learner`: makes the function that computes the loss and the
+    gradients of a batch, from the values of `jit_compile` and `cuda_graph`.
     """
 
     looks_at_each_batch = False
@@ -62,42 +62,42 @@ class OneProcess:
 
     @property
     def dividing(self) -> OneProcess:
-        """Those of which each has its own rows of a batch: of a group of one process that process alone."""
+        """The processes that divide the rows of a batch: `ONE_PROCESS` for a group of one process."""
         return self
 
     # --- compile -----------------------------------------------------------------------------------------------------
 
     def prepare(self, model: Model) -> None:
-        """Share the weights of a model among the processes, where `compile` said so; before they are collected.
+        """Share the weights of a model among the processes, where `compile` asks for it; before they are collected.
 
-        Raises ValueError where processes share them that do not train together.
+        Raises ValueError where the weights are shared by processes that do not train together.
         """
         sharing().refuse(model.parameters(), "compile without other processes")
 
     def replicas(self, compiled: CompiledModel, by_hand: bool) -> OneReplica:
-        """How a step passes forward and gets its gradients. `by_hand`: in a step of the user's own."""
+        """How a step runs the forward pass and gets its gradients. `by_hand`: in a custom step."""
         return ONE_REPLICA
 
     def warn_of_hooks(self, model: Model, parameters: list[torch.Tensor]) -> None:
         """Warn of hooks on what trains that the built-in step does not call."""
         warn_of_hooks(model, parameters)
 
-    # --- what all do together ----------------------------------------------------------------------------------------
+    # --- blocks that all processes run -------------------------------------------------------------------------------
 
     def doing(
         self, method: str, model: Model, *sources: Source | None, once: Any = None, **given: Any
     ) -> AbstractContextManager[object]:
-        """A block that all processes run with a model; they compare before what they are about to do.
+        """A block that all processes run with a model; first they compare their arguments.
 
         Arguments:
-            method: what the user has called.
+            method: the method that the user has called.
             model: the model.
-            *sources: of the batches, and of those to validate on.
-            once: compare no more what has been compared with it.
-            **given: what else must be equal, by the names that an error is to use.
+            *sources: the source of the batches, and the one to validate on.
+            once: do not compare again what was compared with this object.
+            **given: further values that must be equal, by their names in an error.
 
         Errors:
-            ProcessesDifferError: they would not do the same, or have other batches.
+            ProcessesDifferError: the arguments or batches differ.
             ProcessLostError: one does not answer.
         """
         return nullcontext()
@@ -107,38 +107,38 @@ class OneProcess:
         return nullcontext()
 
     def sharing(self, step: Callable[[Batch], Value]) -> AbstractContextManager[Callable[[Batch], Value]]:
-        """A pass over batches of which each process has a part: inside the block, the step that runs on them."""
+        """A pass over batches of which each process has a part; the block receives the step to run on them."""
         return nullcontext(step)
 
     def note_place(self, place: str) -> None:
-        """Say what the process does now, for messages."""
+        """Note where the process is, for messages."""
 
     def align(self, model: Model) -> None:
-        """Where each process normalizes by its own part, give all the moving statistics of the main one."""
+        """Where each process normalizes by its own part, copy the moving statistics of the main process to all."""
 
     # --- batches and numbers -----------------------------------------------------------------------------------------
 
     def own(self, batch: Batch) -> Batch:
-        """What this process has of a batch that is whole."""
+        """The part of a whole batch that this process has."""
         return batch
 
     def sums(self, kept: Mapping[str, Metric], named_alone: bool = False, guard: Guard | None = None) -> Sums:
-        """What the numbers of an epoch are added up in."""
+        """The sums of the numbers of an epoch."""
         return Sums(kept, named_alone, guard=guard)
 
     def pace(self, every: int, takes_means: bool) -> Pace:
-        """How often hooks of batches are called that are wanted every so many batches.
+        """The pace of hooks that are to be called every so many batches.
 
         `takes_means`: whether they may be called less often, with the mean numbers of more batches.
         """
         return Pace(every)
 
     def output(self, source: Source) -> Gathered:
-        """What one output of all batches of a source is gathered in."""
+        """Where one output of all batches of a source is gathered."""
         return Gathered(source.samples)
 
     def arrays(self, outputs: list[Any], sizes: list[int], source: Source, gather: bool) -> list[np.ndarray]:
-        """What was gathered, as arrays. `gather`: in each process the rows of all, else its own. `sizes`: of batches.
+        """The gathered outputs as arrays. `gather`: the rows of all processes, else only its own. `sizes`: of batches.
 
         Raises ValueError where the rows cannot be joined.
         """
@@ -147,7 +147,7 @@ class OneProcess:
     # --- where training ends -----------------------------------------------------------------------------------------
 
     def stopping(self, ends: Callable[[bool], bool], model: Model) -> Callable[[bool], bool]:
-        """Whether an epoch ends after a batch, in all processes after the same; `ends`: whether it does in this one.
+        """The function that says whether an epoch ends, in all processes after the same batch; `ends`: in this one.
 
         Both receive whether callbacks were just called.
         """
@@ -162,22 +162,22 @@ class OneProcess:
         """Have the hooks of batches called within so many batches."""
 
     def backups(self, folder: Path, run: Any, accept: Any) -> Backups:
-        """The checkpoints in a folder, of a run."""
+        """The checkpoints of a run in a folder."""
         return Backups(folder, run, accept)
 
     def step_random(self) -> dict[str, list[torch.Tensor]]:
-        """The random numbers of steps, where they are not those that order the data."""
+        """The random state of steps, where it is not the one that orders the data."""
         return {}
 
     def restore_step_random(self, state: Mapping[str, list[torch.Tensor]]) -> None:
         """Go on from such a state."""
 
     def of_main(self, value: Value) -> Value:
-        """What the main process has as this value."""
+        """The value in the main process."""
         return value
 
     def writes_files_of(self, model: Model) -> bool:
-        """Whether this process has a part in writing a file of a model; else another writes it."""
+        """Whether this process takes part in writing a file of a model."""
         return True
 
 

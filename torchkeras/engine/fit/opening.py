@@ -1,4 +1,4 @@
-"""What `fit` and the like are given, opened: data as a source of batches, callbacks as a list."""
+"""What `fit` and the like receive: the model is checked, data becomes a source of batches, callbacks a list."""
 
 from __future__ import annotations
 
@@ -6,28 +6,51 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import nn
 
 from torchkeras.base.rules import is_number
 from torchkeras.callbacks.base import CallbackList
-from torchkeras.callbacks.given import as_callbacks
 from torchkeras.callbacks.progress import level, shown
+from torchkeras.callbacks.torch_scheduler import SCHEDULERS, TorchScheduler
 from torchkeras.data import checks
 from torchkeras.data.sources import Source, open_source
 from torchkeras.engine.fit.model_data import Intake, describe, fixed_batch_size
+from torchkeras.world import processes
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
 
 BATCH_SIZE = 32
+BY_HAND = "Give the model itself to compile and fit, which wrap it; or train it by a loop of your own"
+FSDP = "FullyShardedDataParallel"
+VALIDATION_ITEMS = (
+    "When passing validation_data, it must contain 2 (x_val, y_val) or 3 (x_val, y_val, val_sample_weights) items"
+)
+
+
+# --- model -----------------------------------------------------------------------------------------------------------
+
+
+def check_unwrapped(model: nn.Module, method: str) -> None:
+    """Raise RuntimeError for a model in which the user has wrapped a module for several processes."""
+    if not processes.has_group():  # without which torch does not wrap
+        return
+    for name, module in model.named_modules():
+        if isinstance(module, nn.parallel.DistributedDataParallel) or type(module).__name__ == FSDP:
+            where = f"the module {name!r}" if name else "the model"
+            raise RuntimeError(
+                f"{method}: {where} is wrapped for several processes ({type(module).__name__}), and {method} would "
+                f"not see that. {BY_HAND}."
+            )
 
 
 # --- data ------------------------------------------------------------------------------------------------------------
 
 
 def source_of(intake: Intake, x: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> Source:
-    """What a user gave as data, opened; a model without a graph yet is built for it.
+    """The source of the batches of a user's data; a model without a graph yet is built for it.
 
-    `options`: of `open_source`, with `method`, `batch_size` and `raw`.
+    `options`: those of `open_source`, among them `method`, `batch_size` and `raw`.
     """
     training, method, batch_size = intake.training, options["method"], options["batch_size"]
     model = training.model
@@ -42,8 +65,7 @@ def source_of(intake: Intake, x: Any, y: Any = None, sample_weight: Any = None, 
         _build_for(training, source, method)
     if raw:
         source.give_raw(intake.raw)
-    if source.samples is not None and source.batch_size is not None:
-        check_batches(training, source.samples, source.batch_size, method)
+    _check_batches_of(training, source, method)
     return source
 
 
@@ -60,9 +82,15 @@ def _build_for(training: Training, source: Source, method: str) -> None:
 
 
 def check_batches(training: Training, samples: int, batch_size: int, what: str) -> None:
-    """Raise ValueError for batches of another size than the model has fixed."""
+    """Raise ValueError where the batches do not have the size that the model has fixed."""
     model = training.model
     checks.check_batches(describe(model), fixed_batch_size(model), model.stateful, samples, batch_size, what)
+
+
+def _check_batches_of(training: Training, source: Source, what: str) -> None:
+    """As `check_batches`, where the source knows its sizes."""
+    if source.samples is not None and source.batch_size is not None:
+        check_batches(training, source.samples, source.batch_size, what)
 
 
 def validation_of(
@@ -75,9 +103,9 @@ def validation_of(
     steps: int | None,
     made: dict[str, Any],
 ) -> tuple[Source, Source | None]:
-    """What is trained on, and what is validated on.
+    """The sources to train on and to validate on.
 
-    `batch_size`: of arrays to validate on, that of the training where the validation has no `own_batch_size`.
+    `batch_size`: for arrays to validate on; it is that of the training where the validation has no `own_batch_size`.
     """
     if given is not None:
         if split:
@@ -96,8 +124,7 @@ def validation_of(
         checks.check_count("fit", "validation_batch_size", own_batch_size, least=1)
         parts[1].batch_size = own_batch_size
     for part in parts:
-        if part.samples is not None and part.batch_size is not None:
-            check_batches(training, part.samples, part.batch_size, "validation_split")
+        _check_batches_of(training, part, "validation_split")
     return parts
 
 
@@ -105,19 +132,28 @@ def _given_validation(
     training: Training, given: Any, batch_size: int | None, own_batch_size: int | None, options: dict[str, Any]
 ) -> Source:
     """`validation_data`, opened: arrays in a list, or what makes its own batches."""
-    several = isinstance(given, (list, tuple))
-    if not (several or hasattr(given, "shape")):
-        return source_of(Intake(training), given, batch_size=own_batch_size, **options)
-    if not several or len(given) not in (2, 3):
-        found = f"{len(given)} items" if several else type(given).__name__
-        raise ValueError(
-            "When passing validation_data, it must contain 2 (x_val, y_val) or 3 (x_val, y_val, val_sample_weights) "
-            f"items; found {found}."
-        )
-    return source_of(Intake(training), *given, batch_size=batch_size, **options)
+    if isinstance(given, (list, tuple)):
+        if len(given) not in (2, 3):
+            raise ValueError(f"{VALIDATION_ITEMS}; found {len(given)} items.")
+        return source_of(Intake(training), *given, batch_size=batch_size, **options)
+    if hasattr(given, "shape"):
+        raise ValueError(f"{VALIDATION_ITEMS}; found {type(given).__name__}.")
+    return source_of(Intake(training), given, batch_size=own_batch_size, **options)
 
 
 # --- callbacks -------------------------------------------------------------------------------------------------------
+
+
+def as_callbacks(given: Any) -> list[Any]:
+    """A flat list of callbacks from a list or tuple, a `CallbackList`, a single callback, or None.
+
+    A scheduler of `torch.optim.lr_scheduler` is wrapped in a `TorchScheduler`.
+    """
+    if given is None:
+        return []
+    if not isinstance(given, (list, tuple, CallbackList)):
+        given = [given]
+    return [TorchScheduler(item) if isinstance(item, SCHEDULERS) else item for item in given]
 
 
 def hooks_of(
@@ -129,18 +165,20 @@ def hooks_of(
     validates: bool = False,
     *last: Any,
 ) -> CallbackList:
-    """The user's callbacks, what shows the run, then `last`; those that keep the run's state after all others."""
+    """The user's callbacks, those that show the run, then `last`; those that store the state of the run come last."""
     verbose = level(verbose)
     found = [*as_callbacks(callbacks), *shown(verbose), *last]
     hooks = CallbackList(sorted(found, key=lambda callback: hasattr(callback, "resume")))
     hooks.set_model(training.model)
-    names = [] if training.compiled is None else training.model.metrics_names
-    known = source.samples is not None
-    params: dict[str, Any] = {"epochs": epochs, "verbose": verbose, "do_validation": validates}
-    if known:
+    names: list[str] = []
+    if training.compiled is not None:
+        names += training.model.metrics_names
+    params: dict[str, Any] = {"epochs": epochs, "verbose": verbose, "do_validation": validates, "steps": None}
+    if source.samples is not None:
         params = {"batch_size": source.batch_size, "samples": source.samples, **params}
-    params["steps"] = None if known else source.steps
-    # As in Keras 2.2.4, where a generator's run names its validation's numbers without one too.
-    params["metrics"] = [*names, *(f"val_{name}" for name in names)] if validates or not known else [*names]
-    hooks.set_params(params)
+    else:
+        params["steps"] = source.steps
+    if validates or source.samples is None:  # as in Keras 2.2.4, for a generator also without validation
+        names += [f"val_{name}" for name in names]
+    hooks.set_params({**params, "metrics": names})
     return hooks

@@ -1,4 +1,4 @@
-"""Predicting: on all samples, or on one at once, and a copy of a model that does nothing else."""
+"""Predicting: many samples, a single one, and a copy of a model that only predicts."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ import numpy as np
 import torch
 
 from torchkeras.base.arrays import as_tensor, to_numpy
-from torchkeras.callbacks.given import as_callbacks
 from torchkeras.data.batch import Batch
 from torchkeras.data.sources import Source
 from torchkeras.data.sources.arrays import ArraySource
 from torchkeras.engine.fit import runs
-from torchkeras.engine.fit.distributing import check_unwrapped
 from torchkeras.engine.fit.model_data import Intake
-from torchkeras.engine.fit.opening import hooks_of, source_of
+from torchkeras.engine.fit.opening import as_callbacks, check_unwrapped, hooks_of, source_of
 from torchkeras.engine.fit.turns import computing
 from torchkeras.engine.graph.call_forms import float_type, in_form, parameters_of
 from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_tensor
@@ -73,21 +71,22 @@ def predict(
 
 
 def _step(training: Training, source: Source, callbacks: Any) -> tuple[Callable[[Batch], list[Any]], bool]:
-    """What predicts a batch, and whether it may do so in `inference_mode`, which has to pay."""
+    """The step that predicts a batch, and whether to run it in `inference_mode`, which pays only in a long run."""
     if training.has_own("predict_step"):
         return training.own_steps.prediction, False
     run: Any = _compiled(training)
     # A callback may change weights between two batches: what was folded before them would be out of date.
     is_alone = run is None and not as_callbacks(callbacks)
-    if run is None:
-        network = training.network
-        run = Merged(network, source.samples) if is_alone else HookFreeCalls(network)
+    if is_alone:
+        run = Merged(training.network, source.samples)
+    elif run is None:
+        run = HookFreeCalls(training.network)
     is_long = isinstance(source, ArraySource) and source.steps >= WORTH_A_LOOK
     return lambda batch: predict_step(run.run, batch.inputs), is_alone and is_long and keeps_no_tensor(run)
 
 
 def _compiled(training: Training) -> Running | None:
-    """What predicts compiled by torch, where `compile` said so; the modules are looked at again."""
+    """The prediction compiled by torch, where `compile` asked for it; the modules are read again."""
     given = training.options
     options = compile_options(given.jit_compile, given.cuda_graph)
     if options is None:
@@ -100,13 +99,15 @@ def _compiled(training: Training) -> Running | None:
 
 
 def takes_at_once(training: Training, x: np.ndarray) -> bool:
-    """Whether an array is one sample of what the graph takes: there is nothing to be looked at or changed."""
+    """Whether an array is a single sample for a plain graph, with nothing else to check or convert."""
     model, given = training.model, training.options
-    taken = None if model._graph is None or training.own_code is not None else model._graph.one_sample
+    if model._graph is None or training.own_code is not None:
+        return False
+    shape = model._graph.one_sample
     return (
-        taken is not None
+        shape is not None
         and x.dtype in FLOATS
-        and (x.shape == taken or fits_shape(x.shape, taken))
+        and (x.shape == shape or fits_shape(x.shape, shape))
         and model._input_form is None
         and not training.has_own("predict_step")
         and not has_group()
@@ -115,9 +116,9 @@ def takes_at_once(training: Training, x: np.ndarray) -> bool:
 
 
 def predict_at_once(training: Training, x: np.ndarray) -> Any:
-    """The outputs for one sample, for which all else that `predict` does would take longer than the model."""
+    """The outputs for one sample, without all else that `predict` does, which would take longer than the model."""
     model = training.model
-    first = next(parameters_of(model), None)  # as which inputs of floats are computed with
+    first = next(parameters_of(model), None)  # of whose type the inputs become
     if first is not None and first.is_floating_point():
         device, dtype = first.device, first.dtype
     else:

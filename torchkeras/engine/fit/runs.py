@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from torchkeras.base.rules import is_integer
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logs import Logs
 from torchkeras.data.batch import Batch
@@ -18,11 +19,10 @@ from torchkeras.data.sources import Source
 from torchkeras.engine.fit.batched_scores import BatchedScores, may_wait
 from torchkeras.engine.fit.epoch import Executions, run_epoch
 from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess
-from torchkeras.engine.fit.sums import ordered
+from torchkeras.engine.fit.sums import Sums, ordered
 from torchkeras.engine.step.compiled_model import BatchStep, CompiledModel
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.step import constrain
-from torchkeras.resume.run import Run
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
@@ -33,25 +33,68 @@ Numbers = dict[str, torch.Tensor]  # device scalars by name
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What `fit` does beside its data.
+    """The options of a `fit`.
 
-    `step` gives the train step; asked for in each epoch, since a callback may change what trains. `validate` runs a
-    validation and gives its numbers; `due` says after which epochs. `named_alone`: see `Sums`. `together`: see
-    `Executions`.
+    `step` returns the train step, in each epoch, since a callback may change what trains. `validate` runs a validation
+    and returns its numbers, none where there is no data for it; `due` says after which epochs. `named_alone`: see
+    `Sums`. `together`: see `Executions`.
     """
 
     epochs: int
     order: str
     names: list[str]
     step: Callable[[], BatchStep]
-    validate: Callable[[CallbackList, Run], Numbers | None] | None
+    validate: Callable[[CallbackList, Run], Numbers]
     due: Callable[[int], bool]
     named_alone: bool = False
     together: int = 1
 
 
+class Run:
+    """One call of `fit`: the epoch, its batches and sums, and whether it was interrupted.
+
+    `interrupted`: set by a callback that has written a checkpoint in the middle of an epoch and wants the end. Where
+    a callback may ask for the state of the run, `resume.run.ResumableRun` stands in its place.
+    """
+
+    def __init__(self, training: Training, source: Source, epoch: int):
+        self.network: Model = training.model
+        self._training, self.source, self.epoch = training, source, epoch
+        self.sums = Sums()
+        self.interrupted = False
+
+    @property
+    def compiled(self) -> CompiledModel:
+        """The compiled model as it is now: a callback may have changed what trains."""
+        return self._training.ready()
+
+    @property
+    def processes(self) -> OneProcess:
+        """The processes that train together."""
+        return self._training.processes
+
+    @property
+    def midway(self) -> bool:
+        """Whether the next epoch is one that an earlier run has begun."""
+        return False
+
+    def opened(self, order: str) -> Iterator[Batch]:
+        """The batches of the epoch."""
+        self.begin_epoch()
+        return self.source.batches(order)
+
+    def begin_epoch(self) -> None:
+        """Reset the sums, the guard and the metrics."""
+        compiled = self.compiled
+        self.sums = self.processes.sums(compiled.kept, guard=compiled.guard)
+        if compiled.guard is not None:
+            compiled.guard.begin()
+        for metric in compiled.kept.values():
+            metric.reset_state()
+
+
 def fit(training: Training, run: Run, plan: Plan, hooks: CallbackList) -> None:
-    """Run the epochs, from that of `run` on."""
+    """Run the epochs, from `run.epoch` on."""
     model = training.model
     hooks.on_train_begin({})
     model.stop_training = False  # whatever a callback said before there was anything to stop, as in Keras
@@ -59,13 +102,13 @@ def fit(training: Training, run: Run, plan: Plan, hooks: CallbackList) -> None:
         if hasattr(callback, "resume"):
             callback.resume(run)
     while run.epoch < plan.epochs and (run.midway or not model.stop_training):
-        over = run.midway and model.stop_training  # what the epoch goes on from was its last batch
+        has_batches = not model.stop_training  # else the run before stopped at the last batch of this epoch
         hooks.on_epoch_begin(run.epoch, {})
         batches = run.opened(plan.order)
         run.sums.named_alone = plan.named_alone
-        if not over:
+        if has_batches:
             _train(training, run, plan, batches, hooks)
-        if run.interrupted or not run.sums.batches:  # none: the data has ended
+        if run.interrupted or not run.sums.batches:  # the data has ended
             break
         _end_epoch(training, run, plan, hooks)
         run.epoch += 1
@@ -102,18 +145,20 @@ def _end_epoch(training: Training, run: Run, plan: Plan, hooks: CallbackList) ->
             if compiled.parameters and optimizer is not None and optimizer.flush():
                 constrain(compiled)  # after gradients that waited for more batches
     numbers = ordered(run.sums.means(), plan.names)  # before the validation, which counts with the same metrics
-    validated = plan.validate(hooks, run) if plan.validate is not None and plan.due(run.epoch) else None
-    named = {f"val_{name}": value for name, value in (validated or {}).items()}
-    logs = Logs({**named, **numbers})  # in 2.2.4's order
+    validated: Numbers = {}
+    if plan.due(run.epoch):
+        validated = plan.validate(hooks, run)
+    named = {f"val_{name}": value for name, value in validated.items()}
+    logs = Logs({**named, **numbers})  # in the order of Keras 2.2.4
     run.source.on_epoch_end()
     hooks.on_epoch_end(run.epoch, logs)
     training.processes.agree_on_end(model)
 
 
 def look_at(compiled: CompiledModel, model: Model, place: str) -> bool:
-    """Whether training ends since a number was not finite; warns of it, and has it end, or raises, as the policy is.
+    """Whether a number was not finite, so that training ends: with a warning or, by the policy "raise", an error.
 
-    `place`: where that was, with a gap for the number of the batch.
+    `place`: where in the run, with a gap for the number of the batch.
     """
     if compiled.guard is None or not compiled.guard.tripped(now=True):
         return False
@@ -139,7 +184,7 @@ def evaluate(
 ) -> Numbers:
     """Run the batches of a source through a test step; the means in the order of `names`.
 
-    `late`: whether several batches may be scored at once, without the step, where nobody wants the numbers of one.
+    `late`: whether several batches may be scored at once, without the step, where no hook needs the numbers of one.
     `together`: see `Executions`. `processes`: those that share the batches.
     """
     sums = processes.sums(compiled.kept, named_alone)
@@ -169,7 +214,7 @@ def predict(
     processes: OneProcess = ONE_PROCESS,
     gather: bool = True,
 ) -> list[np.ndarray]:
-    """The outputs for all samples of a source; nothing is kept on the device. `together`: see `Executions`.
+    """The outputs for all samples of a source, in host memory. `together`: see `Executions`.
 
     `processes`: those that share the batches, `gather`: whether each of them gets the outputs of all.
     """
@@ -198,11 +243,9 @@ def due_epochs(frequency: Any) -> Callable[[int], bool]:
 
     Raises ValueError for neither a positive integer nor a list of them.
     """
-    listed = isinstance(frequency, Sequence) and not isinstance(frequency, str)
-    due: list[Any] = list(frequency) if listed else [frequency]
-    positive = [isinstance(each, (int, np.integer)) and not isinstance(each, bool) and each > 0 for each in due]
-    if not positive or not all(positive):
-        raise ValueError(f"fit: validation_freq must be a positive integer or a list of them; found {frequency!r}.")
-    if listed:
+    if is_integer(frequency) and frequency > 0:
+        return lambda epoch: (epoch + 1) % frequency == 0
+    if isinstance(frequency, Sequence) and frequency and all(is_integer(each) and each > 0 for each in frequency):
+        due = list(frequency)
         return lambda epoch: epoch + 1 in due
-    return lambda epoch: (epoch + 1) % due[0] == 0
+    raise ValueError(f"fit: validation_freq must be a positive integer or a list of them; found {frequency!r}.")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,7 @@ from torchkeras.metrics import Metric
 WIDE = (torch.float32, torch.float64)
 
 Numbers = Mapping[str, torch.Tensor]  # device scalars by name
-Done = Sequence[tuple[Numbers, int]]  # of each of some batches the numbers and the size
+Done = Sequence[tuple[Numbers, int]]  # the numbers and the size of some batches
 
 
 @dataclass
@@ -28,9 +28,9 @@ class Sums:
     """The reported numbers of an epoch so far: sums weighted by batch size, the samples seen, the batches done, the
     size of the last one.
 
-    `kept`: the metrics that keep a state of their own; with `named_alone` only those among the numbers are reported, as
-    a step of the user's own may have left others as they were. `guard`: tells which batches are left out; None where
-    all count. Where several processes share each batch, `distribution.shared_sums.SharedSums` stands in its place.
+    `kept`: the metrics with a state of their own; with `named_alone` only those that the numbers name are reported,
+    since a custom step may not have updated the others. `guard`: leaves batches out; None where all count. Where
+    several processes share each batch, `distribution.shared_sums.SharedSums` stands in its place.
     """
 
     kept: Mapping[str, Metric] = field(default_factory=dict)
@@ -42,11 +42,12 @@ class Sums:
     guard: Guard | None = None
 
     def add(self, values: Numbers, size: int) -> None:
-        """Take the numbers of one more batch, which record no gradients.
+        """Add the numbers of one more batch, which record no gradients.
 
-        Raises RuntimeError when their names are others than before.
+        Raises RuntimeError when their names differ from those before.
         """
-        values = values if self.guard is None else self.guard.counting(values)
+        if self.guard is not None:
+            values = self.guard.counting(values)
         if not size:  # a sample that stood in for none
             values = {name: torch.zeros_like(value) for name, value in values.items()}
         if not self.totals:
@@ -66,17 +67,17 @@ class Sums:
         self.last_size = size
 
     def means(self) -> dict[str, torch.Tensor]:
-        """The means, and what the metrics with state give, as device scalars."""
+        """The means, and the results of the metrics with state, as device scalars."""
         if self.guard is not None:
             return self._means(self.totals, self.guard.good_samples)  # 0 / 0 where all are left out
         return self._means(self.totals, max(self.seen, 1))
 
     def _means(self, totals: Numbers, seen: Any) -> dict[str, torch.Tensor]:
         means = {name: total / seen for name, total in totals.items()}
-        return {**means, **results(self.kept, means if self.named_alone else self.kept)}
+        return {**means, **results(self._reporting(means))}
 
     def means_of(self, done: Done) -> Mapping[str, Any]:
-        """The means of some batches, and as functions what the metrics with state say of all batches so far."""
+        """The means of some batches, and as functions the results of the metrics with state for all batches so far."""
         last, _ = done[-1]
         if len(done) == 1 or not last:
             return {**last, **self.reported(last)}
@@ -86,22 +87,26 @@ class Sums:
         return {**means.means(), **self.reported(last)}
 
     def reported(self, values: Numbers) -> dict[str, Callable[[], Any]]:
-        """What metrics with state say of all batches so far, as functions; `values`: the numbers of the last one."""
-        names = values if self.named_alone else self.kept
-        return {name: self.kept[name].result for name in names if name in self.kept}
+        """The results of the metrics with state for all batches so far, as functions; `values`: of the last batch."""
+        return {name: metric.result for name, metric in self._reporting(values).items()}
+
+    def _reporting(self, values: Numbers) -> Mapping[str, Metric]:
+        """The metrics with state that are reported next to these numbers."""
+        if not self.named_alone:
+            return self.kept
+        return {name: self.kept[name] for name in values if name in self.kept}
 
     def of_one(self, step: BatchStep, batch: Batch) -> dict[str, torch.Tensor]:
-        """The numbers of a batch alone, on which a step is run."""
+        """Run a step on one batch; its numbers alone."""
         values = step(batch)
-        return {**values, **results(self.kept, values if self.named_alone else self.kept)}
+        return {**values, **results(self._reporting(values))}
 
 
 def ordered(values: Numbers, names: list[str]) -> dict[str, torch.Tensor]:
     """Numbers in the order of `names`; those with other names after them."""
-    known = [name for name in names if name in values]
-    return {name: values[name] for name in [*known, *(name for name in values if name not in names)]}
+    return {name: values[name] for name in dict.fromkeys((*names, *values)) if name in values}
 
 
-def results(kept: Mapping[str, Metric], names: Iterable[str]) -> dict[str, torch.Tensor]:
-    """What those of the metrics with these names give now. Raises TypeError for one that gives no numbers."""
-    return {name: as_reported(name, kept[name].result()) for name in names if name in kept}
+def results(metrics: Mapping[str, Metric]) -> dict[str, torch.Tensor]:
+    """The present results of metrics by name. Raises TypeError for one that gives no numbers."""
+    return {name: as_reported(name, metric.result()) for name, metric in metrics.items()}

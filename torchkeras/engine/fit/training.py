@@ -1,4 +1,4 @@
-"""`Training`: how a model trains: what `compile` was given, what that settles to, and the state of its runs."""
+"""`Training`: how a model trains: the options of `compile`, the compiled model, and the state of its runs."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ from torchkeras.callbacks.monitoring import rises_by_words
 from torchkeras.data.sources import Source
 from torchkeras.engine.building.building import move_modules
 from torchkeras.engine.dtypes import mixed_layers
-from torchkeras.engine.fit.compile_options import CompileOptions, compile_arguments
+from torchkeras.engine.fit.compile_options import CompileOptions
 from torchkeras.engine.fit.custom_steps import BUILT_IN, OwnSteps
 from torchkeras.engine.fit.distributing import joined_by, refuse_compiling
 from torchkeras.engine.fit.graph_losses import AddedToGraph, trained_network
 from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess
 from torchkeras.engine.fit.symbolic_scores import Scores, refuse
+from torchkeras.engine.fit.training_config import compile_arguments
 from torchkeras.engine.fit.turns import Turn
 from torchkeras.engine.fit.watched import Changing, ChangingWeights
 from torchkeras.engine.graph.network import Network
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
 NOTHING_GIVEN = CompileOptions()
 OWN_STEP = (
     "is for the built-in train step; {} has one of its own: compile what it calls by torch.compile, and leave that "
-    "option away."
+    "option out."
 )
 NOTHING_TRAINS = (
     "{} does not have any trainable weights: all are frozen, and the optimizer changes none. Unfreeze some, by "
@@ -71,7 +72,7 @@ NOTHING_TRAINS = (
 )
 
 
-# What `Training.state` may hold, and what earlier pickles hold beside it.
+# The keys that `Training.state` may have, and further ones that earlier pickles have.
 OF_STATE = frozenset(("_given", "_is_compiled", "_specs", "_has_run"))
 EARLIER = frozenset(
     (
@@ -84,11 +85,11 @@ EARLIER = frozenset(
 class Training:
     """How one model trains. Every model has one, compiled or not.
 
-    What a class of models may override (`optimizer`, `metrics`, `metrics_names` and the like) is asked of the model.
+    Attributes that a class of models may override (`optimizer`, `metrics`, `metrics_names`) are read from the model.
 
-    `options`: what `compile` was given. `compiled`: what it settles to, once it is known. `added`: losses and metrics
-    of the graph that `add_loss` and `add_metric` were given. `is_fitting`: whether a `fit` is under way, and
-    `validated`: what that validates on.
+    `options`: the arguments of `compile`. `compiled`: the compiled model, once it is settled. `added`: the losses and
+    metrics passed to `add_loss` and `add_metric`. `is_fitting`: whether a `fit` runs, and `validated`: the data that it
+    validates on.
     """
 
     def __init__(self, model: Model):
@@ -108,12 +109,14 @@ class Training:
 
     @property
     def own_code(self) -> OwnCode | None:
-        """Of a model whose class computes by a `call` or `forward` of its own."""
-        return self.model._own_code if self.model._has_own_code else None
+        """The code of a model whose class computes by its own `call` or `forward`."""
+        if self.model._has_own_code:
+            return self.model._own_code
+        return None
 
     @lazy_property
     def own_steps(self) -> OwnSteps:
-        """What steps of a user's own ask for, and how they run."""
+        """Runs the custom steps of the class."""
         return OwnSteps(self)
 
     @lazy_property
@@ -121,27 +124,29 @@ class Training:
         """The turn of the threads."""
         return Turn()
 
-    # --- what `compile` was given ------------------------------------------------------------------------------------
+    # --- options of `compile` ----------------------------------------------------------------------------------------
 
     def compile(self, optimizer: Any, **options: Any) -> None:
-        """Take the options; settle what they mean where the model is built, else when it will be."""
+        """Set the options, and settle them now if the model is built, else when it is."""
         self.options = CompileOptions(self.optimizer_for(optimizer), **options)
         self.is_compiled, self.compiled, self._joined = True, None, None
         if self.model._is_connected:
             self.settle()
 
     def change(self, name: str, value: Any) -> None:
-        """Take another value of one option, as an attribute of the model that is set."""
+        """Set one option, as the attribute of the model does."""
         self.options = replace(self.options, **{name: value})
         self.compiled, self._joined = None, None
 
     def forget(self) -> None:
-        """Something has changed that the compiled model depends on: settle it again when it is asked for."""
+        """Something that the compiled model depends on has changed: settle it again at its next use."""
         self.compiled = None
 
     def optimizer_for(self, given: Any) -> Any:
-        """The optimizer that was given, as an object; None for a class whose `train_step` has optimizers of its own."""
-        return None if given is None and self.has_own("train_step") else optimizers.get(given)
+        """The optimizer as an object; None for a class whose `train_step` has optimizers of its own."""
+        if given is None and self.has_own("train_step"):
+            return None
+        return optimizers.get(given)
 
     @property
     def optimizer(self) -> Any:
@@ -157,15 +162,14 @@ class Training:
 
     @property
     def processes(self) -> OneProcess:
-        """Those that train the model together: `ONE_PROCESS` where this one trains it alone."""
+        """The processes that train the model together: `ONE_PROCESS` where this one trains it alone."""
         if not (self.is_compiled and _is_distributed(self.options.distribute)):
             return ONE_PROCESS
-        joined = self._joined
-        if joined is None:
-            joined = self._joined = joined_by(self)
-        return joined
+        if self._joined is None:
+            self._joined = joined_by(self)
+        return self._joined
 
-    # --- what it settles to ------------------------------------------------------------------------------------------
+    # --- the compiled model ------------------------------------------------------------------------------------------
 
     def check_compiled(self) -> None:
         """Raise RuntimeError for a model that is not compiled."""
@@ -184,12 +188,12 @@ class Training:
         return compiled
 
     def settle(self) -> CompiledModel:
-        """Resolve what `compile` was given against the outputs, and collect the weights that train."""
+        """Assign losses and metrics to the outputs, and collect the weights that train."""
         return settle(self)
 
     @property
     def network(self) -> Network:
-        """What computes: the model itself, or the graph around its own code."""
+        """The network that computes: the model itself, or the graph around its own code."""
         if self.own_code is None:
             return self.model
         if self.own_code.network is None:
@@ -200,7 +204,7 @@ class Training:
 
     @property
     def is_alone(self) -> bool:
-        """Whether the class's own code and step are all that trains it: then no shapes, outputs or graph are needed."""
+        """Whether only code and step of the class train it: then no shapes, outputs or graph are needed."""
         if self.own_code is None or self.model._graph is not None or not self.has_own("train_step"):
             return False
         asked = self.model.loss, self.model.metrics, self.model.weighted_metrics
@@ -220,28 +224,30 @@ class Training:
 
     @property
     def directions(self) -> Named:
-        """Whether more is better, for each number that the model reports; None where nothing says so."""
+        """Whether more is better, for each number that the model reports; None where it is not known."""
         if not (self.is_compiled and self.model._is_connected):
             return Named()
         compiled = self.ready()
         found: dict[str, bool | None] = dict.fromkeys(self.model.metrics_names, False)  # losses
         for target in compiled.targets:
             for each in target.measures:
-                declared, own_name = higher_is_better(each.metric), each.name.removeprefix(f"{target.name}_")
-                found[each.name] = rises_by_words(own_name) if declared is None else declared
+                rises = higher_is_better(each.metric)
+                if rises is None:
+                    rises = rises_by_words(each.name.removeprefix(f"{target.name}_"))
+                found[each.name] = rises
         return Named({**found, **{name: rises_by_words(name) for name in compiled.added_metrics}})
 
     def step(self, kind: str) -> Any:
-        """The step of kind "train" or "test", over a `Batch`: the user's own or the built-in one.
+        """The step "train" or "test" over a `Batch`: that of the user's class or the built-in one.
 
         Raises ValueError where there is no loss for it, or no optimizer.
         """
-        compiled, own = self.ready(), self.own_steps.step(kind)
+        compiled = self.ready()
         compiled.calls.look_again()
         if compiled.settled != SETTLED.count and compiled.look_again is not None:
             compiled.look_again()
-        if own is not None:
-            return self._guarded(own) if kind == "train" else own
+        if self.has_own(f"{kind}_step"):
+            return self._guarded(self.own_steps.step(kind), kind)
         if not has_loss(self, compiled.targets):
             raise ValueError(
                 f"{self.described} has no loss for an evaluation: give compile a `loss`, or its class a {kind}_step."
@@ -253,18 +259,20 @@ class Training:
                 f"{self.described} has no optimizer to train with: its `optimizer` was set to None. Set another, or "
                 "compile the model again."
             )
-        chosen = compiled.learn
-        return partial(train_step, compiled, learn=chosen.present if isinstance(chosen, Auto) else chosen)
+        learn = compiled.learn
+        if isinstance(learn, Auto):
+            learn = learn.present
+        return partial(train_step, compiled, learn=learn)
 
-    def _guarded(self, own: Any) -> Any:
-        """A train step of the user's own, under the guard of `on_nonfinite` where there is one."""
+    def _guarded(self, own: Any, kind: str) -> Any:
+        """A custom step; a train step is watched by the guard of `on_nonfinite` where there is one."""
         guard = self.ready().guard
-        if guard is None:
+        if kind != "train" or guard is None:
             return own
         return lambda batch: guard.watched(partial(own, batch), batch.size)
 
     def compile_as(self, training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> bool:
-        """Compile as a file says; False, and nothing is done, if it names no loss and the model has none itself."""
+        """Compile as a file says; False, without compiling, if neither the file nor the model has a loss."""
         names_loss = any(each is not None for each in tree_leaves(training["loss"]))
         if not (names_loss or self.has_own("train_step") or has_loss(self, ())):
             return False
@@ -274,9 +282,9 @@ class Training:
     # --- copies ------------------------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """What a copy and a pickle of the model hold of this, by the names that attributes of models once had.
+        """The part of the state of a copy or pickle of the model, by the names that attributes of models once had.
 
-        The compiled model holds the layers' tensors by identity: a copy settles its own, from what compile was given.
+        The compiled model holds the layers' tensors by identity: a copy settles its own, from the options of compile.
         Its optimizer has the copy's own parameters, with their state.
         """
         state: dict[str, Any] = {}
@@ -301,17 +309,17 @@ def training_of(model: Model) -> Training:
 
 def _is_distributed(setting: Any) -> bool:
     """Whether `compile(distribute=)` says that processes train together."""
-    if setting == "auto":
-        launched = any(map(os.environ.__contains__, RANKS))
-        return (has_group() or launched) and world_size() > 1
-    return setting is not None
+    if setting != "auto":
+        return setting is not None
+    launched = not os.environ.keys().isdisjoint(RANKS)
+    return (has_group() or launched) and world_size() > 1
 
 
 # --- the compiled model ----------------------------------------------------------------------------------------------
 
 
 def settle(training: Training) -> CompiledModel:
-    """Make and keep the compiled model. Raises ValueError and TypeError as `Model.compile` says."""
+    """Make and store the compiled model. Raises ValueError and TypeError as `Model.compile` says."""
     processes = training.processes
     processes.prepare(training.model)
     owns_step = training.has_own("train_step")
@@ -324,14 +332,15 @@ def settle(training: Training) -> CompiledModel:
     else:
         compiled = _settled_with_graph(training, processes)
     training.compiled = compiled
+    compiled.placed = places(compiled.parameters)
     compiled.replicas = processes.replicas(compiled, by_hand=owns_step)
     return compiled
 
 
 def _settled_alone(training: Training) -> CompiledModel:
-    """For a class that computes and trains by itself: the weights that train.
+    """The compiled model of a class that computes and trains by itself: only the weights that train.
 
-    Those there are now; once more when the first call has built the others.
+    These are the weights so far; it is settled again when the first call has built the others.
     """
     model = training.model
     if not model._is_settled:
@@ -355,7 +364,7 @@ def _settled_alone(training: Training) -> CompiledModel:
 
 
 def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledModel:
-    """For a model with a graph, which these processes train."""
+    """The compiled model of a model with a graph, which these processes train."""
     model, given, added = training.model, training.options, training.added
     owns_step, owns_loss = training.has_own("train_step"), training.has_own("compute_loss")
     network, graph, targets, scores = _targets(training)
@@ -366,7 +375,9 @@ def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledMo
     variables, parameters = trained(weights)
     regularized, mixed = penalized(model, weights), mixed_layers(network)
     _bind_optimizer(training, variables, parameters, [target.objective.given for target in targets])
-    if owns_loss:  # which may want probabilities
+    own_loss = None
+    if owns_loss:  # which may need probabilities
+        own_loss = training.own_steps.loss
         targets = [target.with_activation() for target in targets]
     if not (owns_step or has_loss(training, targets)):
         raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
@@ -387,7 +398,7 @@ def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledMo
         added_losses=len(added.losses),
         added_metrics=list(added.metrics),
         fed=list(scores.targets),
-        own_loss=training.own_steps.loss if owns_loss else None,
+        own_loss=own_loss,
         ends=(model, network, *(graph.outputs[target.index]._keras_history.layer for target in targets)),
         widened=tuple(k for k, each in enumerate(graph.outputs) if mixed and each.dtype in HALF_TYPES),
         guard=guard,
@@ -417,7 +428,7 @@ def _look_again(training: Training, compiled: CompiledModel) -> None:
 
 
 def _targets(training: Training) -> tuple[Network, Graph, list[Target], Scores]:
-    """What a step computes, its graph, the losses and metrics of its outputs, and those that the graph itself computes.
+    """The network of a step, its graph, the losses and metrics of its outputs, and those computed in the graph.
 
     Raises as `resolve`, and as `symbolic_scores`.
     """
@@ -446,17 +457,18 @@ def _check_names(targets: list[Target], added: AddedToGraph) -> None:
 
 
 def _refuse_frozen_scores(targets: list[Target]) -> None:
-    """Raise ValueError for a user's loss or metric that holds a value computed from weights as it was once."""
-    theirs: list[Any] = []
+    """Raise ValueError for a user's loss or metric that holds a value computed from weights that have changed since."""
+    theirs: dict[str, Any] = {}
     for target in targets:
-        scores = (target.objective.given, *(measure.metric for measure in target.measures))
-        theirs += [each for each in scores if not installed(getattr(each, "__module__", None) or "")]
+        for each in (target.objective.given, *(measure.metric for measure in target.measures)):
+            if not installed(getattr(each, "__module__", None) or ""):
+                theirs[name_of(each)] = each
     if theirs:
-        refuse_frozen("compile", {name_of(each): each for each in theirs})
+        refuse_frozen("compile", theirs)
 
 
 def has_loss(training: Training, targets: Sequence[Target]) -> bool:
-    """Whether there is something that the built-in steps can compute a loss of."""
+    """Whether there is anything that gives the built-in steps a loss."""
     model = training.model
     return bool(
         targets
@@ -469,7 +481,7 @@ def has_loss(training: Training, targets: Sequence[Target]) -> bool:
 
 
 def _may_add_losses(model: nn.Module) -> bool:
-    """Whether the class of some layer speaks of `add_loss`."""
+    """Whether the code of some layer calls `add_loss`."""
     for module in model.modules():
         for name in ("call", "forward"):
             method = inspect.unwrap(getattr(type(module), name, None))  # type: ignore[arg-type]
@@ -484,9 +496,9 @@ def _may_add_losses(model: nn.Module) -> bool:
 def _bind_optimizer(
     training: Training, variables: list[Variable], parameters: list[torch.Tensor], losses: list[Any]
 ) -> None:
-    """Give the optimizer, where there is one, the parameters of what trains.
+    """Give the optimizer, if there is one, the parameters that train.
 
-    Raises ValueError for what it would not reach, and warns of tensors that are no weights though they look it.
+    Raises ValueError for parameters that it would not update, and warns of tensors that look like weights and are none.
     """
     optimizer = training.options.optimizer
     if optimizer is not None:
@@ -500,19 +512,19 @@ def _bind_optimizer(
 
 
 def _constrained(training: Training, variables: list[Variable]) -> list[Variable]:
-    """Those with a constraint that the optimizer trains; where there is none, the user's own do."""
+    """The variables with a constraint that the optimizer trains; without an optimizer, all with a constraint."""
     trains = getattr(training.options.optimizer, "trains", lambda tensors: True)
     return [each for each in variables if each.constraint is not None and trains(each.tensors)]
 
 
 @contextmanager
 def collected(training: Training, compiled: CompiledModel) -> Iterator[None]:
-    """Gradients for the weights that trained when the model was compiled, but not for what was frozen since then.
+    """Gradients for the weights that trained when the model was compiled, but not for those frozen since.
 
-    What `trainable=False` has frozen for another model, which was compiled after it, trains in this one still.
+    Weights that `trainable=False` has frozen for another model, compiled later, still train in this one.
     """
     imported("torch.fx.experimental.symbolic_shapes")  # torch does so for its first gradients
-    placed = [(parameter.device, parameter.dtype) for parameter in compiled.parameters]
+    placed = places(compiled.parameters)
     if placed != compiled.placed:  # the model was moved: its optimizer state follows
         if compiled.optimizer is not None:
             compiled.optimizer.bind(compiled.parameters)
@@ -528,10 +540,15 @@ def collected(training: Training, compiled: CompiledModel) -> Iterator[None]:
             parameter.requires_grad_(False)
 
 
-def _warn_of_changes(training: Training, compiled: CompiledModel) -> set[int]:
-    """Warn where other weights ask for gradients than did at `compile`, or none.
+def places(parameters: Sequence[torch.Tensor]) -> list[Any]:
+    """Where parameters lie: an optimizer whose parameters have moved must be bound again."""
+    return [(parameter.device, parameter.dtype, parameter.stride()) for parameter in parameters]
 
-    Gives the ids of the parameters that were frozen for another model.
+
+def _warn_of_changes(training: Training, compiled: CompiledModel) -> set[int]:
+    """Warn where not the same weights require gradients as at `compile`, or none do.
+
+    Returns the ids of the parameters that were frozen for another model.
     """
     lent: set[int] = set()
     asking = {id(each) for each in training.model.parameters() if each.requires_grad}
@@ -548,7 +565,7 @@ def _warn_of_changes(training: Training, compiled: CompiledModel) -> set[int]:
 
 
 def _held_and_lent(training: Training) -> tuple[set[int], set[int]]:
-    """The ids of the parameters that `trainable=False` has frozen, and of those that it froze for another model."""
+    """The ids of the parameters that `trainable=False` froze, and of those that it froze for another model."""
     held: set[int] = set()
     lent: set[int] = set()
     for owner in training.weight_owners():
@@ -559,22 +576,23 @@ def _held_and_lent(training: Training) -> tuple[set[int], set[int]]:
 
 
 def _changes(training: Training, compiled: CompiledModel, held: set[int], lent: set[int]) -> str:
-    """What to warn of: other weights ask for gradients than did at `compile`, or none does; "" for nothing."""
+    """The text of the warning of `_warn_of_changes`; "" for none."""
     model, parameters = training.model, compiled.parameters
     now = {id(tensor) for variable in model.trainable_weights for tensor in variable.tensors}
-    if now != {id(each) for each in parameters if each.requires_grad or id(each) in held}:
-        frozen = {id(each) for each in parameters if not each.requires_grad and id(each) in held}
+    asking = {id(each) for each in parameters if each.requires_grad}
+    frozen = held.intersection(map(id, parameters)) - asking
+    if now != asking | frozen:
         return discrepancy(model.weights, parameters, frozen, lent)
     if now or lent or training.has_own("train_step") or not any(each.trainable for each in model.weights):
         return ""
     return NOTHING_TRAINS.format(training.described)
 
 
-# --- what looks at each step's numbers -------------------------------------------------------------------------------
+# --- guards of a step ------------------------------------------------------------------------------------------------
 
 
 def _guard(training: Training) -> Guard | None:
-    """What does as `on_nonfinite` says."""
+    """The guard of `on_nonfinite`."""
     policy = training.options.on_nonfinite
     if policy is None:
         return None
@@ -582,7 +600,7 @@ def _guard(training: Training) -> Guard | None:
 
 
 def _loss_scale(training: Training, mixed: list[Any], guard: Guard | None) -> LossScale | None:
-    """What scales the loss where layers compute in float16, whose gradients may be too small or too large.
+    """The scale of the loss where layers compute in float16, whose gradients may be too small or too large.
 
     `mixed`: the layers that compute in 16 bits.
     """
@@ -600,13 +618,12 @@ def _with_activity_regularizer(network: nn.Module) -> list[Any]:
 
 
 def _hook_activities(model: nn.Module, *, by_hand: bool) -> None:
-    """Let the activity regularizers count that the generated code does not ask; all, in a step `by_hand`."""
+    """Hook the activity regularizers that the generated code does not call; in a step `by_hand`, all of them."""
     graphed = {layer for network in model.modules() if isinstance(network, Network) for layer in network.layers}
     asked = _with_activity_regularizer(model)
     parts: set[Any] = set()  # of wrappers
-    for layer in asked:
-        if layer in graphed:
-            parts.update(layer.modules())
+    for layer in graphed.intersection(asked):
+        parts.update(layer.modules())
     parts -= graphed
     for module in asked:
         if module not in parts and (by_hand or module not in graphed):

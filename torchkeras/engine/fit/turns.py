@@ -1,7 +1,7 @@
-"""Several threads at one model: what a call may do while another one goes on.
+"""Several threads at one model: what a call may do while another one runs.
 
 Any number may predict, also while one trains. Two that train would each overwrite what the other has learned: the
-second one gets an error. Two that evaluate count in the same metrics: the second one waits.
+second one raises an error. Two that evaluate count in the same metrics: the second one waits.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -51,7 +51,8 @@ def in_turn(training: Training, method: str, trains: bool = False) -> Iterator[N
             )
     before = turn.trainer
     try:
-        turn.trainer = threading.current_thread().name if trains else before
+        if trains:
+            turn.trainer = threading.current_thread().name
         yield
     finally:
         turn.trainer = before
@@ -86,27 +87,31 @@ def _kept_in_training(training: Training) -> Iterator[None]:
 
 
 def counting(training: Training, method: str, reset: bool) -> AbstractContextManager[None]:
-    """Metrics with a state count what is inside the block, by itself if they are `reset`."""
-    return counted_apart(training, method, reset) if training.ready().kept else AS_IT_IS
+    """Metrics with a state count what is inside the block, and nothing else if they are `reset`."""
+    if not training.ready().kept:
+        return AS_IT_IS
+    return counted_apart(training, method, reset)
 
 
 @contextmanager
 def counted_apart(training: Training, method: str, reset: bool | None = None) -> Iterator[None]:
-    """What metrics have counted of something under way, in this model or another, is saved for the time of the block.
+    """Save what the metrics have counted of something under way, in this model or another, and restore it at the end.
 
-    `reset`: whether those that count nothing else begin at 0; None leaves it to the block.
+    `reset`: whether metrics that count nothing else begin at 0; None leaves it to the block.
     """
     metrics = training.ready().kept
-    with in_turn(training, method) if metrics else nullcontext():
-        under_way = {name: metric for name, metric in metrics.items() if id(metric) in COUNTING}
-        if under_way and reset is False:
+    if not metrics:
+        yield
+        return
+    with in_turn(training, method):
+        states = {name: metric.state_dict() for name, metric in metrics.items() if id(metric) in COUNTING}
+        if states and reset is False:
             raise ValueError(
                 f"{method}: reset_metrics=False would go on with what the metrics have counted of the epoch of "
-                "`fit` that is under way: leave it away."
+                "`fit` that is under way: leave it out."
             )
-        states = {name: metric.state_dict() for name, metric in under_way.items()}
         for name, metric in metrics.items():
-            if name in under_way or (reset and metric._resets_by_batch):
+            if name in states or (reset and metric._resets_by_batch):
                 metric.reset_state()
         ids = Counter(map(id, metrics.values()))
         COUNTING.update(ids)

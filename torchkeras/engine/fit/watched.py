@@ -1,4 +1,4 @@
-"""What the guards of a step look after: all that a training step of a model changes in place."""
+"""All that a training step of a model changes in place, for the guards of a step."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ class Changing:
         return {id(tensor): sharing().part(tensor) for tensor in (*compiled.parameters, *state)}
 
     def counted(self) -> dict[Any, torch.Tensor]:
-        kept = [tensor for metric in self._training.ready().kept.values() for tensor in metric.variables]
-        buffers = {name: buffer for name, buffer in self._training.model.named_buffers() if buffer.numel()}
-        return {**buffers, **{id(tensor): tensor for tensor in kept}}
+        buffers = self._training.model.named_buffers()
+        found: dict[Any, torch.Tensor] = {name: buffer for name, buffer in buffers if buffer.numel()}
+        for metric in self._training.ready().kept.values():
+            found |= {id(tensor): tensor for tensor in metric.variables}
+        return found
 
     def forget(self, known: set[Any]) -> None:
         compiled, optimizer = self._training.ready(), self._training.model.optimizer
@@ -41,7 +43,9 @@ class ChangingWeights(Changing):
     """What an update of the weights changes in place, unless the optimizer itself can skip it."""
 
     def trained(self) -> dict[Any, torch.Tensor]:
-        return {} if getattr(self._training.model.optimizer, "can_skip", False) else super().trained()
+        if getattr(self._training.model.optimizer, "can_skip", False):
+            return {}
+        return super().trained()
 
     def counted(self) -> dict[Any, torch.Tensor]:
         return {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchkeras import registry
 from torchkeras.base.nested import slots_as_written
-from torchkeras.engine.fit.compile_options import mapped, several_of_one_layer
+from torchkeras.engine.fit.training_config import mapped, several_of_one_layer
 from torchkeras.engine.graph.call_forms import output_form_of
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.containers.limits import LIMITS, Limits

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from torchkeras import metrics, registry
-from torchkeras.engine.fit.compile_options import mapped
+from torchkeras.engine.fit.training_config import mapped
 from torchkeras.engine.graph.network import names_by_layers
 from torchkeras.engine.graph.trace import has_own_code
 from torchkeras.engine.step.targets import by_output

@@ -7,7 +7,7 @@ import warnings
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from torchkeras.engine.fit.compile_options import own_training_config, training_config
+from torchkeras.engine.fit.training_config import own_training_config, training_config
 from torchkeras.saving.containers import archive, json_text
 from torchkeras.saving.containers.hdf5 import writing
 from torchkeras.saving.extra_keys import extra_facts, with_extra_keys

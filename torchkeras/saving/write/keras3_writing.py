@@ -12,7 +12,7 @@ from torchkeras import registry
 from torchkeras.base.dtype_names import dtype_name
 from torchkeras.base.nested import POSITIONAL, bound, put_together
 from torchkeras.engine.facts import is_own
-from torchkeras.engine.fit.compile_options import training_config
+from torchkeras.engine.fit.training_config import training_config
 from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.call_forms import input_form_of, output_form_of
 from torchkeras.engine.graph.network import Network
