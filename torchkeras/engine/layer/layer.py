@@ -26,7 +26,7 @@ from torchkeras.base.nested import tensors_in
 from torchkeras.base.rules import refuse_unknown
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine import options
-from torchkeras.engine.adapters.tracked import KINDS, tracked, wanted
+from torchkeras.engine.adapters.tracked import KINDS, to_track, tracked
 from torchkeras.engine.base_layer import BaseLayer
 from torchkeras.engine.building.building import add_weight, build_from_modules, build_once, named_shape, on_meta
 from torchkeras.engine.dtypes import input_type, take_policy
@@ -258,7 +258,7 @@ class Layer(BaseLayer):
                 name_weight(self, added, name)
                 return
             changes = name in self._changeable and not self._is_users  # whose own code may read a tensor there
-        elif type(value) in KINDS and self._is_users and name not in ENGINES_OWN and wanted(value):
+        elif self._is_users and name not in ENGINES_OWN and to_track(value):
             changes = False
             if getattr(declared, "fset", None) is None:  # a property takes the list itself
                 value = tracked(value)
