@@ -18,7 +18,7 @@ import torch
 from torchkeras.base.interrupts import imported, whole_imports
 from torchkeras.base.tracing import islands
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
-from torchkeras.engine.modes import MODE, held
+from torchkeras.engine.modes import MODE, locked_mode
 
 CAPTURED = {"mode": "reduce-overhead"}  # the options of torch.compile by which it captures a CUDA graph
 CAPTURING = ("reduce-overhead", "max-autotune", "cudagraphs")  # the modes and backends that do
@@ -72,7 +72,7 @@ class OneGraph(Generic[Result]):
             )
         with self._lock:
             if self._takes(calls, given):
-                with held(calls.minding, MODE.training):
+                with locked_mode(calls.minding, MODE.training):
                     return self._by_graph(plain, makers, (*given, *more))
         return plain()
 
