@@ -3,8 +3,8 @@
 torch stores a mode in each module, `module.training`. To set it for one call would change it for the calls of all other
 threads. So a call with a mode of its own, such as those of `predict`, sets it in `MODE`; a layer's `training` is the
 mode of the call, or else the one that the module stores. A torch module inside a layer reads only its stored mode: that
-is set while the layer computes, and calls that need the other mode wait (`locked_mode`). So it is for every module whose
-code, hooks or parametrizations may read the mode, in layers of this package too, where a user may put anything.
+is set while the layer computes, and calls that need the other mode wait (`locked_mode`). So it is for every module with
+code, hooks or parametrizations that may read the mode, in layers of this package too, where a user may put anything.
 """
 
 from __future__ import annotations
