@@ -321,7 +321,8 @@ def materialize(layer: Layer, draw: bool = True) -> None:
             by_torch.append(variable)
         else:
             drawn.append((variable, initializer))
-    _reset_modules(layer, modules, by_torch)
+    if by_torch:
+        _reset_modules(layer, modules, by_torch)
     for variable, initializer in drawn:
         variable.draw(initializer)
 

@@ -1,4 +1,4 @@
-"""What a layer shows of its calls: inputs, outputs, shapes and masks, by node or, where calls agree, as attributes."""
+"""The inputs, outputs, shapes and masks of a layer's calls: by node or, where all calls agree, as attributes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _masks(tensors: Sequence[KerasTensor]) -> list[Any]:
     return [tensor._keras_mask for tensor in tensors]
 
 
-# What is shown, by its name in errors: how it is read of a node.
+# By the name in errors: how to read it from a node.
 VIEWS: Mapping[str, Callable[[Node], list[Any]]] = {
     "input": lambda node: node.input_tensors,
     "output": lambda node: node.output_tensors,
@@ -27,7 +27,7 @@ VIEWS: Mapping[str, Callable[[Node], list[Any]]] = {
 
 
 def of_call(layer: Layer, node_index: int, what: str) -> Any:
-    """What is shown of one call. Raises RuntimeError where there was none, and ValueError where not that one."""
+    """The view of one call. Raises RuntimeError before the first call, and ValueError where there is no such call."""
     nodes = layer._inbound_nodes
     if not nodes:
         raise RuntimeError(f"The layer has never been called and thus has no defined {what}.")
@@ -39,7 +39,7 @@ def of_call(layer: Layer, node_index: int, what: str) -> Any:
 
 
 def of_single_call(layer: Layer, what: str) -> Any:
-    """What is shown of the only call. Raises AttributeError when there is none or more than one."""
+    """The view of the only call. Raises AttributeError when there is none or more than one."""
     nodes = layer._inbound_nodes
     if len(nodes) > 1:
         raise AttributeError(
@@ -52,7 +52,7 @@ def of_single_call(layer: Layer, what: str) -> Any:
 
 
 def of_all_calls(layer: Layer, what: str) -> Any:
-    """What is shown of all calls alike. Raises AttributeError when there is none, or they differ."""
+    """The view that all calls share. Raises AttributeError when there is no call, or they differ."""
     nodes = layer._inbound_nodes
     if not nodes:
         raise AttributeError(f"The layer has never been called and thus has no defined {what}.")
