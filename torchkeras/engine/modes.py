@@ -88,9 +88,7 @@ def stored_mode(modules: Sequence[nn.Module], training: bool) -> Iterator[None]:
             to_lock.update(map(id, all_mode_dependent(module)))
     with _unlocked(to_lock):
         before = [(inside, inside.training) for module in modules for inside in module.modules()]
-        if [mode for _, mode in before if mode is not training]:
-            for module in modules:
-                module.train(training)
+        _train(modules, before, training)
     try:
         yield
     finally:
@@ -122,8 +120,8 @@ class _Lock:
         within = _torch_modules(module)
         self.before = [(inside, inside.training) for inside in within]
         locked_already = {id(each) for inside in within if id(inside) in MODE.locked for each in inside.modules()}
-        if mode is not None and any(before is not mode for _, before in self.before):
-            module.train(mode)
+        if mode is not None:
+            _train([module], self.before, mode)
             _restore([(inside, before) for inside, before in self.before if id(inside) in locked_already])
         if mode and frozen:
             for inside in within:
@@ -135,8 +133,15 @@ class _Lock:
         _restore(self.before)
 
 
-def _restore(modes: Sequence[tuple[nn.Module, bool]]) -> None:
-    for module, mode in modes:
+def _train(modules: Sequence[nn.Module], stored: Sequence[tuple[nn.Module, bool]], mode: bool) -> None:
+    """Set the mode of modules, and of all inside, unless all store it already."""
+    if [each for _, each in stored if each is not mode]:
+        for module in modules:
+            module.train(mode)
+
+
+def _restore(stored: Sequence[tuple[nn.Module, bool]]) -> None:
+    for module, mode in stored:
         if module.training is not mode:
             module.training = mode
 
@@ -228,7 +233,7 @@ def call_module(layer: Layer, /, *args: Any, **kwargs: Any) -> Any:
 
 def in_its_mode(layer: Layer, function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that computes for a layer, wrapped in `call_in_mode` where a module inside needs that now."""
-    if (compiled_somewhere() and is_compiling()) or not mode_dependent(layer):
+    if is_compiling() or not mode_dependent(layer):
         return function
     return partial(call_in_mode, layer, function)
 

@@ -33,6 +33,7 @@ from torchkeras.base.rules import OBJECT, Rule, integer, optional, sizes
 
 REQUIRED = inspect.Parameter.empty
 NEWER = "newer"
+ANY_ARGUMENTS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS  # flags of the code of a function
 CONSTANTS = (type(None), bool, int, float, str, tuple)
 READ_ONCE = (*CONSTANTS, FunctionType, initializers.Initializer)  # `copy` copies the initializer alone
 
@@ -128,7 +129,7 @@ def declares(cls: type) -> bool:
     code = getattr(inspect.unwrap(cls.__dict__["__init__"]), "__code__", None)
     if code is None or code.co_argcount > 1 or code.co_kwonlyargcount:
         return False
-    return bool(code.co_flags & inspect.CO_VARARGS and code.co_flags & inspect.CO_VARKEYWORDS)
+    return code.co_flags & ANY_ARGUMENTS == ANY_ARGUMENTS
 
 
 def _annotations(cls: type) -> Mapping[str, Any]:

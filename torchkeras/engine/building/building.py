@@ -25,13 +25,13 @@ from torchkeras.base.function_values import attributes_of, installed
 from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.rules import FLAG_OR_DIGIT, read
 from torchkeras.base.sharing import sharing
-from torchkeras.base.tracing import is_compiling
+from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.dtypes import agree_on_policy
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.options import CONSTRAINT, INITIALIZER, REGULARIZER
 from torchkeras.engine.shapes.input_spec import InputSpec
-from torchkeras.engine.symbolic.tensor import Shape, as_list, unpacked
+from torchkeras.engine.symbolic.tensor import Shape, as_list
 from torchkeras.engine.users_code import CODE, Made
 from torchkeras.engine.weights.expressions import refuse_frozen
 from torchkeras.engine.weights.freezing import follow_trainable
@@ -63,7 +63,7 @@ def on_meta() -> Iterator[None]:
 
 def deferred() -> bool:
     """True inside `on_meta()` and `first_run()`."""
-    return not is_compiling() and _deferred.get()
+    return not (compiled_somewhere() and is_compiling()) and _deferred.get()
 
 
 @contextmanager
@@ -86,7 +86,7 @@ def first_run() -> Iterator[None]:
 
 def in_first_run() -> bool:
     """True inside `first_run()`."""
-    return not is_compiling() and _waiting.get() is not None
+    return not (compiled_somewhere() and is_compiling()) and _waiting.get() is not None
 
 
 def building_alone() -> AbstractContextManager[Any]:
@@ -136,10 +136,11 @@ def build_once(layer: Layer, input_shapes: list[Shape], *further: Any) -> None:
 
 def _run_build(layer: Layer, input_shapes: list[Shape], further: tuple[Any, ...]) -> None:
     """Call `build`, whose errors then name the layer. It does not count as code that runs at each call."""
+    first = input_shapes[0] if len(input_shapes) == 1 else input_shapes
     before, CODE.owner = CODE.owner, None
     try:
         with for_training(), off_meta() if in_first_run() else nullcontext():
-            layer.build(unpacked(input_shapes), *further[: _further_shapes(type(layer).build)])
+            layer.build(first, *further[: _further_shapes(type(layer).build)])
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
     finally:

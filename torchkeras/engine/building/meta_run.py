@@ -89,9 +89,10 @@ class RecurrentOnMeta(TorchFunctionMode):
         self._on_meta = on_meta
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
         if func in RECURRENT:
-            args, kwargs = tree_map_only(Tensor, self._on_meta, (args, kwargs or {}))
-        return func(*args, **(kwargs or {}))
+            args, kwargs = tree_map_only(Tensor, self._on_meta, (args, kwargs))
+        return func(*args, **kwargs)
 
 
 def run_on_meta(module: nn.Module, compute: Callable[[], Any], stand_ins: Mapping[int, Tensor]) -> Any:

@@ -57,24 +57,37 @@ def compute(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a layer on real tensors, in Keras's order of axes and by its dtype policy; the first call builds it."""
     tensors = _checked_tensors(layer, args, kwargs)
     run = partial(in_keras_order, facts_of(layer).layout, partial(call_module, layer))
-    policed = layer._tells_policy and tensors and follows_policy(layer) and not in_first_run()
-    if policed:
+    if tensors and _casts(layer):
         run = partial(by_policy, layer, run)
     if is_compiling():
         return run(*args, **kwargs)
     try:
-        outputs = run(*args, **kwargs)
+        return run(*args, **kwargs)
     except RuntimeError as error:
         _refuse_type(layer, tensors, error)
         raise
-    if not policed:
-        _remember(layer, args, kwargs)
+
+
+def compute_and_remember(layer: Layer, tensor: torch.Tensor) -> Any:
+    """Call a layer on one tensor, and remember its shape and type: further calls with such a tensor need no checks."""
+    outputs = compute(layer, (tensor,), {})
+    is_plain = layer.input_spec is None and facts_of(layer).layout is not Layout.CHANNELS_FIRST and not tensor.is_meta
+    if is_plain and not _casts(layer):
+        known = layer._taken_plainly
+        if len(known) >= MOST_REMEMBERED:
+            known.clear()
+        known.add((tensor.shape, tensor.dtype))
     return outputs
+
+
+def _casts(layer: Layer) -> bool:
+    """Whether a call of the layer on real tensors casts by its dtype policy."""
+    return layer._tells_policy and follows_policy(layer) and not in_first_run()
 
 
 def _checked_tensors(layer: Layer, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
     """The tensors of the first argument, after checks of their types and shapes; builds the layer in its first call."""
-    inputs = args or tuple(kwargs.values())[:1] or (None,)
+    inputs = args or (next(iter(kwargs.values()), None),)
     tensors = leaves(inputs[0])
     # While torch.jit traces, sizes are tensors, and it warns of comparing these.
     if layer.built and torch.jit.is_tracing():  # type: ignore[reportPrivateImportUsage]
@@ -96,16 +109,6 @@ def _refuse_type(layer: Layer, tensors: list[Any], error: RuntimeError) -> None:
             f"{type(layer).__name__} {layer.name!r} has weights of {dtype_name(own)} and was called on a tensor of "
             f"{dtype_name(other)}: give x.to({own})."
         ) from error
-
-
-def _remember(layer: Layer, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """Remember the shape and type of a single tensor: further calls with such a tensor need no checks."""
-    single = len(args) == 1 and not kwargs and type(args[0]) is torch.Tensor and not args[0].is_meta
-    if single and layer.input_spec is None and facts_of(layer).layout is not Layout.CHANNELS_FIRST:
-        known = layer._taken_plainly
-        if len(known) >= MOST_REMEMBERED:
-            known.clear()
-        known.add((args[0].shape, args[0].dtype))
 
 
 def check_mask(layer: Layer, mask: torch.Tensor, inputs: torch.Tensor) -> None:
@@ -147,7 +150,7 @@ def call_symbolically(layer: Layer, symbolic: list[Any], args: tuple[Any, ...], 
     unknown = set(arguments) - layer._call_parameters
     if unknown and not layer._takes_any:
         raise TypeError(f"{type(layer).__name__} {layer.name!r}: its call takes no argument {min(unknown)!r}.")
-    if len(args) == 1 and not arguments and _holds(args[0], symbolic):
+    if not arguments and _are_inputs(args, symbolic):
         (inputs,), tensors, shapes = args, symbolic, [[tensor.shape for tensor in symbolic]]
     else:
         inputs, tensors, arguments = _node_arguments(layer, args, arguments)
@@ -205,7 +208,7 @@ def _node_arguments(
     """
     _check_symbolic(layer, args)
     form, tensors = taken_apart((args, arguments))
-    if len(args) == 1 and _holds(args[0], tensors):
+    if _are_inputs(args, tensors):
         return args[0], tensors, arguments
     try:
         layer._call_signature.bind(layer, *args, **arguments)
@@ -238,11 +241,13 @@ def in_keras_order(layout: Layout, compute: Any, *args: Any, **kwargs: Any) -> A
     return convert(compute(convert(inputs, to_channels_first), *others, **kwargs), to_keras)
 
 
-def _holds(value: Any, tensors: list[KerasTensor]) -> bool:
-    """Whether a value is these symbolic tensors and nothing else: the only one, or a plain list or tuple of them."""
-    items = [value]
-    if isinstance(value, list) or type(value) is tuple:
-        items = value
+def _are_inputs(args: tuple[Any, ...], tensors: list[KerasTensor]) -> bool:
+    """Whether arguments are exactly these symbolic tensors: one tensor, or one plain list or tuple of them."""
+    if len(args) != 1:
+        return False
+    items = args
+    if isinstance(args[0], list) or type(args[0]) is tuple:
+        items = args[0]
     return list(map(id, items)) == list(map(id, tensors))
 
 

@@ -176,16 +176,17 @@ def _plain_attributes(module: nn.Module) -> dict[str, Any]:
     return {name: value for name, value in vars(module).items() if name not in NOT_MADE and _is_plain(value)}
 
 
-def _take_over(module: nn.Module | None, before: nn.Module | None, after: nn.Module) -> None:
+def _take_over(module: Any, before: Any, after: nn.Module) -> None:
     """Give a module the plain attributes and constants that an option changes."""
-    if module is None or not type(module) is type(before) is type(after):
-        return  # a module of the user's, or of a class that the option changes: the layer reads the option at each call
+    # Not for a module of the user's, nor where the option changes its class: the layer reads the option at each call.
+    if not type(module) is type(before) is type(after):
+        return
     for name, value in _plain_attributes(after).items():
         if vars(before).get(name) != value:
             module.__dict__[name] = value
     for name, constant in after._buffers.items():
         mine = module._buffers.get(name)
-        if constant is not None and mine is not None and not constant.is_meta and constant is not mine:
+        if constant is not None and mine is not None and not constant.is_meta:
             module._buffers[name] = constant.to(mine)
 
 

@@ -33,7 +33,14 @@ from torchkeras.engine.dtypes import input_type, take_policy
 from torchkeras.engine.facts import Facts, facts_of, is_own, joined
 from torchkeras.engine.layer.added_losses import LossOfWeights, add_loss, add_metric, copied_losses
 from torchkeras.engine.layer.attributes import DATA, added_as, check_name, name_weight, refer_to_moved
-from torchkeras.engine.layer.call import call_symbolically, check_mask, compute, in_keras_order, training_of
+from torchkeras.engine.layer.call import (
+    call_symbolically,
+    check_mask,
+    compute,
+    compute_and_remember,
+    in_keras_order,
+    training_of,
+)
 from torchkeras.engine.layer.call_views import of_all_calls, of_call, of_single_call
 from torchkeras.engine.layer.changed_options import change_option, keep_option
 from torchkeras.engine.modes import MODE, by_mode, call_in_mode, call_module, in_mode
@@ -219,20 +226,17 @@ class Layer(BaseLayer):
         """Set the options that every layer has, but its name. `given`: Keras 1's `input_dtype`, and unknown ones."""
         kind = type(self).__name__
         self.batch_input_shape = None
-        if not (input_shape is batch_input_shape is batch_size is input_dim is input_length is None):
-            try:
+        try:
+            if not (input_shape is batch_input_shape is batch_size is input_dim is input_length is None):
                 self.batch_input_shape = whole_shape(
                     input_shape, batch_input_shape, batch_size, input_dim, input_length, self._facts.input_ndim
                 )
-            except ValueError as error:
-                raise ValueError(f"{kind} {self.name!r}: {error}") from None
+            if dtype is not None:
+                self._policy, self._tells_policy = policy_of(dtype), True
+        except ValueError as error:
+            raise ValueError(f"{kind} {self.name!r}: {error}") from error
         if "input_dtype" in given:
             self.input_dtype = dtype_name(dtype_of(given.pop("input_dtype") or config.floatx()))
-        if dtype is not None:
-            try:
-                self._policy, self._tells_policy = policy_of(dtype), True
-            except ValueError as error:
-                raise ValueError(f"{kind} {self.name!r}: {error}") from error
         self.__dict__["_initial_weights"] = weights
         if trainable is not True:
             self.trainable = trainable
@@ -439,7 +443,9 @@ class Layer(BaseLayer):
         if not kwargs and len(args) == 1 and type(args[0]) is torch.Tensor and not compiled_somewhere():
             if (args[0].shape, args[0].dtype) in self._taken_plainly:
                 return call_module(self, args[0])
-        elif symbolic := list(tensors_in((args, kwargs))):
+            return compute_and_remember(self, args[0])
+        symbolic = list(tensors_in((args, kwargs)))
+        if symbolic:
             return call_symbolically(self, symbolic, args, kwargs)
         training = training_of(self, kwargs)
         if training is None or not (self._is_users or self._modules or "training" not in self._call_parameters):
