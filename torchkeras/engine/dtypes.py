@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,11 +20,8 @@ from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.engine.weights.weight import own_variables
 from torchkeras.losses.shared import HALF_TYPES, carried
 
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.layer import Layer
 
-
-def take_policy(layer: Layer, policy: DTypePolicy) -> None:
+def take_policy(layer: AnyLayer, policy: DTypePolicy) -> None:
     """Give a layer a policy. Raises ValueError for one with another type of weights than the layer has already."""
     if layer.built and own_variables(layer) and policy.variable_dtype != layer.variable_dtype:
         raise ValueError(
@@ -35,15 +32,15 @@ def take_policy(layer: Layer, policy: DTypePolicy) -> None:
     layer._taken_plainly.clear()
 
 
-def agree_on_policy(layer: Layer) -> None:
+def agree_on_policy(layer: AnyLayer) -> None:
     """Give a layer and all layers inside it one mixed policy: they compute in one region of autocast.
 
     Layers without a policy of their own follow the others. Raises ValueError where these differ.
     """
     if not layer._joined_facts.casts:
         return
-    policies: dict[DTypePolicy, Layer] = {}
-    followers: list[Layer] = []
+    policies: dict[DTypePolicy, AnyLayer] = {}
+    followers: list[AnyLayer] = []
     mixed = False
     for inside in casting_layers(layer):
         if inside is not layer:
@@ -80,49 +77,49 @@ def widened(value: Tensor) -> Tensor:
     return wide
 
 
-def input_type(layer: Layer, index: int) -> torch.dtype | None:
+def input_type(layer: AnyLayer, index: int) -> torch.dtype | None:
     """The type that the floating-point input of that number is cast to; None: it is not cast."""
     compute_type = layer._policy.compute_type
     return compute_type if layer._joined_facts.casts and compute_type.is_floating_point else None
 
 
-def cast_type(layer: Layer, tensor: Any, index: int) -> torch.dtype:
+def cast_type(layer: AnyLayer, tensor: Any, index: int) -> torch.dtype:
     """The type of the input of that number after the layer's cast. A model casts to the type of its own `Input`."""
     if not tensor.dtype.is_floating_point:
         return tensor.dtype
     return layer._input_type(index) or tensor.dtype
 
 
-def is_mixed(layer: Layer) -> bool:
+def is_mixed(layer: AnyLayer) -> bool:
     """Whether a layer computes in 16 bits with 32-bit weights."""
     return layer._joined_facts.casts and layer._policy.is_mixed
 
 
-def cast_inputs(layer: Layer, inputs: Any) -> Any:
+def cast_inputs(layer: AnyLayer, inputs: Any) -> Any:
     """The symbolic inputs, each in the type that the layer casts it to."""
     if isinstance(inputs, (list, tuple)):
         return [_cast_input(layer, tensor, index) for index, tensor in enumerate(inputs)]
     return _cast_input(layer, inputs, 0)
 
 
-def _cast_input(layer: Layer, tensor: KerasTensor, index: int) -> KerasTensor:
+def _cast_input(layer: AnyLayer, tensor: KerasTensor, index: int) -> KerasTensor:
     dtype = cast_type(layer, tensor, index)
     if dtype is tensor.dtype:
         return tensor
     return KerasTensor(tensor.shape, dtype, tensor.name)
 
 
-def casting_layers(module: torch.nn.Module) -> list[Layer]:
+def casting_layers(module: torch.nn.Module) -> list[AnyLayer]:
     """The layers in a module, itself included, that cast their inputs."""
     return [inside for inside in module.modules() if isinstance(inside, AnyLayer) and inside._joined_facts.casts]
 
 
-def mixed_layers(network: torch.nn.Module) -> list[Layer]:
+def mixed_layers(network: torch.nn.Module) -> list[AnyLayer]:
     """The layers that compute in 16 bits with 32-bit weights."""
     return [layer for layer in casting_layers(network) if layer._policy.is_mixed]
 
 
-def follows_policy(layer: Layer) -> bool:
+def follows_policy(layer: AnyLayer) -> bool:
     """Whether a call of a layer outside of a graph casts by its policy.
 
     A policy of one type does not cast inside another layer, which has cast already, nor after `model.half()` and the
@@ -136,7 +133,7 @@ def follows_policy(layer: Layer) -> bool:
     return not layer._is_part and (weight is None or weight.dtype is layer._policy.variable_type)
 
 
-def by_policy(layer: Layer, compute: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def by_policy(layer: AnyLayer, compute: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call `compute` outside of a graph, with the inputs cast to the layer's type; under a mixed policy outputs too."""
     form, tensors = taken_apart((args, kwargs))
     device, dtype = tensors[0].device.type, layer._policy.compute_type

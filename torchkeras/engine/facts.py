@@ -13,15 +13,13 @@ The facts of its bases are joined to these automatically, in the order of the la
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import Tensor
 
+from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import Shape
-
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.layer import Layer
 
 OWN_PACKAGE = __name__.partition(".")[0]
 
@@ -49,7 +47,7 @@ class Facts:
     product: str | None = None  # its module with a kernel and a bias, which only the activation follows
     sets_mode_of: tuple[str, ...] = ()  # its torch modules whose training mode it sets itself; depends on its class
 
-    def __init__(self, layer: Layer):
+    def __init__(self, layer: AnyLayer):
         self.layer: Any = layer  # of the class that states the facts
 
     def says(self, name: str) -> bool:
@@ -93,7 +91,7 @@ class Facts:
         return None
 
 
-def facts_of(layer: Layer) -> Facts:
+def facts_of(layer: AnyLayer) -> Facts:
     """The facts of a layer. Made at each access: a copy of a layer must not ask the original."""
     return layer._joined_facts(layer)
 
@@ -133,5 +131,5 @@ def is_own(kind: type) -> bool:
     return kind.__module__.partition(".")[0] == OWN_PACKAGE
 
 
-def _what(layer: Layer) -> str:
+def _what(layer: AnyLayer) -> str:
     return f"{type(layer).__name__} {layer.name!r}"

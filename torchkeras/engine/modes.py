@@ -18,7 +18,7 @@ from functools import lru_cache, partial, wraps
 from itertools import chain, takewhile
 from sys import maxsize
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 import torch
 from torch import nn
@@ -26,9 +26,6 @@ from torch import nn
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.users_code import run
-
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.layer import Layer
 
 
 class _Mode(threading.local):
@@ -211,7 +208,7 @@ def all_mode_dependent(module: nn.Module) -> list[nn.Module]:
     return found
 
 
-def call_in_mode(layer: Layer, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def call_in_mode(layer: AnyLayer, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a function that computes for a layer, with the torch modules inside the layer in the mode of the call.
 
     torch.compile reads the stored modes: the caller of the compiled code has set them.
@@ -224,21 +221,21 @@ def call_in_mode(layer: Layer, function: Callable[..., Any], *args: Any, **kwarg
         return function(*args, **kwargs)
 
 
-def call_module(layer: Layer, /, *args: Any, **kwargs: Any) -> Any:
+def call_module(layer: AnyLayer, /, *args: Any, **kwargs: Any) -> Any:
     """Torch's own call of a layer: its hooks around `forward`, without what a call by the user needs."""
     if layer._is_network:  # torch modules in its attributes are for a user's code, which `by_mode` wraps
         return _module_call(layer, *args, **kwargs)
     return call_in_mode(layer, _module_call, layer, *args, **kwargs)
 
 
-def in_its_mode(layer: Layer, function: Callable[..., Any]) -> Callable[..., Any]:
+def in_its_mode(layer: AnyLayer, function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that computes for a layer, wrapped in `call_in_mode` where a module inside needs that now."""
     if is_compiling() or not mode_dependent(layer):
         return function
     return partial(call_in_mode, layer, function)
 
 
-def mode_dependent(layer: Layer) -> list[nn.Module]:
+def mode_dependent(layer: AnyLayer) -> list[nn.Module]:
     """The torch modules directly inside a layer that may compute by their mode, less those that it sets itself."""
     own_code_sets = layer._joined_facts.sets_mode_of
     found: list[nn.Module] = []
@@ -309,7 +306,7 @@ def by_mode(function: Callable[..., Any]) -> Callable[..., Any]:
         place = following.index("training")
 
     @wraps(function)
-    def compute(layer: Layer, /, *args: Any, **kwargs: Any) -> Any:
+    def compute(layer: AnyLayer, /, *args: Any, **kwargs: Any) -> Any:
         if len(args) > place:
             if args[place] is None:
                 args = (*args[:place], layer.training, *args[place + 1 :])

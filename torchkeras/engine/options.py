@@ -114,11 +114,14 @@ def collect(cls: Any, root: type) -> dict[str, Option]:
 
 
 def _declared(cls: Any, name: str, field: str, annotation: Any) -> Option | None:
-    """The option that a field declares; None where its annotation declares none."""
-    rule, marks = rule_of(annotation), get_args(annotation)
+    """The option that a field declares; None where its annotation has no rule (ClassVar, a module)."""
+    plain, marks = annotation, ()
+    if get_origin(annotation) is Annotated:
+        plain, *marks = get_args(annotation)
+    by_type = PLAIN.get(plain) if isinstance(plain, type) else None
+    rule = next((mark for mark in marks if isinstance(mark, Rule)), by_type)
     if rule is None:
         return None
-    plain = marks[0] if marks else annotation
     return Option(cls, name, _default(cls, field), rule, NEWER in marks, field, plain)
 
 
@@ -140,14 +143,6 @@ def _annotations(cls: type) -> Mapping[str, Any]:
 
 
 _evaluated: WeakKeyDictionary[type, Mapping[str, Any]] = WeakKeyDictionary()
-
-
-def rule_of(annotation: Any) -> Rule | None:
-    """The rule that an annotation carries; None when it declares no option (ClassVar, a module's own attribute)."""
-    if get_origin(annotation) is Annotated:
-        plain, *extras = get_args(annotation)
-        return next((extra for extra in extras if isinstance(extra, Rule)), PLAIN.get(plain))
-    return PLAIN.get(annotation) if isinstance(annotation, type) else None
 
 
 def signature(options: Mapping[str, Option], rest: str) -> inspect.Signature:

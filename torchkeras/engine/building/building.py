@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import lru_cache
-from itertools import chain, repeat
+from itertools import repeat
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -26,6 +26,7 @@ from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.rules import FLAG_OR_DIGIT, read
 from torchkeras.base.sharing import sharing
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
+from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.dtypes import agree_on_policy
 from torchkeras.engine.facts import facts_of
@@ -40,15 +41,14 @@ from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN
 from torchkeras.legacy.arguments import Keras1Arrays
 from torchkeras.legacy.weights import modern
 
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.layer import Layer
-
 _is_on_meta = attrgetter("is_meta")
 HOLDERS = (Tensor, list, tuple, dict)
 NOT_USERS = ENGINES_OWN | TORCHS_OWN  # attributes
 _deferred: ContextVar[bool] = ContextVar("deferred", default=False)
 _making = threading.RLock()  # threads that call one layer or model for the first time build it once
-_waiting: ContextVar[list[Layer] | None] = ContextVar("waiting", default=None)  # built in a first run, without values
+_waiting: ContextVar[list[AnyLayer] | None] = ContextVar(
+    "waiting", default=None
+)  # built in a first run, without values
 
 
 @contextmanager
@@ -61,9 +61,16 @@ def on_meta() -> Iterator[None]:
         _deferred.reset(token)
 
 
+def _in_context(variable: ContextVar[Any]) -> Any:
+    """The value of a context variable; None while torch.compile traces, which cannot read one."""
+    if compiled_somewhere() and is_compiling():
+        return None
+    return variable.get()
+
+
 def deferred() -> bool:
     """True inside `on_meta()` and `first_run()`."""
-    return not (compiled_somewhere() and is_compiling()) and _deferred.get()
+    return bool(_in_context(_deferred))
 
 
 @contextmanager
@@ -72,7 +79,7 @@ def first_run() -> Iterator[None]:
 
     Inside `on_meta()` they wait for the values of the file.
     """
-    waiting: list[Layer] = []
+    waiting: list[AnyLayer] = []
     token = _waiting.set(waiting)
     try:
         with on_meta():
@@ -86,7 +93,7 @@ def first_run() -> Iterator[None]:
 
 def in_first_run() -> bool:
     """True inside `first_run()`."""
-    return not (compiled_somewhere() and is_compiling()) and _waiting.get() is not None
+    return _in_context(_waiting) is not None
 
 
 def building_alone() -> AbstractContextManager[Any]:
@@ -99,7 +106,7 @@ def for_training() -> AbstractContextManager[Any]:
     return torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext()
 
 
-def build_from_modules(layer: Layer, input_shape: Any) -> None:
+def build_from_modules(layer: AnyLayer, input_shape: Any) -> None:
     """`Layer.build`: make the torch modules on `meta`, then give them memory and values."""
     with MadeOnMeta():
         layer._make_modules(input_shape)
@@ -112,7 +119,7 @@ def build_from_modules(layer: Layer, input_shape: Any) -> None:
         _allocate(layer, dict(plain_modules(layer)), torch.device("meta"))
 
 
-def build_once(layer: Layer, input_shapes: list[Shape], *further: Any) -> None:
+def build_once(layer: AnyLayer, input_shapes: list[Shape], *further: Any) -> None:
     """Make the weights for the shapes of the first input, and of the `further` ones that `build` has arguments for."""
     check_inputs(layer, input_shapes)
     if layer.built and is_compiling():  # the compiler cannot trace locks
@@ -134,7 +141,7 @@ def build_once(layer: Layer, input_shapes: list[Shape], *further: Any) -> None:
             waiting.append(layer)
 
 
-def _run_build(layer: Layer, input_shapes: list[Shape], further: tuple[Any, ...]) -> None:
+def _run_build(layer: AnyLayer, input_shapes: list[Shape], further: tuple[Any, ...]) -> None:
     """Call `build`, whose errors then name the layer. It does not count as code that runs at each call."""
     first = input_shapes[0] if len(input_shapes) == 1 else input_shapes
     before, CODE.owner = CODE.owner, None
@@ -149,7 +156,7 @@ def _run_build(layer: Layer, input_shapes: list[Shape], further: tuple[Any, ...]
         layer.built = True
 
 
-def move_modules(layer: Layer, device: torch.device) -> None:
+def move_modules(layer: AnyLayer, device: torch.device) -> None:
     """Move the tensors of a layer on the CPU, such as those of a user's torch modules, to the device of the weights.
 
     Parameters stay the same objects. Tensors on another device stay there.
@@ -164,7 +171,7 @@ def move_modules(layer: Layer, device: torch.device) -> None:
         module._apply(moved, recurse=False)
 
 
-def _fill(layer: Layer) -> None:
+def _fill(layer: AnyLayer) -> None:
     """Give values to the tensors that the build left on `meta`, or to all weights by the option `weights`."""
     with for_training():
         materialize(layer)
@@ -177,7 +184,7 @@ def _fill(layer: Layer) -> None:
     layer._initial_weights = None
 
 
-def check_inputs(layer: Layer, input_shapes: list[Shape]) -> None:
+def check_inputs(layer: AnyLayer, input_shapes: list[Shape]) -> None:
     """Raise ValueError for an input shape that does not fit the layer's specs, or the shape that it was built for."""
     for shape in input_shapes:
         if not isinstance(shape, tuple):  # a dict of shapes
@@ -185,9 +192,10 @@ def check_inputs(layer: Layer, input_shapes: list[Shape]) -> None:
     facts = facts_of(layer)
     ndim = layer._expected_ndim or facts.input_ndim
     own = InputSpec(ndim=ndim, min_ndim=facts.min_input_ndim, axes=layer._expected_axes)
-    by_facts = enumerate(zip(input_shapes[:1] if ndim else input_shapes, repeat(own), strict=False))
-    by_specs = enumerate(zip(input_shapes, as_list(layer.input_spec), strict=False))
-    for index, (shape, spec) in chain(by_facts, by_specs):
+    checks = list(enumerate(zip(input_shapes[:1] if ndim else input_shapes, repeat(own), strict=False)))
+    if layer.input_spec is not None:
+        checks += enumerate(zip(input_shapes, as_list(layer.input_spec), strict=False))
+    for index, (shape, spec) in checks:
         if spec is None:
             continue
         problem = spec.problem(shape)
@@ -199,7 +207,7 @@ def check_inputs(layer: Layer, input_shapes: list[Shape]) -> None:
 
 
 def add_weight(
-    layer: Layer,
+    layer: AnyLayer,
     name: str | None,
     shape: Any,
     dtype: Any,
@@ -240,7 +248,7 @@ def _sizes(name: str, shape: Any) -> tuple[Any, ...]:
     return sizes
 
 
-def _refuse_in_call(layer: Layer, name: str | None) -> None:
+def _refuse_in_call(layer: AnyLayer, name: str | None) -> None:
     """Raise ValueError for a weight that the layer's code makes in a call after the first."""
     if CODE.owner is layer and (layer._call_nodes or layer._taken_plainly):
         raise ValueError(
@@ -249,19 +257,19 @@ def _refuse_in_call(layer: Layer, name: str | None) -> None:
         )
 
 
-def _refuse_computed(layer: Layer) -> None:
+def _refuse_computed(layer: AnyLayer) -> None:
     """Raise ValueError for a tensor in the layer's attributes that was computed from weights and would never change."""
-    users: dict[str, Any] = {}
-    for name, value in attributes_of(layer).items():
-        if name in NOT_USERS:
-            continue
-        if isinstance(value, HOLDERS) or not installed(getattr(value, "__module__", None) or "torch"):
-            users[name] = value
+    users = {
+        name: value
+        for name, value in attributes_of(layer).items()
+        if name not in NOT_USERS
+        and (isinstance(value, HOLDERS) or not installed(getattr(value, "__module__", None) or "torch"))
+    }
     if users:
         refuse_frozen(f"{type(layer).__name__} {layer.name!r}", users)
 
 
-def free_path(layer: Layer, name: str) -> str:
+def free_path(layer: AnyLayer, name: str) -> str:
     """A free path for a weight of that name, without the layer's own name: a layer of another model has another one."""
     own = layer.name
     if name.startswith((f"{own}_", f"{own}/", f"{own}.")):
@@ -298,7 +306,7 @@ def _further_shapes(build: Any) -> int:
     return sum(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
 
 
-def materialize(layer: Layer, draw: bool = True) -> None:
+def materialize(layer: AnyLayer, draw: bool = True) -> None:
     """Give memory and, with `draw`, initial values to the tensors that a layer made on `meta`.
 
     All others stay as they are, also those of layers inside. A plain torch module draws its own values, by
@@ -336,7 +344,7 @@ def _zero_further(variables: list[Variable]) -> None:
                 tensor.zero_().requires_grad_(False)
 
 
-def _reset_modules(layer: Layer, modules: dict[str, nn.Module], variables: list[Variable]) -> None:
+def _reset_modules(layer: AnyLayer, modules: dict[str, nn.Module], variables: list[Variable]) -> None:
     """Let the plain torch modules of these weights draw their own values. Raises RuntimeError where one cannot."""
     prefixes = ["".join(variable.name.rpartition(".")[:2]) for variable in variables]
     for prefix in dict.fromkeys(prefixes):
@@ -346,7 +354,7 @@ def _reset_modules(layer: Layer, modules: dict[str, nn.Module], variables: list[
         module.reset_parameters()  # type: ignore[operator]
 
 
-def _without_values(layer: Layer, module: nn.Module, variables: list[Variable]) -> RuntimeError:
+def _without_values(layer: AnyLayer, module: nn.Module, variables: list[Variable]) -> RuntimeError:
     for variable in variables:
         if variable.option is not None:
             return RuntimeError(
@@ -360,7 +368,7 @@ def _without_values(layer: Layer, module: nn.Module, variables: list[Variable]) 
     )
 
 
-def _allocate(layer: Layer, modules: dict[str, nn.Module], device: torch.device) -> None:
+def _allocate(layer: AnyLayer, modules: dict[str, nn.Module], device: torch.device) -> None:
     """Give memory, in the layer's type, to the tensors on `meta` of the layer and the plain modules inside it.
 
     Every tensor stays the same object, which attributes, lists and other modules may refer to. A buffer that is no

@@ -12,12 +12,13 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from torchkeras.base.tracing import traced
+from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.dtypes import widened
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.symbolic.tensor import as_list
@@ -25,9 +26,6 @@ from torchkeras.engine.users_code import CODE
 from torchkeras.engine.weights.expressions import expression_of, value_now
 from torchkeras.regularizers import L1L2
 from torchkeras.world.one_process import CURRENT
-
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.layer import Layer
 
 
 class Added(threading.local):
@@ -68,7 +66,7 @@ ADDED = Added()
 class LossOfWeights:
     """A loss that `add_loss` got outside of a call. A step computes it as it does the penalty on a weight."""
 
-    layer: Layer
+    layer: AnyLayer
     compute: Callable[[], Any]
 
     array: ClassVar[None] = None
@@ -85,7 +83,7 @@ class LossOfWeights:
         return widened(found) if isinstance(found, Tensor) else found
 
 
-def add_loss(layer: Layer, losses: Any) -> None:
+def add_loss(layer: AnyLayer, losses: Any) -> None:
     """Add scalars to the loss: of the running pass or, outside of a call, of every step.
 
     Raises TypeError for a loss that is neither a tensor nor a function, and ValueError for one that is no scalar.
@@ -95,12 +93,12 @@ def add_loss(layer: Layer, losses: Any) -> None:
         if not computing:
             _add_to_every_step(layer, loss)
             continue
-        value = loss() if callable(loss) else loss
+        value: Any = loss() if callable(loss) else loss
         _check_scalar(layer, value)
         _add_to_pass(layer, widened(value))
 
 
-def _check_scalar(layer: Layer, loss: Any) -> None:
+def _check_scalar(layer: AnyLayer, loss: Any) -> None:
     """Raise TypeError for a loss that is no tensor, and ValueError for one that is no scalar."""
     if not isinstance(loss, Tensor):
         raise TypeError(f"{layer.name}: add_loss takes tensors or functions; found {type(loss).__name__}.")
@@ -110,7 +108,7 @@ def _check_scalar(layer: Layer, loss: Any) -> None:
         )
 
 
-def _add_to_every_step(layer: Layer, loss: Any) -> None:
+def _add_to_every_step(layer: AnyLayer, loss: Any) -> None:
     """Store a loss that depends on weights alone. Raises ValueError for a tensor whose value would never change."""
     if not callable(loss):
         _check_scalar(layer, loss)
@@ -126,7 +124,7 @@ def _add_to_every_step(layer: Layer, loss: Any) -> None:
     SETTLED.count += 1
 
 
-def copied_losses(layer: Layer) -> tuple[LossOfWeights, ...]:
+def copied_losses(layer: AnyLayer) -> tuple[LossOfWeights, ...]:
     """The losses of weights that a copy gets. Functions stay behind: they compute from the original's weights."""
     losses = layer._losses_of_weights
     found = tuple(loss for loss in losses if isinstance(loss.compute, partial))
@@ -139,7 +137,7 @@ def copied_losses(layer: Layer) -> tuple[LossOfWeights, ...]:
     return found
 
 
-def add_metric(layer: Layer, value: Any, name: str, aggregation: str | None) -> None:
+def add_metric(layer: AnyLayer, value: Any, name: str, aggregation: str | None) -> None:
     """Report the mean of a tensor. Raises ValueError and TypeError for bad arguments."""
     if aggregation != "mean":
         raise ValueError(f"{layer.name}: add_metric: aggregation must be 'mean'; found {aggregation!r}.")
@@ -155,7 +153,7 @@ def add_metric(layer: Layer, value: Any, name: str, aggregation: str | None) -> 
     metrics[name] = value.detach().mean(dtype=None if value.is_floating_point() else torch.float32)
 
 
-def _add_to_pass(layer: Layer, loss: Tensor) -> None:
+def _add_to_pass(layer: AnyLayer, loss: Tensor) -> None:
     """Add a loss to the step's pass or, in a pass by hand, to the losses that the layer stores."""
     if loss.is_meta:  # a shape is being found
         return
@@ -173,12 +171,12 @@ def losses_of_call(module: nn.Module) -> list[Tensor]:
     return list(module.__dict__.get("_losses_of_call", (None, ()))[1])
 
 
-def _forget_other_passes(layer: Layer, _: Any) -> None:
+def _forget_other_passes(layer: AnyLayer, _: Any) -> None:
     if not (ADDED.inside and layer._losses_of_call[0] is ADDED.by_hand):
         layer.__dict__["_losses_of_call"] = (ADDED.by_hand, [])
 
 
-def add_activity_losses(layer: Layer, in_steps: bool) -> None:
+def add_activity_losses(layer: AnyLayer, in_steps: bool) -> None:
     """Make a layer with an activity regularizer add its penalty: in calls by hand and, with `in_steps`, in steps.
 
     Steps compute the penalties of the layers in a model's graph themselves, but not those of layers inside layers.
@@ -187,12 +185,12 @@ def add_activity_losses(layer: Layer, in_steps: bool) -> None:
         layer.__dict__["_activity_hook"] = layer.register_forward_hook(_add_always if in_steps else _add_by_hand)
 
 
-def _add_by_hand(layer: Layer, inputs: Any, outputs: Any) -> None:
+def _add_by_hand(layer: AnyLayer, inputs: Any, outputs: Any) -> None:
     if ADDED.taken is None:
         _add_always(layer, inputs, outputs)
 
 
-def _add_always(layer: Layer, _: Any, outputs: Any) -> None:
+def _add_always(layer: AnyLayer, _: Any, outputs: Any) -> None:
     if layer.activity_regularizer is None:  # removed since
         return
     for output in as_list(outputs):

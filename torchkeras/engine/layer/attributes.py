@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import Tensor, nn
 
 from torchkeras.base.function_values import installed
 from torchkeras.engine.adapters.tracked import with_replaced
+from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import NOT_USERS
 from torchkeras.engine.weights.weight import Variable, Weight
-
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.layer import Layer
 
 # The values of class attributes that an attribute of a layer may replace.
 DATA = (type(None), bool, int, float, str, tuple, list, dict, set)
 METHODS = (FunctionType, MethodType)
 
 
-def check_name(layer: Layer, name: str, value: Any, declared: Any) -> None:
+def check_name(layer: AnyLayer, name: str, value: Any, declared: Any) -> None:
     """Raise AttributeError for an attribute that would hide a member of the class, or that nothing would read."""
     what = f"{type(layer).__name__} {layer.__dict__['name']!r}" if "name" in layer.__dict__ else type(layer).__name__
     if isinstance(declared, Weight):
@@ -35,7 +33,7 @@ def check_name(layer: Layer, name: str, value: Any, declared: Any) -> None:
         _check_no_method(layer, what, name, value)
 
 
-def _check_no_weight(layer: Layer, what: str, name: str, value: Any, declared: Weight) -> None:
+def _check_no_weight(layer: AnyLayer, what: str, name: str, value: Any, declared: Weight) -> None:
     if layer._is_users and layer._built_for is None:
         return
     if added_as(layer, value) is not None or (value is None and layer.built and not declared.applies(layer)):
@@ -47,7 +45,7 @@ def _check_no_weight(layer: Layer, what: str, name: str, value: Any, declared: W
     )
 
 
-def _check_no_method(layer: Layer, what: str, name: str, value: Any) -> None:
+def _check_no_method(layer: AnyLayer, what: str, name: str, value: Any) -> None:
     ours = any(name in vars(base) and installed(base.__module__) for base in type(layer).__mro__)
     if ours and (isinstance(value, nn.Module) or not callable(value)):
         raise AttributeError(
@@ -61,12 +59,12 @@ def _check_no_method(layer: Layer, what: str, name: str, value: Any) -> None:
         )
 
 
-def added_as(layer: Layer, value: Any) -> Variable | None:
+def added_as(layer: AnyLayer, value: Any) -> Variable | None:
     """The weight of `add_weight` whose tensor the value is; None where there is none."""
     return next((added for added in layer.__dict__.get("_added", ()) if added.tensors[0] is value), None)
 
 
-def name_weight(layer: Layer, added: Variable, name: str) -> None:
+def name_weight(layer: AnyLayer, added: Variable, name: str) -> None:
     """Register a weight of `add_weight` under the name of its attribute: the first, where several refer to it."""
     registered: Any = layer._parameters if added.trainable else layer._buffers
     if hasattr(type(layer), name) or added.paths[0] in layer._named:
@@ -78,7 +76,7 @@ def name_weight(layer: Layer, added: Variable, name: str) -> None:
     layer._named.add(name)
 
 
-def refer_to_moved(layer: Layer, before: Sequence[Tensor], now: Sequence[Tensor]) -> None:
+def refer_to_moved(layer: AnyLayer, before: Sequence[Tensor], now: Sequence[Tensor]) -> None:
     """After a move that has replaced weights of `add_weight`: make the layer's attributes refer to the new ones."""
     replaced = {id(old): new for old, new in zip(before, now, strict=True) if new is not old}
     if not replaced:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,6 +14,7 @@ from torch import nn
 from torchkeras.base.dtype_names import dtype_name, dtype_of
 from torchkeras.base.nested import POSITIONAL, leaves, mapped, taken_apart
 from torchkeras.base.tracing import is_compiling
+from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import in_first_run
 from torchkeras.engine.dtypes import by_policy, follows_policy
 from torchkeras.engine.facts import facts_of
@@ -29,14 +30,11 @@ from torchkeras.engine.symbolic.tensor import (
     unpacked,
 )
 
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.layer import Layer
-
 MOST_REMEMBERED = 64  # shapes of inputs, in each layer
 ABOUT_TYPES = re.compile(r"dtype|scalar type|type \(")  # torch's errors
 
 
-def training_of(layer: Layer, arguments: dict[str, Any]) -> bool | None:
+def training_of(layer: AnyLayer, arguments: dict[str, Any]) -> bool | None:
     """The argument `training` of a call, removed from its arguments where the layer's own code has none."""
     training = arguments.get("training")
     if "training" not in layer._call_parameters:
@@ -53,7 +51,7 @@ def training_of(layer: Layer, arguments: dict[str, Any]) -> bool | None:
 # --- on real tensors -------------------------------------------------------------------------------------------------
 
 
-def compute(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def compute(layer: AnyLayer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a layer on real tensors, in Keras's order of axes and by its dtype policy; the first call builds it."""
     tensors = _checked_tensors(layer, args, kwargs)
     run = partial(in_keras_order, facts_of(layer).layout, partial(call_module, layer))
@@ -68,7 +66,7 @@ def compute(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise
 
 
-def compute_and_remember(layer: Layer, tensor: torch.Tensor) -> Any:
+def compute_and_remember(layer: AnyLayer, tensor: torch.Tensor) -> Any:
     """Call a layer on one tensor, and remember its shape and type: further calls with such a tensor need no checks."""
     outputs = compute(layer, (tensor,), {})
     is_plain = layer.input_spec is None and facts_of(layer).layout is not Layout.CHANNELS_FIRST and not tensor.is_meta
@@ -80,12 +78,12 @@ def compute_and_remember(layer: Layer, tensor: torch.Tensor) -> Any:
     return outputs
 
 
-def _casts(layer: Layer) -> bool:
+def _casts(layer: AnyLayer) -> bool:
     """Whether a call of the layer on real tensors casts by its dtype policy."""
     return layer._tells_policy and follows_policy(layer) and not in_first_run()
 
 
-def _checked_tensors(layer: Layer, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
+def _checked_tensors(layer: AnyLayer, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
     """The tensors of the first argument, after checks of their types and shapes; builds the layer in its first call."""
     inputs = args or (next(iter(kwargs.values()), None),)
     tensors = leaves(inputs[0])
@@ -100,7 +98,7 @@ def _checked_tensors(layer: Layer, args: tuple[Any, ...], kwargs: Mapping[str, A
     return tensors
 
 
-def _refuse_type(layer: Layer, tensors: list[Any], error: RuntimeError) -> None:
+def _refuse_type(layer: AnyLayer, tensors: list[Any], error: RuntimeError) -> None:
     """Raise TypeError, with advice, when torch's error is about tensors of another type than the weights."""
     own = next((each.dtype for each in layer.parameters() if each.is_floating_point()), None)
     other = next((each.dtype for each in tensors if each.dtype != own), None)
@@ -111,7 +109,7 @@ def _refuse_type(layer: Layer, tensors: list[Any], error: RuntimeError) -> None:
         ) from error
 
 
-def check_mask(layer: Layer, mask: torch.Tensor, inputs: torch.Tensor) -> None:
+def check_mask(layer: AnyLayer, mask: torch.Tensor, inputs: torch.Tensor) -> None:
     """Raise ValueError for a mask that does not have a bool for each time step of the inputs."""
     if mask.dtype is not torch.bool:
         raise ValueError(
@@ -128,8 +126,10 @@ def check_mask(layer: Layer, mask: torch.Tensor, inputs: torch.Tensor) -> None:
         )
 
 
-def _check_types(layer: Layer, tensors: list[Any]) -> None:
+def _check_types(layer: AnyLayer, tensors: list[Any]) -> None:
     """Raise ValueError for a tensor of another type than its `input_spec` has."""
+    if layer.input_spec is None:
+        return
     for index, (tensor, spec) in enumerate(zip(tensors, as_list(layer.input_spec), strict=False)):
         if spec is not None and spec.dtype is not None and dtype_of(spec.dtype) != tensor.dtype:
             raise ValueError(
@@ -141,7 +141,7 @@ def _check_types(layer: Layer, tensors: list[Any]) -> None:
 # --- on symbolic tensors ---------------------------------------------------------------------------------------------
 
 
-def call_symbolically(layer: Layer, symbolic: list[Any], args: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
+def call_symbolically(layer: AnyLayer, symbolic: list[Any], args: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
     """The symbolic outputs for symbolic inputs. Adds a node for the call; the first call builds the layer."""
     mask = arguments.pop("mask", None)
     training = training_of(layer, arguments)
@@ -170,7 +170,7 @@ def call_symbolically(layer: Layer, symbolic: list[Any], args: tuple[Any, ...], 
     return outputs
 
 
-def _enter(layer: Layer, outputs: list[KerasTensor], masks: list[Any]) -> None:
+def _enter(layer: AnyLayer, outputs: list[KerasTensor], masks: list[Any]) -> None:
     """Give the symbolic outputs of the layer's next call their names, masks and history."""
     node_index = len(layer._call_nodes)
     for index, (tensor, mask) in enumerate(zip(outputs, masks, strict=True)):
@@ -181,7 +181,7 @@ def _enter(layer: Layer, outputs: list[KerasTensor], masks: list[Any]) -> None:
         outputs[0].name = layer.name
 
 
-def _refuse_other_mask(layer: Layer, mask: Any, masks: list[Any]) -> None:
+def _refuse_other_mask(layer: AnyLayer, mask: Any, masks: list[Any]) -> None:
     """Raise ValueError for a mask passed to a symbolic call that is not the one of its input."""
     for passed, own in zip(as_list(mask), masks, strict=False):
         if passed is not own:
@@ -199,7 +199,7 @@ def attach(node: Node, inputs: list[KerasTensor]) -> None:
 
 
 def _node_arguments(
-    layer: Layer, args: tuple[Any, ...], arguments: dict[str, Any]
+    layer: AnyLayer, args: tuple[Any, ...], arguments: dict[str, Any]
 ) -> tuple[Any, list[Any], dict[str, Any]]:
     """(inputs, tensors, arguments) of a node: the inputs, the same as a list, and the other arguments.
 
@@ -218,7 +218,7 @@ def _node_arguments(
     return tensors, tensors, {POSITIONAL: list(form[0]), **form[1]}
 
 
-def _check_symbolic(layer: Layer, value: Any) -> None:
+def _check_symbolic(layer: AnyLayer, value: Any) -> None:
     """Raise ValueError for a real tensor or array, also in lists."""
     if isinstance(value, (list, tuple)):
         for item in value:
@@ -251,7 +251,7 @@ def _are_inputs(args: tuple[Any, ...], tensors: list[KerasTensor]) -> bool:
     return list(map(id, items)) == list(map(id, tensors))
 
 
-def _shape_of(layer: Layer, value: Any) -> Shape:
+def _shape_of(layer: AnyLayer, value: Any) -> Shape:
     if not isinstance(value, (torch.Tensor, KerasTensor)):
         advice = "Make a tensor of it with torch.as_tensor, or give arrays to `predict`."
         if isinstance(value, nn.Module):
@@ -263,14 +263,14 @@ def _shape_of(layer: Layer, value: Any) -> Shape:
     return output_shapes.seen_shape(value.shape) if in_first_run() else tuple(value.shape)
 
 
-def _shapes_of(layer: Layer, args: tuple[Any, ...]) -> list[Any]:
+def _shapes_of(layer: AnyLayer, args: tuple[Any, ...]) -> list[Any]:
     """The shapes of each argument that holds tensors: those of the first as a list, the others nested as passed."""
     first, *others = args
     further = [mapped(value, partial(_shape_of, layer)) for value in others if leaves(value)]
     return [[_nested_shapes(layer, item) for item in as_list(first)], *further]
 
 
-def _nested_shapes(layer: Layer, value: Any) -> Any:
+def _nested_shapes(layer: AnyLayer, value: Any) -> Any:
     if value is None or leaves(value):
         return mapped(value, partial(_shape_of, layer))
     return _shape_of(layer, value)

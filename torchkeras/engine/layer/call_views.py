@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, unpacked
-
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.layer import Layer
 
 
 def _masks(tensors: Sequence[KerasTensor]) -> list[Any]:
@@ -26,7 +24,7 @@ VIEWS: Mapping[str, Callable[[Node], list[Any]]] = {
 }
 
 
-def of_call(layer: Layer, node_index: int, what: str) -> Any:
+def of_call(layer: AnyLayer, node_index: int, what: str) -> Any:
     """The view of one call. Raises RuntimeError before the first call, and ValueError where there is no such call."""
     nodes = layer._inbound_nodes
     if not nodes:
@@ -38,7 +36,7 @@ def of_call(layer: Layer, node_index: int, what: str) -> Any:
     return unpacked(VIEWS[what](nodes[node_index]))
 
 
-def of_single_call(layer: Layer, what: str) -> Any:
+def of_single_call(layer: AnyLayer, what: str) -> Any:
     """The view of the only call. Raises AttributeError when there is none or more than one."""
     nodes = layer._inbound_nodes
     if len(nodes) > 1:
@@ -51,7 +49,7 @@ def of_single_call(layer: Layer, what: str) -> Any:
     return unpacked(VIEWS[what](nodes[0]))
 
 
-def of_all_calls(layer: Layer, what: str) -> Any:
+def of_all_calls(layer: AnyLayer, what: str) -> Any:
     """The view that all calls share. Raises AttributeError when there is no call, or they differ."""
     nodes = layer._inbound_nodes
     if not nodes:

@@ -10,7 +10,7 @@ import inspect
 import warnings
 from collections.abc import Iterator, Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -23,9 +23,6 @@ from torchkeras.engine.facts import facts_of, is_own
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.weights.weight import plain_modules
 from torchkeras.engine.weights.weight_lists import TORCHS_OWN
-
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.layer import Layer
 
 PLAIN = (bool, int, float, str, type(None))
 NOT_MADE = TORCHS_OWN | {"name"}  # attributes of a module that no option makes
@@ -40,7 +37,7 @@ class _Settled:
 SETTLED = _Settled()
 
 
-def keep_option(layer: Layer, field: str, value: Any) -> None:
+def keep_option(layer: AnyLayer, field: str, value: Any) -> None:
     """Set the attribute that stores an option's value: a module in `__dict__`, where the class has a default."""
     inside = isinstance(value, (nn.Module, Tensor)) and not hasattr(type(layer), field)
     if inside or inspect.isdatadescriptor(getattr(type(layer), field, None)):
@@ -50,7 +47,7 @@ def keep_option(layer: Layer, field: str, value: Any) -> None:
         layer.__dict__[field] = value
 
 
-def change_option(layer: Layer, name: str, value: Any) -> None:
+def change_option(layer: AnyLayer, name: str, value: Any) -> None:
     """Set an option after the layer was made: read it by its rule, and update what depends on it.
 
     Raises ValueError, and leaves the option as it was, for a bad value, and where the weights, masks or number of
@@ -89,7 +86,7 @@ def change_option(layer: Layer, name: str, value: Any) -> None:
 class _Dependents:
     """What depends on a layer's options: its modules and weights, its outputs in graphs, generated functions."""
 
-    def __init__(self, layer: Layer, made: dict[str, nn.Module]):
+    def __init__(self, layer: AnyLayer, made: dict[str, nn.Module]):
         self.made, self.weights = made, _weights(made)
         self.written = _written_by(layer)
         self.known: list[Any] = []  # the shapes of the outputs of each call in the graph
@@ -112,18 +109,18 @@ def _weights(made: dict[str, nn.Module]) -> list[Any]:
     return [(each.name, each.shape) for each in again.weights] + constants
 
 
-def _refused(layer: Layer, reason: str) -> ValueError:
+def _refused(layer: AnyLayer, reason: str) -> ValueError:
     return ValueError(f"{type(layer).__name__} {layer.name!r}: {reason}: make a layer with that option.")
 
 
-def _outputs(layer: Layer, node: Any) -> tuple[list[Any], list[Any]]:
+def _outputs(layer: AnyLayer, node: Any) -> tuple[list[Any], list[Any]]:
     """The symbolic outputs, and their masks, that a call in a graph would return now."""
     masks = [tensor._keras_mask for tensor in node.input_tensors]
     outputs, found = layer._infer_outputs(node.inputs, masks, node.arguments)
     return leaves(outputs), found
 
 
-def _made(layer: Layer) -> dict[str, nn.Module]:
+def _made(layer: AnyLayer) -> dict[str, nn.Module]:
     """A copy of the layer made with its options, on `meta`, and the modules inside it, by their paths.
 
     A `build` in a user's class is not run again: it may do more than make weights.
@@ -148,18 +145,16 @@ def _made(layer: Layer) -> dict[str, nn.Module]:
     return {**{prefix.rstrip("."): module for prefix, module in plain_modules(again)}, **new}
 
 
-def _is_users(layer: Layer, method: str) -> bool:
+def _is_users(layer: AnyLayer, method: str) -> bool:
     """Whether a user's class defines the method."""
     return not is_own(next(base for base in type(layer).__mro__ if method in vars(base)))
 
 
-def by_hand(layer: Layer) -> Iterator[str]:
+def by_hand(layer: AnyLayer) -> Iterator[str]:
     """The changes in a layer's modules that its options, and so its config, do not have."""
     inside = dict(layer.named_modules(remove_duplicate=False))
     for path, made in _made(layer).items():
-        module = inside.get(path)
-        if module is None:
-            continue
+        module = inside.get(path, made)  # one that is not there has no changes
         if "forward" in vars(module):
             yield f"{path or 'it'} has a forward of its own"
         if type(module) is type(made):
@@ -195,14 +190,13 @@ def _is_plain(value: Any) -> bool:
     return all(map(_is_plain, value)) if isinstance(value, (list, tuple)) else isinstance(value, PLAIN)
 
 
-def _written_by(layer: Layer) -> Mapping[str, Any]:
+def _written_by(layer: AnyLayer) -> Mapping[str, Any]:
     """What generated functions, and the settings made by `compile`, depend on."""
     facts = facts_of(layer)
-    names = [name for name in vars(layer) if name.endswith(("_regularizer", "_constraint"))]
     return {
         **{name: getattr(facts, name) for name in ("layout", "overwritable", "commutes_with_relu", "ends_in")},
         "axis": facts.axis if facts.layout is Layout.AXIS else None,
         "in_place": facts.in_place() is None,
         "before_relu": facts.before_relu() is None,
-        **{name: id(vars(layer)[name]) for name in names},
+        **{name: id(value) for name, value in vars(layer).items() if name.endswith(("_regularizer", "_constraint"))},
     }

@@ -274,9 +274,9 @@ class Layer(BaseLayer):
             super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
-        if name in self._changeable or name in self._weights:
-            kind = "an option" if name in self._changeable else "a weight"
-            raise AttributeError(f"{type(self).__name__} {self.name!r}: {name!r} is {kind} and cannot be deleted.")
+        for kind, declared in (("an option", self._changeable), ("a weight", self._weights)):
+            if name in declared:
+                raise AttributeError(f"{type(self).__name__} {self.name!r}: {name!r} is {kind} and cannot be deleted.")
         super().__delattr__(name)
 
     def __getattr__(self, name: str) -> Any:
