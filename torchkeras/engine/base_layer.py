@@ -1,4 +1,4 @@
-"""What tells a layer from a module of torch, in the rooms that `Layer` is made of and that cannot import it."""
+"""The class that tells a layer from other torch modules, for files that `Layer` imports and that cannot import it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from torch import nn
 
 
 class BaseLayer(nn.Module):
-    """The base of `Layer` and of nothing else."""
+    """The base of `Layer` alone."""
 
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer as AnyLayer
 else:
-    AnyLayer = BaseLayer  # `isinstance(module, AnyLayer)`: a layer, as type checkers see too
+    AnyLayer = BaseLayer  # `isinstance(module, AnyLayer)`: at run time and for type checkers

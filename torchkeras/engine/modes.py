@@ -1,10 +1,10 @@
 """Training mode or evaluation mode: that of a call, which the thread that computes it sets for the layers.
 
-torch keeps a mode in each module, `module.training`. To set it for one call would change it for the calls of all other
-threads. So a call with a mode of its own, such as those of `predict`, tells it here, and a layer's `training` is the
-mode of the call, or else what the module keeps. A module of torch inside a layer knows nothing of this: its own mode is
-set while the layer computes, and calls that need another one wait (`held`). So it is with every module whose code,
-hooks or parametrizations may look at the mode, in layers of this package too: anything may have been put there.
+torch stores a mode in each module, `module.training`. To set it for one call would change it for the calls of all other
+threads. So a call with a mode of its own, such as those of `predict`, sets it in `MODE`; a layer's `training` is the
+mode of the call, or else the one that the module stores. A torch module inside a layer reads only its stored mode: that
+is set while the layer computes, and calls that need the other mode wait (`locked_mode`). So it is for every module with
+code, hooks or parametrizations that may read the mode, in layers of this package too, where a user may put anything.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from __future__ import annotations
 import inspect
 import threading
 from abc import ABC
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache, partial, wraps
 from itertools import chain, takewhile
+from sys import maxsize
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeGuard
 
 import torch
 from torch import nn
@@ -26,39 +27,37 @@ from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.users_code import run
 
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.layer import Layer
-
 
 class _Mode(threading.local):
-    """`training`: the mode of the calls of this thread; None where each module's own counts.
+    """`training`: the mode of the calls of this thread; None where each module's stored mode counts.
 
-    `own`: modes that were set during such a call, by the `id` of a layer. `holds`: the modules whose mode this thread
-    keeps as it is.
+    `own`: modes that code set on layers during such a call, by the `id` of the layer. `locked`: the `id`s of the
+    modules whose mode this thread has locked.
     """
 
     training: bool | None = None
     own: dict[int, bool] | None = None
-    holds: frozenset[int] = frozenset()
+    locked: frozenset[int] = frozenset()
 
 
 MODE = _Mode()
 _module_call = nn.Module.__call__
 KNOWN = ("torch", __name__.partition(".")[0])  # packages
+NO_TORCH_MODULE = (AnyLayer, type(None))  # among the values of `module._modules`
 
 
 def in_mode(training: bool | None, layer: nn.Module | None = None) -> AbstractContextManager[None]:
-    """Compute in training mode or not within the block, in this thread; None: each module in its own.
+    """Compute in training mode or not within the block, in this thread; None: each module in its stored mode.
 
-    `layer`: what computes, where torch.compile may be following: it sees the modes that torch's modules keep.
+    `layer`: the layer that computes, where torch.compile may trace it: the compiler reads the stored modes.
     """
     if training is not None and layer is not None and is_compiling():
-        return _kept_too(training, layer)
+        return _stored_too(training, layer)
     return _InMode(training)
 
 
 class _InMode(AbstractContextManager[None]):
-    """What `in_mode` gives: a class, since calls of models and layers enter one."""
+    """The context of `in_mode`: a class, which is faster than a generator for each call of a model or layer."""
 
     def __init__(self, training: bool | None):
         self._training = training
@@ -72,87 +71,93 @@ class _InMode(AbstractContextManager[None]):
 
 
 @contextmanager
-def _kept_too(training: bool, layer: nn.Module) -> Iterator[None]:
-    others = [module for module in layer.modules() if not isinstance(module, AnyLayer)]
-    with _InMode(training), kept(others, training):
+def _stored_too(training: bool, layer: nn.Module) -> Iterator[None]:
+    with _InMode(training), stored_mode(_torch_modules(layer), training):
         yield
 
 
 @contextmanager
-def kept(modules: Sequence[nn.Module], training: bool) -> Iterator[None]:
-    """Have modules, and all inside, keep a mode within the block as torch does, for all threads; then as before."""
-    held_ones: set[int] = set()
-    if not (compiled_somewhere() and is_compiling()):
+def stored_mode(modules: Sequence[nn.Module], training: bool) -> Iterator[None]:
+    """Set the stored mode of modules, and of all inside, within the block, for all threads; then restore it."""
+    to_lock: set[int] = set()
+    if not is_compiling():
         for module in modules:
-            held_ones.update(map(id, all_minding(module)))
-    with _unheld(held_ones):
+            to_lock.update(map(id, all_mode_dependent(module)))
+    with _unlocked(to_lock):
         before = [(inside, inside.training) for module in modules for inside in module.modules()]
-        if [mode for _, mode in before if mode is not training]:
-            for module in modules:
-                module.train(training)
+        _train(modules, before, training)
     try:
         yield
     finally:
         changed = [(inside, mode) for inside, mode in before if inside.training is not mode]
         if changed:
-            with _unheld(held_ones):
-                for inside, mode in changed:
-                    inside.training = mode
+            with _unlocked(to_lock):
+                _restore(changed)
 
 
 # --- modules of torch ------------------------------------------------------------------------------------------------
 
 
 @contextmanager
-def _unheld(keys: set[int]) -> Iterator[None]:
-    """Within the block nobody holds these modules of torch."""
+def _unlocked(keys: set[int]) -> Iterator[None]:
+    """Within the block no other thread has locked the mode of these torch modules."""
     if not keys:
         yield
         return
     with _changed:
-        _wait(keys - MODE.holds, lambda hold: False)
+        _wait(keys - MODE.locked, lambda lock: False)
         yield
 
 
-class _Hold:
-    """How a module of torch is kept. `mode`: as it was asked for, None as it was. `count`: for how many calls."""
+class _Lock:
+    """The locked mode of a torch module. `mode`: the mode, None for the stored one. `count`: of the calls in it."""
 
     def __init__(self, module: nn.Module, mode: bool | None, frozen: bool):
         self.mode, self.count = mode, 0
-        within = [inside for inside in module.modules() if not isinstance(inside, AnyLayer)]
+        within = _torch_modules(module)
         self.before = [(inside, inside.training) for inside in within]
-        held_already = {id(each) for inside in within if id(inside) in MODE.holds for each in inside.modules()}
-        if mode is not None and any(before is not mode for _, before in self.before):
-            module.train(mode)
-            for inside, before in self.before if held_already else ():
-                if id(inside) in held_already:
-                    inside.training = before
-        for inside, _ in self.before if mode and frozen else ():
-            if any(buffer is not None for buffer in inside._buffers.values()):  # such as the statistics of a batch
-                inside.training = False
+        locked_already = {id(each) for inside in within if id(inside) in MODE.locked for each in inside.modules()}
+        if mode is not None:
+            _train([module], self.before, mode)
+            _restore([(inside, before) for inside, before in self.before if id(inside) in locked_already])
+        if mode and frozen:
+            for inside in within:
+                if next(inside.buffers(recurse=False), None) is not None:  # such as the statistics of a batch
+                    inside.training = False
 
     def end(self) -> None:
-        """Have all as it was."""
-        for inside, mode in self.before:
-            if inside.training is not mode:
-                inside.training = mode
+        """Restore the stored modes."""
+        _restore(self.before)
 
 
-_holds: dict[int, _Hold] = {}  # by the `id` of the module
-_waiting: list[set[int]] = []  # what threads wait for, the first one first
+def _train(modules: Sequence[nn.Module], stored: Sequence[tuple[nn.Module, bool]], mode: bool) -> None:
+    """Set the mode of modules, and of all inside, unless all store it already."""
+    if [each for _, each in stored if each is not mode]:
+        for module in modules:
+            module.train(mode)
+
+
+def _restore(stored: Sequence[tuple[nn.Module, bool]]) -> None:
+    for module, mode in stored:
+        if module.training is not mode:
+            module.training = mode
+
+
+_locks: dict[int, _Lock] = {}  # by the `id` of the module
+_waiting: list[set[int]] = []  # the `id`s that each waiting thread needs, the longest wait first
 _changed = threading.Condition()
 
 
-def _wait(keys: set[int], suits: Callable[[_Hold], bool]) -> None:
-    """Wait, inside `_changed`, until what holds these modules suits, and nobody waits longer for one of them.
+def _wait(keys: set[int], suits: Callable[[_Lock], bool]) -> None:
+    """Wait, inside `_changed`, until the locks of these modules suit, and no thread has waited longer for one of them.
 
-    Who holds something already does not stand in the queue: the first one there may wait for that.
+    A thread that has a lock already does not queue: the first in the queue may wait for that lock.
     """
 
     def may_go() -> bool:
-        before = takewhile(lambda each: each is not keys, _waiting)
-        first = bool(MODE.holds) or all(keys.isdisjoint(each) for each in before)
-        return first and all(suits(_holds[key]) for key in keys if key in _holds)
+        earlier = takewhile(lambda each: each is not keys, _waiting)
+        first = bool(MODE.locked) or all(map(keys.isdisjoint, earlier))
+        return first and all(suits(_locks[key]) for key in keys if key in _locks)
 
     _waiting.append(keys)
     try:
@@ -163,97 +168,103 @@ def _wait(keys: set[int], suits: Callable[[_Hold], bool]) -> None:
 
 
 @contextmanager
-def held(modules: Sequence[nn.Module], training: bool | None, frozen: bool = False) -> Iterator[None]:
-    """Have modules of torch in one mode while the block computes with them; None: as they are.
+def locked_mode(modules: Sequence[nn.Module], training: bool | None, frozen: bool = False) -> Iterator[None]:
+    """Lock torch modules in one mode while the block computes with them; None: in their stored modes.
 
-    `frozen`: what keeps statistics stays in evaluation. Other threads may compute with the modules in the same mode
-    meanwhile, and wait where they need another one.
+    `frozen`: modules with statistics stay in evaluation mode. Other threads may compute with the modules in the same
+    mode, and wait where they need another one.
     """
-    keys = {id(module): module for module in modules if id(module) not in MODE.holds}
+    keys = {id(module): module for module in modules if id(module) not in MODE.locked}
     with _changed:
-        _wait(set(keys), lambda hold: hold.mode is training)
+        _wait(set(keys), lambda lock: lock.mode is training)
         for key, module in keys.items():
-            if key not in _holds:
-                _holds[key] = _Hold(module, training, frozen)
-            _holds[key].count += 1
-    before, MODE.holds = MODE.holds, MODE.holds.union(keys)
+            if key not in _locks:
+                _locks[key] = _Lock(module, training, frozen)
+            _locks[key].count += 1
+    before, MODE.locked = MODE.locked, MODE.locked.union(keys)
     try:
         yield
     finally:
-        MODE.holds = before
+        MODE.locked = before
         with _changed:
             for key in keys:
-                _holds[key].count -= 1
-                if not _holds[key].count:
-                    _holds.pop(key).end()
+                _locks[key].count -= 1
+                if not _locks[key].count:
+                    _locks.pop(key).end()
             _changed.notify_all()
 
 
-def all_minding(module: nn.Module) -> list[nn.Module]:
-    """The modules of torch directly inside any layer that may compute by their mode, whoever sees to it."""
-    layers = [inside for inside in module.modules() if isinstance(inside, AnyLayer)]
-    return [found for layer in layers for found in layer._modules.values() if found is not None and _minds(found)]
+def _torch_modules(module: nn.Module) -> list[nn.Module]:
+    """The modules inside, itself included, that are no layers."""
+    return [inside for inside in module.modules() if not isinstance(inside, AnyLayer)]
 
 
-def call_in_mode(layer: Layer, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What `function` gives, which computes for a layer, with the modules of torch inside it in the mode of the call.
+def all_mode_dependent(module: nn.Module) -> list[nn.Module]:
+    """The torch modules directly inside any layer that may compute by their mode, also those that the layer sets."""
+    found: list[nn.Module] = []
+    for layer in module.modules():
+        if isinstance(layer, AnyLayer):
+            found += [inside for inside in layer._modules.values() if _may_read_mode(inside)]
+    return found
 
-    torch.compile sees modes as they are kept: who calls what it compiled has set them.
+
+def call_in_mode(layer: AnyLayer, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function that computes for a layer, with the torch modules inside the layer in the mode of the call.
+
+    torch.compile reads the stored modes: the caller of the compiled code has set them.
     """
-    if (compiled_somewhere() and is_compiling()) or not (modules := minding(layer)):
+    if (compiled_somewhere() and is_compiling()) or not (modules := mode_dependent(layer)):
         return function(*args, **kwargs)
-    if MODE.holds.issuperset(map(id, modules)):
+    if MODE.locked.issuperset(map(id, modules)):
         return function(*args, **kwargs)
-    with held(modules, None if MODE.training is None else layer.training, layer._frozen):
+    with locked_mode(modules, None if MODE.training is None else layer.training, layer._frozen):
         return function(*args, **kwargs)
 
 
-def call_module(layer: Layer, /, *args: Any, **kwargs: Any) -> Any:
-    """Torch's own call of a layer: its hooks, and between them `forward`, without what a user's call needs."""
-    if layer._is_network:  # modules of torch in its attributes are for a user's code, by `by_mode`
+def call_module(layer: AnyLayer, /, *args: Any, **kwargs: Any) -> Any:
+    """Torch's own call of a layer: its hooks around `forward`, without what a call by the user needs."""
+    if layer._is_network:  # torch modules in its attributes are for a user's code, which `by_mode` wraps
         return _module_call(layer, *args, **kwargs)
     return call_in_mode(layer, _module_call, layer, *args, **kwargs)
 
 
-def in_its_mode(layer: Layer, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, which computes for a layer, by `call_in_mode` where a module inside needs that now."""
-    if (compiled_somewhere() and is_compiling()) or not minding(layer):
+def in_its_mode(layer: AnyLayer, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that computes for a layer, wrapped in `call_in_mode` where a module inside needs that now."""
+    if is_compiling() or not mode_dependent(layer):
         return function
     return partial(call_in_mode, layer, function)
 
 
-def minding(layer: Layer) -> list[nn.Module]:
-    """The modules of torch directly inside a layer that may compute by their mode, less what its own code sees to."""
+def mode_dependent(layer: AnyLayer) -> list[nn.Module]:
+    """The torch modules directly inside a layer that may compute by their mode, less those that it sets itself."""
     own_code_sets = layer._joined_facts.sets_mode_of
     found: list[nn.Module] = []
     for name, module in layer._modules.items():
-        if module is None or isinstance(module, AnyLayer):
+        if isinstance(module, NO_TORCH_MODULE):
             continue
-        if name not in own_code_sets or _has_minding_code(module):
-            found += [module] if _minds(module) else []
-        elif _is_known(type(module)):
-            found += [inside for inside in module._modules.values() if inside is not None and _minds(inside)]
+        candidates: Iterable[nn.Module | None] = (module,)
+        if name in own_code_sets and not _has_code_for_mode(module):
+            candidates = module._modules.values() if _is_known(type(module)) else ()
+        found += [candidate for candidate in candidates if _may_read_mode(candidate)]
     return found
 
 
-def _minds(module: nn.Module) -> bool:
-    """Whether a module, or one inside it, may compute by its mode: by code of its class, or by what was put there."""
-    if isinstance(module, AnyLayer):
+def _may_read_mode(module: nn.Module | None) -> TypeGuard[nn.Module]:
+    """Whether a torch module, or one inside it, may read its mode: in code of its class, or in a hook or the like."""
+    if isinstance(module, NO_TORCH_MODULE):
         return False
-    return (
-        reads_mode(type(module))
-        or _has_minding_code(module)
-        or any(_minds(inside) for inside in module._modules.values() if inside is not None)
-    )
+    if reads_mode(type(module)) or _has_code_for_mode(module):
+        return True
+    return any(map(_may_read_mode, module._modules.values()))
 
 
-def _has_minding_code(module: nn.Module) -> bool:
-    """Whether a hook of a module, or a `forward` put into the place of its class's, may look at its mode."""
+def _has_code_for_mode(module: nn.Module) -> bool:
+    """Whether a hook of a module, or a `forward` in its `__dict__`, may read its mode."""
     hooks = chain(module._forward_pre_hooks.values(), module._forward_hooks.values())
-    return "forward" in vars(module) or any(map(_hook_minds, hooks))
+    return "forward" in vars(module) or any(map(_hook_may_read_mode, hooks))
 
 
-def _hook_minds(hook: Any) -> bool:
+def _hook_may_read_mode(hook: Any) -> bool:
     function = getattr(hook, "__func__", hook)
     if not isinstance(function, FunctionType):
         return reads_mode(type(hook))
@@ -261,7 +272,7 @@ def _hook_minds(hook: Any) -> bool:
 
 
 def _is_known(value: type | FunctionType) -> bool:
-    """Whether a class or function is torch's or this package's, which look at a mode where their code names it."""
+    """Whether a class or function is torch's or this package's: these read the mode only where their code names it."""
     return value.__module__.partition(".")[0] in KNOWN
 
 
@@ -271,7 +282,7 @@ def _names_mode(function: FunctionType) -> bool:
 
 @lru_cache(None)
 def reads_mode(kind: type) -> bool:
-    """Whether the code of a class that is known reads the mode of a module; that of any other, or a script, may."""
+    """Whether the code of a known class reads the mode of a module; that of any other class, or a script, may do so."""
     bases = [base for base in kind.__mro__ if base not in (nn.Module, ABC, object)]
     if issubclass(kind, torch.jit.ScriptModule) or not all(map(_is_known, bases)):  # type: ignore[reportPrivateImportUsage]
         return True
@@ -279,26 +290,27 @@ def reads_mode(kind: type) -> bool:
     return any(map(_names_mode, functions))
 
 
-# --- code of a user's ------------------------------------------------------------------------------------------------
+# --- users' code -----------------------------------------------------------------------------------------------------
 
 
 def by_mode(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A `call` or `forward` of a user's: its `training`, where it is not given, is the mode of the layer.
+    """A user's `call` or `forward`, whose argument `training` becomes the mode of the layer where it is not passed.
 
-    Modules of torch that the layer has are in this mode too.
+    The torch modules inside the layer are in this mode too.
     """
-    names = list(inspect.signature(function).parameters)
-    place = names.index("training") - 1 if "training" in names else -1
-    by_position = place >= 0 and inspect.signature(function).parameters["training"].kind is not (
-        inspect.Parameter.KEYWORD_ONLY
-    )
+    parameters = inspect.signature(function).parameters
+    following = list(parameters)[1:]  # without `self`
+    takes_training = "training" in following
+    place = maxsize  # of `training` among the arguments by position
+    if takes_training and parameters["training"].kind is not inspect.Parameter.KEYWORD_ONLY:
+        place = following.index("training")
 
     @wraps(function)
-    def compute(layer: Layer, /, *args: Any, **kwargs: Any) -> Any:
-        if by_position and len(args) > place:
+    def compute(layer: AnyLayer, /, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > place:
             if args[place] is None:
                 args = (*args[:place], layer.training, *args[place + 1 :])
-        elif place >= 0 and kwargs.get("training") is None:
+        elif takes_training and kwargs.get("training") is None:
             kwargs["training"] = layer.training
         return run(layer, call_in_mode, layer, function, layer, *args, **kwargs)
 

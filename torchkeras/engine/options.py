@@ -4,16 +4,16 @@
         units: Positive
         use_bias: bool = True
 
-An annotation is a plain type (`int`, `float`, `bool`, `str`) or `Annotated[..., Rule(...)]`. The order of positional
-arguments is a class's own fields first, then those of its bases: what a layer is about comes before what it shares. As
-in a function, options without a default go before those that have one. Where Keras has another order, a class says it:
-the options that `_option_order` names stand after the others, in its order.
+An annotation is a plain type (`int`, `float`, `bool`, `str`) or `Annotated[..., Rule(...)]`. Positional arguments are
+in the order of a class's own fields, then those of its bases: what is special to a layer comes before what it shares.
+As in a function, options without a default go before those that have one. Where Keras has another order, a class states
+that: the options in `_option_order` stand after the others, in its order.
 
     groups: Annotated[Positive, NEWER] = 1
 
-An option that Keras 2.2.4's class does not have is marked `NEWER`. It comes after those that Keras has, unless
-`_option_order` names it. A config has it only when it is not the default, so that Keras 2.2.4 reads the configs of all
-models that it can compute.
+An option that the class of Keras 2.2.4 does not have is marked `NEWER`. It comes after the others, unless
+`_option_order` names it. A config has it only when it is not the default, so that Keras 2.2.4 can read the config of
+every model that it can compute.
 """
 
 import inspect
@@ -36,13 +36,14 @@ if TYPE_CHECKING:
 
 REQUIRED = inspect.Parameter.empty
 NEWER = "newer"
+ANY_ARGUMENTS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS  # flags of the code of a function
 CONSTANTS = (type(None), bool, int, float, str, tuple)
-READ_ONCE = (*CONSTANTS, FunctionType, initializers.Initializer)  # a copy of any other than an initializer is itself
+READ_ONCE = (*CONSTANTS, FunctionType, initializers.Initializer)  # `copy` copies the initializer alone
 
 
 @dataclass(frozen=True)
 class Called:
-    """In an Annotated: the name of an option that its field cannot have, since it is a property of every layer."""
+    """In an Annotated: the name of an option whose field has another name, since every layer has such a property."""
 
     name: str
 
@@ -51,8 +52,8 @@ class Called:
 class Option:
     """One declared option: its class, its name, its default (`REQUIRED` when there is none) and its rule.
 
-    `newer`: whether it is marked `NEWER`. `field`: the attribute that keeps its value. `plain`: the type that its
-    annotation says, without the marks.
+    `newer`: whether it is marked `NEWER`. `field`: the attribute that stores its value. `plain`: the type in its
+    annotation, without the marks.
     """
 
     owner: Any
@@ -64,7 +65,7 @@ class Option:
     plain: Any = Any
 
     def read(self, value: Any) -> Any:
-        """A value by the rule. Raises ValueError that names the class, the option, the rule and the value."""
+        """A value read by the rule. Raises ValueError with the class, the option, the rule and the value."""
         if isinstance(value, nn.Parameter) and not value.dim():
             raise ValueError(
                 f"{self.owner.__name__}: {self.name} must be a number; found a variable, whose later values would not "
@@ -73,13 +74,14 @@ class Option:
         rank = (self.owner.rank,) if self.rule.by_rank else ()
         return rules.read(self.owner.__name__, self.name, self.rule, value, *rank)
 
-    def kept_default(self) -> Any:
-        """The default as it is kept: read once if it is a constant or names one; each layer has its own initializer."""
-        taken = isinstance(self.default, str) and self.default in registry.CUSTOM_OBJECTS.get()
-        if taken or not (self.rule.settled and isinstance(self.default, CONSTANTS)):
-            return self.read(self.default)
-        first = self._first_default
-        return copy(first) if isinstance(first, READ_ONCE) else self.read(self.default)
+    def read_default(self) -> Any:
+        """The default read by the rule: only once where the result can be shared or, for an initializer, copied."""
+        is_custom = isinstance(self.default, str) and self.default in registry.CUSTOM_OBJECTS.get()
+        if self.rule.settled and isinstance(self.default, CONSTANTS) and not is_custom:
+            first = self._first_default
+            if isinstance(first, READ_ONCE):
+                return copy(first)
+        return self.read(self.default)
 
     @lazy_property
     def _first_default(self) -> Any:
@@ -87,17 +89,20 @@ class Option:
 
 
 def collect(cls: Any, root: type) -> dict[str, Option]:
-    """The options of a class in positional order; of a default the most derived holds.
+    """The options of a class in positional order; the most derived class gives the default.
 
-    Looks at the bases below `root`. A class with an `__init__` of its own takes no options, it hands them to its base:
-    it and those derived from it declare none. Neither does a private field. A class takes away an option of its bases
-    by an annotation that declares none (`unroll: ClassVar[bool] = False`).
+    Only the bases below `root` count. A class with an `__init__` of its own passes options to its base: neither it nor
+    a class derived from it declares any. A private field is no option. A class removes an option of its bases by an
+    annotation that declares none (`unroll: ClassVar[bool] = False`).
     """
+    declaring: list[Any] = []
+    for base in reversed(cls.__mro__[: cls.__mro__.index(root)]):
+        if declares(base):
+            declaring.insert(0, base)
+        elif issubclass(base, root):
+            break
     found: dict[str, Option | None] = {}
-    bases = cls.__mro__[: cls.__mro__.index(root)]
-    by_hand = [place for place, base in enumerate(bases) if issubclass(base, root) and not declares(base)]
-    first = by_hand[-1] + 1 if by_hand else 0
-    for base in filter(declares, bases[first:]):
+    for base in declaring:
         for field, annotation in _annotations(base).items():
             name = next((mark.name for mark in get_args(annotation) if isinstance(mark, Called)), field)
             if not (name in found or name.startswith("_")):
@@ -112,26 +117,29 @@ def collect(cls: Any, root: type) -> dict[str, Option]:
 
 
 def _declared(cls: Any, name: str, field: str, annotation: Any) -> Option | None:
-    """The option that a field declares; None where its annotation declares none."""
-    rule, marks = rule_of(annotation), get_args(annotation)
+    """The option that a field declares; None where its annotation has no rule (ClassVar, a module)."""
+    plain, marks = annotation, ()
+    if get_origin(annotation) is Annotated:
+        plain, *marks = get_args(annotation)
+    by_type = PLAIN.get(plain) if isinstance(plain, type) else None
+    rule = next((mark for mark in marks if isinstance(mark, Rule)), by_type)
     if rule is None:
         return None
-    plain = marks[0] if marks else annotation
     return Option(cls, name, _default(cls, field), rule, NEWER in marks, field, plain)
 
 
 def declares(cls: type) -> bool:
-    """Whether a class takes options as declared: its `__init__`, if it has one, is of the form `(*args, **given)`."""
+    """Whether a class takes options as declared: it has no `__init__`, or one of the form `(*args, **given)`."""
     if "__init__" not in cls.__dict__:
         return True
     code = getattr(inspect.unwrap(cls.__dict__["__init__"]), "__code__", None)
     if code is None or code.co_argcount > 1 or code.co_kwonlyargcount:
         return False
-    return bool(code.co_flags & inspect.CO_VARARGS and code.co_flags & inspect.CO_VARKEYWORDS)
+    return code.co_flags & ANY_ARGUMENTS == ANY_ARGUMENTS
 
 
 def _annotations(cls: type) -> Mapping[str, Any]:
-    """A class's own annotations, evaluated once: each class derived from it asks for them."""
+    """A class's own annotations, evaluated once: each class derived from it reads them."""
     if cls not in _evaluated:
         _evaluated[cls] = inspect.get_annotations(cls, eval_str=True)
     return _evaluated[cls]
@@ -145,14 +153,6 @@ def options_of(layer: "Layer | type[Layer]") -> Mapping[str, Option]:
     return layer._options
 
 
-def rule_of(annotation: Any) -> Rule | None:
-    """The rule that an annotation carries; None when it declares no option (ClassVar, a module's own attribute)."""
-    if get_origin(annotation) is Annotated:
-        plain, *extras = get_args(annotation)
-        return next((extra for extra in extras if isinstance(extra, Rule)), PLAIN.get(plain))
-    return PLAIN.get(annotation) if isinstance(annotation, type) else None
-
-
 def signature(options: Mapping[str, Option], rest: str) -> inspect.Signature:
     """The signature that `help` shows: the options in order, then `**rest`."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -161,24 +161,24 @@ def signature(options: Mapping[str, Option], rest: str) -> inspect.Signature:
 
 
 def bind(owner: type, options: Mapping[str, Option], args: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
-    """Values for all options from a call's arguments, each read by its rule; takes what it uses out of `given`.
+    """Values for all options from a call's arguments, each read by its rule; removes those that it uses from `given`.
 
     Raises TypeError for a missing, doubled or surplus argument and ValueError for a value that breaks its rule.
     """
     if len(args) > len(options):
         raise TypeError(f"{owner.__name__} takes at most {len(options)} positional arguments; found {len(args)}.")
-    values = dict(zip(options, args, strict=False))
-    for name in values:
-        if name in given:
-            raise TypeError(f"{owner.__name__}: option {name!r} is given twice, by position and by name.")
+    passed = dict(zip(options, args, strict=False))
     for name, option in options.items():
-        if name not in values and option.default is REQUIRED and name not in given:
-            raise TypeError(f"{owner.__name__}: option {name!r} is missing.")
         if name in given:
-            values[name] = given.pop(name)
-    return {
-        name: option.read(values[name]) if name in values else option.kept_default() for name, option in options.items()
-    }
+            if name in passed:
+                raise TypeError(f"{owner.__name__}: option {name!r} is given twice, by position and by name.")
+            passed[name] = given.pop(name)
+        elif name not in passed and option.default is REQUIRED:
+            raise TypeError(f"{owner.__name__}: option {name!r} is missing.")
+    values: dict[str, Any] = {}
+    for name, option in options.items():
+        values[name] = option.read(passed[name]) if name in passed else option.read_default()
+    return values
 
 
 def written(options: Mapping[str, Option], owner: object) -> dict[str, Any]:
@@ -186,13 +186,16 @@ def written(options: Mapping[str, Option], owner: object) -> dict[str, Any]:
     return {
         name: option.rule.write(getattr(owner, option.field))
         for name, option in options.items()
-        if not (option.newer and getattr(owner, option.field) == option.kept_default())
+        if not (option.newer and getattr(owner, option.field) == option.read_default())
     }
 
 
 def _default(cls: type, name: str) -> Any:
-    value = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), REQUIRED)
-    return REQUIRED if inspect.isdatadescriptor(value) else value
+    for base in cls.__mro__:
+        if name in vars(base):
+            value = vars(base)[name]
+            return REQUIRED if inspect.isdatadescriptor(value) else value
+    return REQUIRED
 
 
 # --- annotations -----------------------------------------------------------------------------------------------------

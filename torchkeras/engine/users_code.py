@@ -1,7 +1,7 @@
 """The code of a user's layer, or the function of a Lambda, while it runs.
 
-Such code runs at each call. A layer or module that it makes has new weights each time, which nothing trains and no file
-has: that is refused.
+Such code runs at each call. A layer or module that it makes has new weights each time, which no optimizer trains and no
+file stores. This is an error.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from torchkeras.base.tracing import compiled_somewhere, is_compiling
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
 
-PATHS = "_made_by_code"  # an attribute of a layer: what its code has made, by the paths where it keeps it
+PATHS = "_made_by_code"  # an attribute of a layer: the ids of the modules that its code has made, by their paths
 
 
 class _Code(threading.local):
     """`owner`: the layer whose code runs; None outside of such code, and while a layer makes its weights.
 
-    `made`: what this code has made that has weights; None for nothing. `numpys`: while the shape of its output is
-    found, where NumPy's stream of random numbers was when it began.
+    `made`: what this code has made that has weights. `numpys`: while a symbolic call finds the shape of the output,
+    the state of NumPy's random numbers before the code ran.
     """
 
     owner: Any = None
-    made: list[Any] | None = None
+    made: tuple[Any, ...] = ()
     numpys: Any = None
 
 
@@ -39,10 +39,10 @@ CODE = _Code()
 
 
 class _Hook:
-    """`handle`: that of the hook by which torch says which modules are made, from the first code that runs on.
+    """`handle`: of the hook that torch calls for each new parameter, registered when the first user's code runs.
 
-    It stays then: torch goes through the hooks of the process in every thread, and one that comes and goes with each
-    call could change them under another thread's hands.
+    It stays registered: all threads share torch's global hooks, and one thread must not change them while another
+    iterates over them.
     """
 
     handle: Any = None
@@ -57,47 +57,48 @@ def is_users(layer: Layer) -> bool:
 
 
 def numpys_place() -> Any:
-    """Where NumPy's stream of random numbers is."""
+    """The state of NumPy's global random numbers, in a few numbers."""
     _, words, position, has_next, following = np.random.get_state()  # noqa: NPY002 - the stream that scripts draw from
     return int(words[0]), position, has_next, following
 
 
 def draws() -> bool:
-    """Whether the code under way has drawn random numbers from NumPy; known while shapes are found."""
+    """Whether the running code has drawn random numbers from NumPy; known only in a symbolic call."""
     return CODE.owner is not None and CODE.numpys is not None and CODE.numpys != numpys_place()
 
 
 def run(owner: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What a function gives that is, or calls, the code of the layer `owner`.
+    """Call a function that is, or calls, the code of the layer `owner`.
 
-    Raises ValueError for what the code makes at each call, and does not keep in the layer.
+    Raises ValueError for a module that the code makes at each call and does not store in the layer.
     """
     if compiled_somewhere() and is_compiling():
         return function(*args, **kwargs)
     if _HOOK.handle is None:
         _HOOK.handle = register_module_parameter_registration_hook(_note_module)
     before = CODE.owner, CODE.made, CODE.numpys
-    CODE.owner, CODE.made = owner, None
+    CODE.owner, CODE.made = owner, ()
     CODE.numpys = numpys_place() if torch._C._len_torch_dispatch_stack() else None
     try:
         found = function(*args, **kwargs)
-        if CODE.made is not None:
-            Made.check(owner, CODE.made)
+        if CODE.made:
+            Made.check(owner, list(CODE.made))
         return found
     finally:
         CODE.owner, CODE.made, CODE.numpys = before
 
 
 def note(made: Any) -> None:
-    """Note what the code under way has made that has weights."""
+    """Note something with weights that the running code has made."""
     if CODE.owner is not None:
-        CODE.made = [*(CODE.made or ()), made]
+        CODE.made = (*CODE.made, made)
 
 
 class Made:
-    """What becomes of layers and modules that code has made; an annex says otherwise for old scripts.
+    """What to do with layers and modules that code has made; `keras2` replaces both functions for old scripts.
 
-    `note`: of a layer that the code under way has built, maybe made. `check`: of all that was noted, when it has run.
+    `note`: called for a layer that the running code has built, and so may have made. `check`: called with everything
+    noted, when the code has run.
     """
 
     note: Callable[[Any], None]
@@ -105,7 +106,7 @@ class Made:
 
 
 def check(owner: Any, made: list[Any]) -> None:
-    """Raise ValueError for what is no part of the layer, or takes the place of what the code made before."""
+    """Raise ValueError for a module that is no part of the layer, or that replaces one that the code made before."""
     paths = {id(module): path for path, module in owner.named_modules()}
     known = vars(owner).setdefault(PATHS, {})
     for each in made:
@@ -122,7 +123,7 @@ def check(owner: Any, made: list[Any]) -> None:
 
 
 def _has_no_values(made: nn.Module) -> bool:
-    """Whether something was made while the shape of a layer's output is found, on `meta`."""
+    """Whether a module was made on `meta`, while a symbolic call finds the shape of the output."""
     return torch._C._len_torch_dispatch_stack() > 0 and any(parameter.is_meta for parameter in made.parameters())
 
 
@@ -130,6 +131,6 @@ Made.note, Made.check = staticmethod(note), staticmethod(check)
 
 
 def _note_module(module: nn.Module, name: str, parameter: nn.Parameter | None) -> None:
-    # A layer notes itself, when it is built.
+    # A layer notes itself when it is built. torch calls this for each parameter: a module with several comes in a row.
     if CODE.owner is not None and not hasattr(module, "_call_nodes") and not (CODE.made and CODE.made[-1] is module):
         note(module)

@@ -12,7 +12,7 @@ from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.hook_free_calls import called
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.modes import MODE, held, kept
+from torchkeras.engine.modes import MODE, locked_mode, stored_mode
 from torchkeras.engine.options import NEWER, Constraint, Initializer, NotNegative, Regularizer, Share
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import Shape
@@ -186,7 +186,7 @@ class BatchNormalization(Channelwise):
         if self._norms_as(nn.BatchNorm2d):
             return called(self.norm, partial(self._normalize, training=training, mask=mask), inputs)
         mode = bool(self.training if training is None else training) and not self._frozen
-        with (kept if is_compiling() else held)([self.norm], mode):
+        with (stored_mode if is_compiling() else locked_mode)([self.norm], mode):
             found = self.norm(inputs.movedim(self._channel_axis, 1)).movedim(1, self._channel_axis)
             return found.clone()  # since the next layer may overwrite it, and an nn.Identity gives its input
 

@@ -15,7 +15,7 @@ from torch.autograd import Function
 from torchkeras.base.tracing import exporting, is_compiling, is_island, traced
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.hook_free_calls import has_hooks
-from torchkeras.engine.modes import held, kept
+from torchkeras.engine.modes import locked_mode, stored_mode
 from torchkeras.engine.symbolic.tensor import Shape, as_list, unpacked
 from torchkeras.layers.recurrence import Constants, Recurrent, States, Stepped, shapes_of
 from torchkeras.layers.scan import Mask
@@ -189,7 +189,7 @@ class TorchRecurrent(Recurrent, abstract=True):
         training = self.training or torch.is_grad_enabled()
         if module.training is training:
             return module(sequence, states)
-        with (kept if is_compiling() else held)([module], training):
+        with (stored_mode if is_compiling() else locked_mode)([module], training):
             return module(sequence, states)
 
     def _masked_kernel(self, sequence: Tensor, mask: Tensor, begin: States) -> Stepped:

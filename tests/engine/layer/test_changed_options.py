@@ -89,7 +89,7 @@ def test_modules_their_hooks_and_weights_stay():
     conv, kernel = layer.conv, layer.conv.weight
     conv.register_forward_hook(lambda *_: seen.append(1))
     text = (
-        "Conv2D 'conv': with strides (2, 2) its output has another shape than its graph says: make the model anew, "
+        "Conv2D 'conv': with strides (2, 2) its output has another shape than its graph says: make the model again, "
         "such as by clone_model."
     )
     with pytest.warns(UserWarning, match=f"^{re.escape(text)}$") as caught:

@@ -1,7 +1,7 @@
 """einops on symbolic tensors: `rearrange(x, "b h w c -> b (h w) c")` makes nodes as torch's functions do.
 
-einops finds a tensor's backend among the classes derived from its own. It is not imported here: when it has been, by
-the user, one such class is made for symbolic tensors.
+einops finds the backend of a tensor among the classes derived from its own. This module does not import einops: where
+the user has, it defines such a class for symbolic tensors.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _made: list[Any] = []
 
 
 def offer() -> None:
-    """Have einops, where it is imported, know symbolic tensors: they compute as torch's, with sizes of their own."""
+    """Register a backend for symbolic tensors where einops is imported: torch's, with symbolic sizes."""
     einops = sys.modules.get("einops._backends")
     if einops is not None and not _made and hasattr(einops, "TorchBackend"):
         _made.append(

@@ -1,19 +1,20 @@
-"""Lists, tuples and dicts of layers and modules, as users keep them in attributes, made known to torch.
+"""Lists, tuples and dicts of layers and modules in a user's attributes, registered with torch.
 
-torch sees what stands in an attribute, not what stands in a list. So a list, tuple or dict that a user's layer keeps
-becomes a list, tuple or dict that is a torch module too: what is in it, now or later, is a part of the layer.
+torch registers a module that is an attribute, but not one in a list. So a list, tuple or dict that a user's layer
+stores becomes one that is a torch module too: its items, now or later, are parts of the layer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from operator import is_
 from typing import Any
 
 from torch import nn
 
 
 class Tracked(nn.Module):
-    """What the kinds of containers share: their modules and parameters are registered under index or key."""
+    """The base of the containers: their modules and parameters are registered under their index or key."""
 
     def __init__(self, items: Any = ()):
         nn.Module.__init__(self)
@@ -26,13 +27,13 @@ class Tracked(nn.Module):
         raise NotImplementedError
 
     def _register(self) -> None:
-        if "_modules" not in self.__dict__:  # while it is unpickled, item by item: its state comes last
+        if "_modules" not in self.__dict__:  # being unpickled, item by item: the state comes last
             return
         self._modules.clear()
         self._parameters.clear()
-        for key, item in list(self._pairs()):
-            if type(item) in KINDS and wanted(item):
-                item = tracked(item)
+        for key, plain in list(self._pairs()):
+            item = tracked(plain)
+            if item is not plain:
                 self._put(key, item)
             if isinstance(item, nn.Module):
                 self._modules[_path(key)] = item
@@ -40,16 +41,17 @@ class Tracked(nn.Module):
                 self._parameters[_path(key)] = item
 
     def unregistered(self) -> Iterator[tuple[Any, Any]]:
-        """What torch does not see of it: plain values and tensors, by index or key."""
+        """The items that torch does not register: plain values and tensors, by index or key."""
         seen = self._modules.keys() | self._parameters.keys()
         return ((key, item) for key, item in self._pairs() if _path(key) not in seen)
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
-        if isinstance(value, (nn.Module, nn.Parameter)):  # another module in an item's place
-            for key, _ in list(self._pairs()):
-                if _path(key) == name:
-                    self._put(key, value)
+        if not isinstance(value, REGISTERED):
+            return
+        for key, _ in list(self._pairs()):
+            if _path(key) == name:  # the value replaces this item
+                self._put(key, value)
 
     __hash__ = object.__hash__
 
@@ -99,13 +101,13 @@ class TrackedList(Tracked, list):  # type: ignore[misc]
 
 
 class TrackedTuple(Tracked, Sequence[Any]):
-    """What a tuple is in all but its type, its modules and parameters being a torch module's.
+    """A tuple in all but its type, whose modules and parameters are a torch module's.
 
-    No tuple itself: torch keeps weak references to modules, which tuples cannot have.
+    It cannot derive from `tuple`: torch makes weak references to modules, which tuples do not support.
     """
 
     def __init__(self, items: Iterable[Any] = ()):
-        self.__dict__["_items"] = tuple(tracked(i) if type(i) in KINDS and wanted(i) else i for i in items)
+        self.__dict__["_items"] = tuple(map(tracked, items))
         super().__init__()
 
     def _pairs(self) -> Iterable[tuple[int, Any]]:
@@ -160,47 +162,53 @@ class TrackedDict(Tracked, dict):  # type: ignore[misc]
 
 
 KINDS: dict[type, type[Tracked]] = {list: TrackedList, tuple: TrackedTuple, dict: TrackedDict}
+CONTAINERS = {*KINDS, *KINDS.values()}
+REGISTERED = (nn.Module, nn.Parameter)  # what torch registers under the name of an attribute
 
 
-def wanted(value: Any) -> bool:
-    """Whether a plain list, tuple or dict holds modules or parameters, or is empty and may come to hold some."""
-    items = value.values() if isinstance(value, dict) else value
-    return (not value and type(value) is not tuple) or any(
-        isinstance(item, (nn.Module, nn.Parameter)) or (type(item) in KINDS and wanted(item)) for item in items
-    )
+def to_track(value: Any) -> bool:
+    """Whether a value is a plain list, tuple or dict that holds modules or parameters, or is empty and may get some."""
+    if type(value) not in KINDS:
+        return False
+    if not value:
+        return type(value) is not tuple
+    return any(isinstance(item, REGISTERED) or to_track(item) for item in _items(value))
 
 
 def tracked(value: Any) -> Any:
-    """The same list, tuple or dict as one that torch sees into."""
-    return KINDS[type(value)](value)
+    """A plain container of modules as one that torch sees into; any other value as it is."""
+    return KINDS[type(value)](value) if to_track(value) else value
 
 
 def hidden(value: Any, depth: int = 3) -> Iterator[nn.Module | nn.Parameter]:
-    """The modules and parameters in containers that torch does not see into: sets, named tuples, dicts of one's own."""
+    """The modules and parameters in containers that torch does not see into: sets, named tuples, subclasses of dict."""
     if isinstance(value, Tracked) or not isinstance(value, (list, tuple, dict, set, frozenset)) or not depth:
         return
-    items = value.values() if isinstance(value, dict) else value
-    for item in tuple(items):  # a copy: another thread may add to it meanwhile
-        if isinstance(item, (nn.Module, nn.Parameter)):
+    for item in tuple(_items(value)):  # a copy: another thread may add to it meanwhile
+        if isinstance(item, REGISTERED):
             yield item
         else:
             yield from hidden(item, depth - 1)
 
 
 def with_replaced(value: Any, replaced: Mapping[int, Any]) -> Any:
-    """A value with other objects in the place of those with these ids, also in lists, tuples and dicts; or itself."""
+    """The value with other objects for those with these ids, also in lists, tuples and dicts; or the same object."""
     if id(value) in replaced:
         return replaced[id(value)]
-    kind = next((base for base in KINDS if type(value) in (base, KINDS[base])), None)
-    if kind is None:
+    if type(value) not in CONTAINERS:
         return value
-    pairs = list(value.items() if kind is dict else enumerate(value))
-    items = {key: with_replaced(item, replaced) for key, item in pairs}
-    if all(items[key] is item for key, item in pairs):
+    before = list(_items(value))
+    after = [with_replaced(item, replaced) for item in before]
+    if all(map(is_, before, after)):
         return value
-    contents: Any = items if kind is dict else items.values()
-    return type(value)(contents)
+    if isinstance(value, dict):
+        return type(value)(zip(value, after, strict=True))
+    return type(value)(after)
+
+
+def _items(container: Any) -> Collection[Any]:
+    return container.values() if isinstance(container, dict) else container
 
 
 def _path(key: Any) -> str:
-    return str(key).replace(".", "_")  # torch parts the keys of a state_dict at the dots
+    return str(key).replace(".", "_")  # torch splits the keys of a state_dict at the dots

@@ -1,6 +1,6 @@
-"""Building: the first call of a layer makes its weights, on `meta`; then they get memory and first values.
+"""Building: the first call of a layer makes its weights, on `meta`; then they get memory and initial values.
 
-In a first run of a layer of layers, and while a file is loaded, they stay on `meta` until that ends.
+In the first run of a layer of layers, and while a file is loaded, they stay on `meta` until that ends.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import lru_cache
+from itertools import repeat
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -25,6 +26,7 @@ from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.rules import FLAG_OR_DIGIT, read
 from torchkeras.base.sharing import sharing
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
+from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.dtypes import agree_on_policy
 from torchkeras.engine.facts import facts_of
@@ -39,20 +41,19 @@ from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN
 from torchkeras.legacy.arguments import Keras1Arrays
 from torchkeras.legacy.weights import modern
 
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.layer import Layer
-
 _is_on_meta = attrgetter("is_meta")
 HOLDERS = (Tensor, list, tuple, dict)
-NOT_LOOKED_AT = ENGINES_OWN | TORCHS_OWN
+NOT_USERS = ENGINES_OWN | TORCHS_OWN  # attributes
 _deferred: ContextVar[bool] = ContextVar("deferred", default=False)
 _making = threading.RLock()  # threads that call one layer or model for the first time build it once
-_waiting: ContextVar[list[Layer] | None] = ContextVar("waiting", default=None)  # a list in a first run
+_waiting: ContextVar[list[AnyLayer] | None] = ContextVar(
+    "waiting", default=None
+)  # built in a first run, without values
 
 
 @contextmanager
 def on_meta() -> Iterator[None]:
-    """Make weights without values or memory inside the `with` block: a file's values take their place at once."""
+    """Make weights without memory or values inside the `with` block: the values of a file replace them."""
     token = _deferred.set(True)
     try:
         yield
@@ -60,45 +61,53 @@ def on_meta() -> Iterator[None]:
         _deferred.reset(token)
 
 
+def _in_context(variable: ContextVar[Any]) -> Any:
+    """The value of a context variable; None while torch.compile traces, which cannot read one."""
+    if compiled_somewhere() and is_compiling():
+        return None
+    return variable.get()
+
+
 def deferred() -> bool:
     """True inside `on_meta()` and `first_run()`."""
-    return not (compiled_somewhere() and is_compiling()) and _deferred.get()
+    return bool(_in_context(_deferred))
 
 
 @contextmanager
 def first_run() -> Iterator[None]:
-    """The first run of a layer of layers, on `meta`: those inside are built, and get memory and values at its end.
+    """The first run of a layer of layers, on `meta`: it builds those inside, which get memory and values at its end.
 
-    Inside `on_meta()` they wait for the file's.
+    Inside `on_meta()` they wait for the values of the file.
     """
-    waiting: list[Layer] = []
+    waiting: list[AnyLayer] = []
     token = _waiting.set(waiting)
     try:
         with on_meta():
             yield
     finally:
         _waiting.reset(token)
-        for layer in waiting if not deferred() else ():
-            _fill(layer)
+        if not deferred():
+            for layer in waiting:
+                _fill(layer)
 
 
 def in_first_run() -> bool:
     """True inside `first_run()`."""
-    return not (compiled_somewhere() and is_compiling()) and _waiting.get() is not None
+    return _in_context(_waiting) is not None
 
 
 def building_alone() -> AbstractContextManager[Any]:
-    """Inside, no other thread builds; what one has built on `meta`, in a first run, no other may meet."""
-    return nullcontext() if compiled_somewhere() and is_compiling() else _making  # the compiler does not follow locks
+    """Within the block no other thread builds: none may see layers that a first run has built on `meta`."""
+    return nullcontext() if is_compiling() else _making  # the compiler cannot trace locks
 
 
 def for_training() -> AbstractContextManager[Any]:
-    """Inside, weights are made that can train, also where a layer is first called in torch's inference mode."""
+    """Make weights that can train, also where a layer is first called in torch's inference mode."""
     return torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext()
 
 
-def build_from_modules(layer: Layer, input_shape: Any) -> None:
-    """What `Layer.build` does: make the torch modules on `meta`, then give them memory and values."""
+def build_from_modules(layer: AnyLayer, input_shape: Any) -> None:
+    """`Layer.build`: make the torch modules on `meta`, then give them memory and values."""
     with MadeOnMeta():
         layer._make_modules(input_shape)
     layer.built = True
@@ -106,14 +115,14 @@ def build_from_modules(layer: Layer, input_shape: Any) -> None:
     if not deferred():
         materialize(layer)
     elif layer._policy.variable_type is not torch.get_default_dtype():
-        # The shape of its output is found before a file's values come: in the type that they will have.
+        # The output shape is found before the file's values are read: in the type that they will have.
         _allocate(layer, dict(plain_modules(layer)), torch.device("meta"))
 
 
-def build_once(layer: Layer, input_shapes: list[Shape], *further: Any) -> None:
-    """Make the weights for the shapes of the first input, and of the `further` ones where `build` asks for them."""
+def build_once(layer: AnyLayer, input_shapes: list[Shape], *further: Any) -> None:
+    """Make the weights for the shapes of the first input, and of the `further` ones that `build` has arguments for."""
     check_inputs(layer, input_shapes)
-    if layer.built and (compiled_somewhere() and is_compiling()):  # which does not follow locks
+    if layer.built and is_compiling():  # the compiler cannot trace locks
         return
     with _making:
         if layer.built:
@@ -132,8 +141,8 @@ def build_once(layer: Layer, input_shapes: list[Shape], *further: Any) -> None:
             waiting.append(layer)
 
 
-def _run_build(layer: Layer, input_shapes: list[Shape], further: tuple[Any, ...]) -> None:
-    """Call the `build` of a layer, which is no code that runs at each call. Its errors name the layer."""
+def _run_build(layer: AnyLayer, input_shapes: list[Shape], further: tuple[Any, ...]) -> None:
+    """Call `build`, whose errors then name the layer. It does not count as code that runs at each call."""
     first = input_shapes[0] if len(input_shapes) == 1 else input_shapes
     before, CODE.owner = CODE.owner, None
     try:
@@ -147,10 +156,10 @@ def _run_build(layer: Layer, input_shapes: list[Shape], further: tuple[Any, ...]
         layer.built = True
 
 
-def move_modules(layer: Layer, device: torch.device) -> None:
-    """Move what a layer has on the CPU, such as a module of torch that a user has made, to the device of the weights.
+def move_modules(layer: AnyLayer, device: torch.device) -> None:
+    """Move the tensors of a layer on the CPU, such as those of a user's torch modules, to the device of the weights.
 
-    Parameters stay the objects that they are. What lies on another device stays there.
+    Parameters stay the same objects. Tensors on another device stay there.
     """
     if device.type in ("cpu", "meta"):
         return
@@ -162,29 +171,31 @@ def move_modules(layer: Layer, device: torch.device) -> None:
         module._apply(moved, recurse=False)
 
 
-def _fill(layer: Layer) -> None:
-    """Give values to what the build left on `meta`, or to all by the option `weights`; and freeze what is to be."""
+def _fill(layer: AnyLayer) -> None:
+    """Give values to the tensors that the build left on `meta`, or to all weights by the option `weights`."""
     with for_training():
         materialize(layer)
-    given = layer._initial_weights
-    if given is None:
+    arrays = layer._initial_weights
+    if arrays is None:
         return
-    if isinstance(given, Keras1Arrays):
-        given = modern(layer, layer._ordered_weights(), given)
-    layer.set_weights(given)
+    if isinstance(arrays, Keras1Arrays):
+        arrays = modern(layer, layer._ordered_weights(), arrays)
+    layer.set_weights(arrays)
     layer._initial_weights = None
 
 
-def check_inputs(layer: Layer, input_shapes: list[Shape]) -> None:
-    """Raise ValueError for inputs whose shapes do not fit what the layer asks for, or was built for."""
-    if not all(isinstance(shape, tuple) for shape in input_shapes):  # a dict of them
-        return
+def check_inputs(layer: AnyLayer, input_shapes: list[Shape]) -> None:
+    """Raise ValueError for an input shape that does not fit the layer's specs, or the shape that it was built for."""
+    for shape in input_shapes:
+        if not isinstance(shape, tuple):  # a dict of shapes
+            return
     facts = facts_of(layer)
     ndim = layer._expected_ndim or facts.input_ndim
     own = InputSpec(ndim=ndim, min_ndim=facts.min_input_ndim, axes=layer._expected_axes)
-    asked = [(shape, own) for shape in (input_shapes[:1] if ndim else input_shapes)]
-    specified = () if layer.input_spec is None else zip(input_shapes, as_list(layer.input_spec), strict=False)
-    for index, (shape, spec) in (*enumerate(asked), *enumerate(specified)):
+    checks = list(enumerate(zip(input_shapes[:1] if ndim else input_shapes, repeat(own), strict=False)))
+    if layer.input_spec is not None:
+        checks += enumerate(zip(input_shapes, as_list(layer.input_spec), strict=False))
+    for index, (shape, spec) in checks:
         if spec is None:
             continue
         problem = spec.problem(shape)
@@ -196,7 +207,7 @@ def check_inputs(layer: Layer, input_shapes: list[Shape]) -> None:
 
 
 def add_weight(
-    layer: Layer,
+    layer: AnyLayer,
     name: str | None,
     shape: Any,
     dtype: Any,
@@ -223,22 +234,22 @@ def add_weight(
         layer._buffers[path] = tensor
     variable = Variable(layer, name, (path,), IN_ORDER, trainable, initial, regular, constrain)
     layer._added.append(variable)
-    if not (deferred() or device.type == "meta"):
+    if device.type != "meta":
         variable.draw(initial)
     variable.tensors[0]._added_weight = True  # type: ignore[attr-defined]
     return variable.tensors[0]
 
 
 def _sizes(name: str, shape: Any) -> tuple[Any, ...]:
-    """The shape of a weight as a tuple. Raises ValueError for sizes that are no integers."""
+    """The shape of a weight as a tuple. Raises ValueError for a size that is no integer."""
     sizes = (shape,) if isinstance(shape, int) else tuple(shape or ())
     if not all(hasattr(size, "__index__") for size in sizes):
         raise ValueError(f"add_weight: the shape of {name!r} must be integers; found {sizes}.")
     return sizes
 
 
-def _refuse_in_call(layer: Layer, name: str | None) -> None:
-    """Raise ValueError for a weight that the layer's code makes in a call after its first."""
+def _refuse_in_call(layer: AnyLayer, name: str | None) -> None:
+    """Raise ValueError for a weight that the layer's code makes in a call after the first."""
     if CODE.owner is layer and (layer._call_nodes or layer._taken_plainly):
         raise ValueError(
             f"{type(layer).__name__} {layer.name!r}: its code makes the weight {name!r} in a call, and each call "
@@ -246,28 +257,27 @@ def _refuse_in_call(layer: Layer, name: str | None) -> None:
         )
 
 
-def _refuse_computed(layer: Layer) -> None:
-    """Raise ValueError for an attribute, or a function's, that was computed from weights and would never change."""
-    theirs: dict[str, Any] = {}
-    for name, value in attributes_of(layer).items():
-        if name in NOT_LOOKED_AT:
-            continue
-        if isinstance(value, HOLDERS) or not installed(getattr(value, "__module__", None) or "torch"):
-            theirs[name] = value
-    if theirs:
-        refuse_frozen(f"{type(layer).__name__} {layer.name!r}", theirs)
+def _refuse_computed(layer: AnyLayer) -> None:
+    """Raise ValueError for a tensor in the layer's attributes that was computed from weights and would never change."""
+    users = {
+        name: value
+        for name, value in attributes_of(layer).items()
+        if name not in NOT_USERS
+        and (isinstance(value, HOLDERS) or not installed(getattr(value, "__module__", None) or "torch"))
+    }
+    if users:
+        refuse_frozen(f"{type(layer).__name__} {layer.name!r}", users)
 
 
-def free_path(layer: Layer, name: str) -> str:
-    """Where a weight of that name is registered: without the layer's own name, which the next model has not."""
-    for mark in "_/.":
-        if name.startswith(layer.name + mark):
-            name = name.removeprefix(layer.name + mark)
-            break
+def free_path(layer: AnyLayer, name: str) -> str:
+    """A free path for a weight of that name, without the layer's own name: a layer of another model has another one."""
+    own = layer.name
+    if name.startswith((f"{own}_", f"{own}/", f"{own}.")):
+        name = name[len(own) + 1 :]
     path = found = name.replace(".", "_").replace("/", "_") or "weight"
-    taken = {*layer._parameters, *layer._buffers, *layer._modules}
+    in_use = {*layer._parameters, *layer._buffers, *layer._modules}
     count = 0
-    while found in taken:
+    while found in in_use:
         count += 1
         found = f"{path}_{count}"
     return found
@@ -276,7 +286,7 @@ def free_path(layer: Layer, name: str) -> str:
 def named_shape(first: Any, name: str | None, shape: Any, initializer: Any) -> tuple[str | None, Any, Any]:
     """(name, shape, initializer) of `add_weight`, whose first argument is the name, or the shape as in Keras 3.
 
-    Raises ValueError for one that is given twice.
+    Raises ValueError for an argument that is passed twice.
     """
     if first is None:
         return name, shape, initializer
@@ -291,23 +301,23 @@ def named_shape(first: Any, name: str | None, shape: Any, initializer: Any) -> t
 
 @lru_cache
 def _further_shapes(build: Any) -> int:
-    """How many shapes a `build` asks for beside the first: `build(self, query_shape, value_shape)` for one."""
+    """The number of shapes that `build` takes after the first: `build(self, query_shape, value_shape)` takes one."""
     parameters = list(inspect.signature(build).parameters.values())[2:]
     return sum(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
 
 
-def materialize(layer: Layer, draw: bool = True) -> None:
-    """Give memory and, with `draw`, initial values to what a layer made on `meta`.
+def materialize(layer: AnyLayer, draw: bool = True) -> None:
+    """Give memory and, with `draw`, initial values to the tensors that a layer made on `meta`.
 
-    All else stays as it is, also what layers inside have made. A plain torch module draws its own values, by
-    `reset_parameters`. Raises RuntimeError for one that has no such method.
+    All others stay as they are, also those of layers inside. A plain torch module draws its own values, by
+    `reset_parameters`. Raises RuntimeError for one without this method.
     """
     if not any(map(_is_on_meta, (*layer.parameters(), *layer.buffers()))):
         return
     device, modules = config.device(), dict(plain_modules(layer))
     fresh = [variable for variable in own_variables(layer) if any(map(_is_on_meta, variable.tensors))]
     _allocate(layer, modules, device)
-    if device.type == "meta":  # as the default device of torch: `to_empty` gives memory later
+    if device.type == "meta":  # the default device of torch: `to_empty` gives memory later
         return
     _zero_further(fresh)
     if not draw:
@@ -327,37 +337,42 @@ def materialize(layer: Layer, draw: bool = True) -> None:
 
 
 def _zero_further(variables: list[Variable]) -> None:
-    """Keep at zero what torch adds to weights, or keeps beside them."""
+    """Set to zero, and freeze, the tensors that torch adds to weights, or stores next to them."""
     with torch.no_grad():
         for variable in variables:
             for tensor in variable.further:
                 tensor.zero_().requires_grad_(False)
 
 
-def _reset_modules(layer: Layer, modules: dict[str, nn.Module], variables: list[Variable]) -> None:
-    """Have the plain torch modules of these weights draw their own values. Raises RuntimeError where one cannot."""
-    for path in dict.fromkeys(variable.name.rpartition(".")[0] for variable in variables):
-        module = modules[f"{path}." if path else ""]
+def _reset_modules(layer: AnyLayer, modules: dict[str, nn.Module], variables: list[Variable]) -> None:
+    """Let the plain torch modules of these weights draw their own values. Raises RuntimeError where one cannot."""
+    prefixes = ["".join(variable.name.rpartition(".")[:2]) for variable in variables]
+    for prefix in dict.fromkeys(prefixes):
+        module = modules[prefix]
         if not hasattr(module, "reset_parameters"):
-            declared = next((variable for variable in variables if variable.option is not None), None)
-            if declared is not None:
-                raise RuntimeError(
-                    f"{type(layer).__name__} {layer.name!r}: nothing gives the weight {declared.name} its first "
-                    f"values: the class needs the option {declared.option}_initializer, or an _initializer_of that "
-                    f"returns an initializer for {declared.option!r}."
-                )
-            raise RuntimeError(
-                f"{layer.name}: its {type(module).__name__} was made on the device meta, and has no reset_parameters "
-                "that could give it values: make it in __init__."
-            )
+            raise _without_values(layer, module, variables)
         module.reset_parameters()  # type: ignore[operator]
 
 
-def _allocate(layer: Layer, modules: dict[str, nn.Module], device: torch.device) -> None:
-    """Give memory, in the layer's type, to what it and the plain modules inside it have on `meta`.
+def _without_values(layer: AnyLayer, module: nn.Module, variables: list[Variable]) -> RuntimeError:
+    for variable in variables:
+        if variable.option is not None:
+            return RuntimeError(
+                f"{type(layer).__name__} {layer.name!r}: nothing gives the weight {variable.name} its first "
+                f"values: the class needs the option {variable.option}_initializer, or an _initializer_of that "
+                f"returns an initializer for {variable.option!r}."
+            )
+    return RuntimeError(
+        f"{layer.name}: its {type(module).__name__} was made on the device meta, and has no reset_parameters "
+        "that could give it values: make it in __init__."
+    )
 
-    Every tensor stays the object that it is, so attributes, lists and other modules that hold it go on doing so. A
-    buffer that is no weight, such as the state of a stateful layer, is zero.
+
+def _allocate(layer: AnyLayer, modules: dict[str, nn.Module], device: torch.device) -> None:
+    """Give memory, in the layer's type, to the tensors on `meta` of the layer and the plain modules inside it.
+
+    Every tensor stays the same object, which attributes, lists and other modules may refer to. A buffer that is no
+    weight, such as the state of a stateful layer, becomes zero.
     """
 
     def empty(tensor: Tensor) -> Tensor:
@@ -369,7 +384,7 @@ def _allocate(layer: Layer, modules: dict[str, nn.Module], device: torch.device)
 
     for module in modules.values():
         if module is not layer and type(module)._apply is not nn.Module._apply:
-            module._apply(empty)  # as torch's recurrent modules, which keep lists of their own
+            module._apply(empty)  # such as torch's recurrent modules, which also list their weights
             continue
         for name, tensor in (*module._parameters.items(), *module._buffers.items()):
             if tensor is not None and (made := empty(tensor)) is not tensor:
@@ -377,6 +392,6 @@ def _allocate(layer: Layer, modules: dict[str, nn.Module], device: torch.device)
 
 
 def become(tensor: Tensor, other: Tensor) -> None:
-    """Give a tensor the memory of another one; it stays the object, and the kind of object, that it is."""
+    """Give a tensor the memory of another one; it stays the same object, and a parameter if it is one."""
     trains = tensor.requires_grad
     torch.utils.swap_tensors(tensor, nn.Parameter(other, trains) if isinstance(tensor, nn.Parameter) else other)

@@ -1,4 +1,4 @@
-"""A user's layer run on `meta`: whatever tensors its code touches, nothing is computed and nothing is changed."""
+"""A user's layer run on `meta`: whatever tensors its code uses, nothing is computed and no tensor changes."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ RECURRENT = (torch.lstm, torch.gru, torch.rnn_tanh, torch.rnn_relu)  # type: ign
 
 
 class MadeOnMeta(TorchFunctionMode):
-    """Inside, tensors are made on `meta`, in this thread: `with torch.device("meta")` writes to a global besides."""
+    """Make new tensors on `meta`, in this thread: `with torch.device("meta")` would also write to a global."""
 
     device = META
     __torch_function__ = DeviceContext.__torch_function__  # type: ignore[assignment]
 
 
 class OnMeta(TorchDispatchMode):
-    """Inside, every operation runs on `meta`, also on tensors that lie elsewhere and on those that it makes.
+    """Run every operation on `meta`, also on tensors of other devices.
 
-    `stand_ins`: by the id of a tensor, what stands for it; others get one of their own shape and type. `dropped`:
-    afterwards, the parameters that a user's code made and did not keep: the layer whose code it is, and the shape.
+    `stand_ins`: the tensors on `meta` to use in place of others, by the id of the original; other tensors get one of
+    their own shape and type. `dropped`: at the end, each parameter that a user's code made and did not store, as the
+    layer whose code it is and the shape.
     """
 
     def __init__(self, stand_ins: Mapping[int, Tensor]):
@@ -51,10 +52,12 @@ class OnMeta(TorchDispatchMode):
         if "device" in kwargs:
             kwargs["device"] = META
         found = func(*tree_map_only(Tensor, self._on_meta, args), **tree_map_only(Tensor, self._on_meta, kwargs))
-        first = args[0] if args and isinstance(args[0], Tensor) else None
-        if first is None or not (func._schema.is_mutable and func._schema.arguments[0].alias_info is not None):
+        first = args[0] if args else None
+        if not isinstance(first, Tensor) or not isinstance(found, Tensor):
             return found
-        return first if isinstance(found, Tensor) and found.shape == first.shape else found
+        # An operation that writes into its first argument returns that tensor, not its stand-in.
+        in_place = func._schema.is_mutable and func._schema.arguments[0].alias_info is not None
+        return first if in_place and found.shape == first.shape else found
 
     def _on_meta(self, tensor: Tensor) -> Tensor:
         if tensor.device == META:
@@ -68,35 +71,36 @@ class OnMeta(TorchDispatchMode):
 
 
 def _may_be_dropped(tensor: Tensor) -> bool:
-    """Whether a tensor is a parameter of its own; `users_code.Made` looks after those of layers that the code makes.
+    """Whether a tensor is a parameter outside of any module; `users_code.Made` checks the modules that the code makes.
 
-    One of `K.variable` has a label, and nothing trains it, in Keras as here.
+    A parameter of `K.variable` has a label, and nothing trains it, in Keras as here.
     """
     if not isinstance(tensor, nn.Parameter) or is_lazy(tensor) or hasattr(tensor, "label"):
         return False
-    modules = [made for made in CODE.made or () if isinstance(made, nn.Module)]
+    modules = [made for made in CODE.made if isinstance(made, nn.Module)]
     return all(parameter is not tensor for module in modules for parameter in module.parameters())
 
 
 class RecurrentOnMeta(TorchFunctionMode):
-    """Inside, torch's recurrent kernels get their tensors on `meta`: they compare devices before a dispatch."""
+    """Give torch's recurrent kernels their tensors on `meta`: they compare devices before they dispatch."""
 
     def __init__(self, on_meta: Callable[[Tensor], Tensor]):
         super().__init__()
         self._on_meta = on_meta
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
         if func in RECURRENT:
-            args, kwargs = tree_map_only(Tensor, self._on_meta, (args, kwargs or {}))
-        return func(*args, **(kwargs or {}))
+            args, kwargs = tree_map_only(Tensor, self._on_meta, (args, kwargs))
+        return func(*args, **kwargs)
 
 
 def run_on_meta(module: nn.Module, compute: Callable[[], Any], stand_ins: Mapping[int, Tensor]) -> Any:
-    """What `compute` gives, on `meta`. The parameters and buffers of the module are afterwards what they were.
+    """Call `compute` on `meta`, and restore the buffers of the module that it replaces.
 
-    Raises ValueError for a parameter that a user's code made and did not keep.
+    Raises ValueError for a parameter that a user's code made and did not store.
     """
-    with torch.no_grad(), _kept(module), OnMeta(stand_ins) as mode, RecurrentOnMeta(mode._on_meta):
+    with torch.no_grad(), _buffers_restored(module), OnMeta(stand_ins) as mode, RecurrentOnMeta(mode._on_meta):
         found = compute()
     for owner, shape in mode.dropped:
         raise ValueError(
@@ -109,19 +113,19 @@ def run_on_meta(module: nn.Module, compute: Callable[[], Any], stand_ins: Mappin
 
 @contextmanager
 def off_meta() -> Iterator[None]:
-    """Leave a run on `meta` for a while: what a layer makes in its `build` has values."""
+    """Leave a run on `meta` within the block: what a layer makes in its `build` has values."""
     with _disable_current_modes():
         yield
 
 
 @contextmanager
-def _kept(module: nn.Module) -> Iterator[None]:
-    """Put back the buffers that a run replaces."""
+def _buffers_restored(module: nn.Module) -> Iterator[None]:
+    """Put back, after the block, the buffers that it has replaced."""
     before = [(inside._buffers, dict(inside._buffers)) for inside in module.modules()]
     try:
         yield
     finally:
-        for buffers, old in before:  # those of a script are no dict
+        for buffers, old in before:  # of a script module they have no `get`
             for name, tensor in old.items():
                 if name not in buffers or buffers[name] is not tensor:
                     buffers[name] = tensor

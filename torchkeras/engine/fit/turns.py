@@ -16,7 +16,7 @@ import torch
 
 from torchkeras.base.forks import remake_thread_pool
 from torchkeras.base.malloc import keep_freed
-from torchkeras.engine.modes import in_mode, kept
+from torchkeras.engine.modes import in_mode, stored_mode
 from torchkeras.engine.step.step import AS_IT_IS
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _kept_in_training(training: Training) -> Iterator[None]:
     networks: set[Any] = {training.model}
     if training.compiled is not None:  # with what add_loss or add_metric was given, layers after the outputs too
         networks.add(training.compiled.network)
-    with torch.enable_grad(), in_mode(None), kept(list(networks), True):
+    with torch.enable_grad(), in_mode(None), stored_mode(list(networks), True):
         yield
 
 

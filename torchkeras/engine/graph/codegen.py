@@ -22,7 +22,7 @@ import torch
 
 from torchkeras.base.naming import Unused
 from torchkeras.base.nested import POSITIONAL, TensorSlot, is_flat, leaves, of_first
-from torchkeras.engine.dtypes import is_mixed, taken_type, typed
+from torchkeras.engine.dtypes import cast_type, is_mixed, typed
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.functions.call_text import PLAIN, literal
 from torchkeras.engine.graph.layer_calls import Call, Way
@@ -251,7 +251,7 @@ class _Writer:
 
     def _input_values(self, layer: Layer, inputs: list[KerasTensor], layout: Layout) -> list[int]:
         """The values of a layer's inputs, in the order of axes and the types that it expects."""
-        uses = [self.value(tensor, layout, taken_type(layer, tensor, index)) for index, tensor in enumerate(inputs)]
+        uses = [self.value(tensor, layout, cast_type(layer, tensor, index)) for index, tensor in enumerate(inputs)]
         for index, tensor in enumerate(inputs):
             if self._needs_copy(layer, index, tensor):
                 uses[index] = self._computed("{0}.clone()", uses[index])
@@ -326,7 +326,7 @@ class _Writer:
         return (
             self._is_spare(first)
             and set(node.input_shapes) == {first.shape}
-            and taken_type(node.layer, first, 0) is first.dtype
+            and cast_type(node.layer, first, 0) is first.dtype
             and self.natural[first] is _layout_of(first, layout)
         )
 

@@ -20,7 +20,7 @@ from torchkeras.base.lazy import lazy_property
 from torchkeras.engine.graph.layer_calls import DirectCalls
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.modes import all_minding, call_module
+from torchkeras.engine.modes import all_mode_dependent, call_module
 from torchkeras.engine.weights.weight_lists import CHANGES
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class HookFreeCalls:
     @lazy_property
     def mode_dependent(self) -> list[nn.Module]:
         """The modules of torch inside whose result may depend on their mode."""
-        return all_minding(self._network)
+        return all_mode_dependent(self._network)
 
     def _computing(self) -> Layer:
         """What computes while nothing observes."""

@@ -21,7 +21,7 @@ from torchkeras.base.nested import leaves, slots_as_written, slots_on_torch
 from torchkeras.base.rules import integer, read
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.building import building_alone
-from torchkeras.engine.dtypes import agree_on_policy, take_policy, taken
+from torchkeras.engine.dtypes import agree_on_policy, cast_inputs, take_policy
 from torchkeras.engine.facts import Facts, facts_of
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.call_forms import (
@@ -425,7 +425,7 @@ class Network(Layer, abstract=True):
 
     def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """Outputs and masks, layer by layer: as for any layer, without adding a node."""
-        graph, tensors = self._graphed, as_list(taken(self, inputs))
+        graph, tensors = self._graphed, as_list(cast_inputs(self, inputs))
         if len(tensors) != len(graph.inputs):
             raise ValueError(
                 f"{type(self).__name__} {self.name!r} has {len(graph.inputs)} inputs; "

@@ -1,7 +1,7 @@
-"""What layers add to the loss and to the reported numbers while they compute: `add_loss`, `add_metric`.
+"""The losses and metrics that layers add while they compute: `add_loss`, `add_metric`.
 
-While a step runs its forward pass it takes them (`ADDED`). In a call by hand, and in a step of one's own, each layer
-keeps the losses of the last pass, for `model.losses`: a pass is one call of a model, or of a layer outside of any.
+The forward pass of a step collects them in `ADDED`. In a call by hand, and in a custom step, each layer stores the
+losses of the last pass, for `model.losses`: a pass is one call of a model, or of a layer outside of any model.
 """
 
 from __future__ import annotations
@@ -12,28 +12,27 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from torchkeras.base.tracing import traced
+from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.dtypes import widened
 from torchkeras.engine.layer.changed_options import SETTLED
+from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.engine.users_code import CODE
 from torchkeras.engine.weights.expressions import expression_of, value_now
 from torchkeras.regularizers import L1L2
 from torchkeras.world.one_process import CURRENT
 
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.layer import Layer
-
 
 class Added(threading.local):
-    """Where what is added goes.
+    """Where added losses and metrics go, in each thread.
 
-    `taken`: the losses, and the metrics by name, of a step's forward pass; None while there is none. `by_hand`: the
-    pass by hand now under way, or the last one. Each thread has its own.
+    `taken`: the losses, and the metrics by name, of a step's forward pass; None outside of one. `by_hand`: the pass by
+    hand that runs now, or the last one; `inside`: whether one runs.
     """
 
     def __init__(self) -> None:
@@ -42,12 +41,12 @@ class Added(threading.local):
         self.by_hand = object()
 
     def one_pass(self) -> OnePass | nullcontext[None]:
-        """What is called by hand inside the block is one pass; a block inside another one is a part of it."""
+        """The calls by hand inside the block are one pass; a block inside another one is a part of it."""
         return PART if self.inside else OnePass(self)
 
 
 class OnePass:
-    """The outermost block of `Added.one_pass`: a class, since every call of a model enters one."""
+    """The outermost block of `Added.one_pass`: a class, which is faster than a generator for each call of a model."""
 
     def __init__(self, added: Added):
         self._added = added
@@ -65,9 +64,9 @@ ADDED = Added()
 
 @dataclass(frozen=True, eq=False)
 class LossOfWeights:
-    """A loss that `add_loss` was given outside of a call. A step computes it as the penalty on a weight."""
+    """A loss that `add_loss` got outside of a call. A step computes it as it does the penalty on a weight."""
 
-    layer: Layer
+    layer: AnyLayer
     compute: Callable[[], Any]
 
     array: ClassVar[None] = None
@@ -75,7 +74,7 @@ class LossOfWeights:
 
     @property
     def full_name(self) -> str:
-        """What an error calls it."""
+        """Its name in errors."""
         return f"add_loss of {type(self.layer).__name__} {self.layer.name!r}"
 
     def regularizer(self, _: Any) -> Any:
@@ -84,27 +83,23 @@ class LossOfWeights:
         return widened(found) if isinstance(found, Tensor) else found
 
 
-def add_loss(layer: Layer, losses: Any) -> None:
-    """Add scalars to the loss: of the pass under way or, outside of a call, of every step.
+def add_loss(layer: AnyLayer, losses: Any) -> None:
+    """Add scalars to the loss: of the running pass or, outside of a call, of every step.
 
     Raises TypeError for a loss that is neither a tensor nor a function, and ValueError for one that is no scalar.
     """
     computing = CODE.owner is not None or ADDED.taken is not None or ADDED.inside or traced()
-    for given in losses if isinstance(losses, (list, tuple)) else [losses]:
-        is_function = callable(given) and not isinstance(given, Tensor)
-        if is_function and not computing:
-            _add_to_every_step(layer, given)
-            continue
-        loss: Any = given() if is_function else given  # type: ignore[reportCallIssue]
-        _check_scalar(layer, loss)
-        if computing:
-            _add(layer, widened(loss), None)
-        else:
+    for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
+        if not computing:
             _add_to_every_step(layer, loss)
+            continue
+        value: Any = loss() if callable(loss) else loss
+        _check_scalar(layer, value)
+        _add_to_pass(layer, widened(value))
 
 
-def _check_scalar(layer: Layer, loss: Any) -> None:
-    """Raise TypeError for what is no tensor, and ValueError for one that is no scalar."""
+def _check_scalar(layer: AnyLayer, loss: Any) -> None:
+    """Raise TypeError for a loss that is no tensor, and ValueError for one that is no scalar."""
     if not isinstance(loss, Tensor):
         raise TypeError(f"{layer.name}: add_loss takes tensors or functions; found {type(loss).__name__}.")
     if loss.dim():
@@ -113,9 +108,10 @@ def _check_scalar(layer: Layer, loss: Any) -> None:
         )
 
 
-def _add_to_every_step(layer: Layer, loss: Any) -> None:
-    """Keep a loss that depends on weights alone. Raises ValueError for a tensor whose value would stay."""
-    if isinstance(loss, Tensor):
+def _add_to_every_step(layer: AnyLayer, loss: Any) -> None:
+    """Store a loss that depends on weights alone. Raises ValueError for a tensor whose value would never change."""
+    if not callable(loss):
+        _check_scalar(layer, loss)
         live = loss if isinstance(loss, nn.Parameter) else expression_of(loss)
         if live is None:
             raise ValueError(
@@ -128,8 +124,8 @@ def _add_to_every_step(layer: Layer, loss: Any) -> None:
     SETTLED.count += 1
 
 
-def copied_losses(layer: Layer) -> tuple[LossOfWeights, ...]:
-    """The losses of weights that a copy has. A function is of the layers that it was written for."""
+def copied_losses(layer: AnyLayer) -> tuple[LossOfWeights, ...]:
+    """The losses of weights that a copy gets. Functions stay behind: they compute from the original's weights."""
     losses = layer._losses_of_weights
     found = tuple(loss for loss in losses if isinstance(loss.compute, partial))
     if len(found) < len(losses):
@@ -141,70 +137,68 @@ def copied_losses(layer: Layer) -> tuple[LossOfWeights, ...]:
     return found
 
 
-def add_metric(layer: Layer, value: Any, name: str, aggregation: str | None) -> None:
+def add_metric(layer: AnyLayer, value: Any, name: str, aggregation: str | None) -> None:
     """Report the mean of a tensor. Raises ValueError and TypeError for bad arguments."""
     if aggregation != "mean":
         raise ValueError(f"{layer.name}: add_metric: aggregation must be 'mean'; found {aggregation!r}.")
     if not isinstance(value, Tensor) or not isinstance(name, str):
         raise TypeError(f"{layer.name}: add_metric takes a tensor and a name; found {value!r} and {name!r}.")
-    _add(layer, value.detach().mean(dtype=None if value.is_floating_point() else torch.float32), name)
-
-
-def _add(layer: Layer, value: Tensor, name: str | None) -> None:
-    """Add a metric of that name, or a loss."""
-    if value.is_meta:  # a shape is being found
+    if ADDED.taken is None or value.is_meta:  # on `meta` a shape is being found
         return
-    if ADDED.taken is None:
-        if "_losses_of_call" not in layer.__dict__:
-            layer.__dict__["_losses_of_call"] = (ADDED.by_hand, [])
-            layer.register_forward_pre_hook(_forget_other_passes)
-        if name is None:
-            layer._losses_of_call[1].append(value)
-        return
-    losses, metrics = ADDED.taken
-    if name is None:
-        losses.append(value)
-    elif name in metrics:
+    _, metrics = ADDED.taken
+    if name in metrics:
         raise ValueError(
             f"{layer.name}: add_metric: {name!r} is added for a second time in one pass; give each call a name."
         )
-    else:
-        metrics[name] = value
+    metrics[name] = value.detach().mean(dtype=None if value.is_floating_point() else torch.float32)
+
+
+def _add_to_pass(layer: AnyLayer, loss: Tensor) -> None:
+    """Add a loss to the step's pass or, in a pass by hand, to the losses that the layer stores."""
+    if loss.is_meta:  # a shape is being found
+        return
+    if ADDED.taken is not None:
+        ADDED.taken[0].append(loss)
+        return
+    if "_losses_of_call" not in layer.__dict__:
+        layer.__dict__["_losses_of_call"] = (ADDED.by_hand, [])
+        layer.register_forward_pre_hook(_forget_other_passes)
+    layer._losses_of_call[1].append(loss)
 
 
 def losses_of_call(module: nn.Module) -> list[Tensor]:
-    """What a module added in the last pass by hand that it was called in."""
+    """The losses that a module added in its last pass by hand."""
     return list(module.__dict__.get("_losses_of_call", (None, ()))[1])
 
 
-def _forget_other_passes(layer: Layer, _: Any) -> None:
+def _forget_other_passes(layer: AnyLayer, _: Any) -> None:
     if not (ADDED.inside and layer._losses_of_call[0] is ADDED.by_hand):
         layer.__dict__["_losses_of_call"] = (ADDED.by_hand, [])
 
 
-def add_activity_losses(layer: Layer, in_steps: bool) -> None:
-    """Have a layer with an activity regularizer add its penalty: in calls by hand and, with `in_steps`, in steps.
+def add_activity_losses(layer: AnyLayer, in_steps: bool) -> None:
+    """Make a layer with an activity regularizer add its penalty: in calls by hand and, with `in_steps`, in steps.
 
-    These ask the layers of a model's graph themselves, but not those that are parts of other layers.
+    Steps compute the penalties of the layers in a model's graph themselves, but not those of layers inside layers.
     """
     if "_activity_hook" not in layer.__dict__:
         layer.__dict__["_activity_hook"] = layer.register_forward_hook(_add_always if in_steps else _add_by_hand)
 
 
-def _add_by_hand(layer: Layer, inputs: Any, outputs: Any) -> None:
+def _add_by_hand(layer: AnyLayer, inputs: Any, outputs: Any) -> None:
     if ADDED.taken is None:
         _add_always(layer, inputs, outputs)
 
 
-def _add_always(layer: Layer, _: Any, outputs: Any) -> None:
-    if layer.activity_regularizer is None:  # taken away since
+def _add_always(layer: AnyLayer, _: Any, outputs: Any) -> None:
+    if layer.activity_regularizer is None:  # removed since
         return
-    for output in outputs if isinstance(outputs, (list, tuple)) else [outputs]:
+    for output in as_list(outputs):
         layer.add_loss(activity_loss(layer.activity_regularizer, widened(output)))
 
 
 def activity_loss(regularizer: Any, output: Tensor) -> Tensor:
-    """What an activity regularizer says of the output for a batch; L1 and L2 are sums over the samples."""
+    """The penalty of an activity regularizer on the output for a batch; L1 and L2 are sums over the samples."""
     if type(regularizer) is L1L2:
         return CURRENT.batch.of_sum(regularizer(output))
     return regularizer(CURRENT.batch.joined(output))

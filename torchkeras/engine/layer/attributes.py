@@ -1,28 +1,27 @@
-"""What happens where an attribute of a layer is set: what may not be hidden, and the names of weights."""
+"""Setting an attribute of a layer: names that may not be hidden, and the names of weights."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import Tensor, nn
 
 from torchkeras.base.function_values import installed
 from torchkeras.engine.adapters.tracked import with_replaced
+from torchkeras.engine.base_layer import AnyLayer
+from torchkeras.engine.building.building import NOT_USERS
 from torchkeras.engine.weights.weight import Variable, Weight
-from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN
 
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.layer import Layer
-
-DATA = (bool, int, float, str, tuple, list, dict, set)  # of class attributes: what an attribute takes the place of
+# The values of class attributes that an attribute of a layer may replace.
+DATA = (type(None), bool, int, float, str, tuple, list, dict, set)
 METHODS = (FunctionType, MethodType)
 
 
-def check_name(layer: Layer, name: str, value: Any, declared: Any) -> None:
-    """Raise AttributeError for an attribute that would hide what the class has, or that nothing would read."""
+def check_name(layer: AnyLayer, name: str, value: Any, declared: Any) -> None:
+    """Raise AttributeError for an attribute that would hide a member of the class, or that nothing would read."""
     what = f"{type(layer).__name__} {layer.__dict__['name']!r}" if "name" in layer.__dict__ else type(layer).__name__
     if isinstance(declared, Weight):
         _check_no_weight(layer, what, name, value, declared)
@@ -34,7 +33,7 @@ def check_name(layer: Layer, name: str, value: Any, declared: Any) -> None:
         _check_no_method(layer, what, name, value)
 
 
-def _check_no_weight(layer: Layer, what: str, name: str, value: Any, declared: Weight) -> None:
+def _check_no_weight(layer: AnyLayer, what: str, name: str, value: Any, declared: Weight) -> None:
     if layer._is_users and layer._built_for is None:
         return
     if added_as(layer, value) is not None or (value is None and layer.built and not declared.applies(layer)):
@@ -46,7 +45,7 @@ def _check_no_weight(layer: Layer, what: str, name: str, value: Any, declared: W
     )
 
 
-def _check_no_method(layer: Layer, what: str, name: str, value: Any) -> None:
+def _check_no_method(layer: AnyLayer, what: str, name: str, value: Any) -> None:
     ours = any(name in vars(base) and installed(base.__module__) for base in type(layer).__mro__)
     if ours and (isinstance(value, nn.Module) or not callable(value)):
         raise AttributeError(
@@ -60,31 +59,30 @@ def _check_no_method(layer: Layer, what: str, name: str, value: Any) -> None:
         )
 
 
-def added_as(layer: Layer, value: Any) -> Variable | None:
-    """The weight of `add_weight` that a value is the tensor of; None where it is none."""
+def added_as(layer: AnyLayer, value: Any) -> Variable | None:
+    """The weight of `add_weight` whose tensor the value is; None where there is none."""
     return next((added for added in layer.__dict__.get("_added", ()) if added.tensors[0] is value), None)
 
 
-def name_weight(layer: Layer, added: Variable, name: str) -> None:
-    """Register a weight of `add_weight` under the attribute that holds it: the first, where several do."""
-    held: Any = layer._parameters if added.trainable else layer._buffers
+def name_weight(layer: AnyLayer, added: Variable, name: str) -> None:
+    """Register a weight of `add_weight` under the name of its attribute: the first, where several refer to it."""
+    registered: Any = layer._parameters if added.trainable else layer._buffers
     if hasattr(type(layer), name) or added.paths[0] in layer._named:
         object.__setattr__(layer, name, added.tensors[0])
         return
     layer.__dict__.pop(name, None)
-    held[name] = held.pop(added.paths[0])
+    registered[name] = registered.pop(added.paths[0])
     layer._added[layer._added.index(added)] = replace(added, paths=(name,))
     layer._named.add(name)
 
 
-def hold_moved(layer: Layer, before: Sequence[Tensor], now: Sequence[Tensor]) -> None:
-    """After a move that has replaced weights of `add_weight`: what else holds one holds the new one."""
+def refer_to_moved(layer: AnyLayer, before: Sequence[Tensor], now: Sequence[Tensor]) -> None:
+    """After a move that has replaced weights of `add_weight`: make the layer's attributes refer to the new ones."""
     replaced = {id(old): new for old, new in zip(before, now, strict=True) if new is not old}
     if not replaced:
         return
     for tensor in replaced.values():
         tensor._added_weight = True  # type: ignore[attr-defined]
-    for held in (layer.__dict__, layer._modules):
-        for name, value in list(held.items()):
-            if name not in ENGINES_OWN | TORCHS_OWN and (other := with_replaced(value, replaced)) is not value:
-                held[name] = other
+    for attributes in (layer.__dict__, layer._modules):
+        for name in attributes.keys() - NOT_USERS:
+            attributes[name] = with_replaced(attributes[name], replaced)

@@ -1,10 +1,11 @@
-"""A call of a layer: on symbolic tensors a node of the graph, on real ones a computation."""
+"""A call of a layer: on symbolic tensors it adds a node to the graph, on real ones it computes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,7 +13,8 @@ from torch import nn
 
 from torchkeras.base.dtype_names import dtype_name, dtype_of
 from torchkeras.base.nested import POSITIONAL, leaves, mapped, taken_apart
-from torchkeras.base.tracing import compiled_somewhere, is_compiling
+from torchkeras.base.tracing import is_compiling
+from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import in_first_run
 from torchkeras.engine.dtypes import by_policy, follows_policy
 from torchkeras.engine.facts import facts_of
@@ -28,85 +30,87 @@ from torchkeras.engine.symbolic.tensor import (
     unpacked,
 )
 
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.layer import Layer
-
-MOST_TAKEN = 64  # shapes of inputs that a layer remembers
+MOST_REMEMBERED = 64  # shapes of inputs, in each layer
+ABOUT_TYPES = re.compile(r"dtype|scalar type|type \(")  # torch's errors
 
 
-def training_of(layer: Layer, arguments: dict[str, Any]) -> bool | None:
-    """What a call says about training; taken out of its arguments where the layer's own code does not take it."""
+def training_of(layer: AnyLayer, arguments: dict[str, Any]) -> bool | None:
+    """The argument `training` of a call, removed from its arguments where the layer's own code has none."""
     training = arguments.get("training")
-    if not (training is None or isinstance(training, (bool, np.bool_)) or training in (0, 1)):
+    if "training" not in layer._call_parameters:
+        arguments.pop("training", None)
+    if training is None:
+        return None
+    if training not in (0, 1):
         raise ValueError(
             f"{type(layer).__name__} {layer.name!r}: training must be True, False or None; found {training!r}."
         )
-    if "training" not in layer._call_parameters:
-        arguments.pop("training", None)
-    return None if training is None else bool(training)
+    return bool(training)
 
 
 # --- on real tensors -------------------------------------------------------------------------------------------------
 
 
-def compute(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a layer gives for real tensors, in Keras's order of axes and by its policy; built where it is not yet."""
+def compute(layer: AnyLayer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a layer on real tensors, in Keras's order of axes and by its dtype policy; the first call builds it."""
     tensors = _checked_tensors(layer, args, kwargs)
     run = partial(in_keras_order, facts_of(layer).layout, partial(call_module, layer))
-    policed = layer._tells_policy and tensors and follows_policy(layer) and not in_first_run()
-    if policed:
+    if tensors and _casts(layer):
         run = partial(by_policy, layer, run)
-    if compiled_somewhere() and is_compiling():
+    if is_compiling():
         return run(*args, **kwargs)
     try:
-        outputs = run(*args, **kwargs)
+        return run(*args, **kwargs)
     except RuntimeError as error:
         _refuse_type(layer, tensors, error)
         raise
-    if not policed:
-        _remember(layer, args, kwargs)
+
+
+def compute_and_remember(layer: AnyLayer, tensor: torch.Tensor) -> Any:
+    """Call a layer on one tensor, and remember its shape and type: further calls with such a tensor need no checks."""
+    outputs = compute(layer, (tensor,), {})
+    is_plain = layer.input_spec is None and facts_of(layer).layout is not Layout.CHANNELS_FIRST and not tensor.is_meta
+    if is_plain and not _casts(layer):
+        known = layer._taken_plainly
+        if len(known) >= MOST_REMEMBERED:
+            known.clear()
+        known.add((tensor.shape, tensor.dtype))
     return outputs
 
 
-def _checked_tensors(layer: Layer, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
-    """The tensors of the first argument, of the right types and shapes; weights are made if there are none yet."""
-    given = args or tuple(kwargs.values())[:1]
-    tensors = leaves(given[0]) if given else []
-    # Where torch.jit traces, sizes are tensors, and it warns of comparing these.
+def _casts(layer: AnyLayer) -> bool:
+    """Whether a call of the layer on real tensors casts by its dtype policy."""
+    return layer._tells_policy and follows_policy(layer) and not in_first_run()
+
+
+def _checked_tensors(layer: AnyLayer, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
+    """The tensors of the first argument, after checks of their types and shapes; builds the layer in its first call."""
+    inputs = args or (next(iter(kwargs.values()), None),)
+    tensors = leaves(inputs[0])
+    # While torch.jit traces, sizes are tensors, and it warns of comparing these.
     if layer.built and torch.jit.is_tracing():  # type: ignore[reportPrivateImportUsage]
         return tensors
     _check_types(layer, tensors)
-    layer._build(*_shapes_of(layer, given))
+    layer._build(*_shapes_of(layer, inputs))
     mask = kwargs.get("mask")
     if tensors and isinstance(mask, torch.Tensor) and not (layer._is_users or is_compiling()):
         layer._check_mask(mask, tensors[0])
     return tensors
 
 
-def _refuse_type(layer: Layer, tensors: list[Any], error: RuntimeError) -> None:
-    """Raise TypeError, with advice, when torch's error is of tensors whose type is not that of the weights."""
+def _refuse_type(layer: AnyLayer, tensors: list[Any], error: RuntimeError) -> None:
+    """Raise TypeError, with advice, when torch's error is about tensors of another type than the weights."""
     own = next((each.dtype for each in layer.parameters() if each.is_floating_point()), None)
     other = next((each.dtype for each in tensors if each.dtype != own), None)
-    of_types = any(word in str(error) for word in ("dtype", "scalar type", "type ("))
-    if own is not None and other is not None and of_types:
+    if own is not None and other is not None and ABOUT_TYPES.search(str(error)):
         raise TypeError(
             f"{type(layer).__name__} {layer.name!r} has weights of {dtype_name(own)} and was called on a tensor of "
             f"{dtype_name(other)}: give x.to({own})."
         ) from error
 
 
-def _remember(layer: Layer, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """Take a single tensor of this shape and type from now on without a further look, where none is needed."""
-    plain = len(args) == 1 and not kwargs and type(args[0]) is torch.Tensor and not args[0].is_meta
-    if plain and layer.input_spec is None and facts_of(layer).layout is not Layout.CHANNELS_FIRST:
-        known = layer._taken_plainly
-        if len(known) >= MOST_TAKEN:
-            known.clear()
-        known.add((args[0].shape, args[0].dtype))
-
-
-def check_mask(layer: Layer, mask: torch.Tensor, inputs: torch.Tensor) -> None:
-    """Raise ValueError for a mask that is not True or False for each time step of the inputs."""
+def check_mask(layer: AnyLayer, mask: torch.Tensor, inputs: torch.Tensor) -> None:
+    """Raise ValueError for a mask that does not have a bool for each time step of the inputs."""
     if mask.dtype is not torch.bool:
         raise ValueError(
             f"{type(layer).__name__} {layer.name!r}: the mask must be of torch.bool; found {mask.dtype}: give "
@@ -122,8 +126,8 @@ def check_mask(layer: Layer, mask: torch.Tensor, inputs: torch.Tensor) -> None:
         )
 
 
-def _check_types(layer: Layer, tensors: list[Any]) -> None:
-    """Raise ValueError for a tensor of another type than `input_spec` says."""
+def _check_types(layer: AnyLayer, tensors: list[Any]) -> None:
+    """Raise ValueError for a tensor of another type than its `input_spec` has."""
     if layer.input_spec is None:
         return
     for index, (tensor, spec) in enumerate(zip(tensors, as_list(layer.input_spec), strict=False)):
@@ -137,8 +141,8 @@ def _check_types(layer: Layer, tensors: list[Any]) -> None:
 # --- on symbolic tensors ---------------------------------------------------------------------------------------------
 
 
-def call_symbolically(layer: Layer, symbolic: list[Any], args: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
-    """The symbolic outputs for symbolic inputs, with a node for the call; the layer is built where it is not yet."""
+def call_symbolically(layer: AnyLayer, symbolic: list[Any], args: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
+    """The symbolic outputs for symbolic inputs. Adds a node for the call; the first call builds the layer."""
     mask = arguments.pop("mask", None)
     training = training_of(layer, arguments)
     if not args and "inputs" in arguments:
@@ -146,7 +150,7 @@ def call_symbolically(layer: Layer, symbolic: list[Any], args: tuple[Any, ...], 
     unknown = set(arguments) - layer._call_parameters
     if unknown and not layer._takes_any:
         raise TypeError(f"{type(layer).__name__} {layer.name!r}: its call takes no argument {min(unknown)!r}.")
-    if len(args) == 1 and not arguments and _holds(args[0], symbolic):
+    if not arguments and _are_inputs(args, symbolic):
         (inputs,), tensors, shapes = args, symbolic, [[tensor.shape for tensor in symbolic]]
     else:
         inputs, tensors, arguments = _node_arguments(layer, args, arguments)
@@ -159,15 +163,15 @@ def call_symbolically(layer: Layer, symbolic: list[Any], args: tuple[Any, ...], 
     if mask is not None:
         _refuse_other_mask(layer, mask, masks)
     if isinstance(inputs, list):
-        inputs = list(inputs)  # whose list it is may change it afterwards
+        inputs = list(inputs)  # a copy: the caller may change its list afterwards
     outputs, output_masks = layer._infer_outputs(inputs, masks, arguments)
     _enter(layer, leaves(outputs), output_masks)
     attach(Node(layer, inputs, outputs, arguments), tensors)
     return outputs
 
 
-def _enter(layer: Layer, outputs: list[KerasTensor], masks: list[Any]) -> None:
-    """Give symbolic outputs their names, their masks, and the call that they come from: the layer's next one."""
+def _enter(layer: AnyLayer, outputs: list[KerasTensor], masks: list[Any]) -> None:
+    """Give the symbolic outputs of the layer's next call their names, masks and history."""
     node_index = len(layer._call_nodes)
     for index, (tensor, mask) in enumerate(zip(outputs, masks, strict=True)):
         tensor.name = f"{layer.name}:{node_index}:{index}"
@@ -177,48 +181,49 @@ def _enter(layer: Layer, outputs: list[KerasTensor], masks: list[Any]) -> None:
         outputs[0].name = layer.name
 
 
-def _refuse_other_mask(layer: Layer, mask: Any, masks: list[Any]) -> None:
-    """Raise ValueError for a mask of a symbolic call that its inputs do not have."""
-    if any(given is not own for given, own in zip(as_list(mask), masks, strict=False)):
-        raise ValueError(
-            f"{type(layer).__name__} {layer.name!r}: the mask of a symbolic call is that of its inputs; found "
-            "another one. Let a layer make it, such as Masking or Embedding(mask_zero=True)."
-        )
+def _refuse_other_mask(layer: AnyLayer, mask: Any, masks: list[Any]) -> None:
+    """Raise ValueError for a mask passed to a symbolic call that is not the one of its input."""
+    for passed, own in zip(as_list(mask), masks, strict=False):
+        if passed is not own:
+            raise ValueError(
+                f"{type(layer).__name__} {layer.name!r}: the mask of a symbolic call is that of its inputs; found "
+                "another one. Let a layer make it, such as Masking or Embedding(mask_zero=True)."
+            )
 
 
 def attach(node: Node, inputs: list[KerasTensor]) -> None:
-    """Enter a node as a call of its layer, and at the layers that its inputs come from."""
+    """Register a node with its layer, as a call, and with the layers that its inputs come from."""
     node.layer._call_nodes.append(node)
     for tensor in inputs:
         tensor._keras_history.layer._outbound_nodes.append(node)
 
 
 def _node_arguments(
-    layer: Layer, args: tuple[Any, ...], arguments: dict[str, Any]
+    layer: AnyLayer, args: tuple[Any, ...], arguments: dict[str, Any]
 ) -> tuple[Any, list[Any], dict[str, Any]]:
-    """The inputs of a node, these as a list, and its arguments. One tensor, or a list of them, alone is its inputs;
-    else the arguments have slots for the tensors.
+    """(inputs, tensors, arguments) of a node: the inputs, the same as a list, and the other arguments.
+
+    The inputs are one tensor or a list of tensors, where only the first argument holds any; else all tensors, with
+    slots for them in the arguments.
     """
-    for value in args:
-        _check_symbolic(layer, value)
+    _check_symbolic(layer, args)
     form, tensors = taken_apart((args, arguments))
-    if len(args) == 1 and _holds(args[0], tensors):
+    if _are_inputs(args, tensors):
         return args[0], tensors, arguments
     try:
         layer._call_signature.bind(layer, *args, **arguments)
     except TypeError as error:
         raise TypeError(f"{type(layer).__name__} {layer.name!r}: its call: {error}.") from error
-    for tensor in tensors:
-        _check_symbolic(layer, tensor)
+    _check_symbolic(layer, tensors)
     return tensors, tensors, {POSITIONAL: list(form[0]), **form[1]}
 
 
-def _check_symbolic(layer: Layer, value: Any) -> None:
+def _check_symbolic(layer: AnyLayer, value: Any) -> None:
     """Raise ValueError for a real tensor or array, also in lists."""
     if isinstance(value, (list, tuple)):
         for item in value:
             _check_symbolic(layer, item)
-    elif not isinstance(value, KerasTensor) and isinstance(value, (torch.Tensor, np.ndarray)):
+    elif isinstance(value, (torch.Tensor, np.ndarray)):
         raise ValueError(
             f"Layer {layer.name} was called with an input that isn't a symbolic tensor: found "
             f"{type(value).__name__}. All inputs to the layer should be symbolic tensors."
@@ -229,20 +234,24 @@ def _check_symbolic(layer: Layer, value: Any) -> None:
 
 
 def in_keras_order(layout: Layout, compute: Any, *args: Any, **kwargs: Any) -> Any:
-    """What `compute`, which works in `layout`, gives for inputs in Keras's order, in that order."""
+    """Call `compute`, which works in `layout`, with inputs and outputs in Keras's order of axes."""
     if layout is not Layout.CHANNELS_FIRST:
         return compute(*args, **kwargs)
     inputs, *others = args
     return convert(compute(convert(inputs, to_channels_first), *others, **kwargs), to_keras)
 
 
-def _holds(value: Any, tensors: list[KerasTensor]) -> bool:
-    """Whether a value is these symbolic tensors and nothing else: the only one, or a plain list or tuple of them."""
-    items = value if isinstance(value, list) or type(value) is tuple else (value,)
-    return len(items) == len(tensors) and all(item is tensor for item, tensor in zip(items, tensors, strict=True))
+def _are_inputs(args: tuple[Any, ...], tensors: list[KerasTensor]) -> bool:
+    """Whether arguments are exactly these symbolic tensors: one tensor, or one plain list or tuple of them."""
+    if len(args) != 1:
+        return False
+    items = args
+    if isinstance(args[0], list) or type(args[0]) is tuple:
+        items = args[0]
+    return list(map(id, items)) == list(map(id, tensors))
 
 
-def _shape_of(layer: Layer, value: Any) -> Shape:
+def _shape_of(layer: AnyLayer, value: Any) -> Shape:
     if not isinstance(value, (torch.Tensor, KerasTensor)):
         advice = "Make a tensor of it with torch.as_tensor, or give arrays to `predict`."
         if isinstance(value, nn.Module):
@@ -254,15 +263,14 @@ def _shape_of(layer: Layer, value: Any) -> Shape:
     return output_shapes.seen_shape(value.shape) if in_first_run() else tuple(value.shape)
 
 
-def _shapes_of(layer: Layer, args: tuple[Any, ...]) -> list[Any]:
-    """For each argument that holds tensors their shapes: the first's as a list, the others' as they are nested."""
-    first, others = args[0] if args else None, args[1:]
-    items = as_list(first)
+def _shapes_of(layer: AnyLayer, args: tuple[Any, ...]) -> list[Any]:
+    """The shapes of each argument that holds tensors: those of the first as a list, the others nested as passed."""
+    first, *others = args
     further = [mapped(value, partial(_shape_of, layer)) for value in others if leaves(value)]
-    return [[_nested_shapes(layer, item) for item in items], *further]
+    return [[_nested_shapes(layer, item) for item in as_list(first)], *further]
 
 
-def _nested_shapes(layer: Layer, value: Any) -> Any:
+def _nested_shapes(layer: AnyLayer, value: Any) -> Any:
     if value is None or leaves(value):
         return mapped(value, partial(_shape_of, layer))
     return _shape_of(layer, value)

@@ -1,21 +1,19 @@
-"""What a layer shows of its calls: inputs, outputs, shapes and masks, by node or, where calls agree, as attributes."""
+"""The inputs, outputs, shapes and masks of a layer's calls: by node or, where all calls agree, as attributes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, unpacked
-
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.layer import Layer
 
 
 def _masks(tensors: Sequence[KerasTensor]) -> list[Any]:
     return [tensor._keras_mask for tensor in tensors]
 
 
-# What is shown, by its name in errors: how it is read of a node.
+# By the name in errors: how to read it from a node.
 VIEWS: Mapping[str, Callable[[Node], list[Any]]] = {
     "input": lambda node: node.input_tensors,
     "output": lambda node: node.output_tensors,
@@ -26,8 +24,8 @@ VIEWS: Mapping[str, Callable[[Node], list[Any]]] = {
 }
 
 
-def of_call(layer: Layer, node_index: int, what: str) -> Any:
-    """What is shown of one call. Raises RuntimeError where there was none, and ValueError where not that one."""
+def of_call(layer: AnyLayer, node_index: int, what: str) -> Any:
+    """The view of one call. Raises RuntimeError before the first call, and ValueError where there is no such call."""
     nodes = layer._inbound_nodes
     if not nodes:
         raise RuntimeError(f"The layer has never been called and thus has no defined {what}.")
@@ -38,8 +36,8 @@ def of_call(layer: Layer, node_index: int, what: str) -> Any:
     return unpacked(VIEWS[what](nodes[node_index]))
 
 
-def of_single_call(layer: Layer, what: str) -> Any:
-    """What is shown of the only call. Raises AttributeError when there is none or more than one."""
+def of_single_call(layer: AnyLayer, what: str) -> Any:
+    """The view of the only call. Raises AttributeError when there is none or more than one."""
     nodes = layer._inbound_nodes
     if len(nodes) > 1:
         raise AttributeError(
@@ -51,8 +49,8 @@ def of_single_call(layer: Layer, what: str) -> Any:
     return unpacked(VIEWS[what](nodes[0]))
 
 
-def of_all_calls(layer: Layer, what: str) -> Any:
-    """What is shown of all calls alike. Raises AttributeError when there is none, or they differ."""
+def of_all_calls(layer: AnyLayer, what: str) -> Any:
+    """The view that all calls share. Raises AttributeError when there is no call, or they differ."""
     nodes = layer._inbound_nodes
     if not nodes:
         raise AttributeError(f"The layer has never been called and thus has no defined {what}.")

@@ -1,7 +1,7 @@
 """Options that are set after their layer was built: they count from then on, or an error says why they cannot.
 
-Most options are read at each call. Others have shaped what was made of them: torch's modules in `_make_modules`, the
-text of generated functions, symbolic tensors. The modules and the functions follow; weights and masks stay as they are.
+Most options are read at each call. Others were used to make torch modules in `_make_modules`, generated functions and
+symbolic tensors. The modules and the functions are updated; weights and masks cannot change any more.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import inspect
 import warnings
 from collections.abc import Iterator, Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -24,15 +24,12 @@ from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.weights.weight import plain_modules
 from torchkeras.engine.weights.weight_lists import TORCHS_OWN
 
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.layer import Layer
-
 PLAIN = (bool, int, float, str, type(None))
 NOT_MADE = TORCHS_OWN | {"name"}  # attributes of a module that no option makes
 
 
 class _Settled:
-    """`count`: how often an option was set that a generated function, or what `compile` settles, depends on."""
+    """`count`: of changes to options that generated functions, or the settings made by `compile`, depend on."""
 
     count = 0
 
@@ -40,8 +37,8 @@ class _Settled:
 SETTLED = _Settled()
 
 
-def keep_option(layer: Layer, field: str, value: Any) -> None:
-    """Set the attribute that has an option's value. As a module inside, the class's default would hide it."""
+def keep_option(layer: AnyLayer, field: str, value: Any) -> None:
+    """Set the attribute that stores an option's value: a module in `__dict__`, where the class has a default."""
     inside = isinstance(value, (nn.Module, Tensor)) and not hasattr(type(layer), field)
     if inside or inspect.isdatadescriptor(getattr(type(layer), field, None)):
         nn.Module.__setattr__(layer, field, value)
@@ -50,24 +47,24 @@ def keep_option(layer: Layer, field: str, value: Any) -> None:
         layer.__dict__[field] = value
 
 
-def change_option(layer: Layer, name: str, value: Any) -> None:
-    """Set an option after the layer was made: by its rule, and with what was made of it.
+def change_option(layer: AnyLayer, name: str, value: Any) -> None:
+    """Set an option after the layer was made: read it by its rule, and update what depends on it.
 
     Raises ValueError, and leaves the option as it was, for a bad value, and where the weights, masks or number of
-    outputs would be others. Warns where symbolic tensors have another shape.
+    outputs would change. Warns where symbolic tensors in graphs have another shape.
     """
     value = layer._changeable[name].read(value)
     if not layer.built:
         keep_option(layer, name, value)
         return
-    before, old = _Seen(layer, _made(layer)), getattr(layer, name)
+    before, old = _Dependents(layer, _made(layer)), getattr(layer, name)
     refusal = f"{name} cannot change from {old!r} to {value!r} any more, since"
     keep_option(layer, name, value)
     try:
         made = _made(layer)
-        if _weights(made) != before.weights:  # with which the layer could not compute its outputs
+        if _weights(made) != before.weights:  # checked first: with them the layer could not compute its outputs
             raise _refused(layer, f"{refusal} its weights are made, and would be others")
-        after = _Seen(layer, made)
+        after = _Dependents(layer, made)
         if after.masked != before.masked:
             raise _refused(layer, f"{refusal} graphs have its outputs and masks as they were")
     except ValueError:
@@ -81,30 +78,30 @@ def change_option(layer: Layer, name: str, value: Any) -> None:
     if after.shapes not in (before.shapes, after.known):
         warnings.warn(
             f"{type(layer).__name__} {layer.name!r}: with {name} {value!r} its output has another shape than its "
-            "graph says: make the model anew, such as by clone_model.",
+            "graph says: make the model again, such as by clone_model.",
             stacklevel=3,
         )
 
 
-class _Seen:
-    """What is made of a layer's options: modules and weights, outputs in graphs, what functions are written by."""
+class _Dependents:
+    """What depends on a layer's options: its modules and weights, its outputs in graphs, generated functions."""
 
-    def __init__(self, layer: Layer, made: dict[str, nn.Module]):
+    def __init__(self, layer: AnyLayer, made: dict[str, nn.Module]):
         self.made, self.weights = made, _weights(made)
         self.written = _written_by(layer)
-        self.known: list[Any] = []  # the shapes of the outputs of each call, as the graph has them
-        self.shapes: list[Any] = []  # the same as they are now
+        self.known: list[Any] = []  # the shapes of the outputs of each call in the graph
+        self.shapes: list[Any] = []  # their shapes now
         self.masked: list[Any] = []  # whether they have masks now
         for node in layer._call_nodes:
             if node.input_tensors:
                 outputs, masks = _outputs(layer, node)
-                self.known.append([output.shape for output in node.output_tensors])
+                self.known.append(node.output_shapes)
                 self.shapes.append([output.shape for output in outputs])
                 self.masked.append([mask is not None for mask in masks])
 
 
 def _weights(made: dict[str, nn.Module]) -> list[Any]:
-    """The names and shapes of the weights and constants that the options make of a layer."""
+    """The names and shapes of the weights and constants of a layer made with its options."""
     again: Any = made.get("")
     if again is None:
         return []
@@ -112,21 +109,21 @@ def _weights(made: dict[str, nn.Module]) -> list[Any]:
     return [(each.name, each.shape) for each in again.weights] + constants
 
 
-def _refused(layer: Layer, reason: str) -> ValueError:
+def _refused(layer: AnyLayer, reason: str) -> ValueError:
     return ValueError(f"{type(layer).__name__} {layer.name!r}: {reason}: make a layer with that option.")
 
 
-def _outputs(layer: Layer, node: Any) -> tuple[list[Any], list[Any]]:
-    """The symbolic outputs, and their masks, that a call in a graph would give now."""
+def _outputs(layer: AnyLayer, node: Any) -> tuple[list[Any], list[Any]]:
+    """The symbolic outputs, and their masks, that a call in a graph would return now."""
     masks = [tensor._keras_mask for tensor in node.input_tensors]
     outputs, found = layer._infer_outputs(node.inputs, masks, node.arguments)
     return leaves(outputs), found
 
 
-def _made(layer: Layer) -> dict[str, nn.Module]:
-    """What the options make of a layer: a copy of it with new modules, on `meta`, and these, by their paths.
+def _made(layer: AnyLayer) -> dict[str, nn.Module]:
+    """A copy of the layer made with its options, on `meta`, and the modules inside it, by their paths.
 
-    A `build` of a user's own is not run again: it may do more than make weights.
+    A `build` in a user's class is not run again: it may do more than make weights.
     """
     if layer._built_for is None:
         return {}
@@ -140,23 +137,24 @@ def _made(layer: Layer) -> dict[str, nn.Module]:
         again.built = True
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
-    new = {key: each for key, each in layers.items() if each is not layer._modules.get(key)}
-    new = {key: each for key, each in new.items() if isinstance(each, AnyLayer)}
+    new = {
+        key: inside
+        for key, inside in layers.items()
+        if isinstance(inside, AnyLayer) and inside is not layer._modules.get(key)
+    }
     return {**{prefix.rstrip("."): module for prefix, module in plain_modules(again)}, **new}
 
 
-def _is_users(layer: Layer, method: str) -> bool:
-    """Whether a method is of a class of a user's."""
+def _is_users(layer: AnyLayer, method: str) -> bool:
+    """Whether a user's class defines the method."""
     return not is_own(next(base for base in type(layer).__mro__ if method in vars(base)))
 
 
-def by_hand(layer: Layer) -> Iterator[str]:
-    """What was changed in a layer's modules that its options do not say, and so a config does not."""
+def by_hand(layer: AnyLayer) -> Iterator[str]:
+    """The changes in a layer's modules that its options, and so its config, do not have."""
     inside = dict(layer.named_modules(remove_duplicate=False))
     for path, made in _made(layer).items():
-        module = inside.get(path)
-        if module is None:
-            continue
+        module = inside.get(path, made)  # one that is not there has no changes
         if "forward" in vars(module):
             yield f"{path or 'it'} has a forward of its own"
         if type(module) is type(made):
@@ -169,20 +167,21 @@ def by_hand(layer: Layer) -> Iterator[str]:
 
 
 def _plain_attributes(module: nn.Module) -> dict[str, Any]:
-    """The attributes that an option may have made: numbers and texts alone."""
+    """The attributes that an option may have set: numbers and texts alone."""
     return {name: value for name, value in vars(module).items() if name not in NOT_MADE and _is_plain(value)}
 
 
-def _take_over(module: nn.Module | None, before: nn.Module | None, after: nn.Module) -> None:
-    """Give a module what an option makes another: plain attributes, and constants."""
-    if module is None or not type(module) is type(before) is type(after):
-        return  # a module of the user's, or one of torch's whose place another takes: the layer looks at each call
+def _take_over(module: Any, before: Any, after: nn.Module) -> None:
+    """Give a module the plain attributes and constants that an option changes."""
+    # Not for a module of the user's, nor where the option changes its class: the layer reads the option at each call.
+    if not type(module) is type(before) is type(after):
+        return
     for name, value in _plain_attributes(after).items():
         if vars(before).get(name) != value:
             module.__dict__[name] = value
     for name, constant in after._buffers.items():
         mine = module._buffers.get(name)
-        if constant is not None and mine is not None and not constant.is_meta and constant is not mine:
+        if constant is not None and mine is not None and not constant.is_meta:
             module._buffers[name] = constant.to(mine)
 
 
@@ -191,14 +190,13 @@ def _is_plain(value: Any) -> bool:
     return all(map(_is_plain, value)) if isinstance(value, (list, tuple)) else isinstance(value, PLAIN)
 
 
-def _written_by(layer: Layer) -> Mapping[str, Any]:
-    """What generated functions, and what `compile` settles, are written by."""
+def _written_by(layer: AnyLayer) -> Mapping[str, Any]:
+    """What generated functions, and the settings made by `compile`, depend on."""
     facts = facts_of(layer)
-    names = [name for name in vars(layer) if name.endswith(("_regularizer", "_constraint"))]
     return {
         **{name: getattr(facts, name) for name in ("layout", "overwritable", "commutes_with_relu", "ends_in")},
         "axis": facts.axis if facts.layout is Layout.AXIS else None,
         "in_place": facts.in_place() is None,
         "before_relu": facts.before_relu() is None,
-        **{name: id(vars(layer)[name]) for name in names},
+        **{name: id(value) for name, value in vars(layer).items() if name.endswith(("_regularizer", "_constraint"))},
     }

@@ -1,8 +1,8 @@
-"""`Layer`: an `nn.Module` that owns its weights from its first call on.
+"""`Layer`: an `nn.Module` whose first call makes its weights.
 
-Called on symbolic tensors it adds a node to the graph; called on real ones it computes. Three methods compute:
-`forward` is what torch runs, in the layer's own order of axes; `call` is the same in Keras's order of axes, and what a
-layer written the Keras way overrides. Inside a model a layer is called by `modes.call_module`: hooks, then `forward`.
+Called on symbolic tensors it adds a node to the graph; called on real ones it computes. Two methods compute: `forward`,
+which torch runs, works in the layer's own order of axes; `call` does the same in Keras's order of axes, and a layer
+written the Keras way overrides it. A model calls a layer by `modes.call_module`: hooks, then `forward`.
 """
 
 from __future__ import annotations
@@ -24,16 +24,23 @@ from torchkeras.base.fixed_lists import Weights
 from torchkeras.base.naming import name_methods, snake_case, unique_name
 from torchkeras.base.nested import tensors_in
 from torchkeras.base.rules import refuse_unknown
-from torchkeras.base.tracing import compiled_somewhere, is_compiling
+from torchkeras.base.tracing import compiled_somewhere
 from torchkeras.engine import options
-from torchkeras.engine.adapters.tracked import KINDS, tracked, wanted
+from torchkeras.engine.adapters.tracked import KINDS, to_track, tracked
 from torchkeras.engine.base_layer import BaseLayer
 from torchkeras.engine.building.building import add_weight, build_from_modules, build_once, named_shape, on_meta
 from torchkeras.engine.dtypes import input_type, take_policy
 from torchkeras.engine.facts import Facts, facts_of, is_own, joined
 from torchkeras.engine.layer.added_losses import LossOfWeights, add_loss, add_metric, copied_losses
-from torchkeras.engine.layer.attributes import DATA, added_as, check_name, hold_moved, name_weight
-from torchkeras.engine.layer.call import call_symbolically, check_mask, compute, in_keras_order, training_of
+from torchkeras.engine.layer.attributes import DATA, added_as, check_name, name_weight, refer_to_moved
+from torchkeras.engine.layer.call import (
+    call_symbolically,
+    check_mask,
+    compute,
+    compute_and_remember,
+    in_keras_order,
+    training_of,
+)
 from torchkeras.engine.layer.call_views import of_all_calls, of_call, of_single_call
 from torchkeras.engine.layer.changed_options import change_option, keep_option
 from torchkeras.engine.modes import MODE, by_mode, call_in_mode, call_module, in_mode
@@ -53,7 +60,7 @@ from torchkeras.engine.weights.weight_lists import (
 )
 from torchkeras.legacy.arguments import layer_arguments
 
-_signature = lru_cache(inspect.signature)  # of a `forward`: that of a base counts for many classes
+_signature = lru_cache(inspect.signature)  # of a `forward`, which many classes inherit
 
 
 class Layer(BaseLayer):
@@ -91,54 +98,54 @@ class Layer(BaseLayer):
     """
 
     supports_masking: bool = False
-    stateful: Any = False  # whether something is carried from batch to batch
+    stateful: Any = False  # whether it carries state from batch to batch
     input_spec: Any = None  # an `InputSpec` or a list of them, which a layer written the Keras way may set
     rank: ClassVar[int]
 
-    # Of a class. `__init_subclass__` finds what stands in the first block.
+    # Attributes of a class. `__init_subclass__` sets those of the first block.
     _options: ClassVar[dict[str, options.Option]] = {}
-    _changeable: ClassVar[Mapping[str, options.Option]] = {}  # the options, by the attributes that have their values
-    _weights: ClassVar[dict[str, Weight]] = {}  # those declared
-    _is_users: ClassVar[bool] = False  # a class that is not the package's own
+    _changeable: ClassVar[Mapping[str, options.Option]] = {}  # the options, by the attributes that store their values
+    _weights: ClassVar[dict[str, Weight]] = {}  # the declared ones
+    _is_users: ClassVar[bool] = False  # the class is not this package's
     _by_call: ClassVar[bool] = False  # `call` is overridden: the layer works in Keras's order
-    _native_forward: ClassVar[Any] = None  # the nearest `forward` that keeps to the declared layout
+    _native_forward: ClassVar[Any] = None  # the nearest `forward`, which works in the declared layout
     _joined_facts: ClassVar[type[Facts]] = Facts
-    _casts_outputs: ClassVar[bool] = False  # outputs have the compute type: a user's class says itself what they are
+    _casts_outputs: ClassVar[bool] = False  # outputs are cast to the compute type; a user's class chooses their type
     _call_signature: ClassVar[inspect.Signature]
     _call_parameters: ClassVar[frozenset[str]] = frozenset()
-    _takes_any: ClassVar[bool] = False  # whether `call` takes keyword arguments of any name
+    _takes_any: ClassVar[bool] = False  # `call` takes keyword arguments of any name
     __signature__: ClassVar[Any] = options.signature({}, "layer_options")
 
     _is_network: ClassVar[bool] = False  # a model, or the graph of one
     _option_order: ClassVar[tuple[str, ...]] = ()  # options that stand after the others, in this order
-    _changed_defaults: ClassVar[Mapping[str, Any]] = {}  # of options: the later one, and since which version of Keras
+    _changed_defaults: ClassVar[Mapping[str, Any]] = {}  # of options: the later default, and since which Keras
 
-    # Of a layer.
+    # Attributes of a layer.
     name: str
     built: bool = False
     batch_input_shape: Shape | None
-    _options_given: frozenset[str]  # by the caller; kept where a default was changed
-    # What torch keeps as `training`; by that name, Dynamo of torch 2.11 and older takes the property for the value.
+    _options_given: frozenset[str]  # passed by the caller; only where a default was changed
+    # The mode that torch stores as `training`; under that name, Dynamo of torch 2.11 and older reads the property.
     _training_mode: bool
     _policy: DTypePolicy
-    _tells_policy: bool  # it was given the policy, or made under a mixed one
+    _tells_policy: bool  # the policy was passed, or is a mixed default
     _is_part: bool  # of another layer, which casts its inputs
     _freezing: Freezing
     _built_for: Any = None  # the shape of the input that its modules were made for
     _expected_ndim: int | None  # the number of axes that its weights were made for
     _expected_axes: dict[int, int]
-    _initial_weights: Any  # the option `weights`, until it is built
+    _initial_weights: Any  # the option `weights`, until the layer is built
     _added: list[Variable]  # by `add_weight`
     _named: set[str]  # the attributes that weights of `add_weight` are registered under
     _call_nodes: list[Node]
     _outbound_nodes: list[Node]
-    _taken_plainly: set[tuple[torch.Size, torch.dtype]]  # shapes and types that a call takes without a further look
-    _changed_inputs: frozenset[int] = frozenset()  # those that its code changes in place, by number
-    _is_unseen: bool = False  # whether it runs a user's code that was not run when its output's shape was found
-    _losses_of_weights: tuple[LossOfWeights, ...] = ()  # what `add_loss` was given outside of a call
+    _taken_plainly: set[tuple[torch.Size, torch.dtype]]  # the shapes and types of inputs that need no more checks
+    _changed_inputs: frozenset[int] = frozenset()  # the numbers of the inputs that its code changes in place
+    _is_unseen: bool = False  # it runs a user's code that did not run when its output shape was found
+    _losses_of_weights: tuple[LossOfWeights, ...] = ()  # from `add_loss` outside of a call
     _losses_of_call: tuple[object, list[Tensor]]  # the last pass by hand, and what the layer added in it
 
-    # What the engine asks of a layer. Some classes answer otherwise.
+    # What the engine asks of a layer. Some classes override it.
     _facts = property(facts_of)
     _build = build_once
     _check_mask = check_mask
@@ -150,7 +157,7 @@ class Layer(BaseLayer):
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.__doc__ = cls.__doc__ or cls.__mro__[1].__doc__  # what a variant of a rank does, its base says
+        cls.__doc__ = cls.__doc__ or cls.__mro__[1].__doc__  # a variant for one rank has the text of its base
         cls._is_users = not is_own(cls)
         _find_options(cls)
         _find_weights(cls)
@@ -158,12 +165,12 @@ class Layer(BaseLayer):
         if not abstract and not cls._is_users:
             registry.layers.register(cls.__name__, cls)
 
-    def __new__(cls, *args: Any, **kwargs: Any):  # the type of `cls`, which only Python 3.11's Self could name
-        make = super().__new__  # a mixin's, such as that of huggingface_hub, which keeps the arguments
+    def __new__(cls, *args: Any, **kwargs: Any):  # returns a `cls`: typing.Self came with Python 3.11
+        make = super().__new__  # maybe a mixin's, such as that of huggingface_hub, which stores the arguments
         self = make(cls) if make is object.__new__ else make(cls, *args, **kwargs)
         nn.Module.__init__(self)  # here, so that a layer may set attributes before it calls super().__init__()
         policy = config.dtype_policy()
-        # At once, not by torch's `__setattr__`, which takes its time for each.
+        # All at once: torch's `__setattr__` is slow.
         self.__dict__.update(
             built=False,
             _policy=policy,
@@ -186,11 +193,11 @@ class Layer(BaseLayer):
         if self._changed_defaults:
             self._options_given = frozenset((*list(self._options)[: len(args)], *given))
         values = options.bind(type(self), self._options, args, given)
-        self._set_name(name=given.pop("name", None))  # which errors about the others tell
+        self._set_name(name=given.pop("name", None))  # first: the errors about other options show it
         for option, value in values.items():
             field = self._options[option].field
             if not (self._is_users or isinstance(value, (nn.Module, Tensor))):
-                self.__dict__[field] = value  # at once
+                self.__dict__[field] = value  # not by torch's slow `__setattr__`
             elif type(value) in KINDS:
                 setattr(self, field, value)
             else:
@@ -199,7 +206,7 @@ class Layer(BaseLayer):
 
     def _set_name(self, *, name: str | None = None) -> None:
         kind = type(self).__name__
-        if not (name is None or isinstance(name, str)):
+        if not isinstance(name, (str, type(None))):
             raise ValueError(f"{kind}: name must be a string, or None; found {name!r}.")
         self.name = name or unique_name(snake_case(kind))
 
@@ -216,24 +223,21 @@ class Layer(BaseLayer):
         weights: Sequence[Any] | None = None,
         **given: Any,
     ) -> None:
-        """Take the options of every layer but its name. `given`: `input_dtype`, Keras 1's, and what is unknown."""
+        """Set the options that every layer has, but its name. `given`: Keras 1's `input_dtype`, and unknown ones."""
         kind = type(self).__name__
         self.batch_input_shape = None
-        if not (input_shape is batch_input_shape is batch_size is input_dim is input_length is None):  # some are said
-            try:
+        try:
+            if not (input_shape is batch_input_shape is batch_size is input_dim is input_length is None):
                 self.batch_input_shape = whole_shape(
                     input_shape, batch_input_shape, batch_size, input_dim, input_length, self._facts.input_ndim
                 )
-            except ValueError as error:
-                raise ValueError(f"{kind} {self.name!r}: {error}") from None
+            if dtype is not None:
+                self._policy, self._tells_policy = policy_of(dtype), True
+        except ValueError as error:
+            raise ValueError(f"{kind} {self.name!r}: {error}") from error
         if "input_dtype" in given:
             self.input_dtype = dtype_name(dtype_of(given.pop("input_dtype") or config.floatx()))
-        if dtype is not None:
-            try:
-                self._policy, self._tells_policy = policy_of(dtype), True
-            except ValueError as error:
-                raise ValueError(f"{kind} {self.name!r}: {error}") from error
-        self._initial_weights = weights
+        self.__dict__["_initial_weights"] = weights
         if trainable is not True:
             self.trainable = trainable
         if given:
@@ -245,7 +249,7 @@ class Layer(BaseLayer):
     def __setattr__(self, name: str, value: Any) -> None:
         CHANGES.count += 1
         declared = getattr(type(self), name, None)
-        if declared is not None and not isinstance(declared, DATA):
+        if not isinstance(declared, DATA):
             check_name(self, name, value, declared)
         elif name == "built" and not value and self.__dict__.get("_call_nodes"):
             raise AttributeError(
@@ -257,10 +261,10 @@ class Layer(BaseLayer):
             if added is not None:
                 name_weight(self, added, name)
                 return
-            changes = name in self._changeable and not self._is_users  # whose own code may read a tensor there
-        elif type(value) in KINDS and self._is_users and name not in ENGINES_OWN and wanted(value):
+            changes = name in self._changeable and not self._is_users  # a user's code may store a tensor there
+        elif self._is_users and name not in ENGINES_OWN and to_track(value):
             changes = False
-            if getattr(declared, "fset", None) is None:  # a property takes the list itself
+            if getattr(declared, "fset", None) is None:  # the setter of a property gets the list itself
                 value = tracked(value)
         else:
             changes = name in self._changeable
@@ -270,16 +274,16 @@ class Layer(BaseLayer):
             super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
-        if name in self._changeable or name in self._weights:
-            kind = "an option" if name in self._changeable else "a weight"
-            raise AttributeError(f"{type(self).__name__} {self.name!r}: {name!r} is {kind} and cannot be deleted.")
+        for kind, declared in (("an option", self._changeable), ("a weight", self._weights)):
+            if name in declared:
+                raise AttributeError(f"{type(self).__name__} {self.name!r}: {name!r} is {kind} and cannot be deleted.")
         super().__delattr__(name)
 
     def __getattr__(self, name: str) -> Any:
         try:
             return super().__getattr__(name)
         except AttributeError:
-            # A property or weight whose getter raised lands here, its own message lost: ask it again.
+            # torch has hidden the error of a property's or weight's getter: call it again.
             declared = getattr(type(self), name, None)
             if isinstance(declared, (property, Weight)):
                 return declared.__get__(self, type(self))
@@ -306,10 +310,10 @@ class Layer(BaseLayer):
 
     @property
     def dtype_policy(self) -> DTypePolicy:
-        """The types of the weights and of what is computed.
+        """The types of the weights and of the computation.
 
-        It may be set before the first call; that of a model at any time, which gives it to all its layers. Raises
-        ValueError later, and for one that wants another type of the weights that are there.
+        It may be set before the first call; that of a model at any time, which sets it for all its layers. Raises
+        ValueError later, and for a policy with another type than the existing weights.
         """
         return self._policy
 
@@ -324,7 +328,7 @@ class Layer(BaseLayer):
 
     @property
     def training(self) -> bool:  # type: ignore[override]
-        """The mode of the call under way in this thread; outside of one, that of the module as torch keeps it."""
+        """The mode of the running call in this thread; outside of one, the mode that the module stores as in torch."""
         if MODE.training is None:
             return self._training_mode
         return MODE.training if MODE.own is None else MODE.own.get(id(self), MODE.training)
@@ -333,11 +337,11 @@ class Layer(BaseLayer):
     def training(self, mode: bool) -> None:
         if MODE.training is None or "_training_mode" not in self.__dict__:
             self.__dict__["_training_mode"] = mode
-        else:  # by code that such a call runs: until it ends
+        else:  # set by code that such a call runs: until the call ends
             MODE.own = {**(MODE.own or {}), id(self): mode}
 
     def train(self, mode: bool = True) -> Any:
-        """Set training or evaluation mode, as in torch. A frozen layer that counts something stays in evaluation mode.
+        """Set training or evaluation mode, as in torch. A frozen layer with statistics stays in evaluation mode.
 
         Arguments:
             mode (bool, default True): True for training, False for evaluation.
@@ -394,14 +398,14 @@ class Layer(BaseLayer):
             initializer (name, Initializer or None, default None): the first values; None is "glorot_uniform".
             regularizer (name, Regularizer or None, default None): a penalty, added to the loss.
             trainable (bool, default True): whether training changes it; otherwise it is a buffer.
-            constraint (name, Constraint or None, default None): what each update is followed by.
+            constraint (name, Constraint or None, default None): a function of the weight that follows each update.
             name (text or None, default None): the name of the weight; None is `weight_0` and so on.
 
         Returns:
             The parameter or buffer, a tensor.
 
         Errors:
-            ValueError: an argument has a bad value, or is given twice.
+            ValueError: an argument has a bad value, or is passed twice.
 
         Example:
             >>> class Scale(Layer):
@@ -426,25 +430,22 @@ class Layer(BaseLayer):
         return size
 
     def _follow_theano(self) -> None:
-        """Compute as Theano did, for weights that it made, where that differs from TensorFlow: mostly in nothing."""
+        """Compute as Theano does, for weights from Theano. Layers that differ from TensorFlow there override this."""
 
     # --- computing ---------------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Add a node to the graph (symbolic inputs), or compute (real ones); weights are made at the first call.
+        """Add a node to the graph (symbolic inputs), or compute (real ones). The first call makes the weights.
 
-        `training`: True or False for this call, whatever mode the layer is in; None for its mode. It reaches the layers
-        inside. The other arguments are those of `call`, or `forward`.
+        `training`: the mode of this call, True or False, also for the layers inside; None for the layer's mode. The
+        other arguments are those of `call`, or `forward`.
         """
-        if (
-            not kwargs
-            and len(args) == 1
-            and type(args[0]) is torch.Tensor
-            and not (compiled_somewhere() and is_compiling())
-        ):
+        if not kwargs and len(args) == 1 and type(args[0]) is torch.Tensor and not compiled_somewhere():
             if (args[0].shape, args[0].dtype) in self._taken_plainly:
                 return call_module(self, args[0])
-        elif symbolic := list(tensors_in((args, kwargs))):
+            return compute_and_remember(self, args[0])
+        symbolic = list(tensors_in((args, kwargs)))
+        if symbolic:
             return call_symbolically(self, symbolic, args, kwargs)
         training = training_of(self, kwargs)
         if training is None or not (self._is_users or self._modules or "training" not in self._call_parameters):
@@ -457,7 +458,7 @@ class Layer(BaseLayer):
 
         Arguments:
             args (tensor or list): the inputs.
-            kwargs (any): further arguments of the layer's own, such as `mask` or `training`.
+            kwargs (any): further arguments of the layer, such as `mask` or `training`.
 
         Returns:
             The outputs: a tensor, or a list of several.
@@ -492,7 +493,7 @@ class Layer(BaseLayer):
             A mask or None; a list for several outputs.
 
         Errors:
-            TypeError: a mask arrives at a layer that supports none.
+            TypeError: the input of a layer that supports no mask has one.
         """
         if self.supports_masking:
             return mask
@@ -517,7 +518,7 @@ class Layer(BaseLayer):
             (None, 26, 26, 8)
         """
         if self._is_users and output_shapes.overrides(self, "compute_output_shape"):
-            # Asked by `super()`: as in Keras, a layer that says nothing keeps the shape.
+            # Called by `super()`: as in Keras, the default is the shape of the input.
             bases = type(self).__mro__[: type(self).__mro__.index(Layer)]
             if not any(map(is_own, bases)):
                 return input_shape
@@ -544,8 +545,8 @@ class Layer(BaseLayer):
         return self._call_nodes
 
     @_inbound_nodes.setter
-    def _inbound_nodes(self, given: list[Node]) -> None:
-        self._call_nodes = given
+    def _inbound_nodes(self, nodes: list[Node]) -> None:
+        self._call_nodes = nodes
 
     def get_input_at(self, node_index: int) -> Any:
         """The symbolic input(s) of one call.
@@ -671,12 +672,12 @@ class Layer(BaseLayer):
 
     @property
     def trainable_weights(self) -> list[Variable]:
-        """The weights that training changes: those whose `requires_grad` says so, which `trainable` sets."""
+        """The weights that training changes: those with `requires_grad`, which `trainable` sets."""
         return Weights(variable for variable in self.weights if variable.trains)
 
     @property
     def non_trainable_weights(self) -> list[Variable]:
-        """The weights that training leaves alone: statistics, and what is frozen."""
+        """The weights that training does not change: statistics, and frozen weights."""
         return Weights(variable for variable in self.weights if not variable.trains)
 
     @property
@@ -710,7 +711,7 @@ class Layer(BaseLayer):
             weights (list of arrays): the values, in the order of `get_weights()`.
 
         Errors:
-            ValueError: their number or a shape is another; nothing is set then.
+            ValueError: their number or a shape differs from the layer's; then no weight is set.
 
         Example:
             >>> model = Sequential([Dense(1, input_shape=(2,))])
@@ -736,11 +737,10 @@ class Layer(BaseLayer):
     def trainable(self) -> bool:
         """Whether training changes the weights.
 
-        Set to False it turns off `requires_grad` of all parameters inside, which stay as they are from the next batch
-        on; set to True it turns on again those that it turned off. A parameter that `requires_grad_(False)` froze stays
-        so. A model that is compiled trains what trained then: thaw before `compile`, or compile it again. What another
-        model is compiled with as frozen, such as the discriminator in an adversarial pair, still trains in a model
-        that was compiled before it was frozen.
+        False turns off `requires_grad` of all parameters inside, from the next batch on; True turns on again those that
+        it turned off. A parameter that `requires_grad_(False)` froze stays frozen. A compiled model trains the weights
+        that were trainable at `compile`: thaw before `compile`, or compile again. A layer that is frozen for another
+        model, such as the discriminator in an adversarial pair, still trains in a model compiled before that.
         """
         return self._freezing.trainable
 
@@ -775,18 +775,18 @@ class Layer(BaseLayer):
         return self
 
     def _apply(self, fn: Any, recurse: bool = True) -> Any:
-        """As torch's, by which a move replaces tensors: what else holds a weight of `add_weight` holds the new one."""
+        """As in torch. A move may replace weights of `add_weight`: attributes then refer to the new tensors."""
         before = [variable.tensors[0] for variable in self._added]
         super()._apply(fn, recurse)
-        hold_moved(self, before, [variable.tensors[0] for variable in self._added])
+        refer_to_moved(self, before, [variable.tensors[0] for variable in self._added])
         return self
 
     def _sublayers_in(self, order: str) -> list[Layer]:
-        """The same in another order: `KERAS1`, `WRITTEN` or `TORCH`."""
+        """The layers of `_sublayers` in another order: `KERAS1`, `WRITTEN` or `TORCH`."""
         return self._sublayers()
 
     def reset_states(self) -> None:
-        """Forget what stateful layers inside carry from batch to batch."""
+        """Reset the states that stateful layers inside carry from batch to batch."""
         for layer in self._sublayers():
             if layer.stateful or type(layer).reset_states is Layer.reset_states:
                 layer.reset_states()
@@ -801,11 +801,11 @@ class Layer(BaseLayer):
 
         Arguments:
             losses (scalar tensor, function or list): the scalars.
-            inputs (tensor or None, default None): what they depend on; torch knows it without this.
+            inputs (tensor or None, default None): the tensors that they depend on; not used, since torch knows them.
 
         Errors:
             TypeError: a loss is neither a tensor nor a function.
-            ValueError: a loss is no scalar, or outside of a `call` a tensor whose value would stay.
+            ValueError: a loss is no scalar, or outside of a `call` a tensor whose value would never change.
 
         Example:
             >>> class Penalized(Layer):
@@ -844,7 +844,7 @@ class Layer(BaseLayer):
 
     @property
     def _automatic_name(self) -> str:
-        """What a name that was not given begins with."""
+        """The first part of an automatic name."""
         return snake_case(type(self).__name__)
 
     def get_config(self) -> dict[str, Any]:
@@ -881,9 +881,9 @@ class Layer(BaseLayer):
         return cls(**config)
 
     def __getstate__(self) -> dict[str, Any]:
-        # The graph belongs to the model: a layer copied or pickled on its own has its weights and no calls.
+        # The graph belongs to the model: a copied or pickled layer has weights, but no calls.
         state = {**self.__dict__, "_call_nodes": [], "_outbound_nodes": []}
-        if "_losses_of_call" in state:  # which torch cannot copy, since they are results
+        if "_losses_of_call" in state:  # torch cannot copy them: they are no leaves of autograd
             state["_losses_of_call"] = (None, [])
         if self._losses_of_weights:
             state["_losses_of_weights"] = copied_losses(self)
@@ -892,21 +892,21 @@ class Layer(BaseLayer):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = with_freezing(state)
-        if "training" in state:  # where earlier versions kept the mode
+        if "training" in state:  # of an earlier version
             state["_training_mode"] = state.pop("training")
         super().__setstate__(state)
 
     def extra_repr(self) -> str:
         """The options that differ from their defaults, for `repr`."""
-        changed = [
-            f"{name}={option.rule.write(getattr(self, option.field))!r}"
-            for name, option in self._options.items()
-            if option.rule.shown
-            and hasattr(self, option.field)
-            and getattr(self, option.field) is not option.default
-            and option.rule.write(getattr(self, option.field)) != option.default
-        ]
-        return ", ".join([repr(self.name), *changed])
+        changed = [repr(self.name)]
+        for name, option in self._options.items():
+            value = getattr(self, option.field, option.default)  # not set yet while `__init__` runs
+            if value is option.default or not option.rule.shown:
+                continue
+            written = option.rule.write(value)
+            if written != option.default:
+                changed.append(f"{name}={written!r}")
+        return ", ".join(changed)
 
 
 def _find_options(cls: type[Layer]) -> None:
@@ -931,10 +931,10 @@ def _find_weights(cls: type[Layer]) -> None:
 
 
 def _find_call(cls: type[Layer]) -> None:
-    """Find how a class computes, by `call` or `forward`, and what its calls take."""
-    for name in ("call", "forward"):
-        if cls._is_users and name in cls.__dict__:
-            setattr(cls, name, by_mode(cls.__dict__[name]))
+    """Find how a class computes, by `call` or `forward`, and the arguments of its calls."""
+    if cls._is_users:
+        for name in vars(cls).keys() & {"call", "forward"}:
+            setattr(cls, name, by_mode(vars(cls)[name]))
     if "call" in cls.__dict__:
         cls._by_call = True
         cls.forward = Layer.forward  # type: ignore[method-assign]

@@ -23,7 +23,7 @@ from torchkeras.base.nested import bound, leaves, of_first, put_together, taken_
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import deferred, first_run, in_first_run, materialize
 from torchkeras.engine.building.meta_run import run_on_meta
-from torchkeras.engine.dtypes import is_mixed, taken
+from torchkeras.engine.dtypes import cast_inputs, is_mixed
 from torchkeras.engine.facts import facts_of, is_own
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, unpacked
 
@@ -42,7 +42,7 @@ def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, A
     """
     if has_unbuilt(layer):
         _build_inside(layer, inputs, masks, arguments)
-    inputs = taken(layer, inputs)
+    inputs = cast_inputs(layer, inputs)
     asks_mask = overrides(layer, "compute_mask")
     outputs, mask = _stated(layer, inputs), None
     if outputs is None:

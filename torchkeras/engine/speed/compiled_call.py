@@ -19,7 +19,7 @@ import torch
 from torchkeras.base.interrupts import imported, whole_imports
 from torchkeras.base.tracing import islands
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
-from torchkeras.engine.modes import MODE, held
+from torchkeras.engine.modes import MODE, locked_mode
 
 CAPTURED = {"mode": "reduce-overhead"}  # the options of torch.compile for a CUDA graph
 CAPTURING = ("reduce-overhead", "max-autotune", "cudagraphs")  # the modes and backends that capture one
@@ -73,7 +73,7 @@ class OneGraph(Generic[Result]):
             )
         with self._lock:
             if self._takes(calls, given):
-                with held(calls.mode_dependent, MODE.training):
+                with locked_mode(calls.mode_dependent, MODE.training):
                     return self._by_graph(plain, makers, (*given, *more))
         return plain()
 
