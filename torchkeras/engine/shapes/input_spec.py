@@ -83,9 +83,7 @@ def whole_shape(
         raise ValueError(f"batch_size goes with input_shape; found batch_size {batch_size!r}.")
     if batch_input_shape is not None:
         return tuple(batch_input_shape)
-    if shape is None:
-        return None
-    return (batch_size, *as_list(shape))
+    return None if shape is None else (batch_size, *as_list(shape))
 
 
 def _sized(shape: Any, input_dim: int | None, input_length: int | None, ndim: int | None) -> Any:

@@ -7,6 +7,7 @@ layers in `shape_from`: running on `meta` makes torch import its compiler, which
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -59,13 +60,13 @@ def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, A
     tensors = leaves(outputs)
     if mask is None:
         return outputs, [None] * len(tensors)
-    return outputs, _output_masks(tensors, mask)
+    return outputs, output_masks(tensors, mask)
 
 
 def has_unbuilt(layer: Layer) -> bool:
     """Whether a layer contains layers that were not called yet, or modules such as `nn.LazyLinear`."""
-    for module in layer.modules():
-        if module is not layer and getattr(module, "built", None) is False:
+    for module in itertools.islice(layer.modules(), 1, None):  # the first is the layer itself
+        if getattr(module, "built", None) is False:
             return True
     return _has_lazy(layer)
 
@@ -306,7 +307,7 @@ def _symbolic_of_both(first: torch.Tensor, second: torch.Tensor) -> KerasTensor:
     return KerasTensor([size if size == other else None for size, other in sizes], first.dtype)
 
 
-def _output_masks(outputs: list[KerasTensor], mask: Any) -> list[Any]:
+def output_masks(outputs: list[KerasTensor], mask: Any) -> list[Any]:
     """A symbolic mask, or None, for each output. A single mask is that of the first output."""
     masks = as_list(mask)
     masks += [None] * (len(outputs) - len(masks))

@@ -74,12 +74,17 @@ def _in_modules(model: nn.Module) -> Iterator[tuple[str, str, Tensor]]:
 def _in_losses(losses: Iterable[Any]) -> Iterator[tuple[str, str, Tensor]]:
     """(loss, path from it, tensor) of each tensor that asks for a gradient, in losses that the user wrote."""
     for loss in losses:
-        if installed(getattr(loss, "__module__", None) or ""):
+        if not _is_users(loss):
             continue
         name = getattr(loss, "__name__", type(loss).__name__)
         for key, value in _used_by_loss(name, loss):
             for path, tensor in _inside(value, str(key), None, DEPTH):
                 yield f"the loss {name}", path, tensor
+
+
+def _is_users(value: Any) -> bool:
+    """Whether the code of a function or an object is none of this package's, torch's or NumPy's."""
+    return not installed(getattr(value, "__module__", None) or "")
 
 
 def _used_by_loss(name: str, loss: Any) -> Iterable[tuple[Any, Any]]:
@@ -97,7 +102,7 @@ def _code(value: Any) -> dict[str, FunctionType]:
     while names:
         name = names.pop()
         function = inspect.unwrap(getattr(type(value), name, None))  # type: ignore[arg-type]
-        if name not in found and isinstance(function, FunctionType) and not installed(function.__module__ or ""):
+        if name not in found and isinstance(function, FunctionType) and _is_users(function):
             found[name] = function
             names += [loaded for kind, loaded in loads(function.__code__) if kind in ("LOAD_ATTR", "LOAD_METHOD")]
     return found

@@ -85,9 +85,7 @@ class Weight:
             raise AttributeError(
                 f"{layer.name}: {self.name} is made when the layer is first called. Call it before, or build it."
             )
-        if not self.applies(layer):
-            return None
-        return Variable.declared(layer, self).value
+        return Variable.declared(layer, self).value if self.applies(layer) else None
 
     def applies(self, layer: Layer) -> bool:
         """Whether this layer, with its options, has the weight."""
@@ -103,9 +101,7 @@ class Weight:
             return []
         paths = self.paths_in(layer)
         tensors = owned_at(layer, *paths)
-        if len(tensors) < len(paths):
-            return []
-        return tensors
+        return tensors if len(tensors) == len(paths) else []
 
     def paths_in(self, layer: Layer) -> tuple[str, ...]:
         """The paths of its tensors: the first, and those of the others that this layer has."""
@@ -252,9 +248,7 @@ class Variable:
     @property
     def initializer(self) -> Any:
         """What draws its first values; None if a plain torch module draws its own."""
-        if self.option is None:
-            return self.drawn_by
-        return self.layer._initializer_of(self.option)
+        return self.drawn_by if self.option is None else self.layer._initializer_of(self.option)
 
     @property
     def tensors(self) -> list[Tensor]:
@@ -296,9 +290,7 @@ class Variable:
 
     @property
     def _second(self) -> Tensor | None:
-        if self.plus is None:
-            return None
-        return _walk(self.layer, self.plus, None)  # type: ignore[no-any-return]
+        return None if self.plus is None else _walk(self.layer, self.plus, None)
 
     @property
     def value(self) -> Tensor:
@@ -564,9 +556,7 @@ def is_wrapper(tensor: Tensor) -> bool:
 
 def _of_shape(tensor: Tensor) -> Tensor:
     """The tensor, or an empty `meta` tensor of its shape if it is made of others: quantized, or sharded."""
-    if hasattr(type(tensor), "__tensor_flatten__"):
-        return torch.empty(tensor.shape, device="meta")
-    return tensor
+    return torch.empty(tensor.shape, device="meta") if hasattr(type(tensor), "__tensor_flatten__") else tensor
 
 
 def owned(module: nn.Module, path: str) -> Tensor | None:
