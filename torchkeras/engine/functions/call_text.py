@@ -1,7 +1,8 @@
-"""The call of a function as a person would write it: in the comments of a generated `forward`, and in ejected code."""
+"""The call of a function as Python code: for the comments of a generated `forward`, and for ejected code."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any
@@ -13,17 +14,18 @@ INFIX = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "
 INFIX |= {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "and": "&", "or": "|", "xor": "^"}
 INFIX |= {"lshift": "<<", "rshift": ">>"}
 PREFIX = {"neg": "-", "invert": "~"}
-# The operators, with the number of their operands.
+# The operators, with their numbers of operands.
 OPERATIONS = {*((name, 2) for name in (*INFIX, "getitem")), *((name, 1) for name in PREFIX)}
 PLAIN = (bool, int, float, str, type(None))
+SIMPLE = re.compile(r"[ !#-\[\]-~]*")  # texts of printable ASCII without double quotes and backslashes
 
 
 def line(function: str, arguments: Any, keywords: Mapping[str, Any]) -> str:
-    """The call as a person would write it, with `{0}`, `{1}` for the inputs: `torch.cat([{0}, {1}], 1)`.
+    """The call as Python code, with `{0}`, `{1}` for the inputs: `torch.cat([{0}, {1}], 1)`.
 
-    What the layer holds stands as `{constant_0}`, `{parameter_1}`.
+    `{constant_0}`, `{parameter_1}` stand for the layer's constants and parameters.
     """
-    texts = [_text(argument) for argument in arguments]
+    texts = list(map(_text, arguments))
     if (function, len(texts)) in OPERATIONS:
         return _operation(function, arguments, texts)
     texts += [f"{key}={_text(value)}" for key, value in keywords.items()]
@@ -32,30 +34,32 @@ def line(function: str, arguments: Any, keywords: Mapping[str, Any]) -> str:
         shown = {"": name, "torch.nn.functional": f"F.{name}", BACKEND: f"K.{name}"}.get(place, function)
         return f"{shown}({', '.join(texts)})"
     tensor, *others = texts
-    called = "" if name in PROPERTIES else f"({', '.join(others)})"
-    return f"{_operand(tensor)}.{name}{called}"
+    if name in PROPERTIES:
+        return f"{_operand(tensor)}.{name}"
+    return f"{_operand(tensor)}.{name}({', '.join(others)})"
 
 
 def _operation(function: str, arguments: Sequence[Any], texts: list[str]) -> str:
-    """A call that Python has a sign for: `a + b`, `-a`, `a[0, :]`."""
+    """A call that Python has an operator for: `a + b`, `-a`, `a[0, :]`."""
     if function in PREFIX:
         return f"{PREFIX[function]}{texts[0]}"
     if function in INFIX:
         left, right = map(_side, texts, arguments)
         return f"{left} {INFIX[function]} {right}"
     index = arguments[1]
-    inside = ", ".join(map(_text, index)) if isinstance(index, (list, tuple)) else texts[1]
-    return f"{texts[0]}[{inside}]"
+    parts = index if isinstance(index, (list, tuple)) else [index]
+    return f"{texts[0]}[{', '.join(map(_text, parts))}]"
 
 
 def literal(value: Any) -> str:
-    """One of the `PLAIN` values as Python reads it, also where its own `repr` is not: NumPy's float64, an IntEnum."""
+    """One of the `PLAIN` values as Python code, also where its own `repr` is none: NumPy's float64, an IntEnum."""
     kind: Any = next(kind for kind in PLAIN if isinstance(value, kind))
     text = kind.__repr__(value)
     if isinstance(value, float) and not isfinite(value):
         return f'float("{text}")'
-    plain = isinstance(value, str) and value.isascii() and value.isprintable() and not {'"', "\\"} & set(value)
-    return f'"{text[1:-1]}"' if plain else text
+    if isinstance(value, str) and SIMPLE.fullmatch(value):
+        return f'"{text[1:-1]}"'
+    return text
 
 
 def _side(text: str, argument: Any) -> str:
@@ -72,7 +76,7 @@ def _text(value: Any) -> str:
         inside = ", ".join(map(_text, value))
         if inputs_in(value):
             return f"[{inside}]"
-        return f"({inside}{',' * (len(value) == 1)})"
+        return f"({inside},)" if len(value) == 1 else f"({inside})"
     if not isinstance(value, Mapping):
         return literal(value).replace("{", "{{").replace("}", "}}")
     (kind, what), *_ = value.items()
@@ -84,8 +88,8 @@ def _complex_text(parts: Any) -> str:
 
 
 def _slice_text(parts: Any) -> str:
-    start, stop, step = ("" if part is None else _text(part) for part in parts)
-    return f"{start}:{stop}" + (f":{step}" if step else "")
+    texts = ["" if part is None else _text(part) for part in parts]
+    return ":".join(texts).removesuffix(":")  # `1:2` for a slice without a step
 
 
 def _size_text(form: Any) -> str:

@@ -1,16 +1,17 @@
-"""The arguments of a function in a graph, as plain values that a config may hold.
+"""The arguments of a function in a graph, as plain values that a config can contain.
 
-Numbers, texts, None and lists (tuples, when the function is called) stand for themselves; else a mapping says what is
-meant: `{"input": k}` the k-th symbolic tensor, `{"constant": k}` and `{"parameter": k}` tensors that the layer holds,
-`{"expression": k}` what is computed from weights at each call,
-`{"slice": [start, stop, step]}`, `{"ellipsis": True}`, `{"dtype": "float16"}`, `{"memory_format": "channels_last"}`,
-`{"complex": [real, imaginary]}`, `{"size": [k, axis]}` that of an input, or `{"size": ["*", left, right]}` of whole
-numbers and such sizes, and `{"array": nested lists}`, a constant of the type of the first input.
+Numbers, texts, None and lists (tuples in the call of the function) stand for themselves. Anything else is an entry, a
+mapping with one key: `{"input": k}` is the k-th symbolic tensor, `{"constant": k}` and `{"parameter": k}` are tensors
+of the layer, `{"expression": k}` is computed from weights at each call, `{"size": [k, axis]}` is a size of an input,
+`{"size": ["*", left, right]}` an operation on such sizes and whole numbers, `{"array": nested lists}` a constant of the
+type of the first input. Further ones are `{"slice": [start, stop, step]}`, `{"ellipsis": True}`,
+`{"dtype": "float16"}`, `{"memory_format": "channels_last"}` and `{"complex": [real, imaginary]}`.
 """
 
 from __future__ import annotations
 
 import base64
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import prod
 from typing import Any
@@ -21,7 +22,7 @@ from torch import Tensor
 
 from torchkeras import config
 from torchkeras.base.dtype_names import dtype_name, dtype_of
-from torchkeras.engine.symbolic.tensor import KerasTensor, index_of
+from torchkeras.engine.symbolic.tensor import KerasTensor, index_of, unpacked
 from torchkeras.engine.symbolic.unknown_sizes import ARITHMETIC, SymbolicSize
 from torchkeras.engine.weights.expressions import frozen, is_frozen, value_now
 from torchkeras.engine.weights.weight import Variable
@@ -29,7 +30,7 @@ from torchkeras.engine.weights.weight import Variable
 Reader = Callable[[Any, Any], Any]  # (the layer, its inputs) -> the argument
 
 PLAIN = (int, float, bool, str, type(None))
-HELD = ("constant", "parameter", "expression")
+OF_LAYER = ("constant", "parameter", "expression")  # the entries for what the layer has as an attribute
 MEMORY_FORMATS = ("contiguous_format", "channels_last", "channels_last_3d", "preserve_format")
 
 
@@ -37,9 +38,9 @@ MEMORY_FORMATS = ("contiguous_format", "channels_last", "channels_last_3d", "pre
 
 
 def encoded(value: Any, inputs: list[KerasTensor], floating: torch.dtype) -> Any:
-    """An argument of a call as a plain value, in which tensors still stand; symbolic ones are added to `inputs`.
+    """An argument of a call as a plain value, but for its tensors; symbolic ones are added to `inputs`.
 
-    `floating`: the type that arrays of floating-point numbers get. Raises TypeError for what no graph can have.
+    `floating`: the type that arrays of floating-point numbers get. Raises TypeError for what no graph can contain.
     """
 
     def parts(values: Iterable[Any]) -> list[Any]:
@@ -58,8 +59,10 @@ def encoded(value: Any, inputs: list[KerasTensor], floating: torch.dtype) -> Any
     if isinstance(value, Tensor):
         return value
     if isinstance(value, np.ndarray):
-        found = torch.tensor(value)
-        return found.to(floating) if found.is_floating_point() else found
+        array = torch.tensor(value)
+        if array.is_floating_point():
+            array = array.to(floating)
+        return array
     if isinstance(value, slice):
         return {"slice": parts((value.start, value.stop, value.step))}
     if isinstance(value, (list, tuple)):
@@ -68,24 +71,29 @@ def encoded(value: Any, inputs: list[KerasTensor], floating: torch.dtype) -> Any
 
 
 def _input_number(tensor: KerasTensor, inputs: list[KerasTensor]) -> int:
-    """The number of a tensor among the inputs, where it is put if it is not there."""
+    """The index of a tensor among the inputs; it is added if it is none of them."""
     found = index_of(tensor, inputs)
-    if found is not None:
-        return found
-    inputs.append(tensor)
-    return len(inputs) - 1
+    if found is None:
+        found = len(inputs)
+        inputs.append(tensor)
+    return found
+
+
+# The entries for constant values, by the classes of these: (key, how to write the value).
+ENTRIES: Mapping[type, tuple[str, Callable[[Any], Any]]] = {
+    type(Ellipsis): ("ellipsis", lambda value: True),
+    torch.dtype: ("dtype", dtype_name),
+    torch.memory_format: ("memory_format", dtype_name),
+    complex: ("complex", lambda value: [value.real, value.imag]),
+}
 
 
 def _as_config(value: Any) -> Any:
-    value = value.item() if isinstance(value, np.generic) else value
-    if value is Ellipsis:
-        return {"ellipsis": True}
-    if isinstance(value, torch.dtype):
-        return {"dtype": dtype_name(value)}
-    if isinstance(value, torch.memory_format):
-        return {"memory_format": dtype_name(value)}  # type: ignore[arg-type]
-    if isinstance(value, complex):
-        return {"complex": [value.real, value.imag]}
+    if isinstance(value, np.generic):
+        value = value.item()
+    for kind, (key, write) in ENTRIES.items():
+        if isinstance(value, kind):
+            return {key: write(value)}
     if not isinstance(value, PLAIN):
         raise TypeError(
             "a function in a graph takes tensors, arrays, numbers, texts, slices and types as arguments; found "
@@ -95,23 +103,24 @@ def _as_config(value: Any) -> Any:
 
 
 def index(value: Any) -> Any:
-    """What stands in the brackets of `x[...]`, so that its shape is known before the values are: lists as tensors,
-    constant masks as the numbers of their elements.
+    """The index of `x[...]` in a form whose result has a known shape: lists become tensors, and constant masks the
+    positions of their elements.
     """
     if isinstance(value, tuple):
-        return tuple(part for found in value for part in _positions(found))
-    found = _positions(value)
-    return found[0] if len(found) == 1 else tuple(found)
+        return tuple(itertools.chain.from_iterable(map(_positions, value)))
+    return unpacked(tuple(_positions(value)))
 
 
-def _positions(value: Any) -> list[Any]:
-    is_list = isinstance(value, (list, np.ndarray)) and not any(isinstance(part, KerasTensor) for part in value)
-    found = torch.tensor(value) if is_list else value
-    if not isinstance(found, Tensor):
-        return [found]
-    if found.dtype is torch.bool and found.dim():
-        return list(found.nonzero(as_tuple=True))
-    return [found.long()] if found.dim() else [found.item()]
+def _positions(value: Any) -> Iterable[Any]:
+    if isinstance(value, (list, np.ndarray)) and not any(isinstance(part, KerasTensor) for part in value):
+        value = torch.tensor(value)
+    if not isinstance(value, Tensor):
+        return [value]
+    if value.dim() == 0:
+        return [value.item()]
+    if value.dtype is torch.bool:
+        return value.nonzero(as_tuple=True)
+    return [value.long()]
 
 
 # --- tensors in configs ----------------------------------------------------------------------------------------------
@@ -120,14 +129,14 @@ def _positions(value: Any) -> list[Any]:
 def written(tensor: Tensor) -> dict[str, Any]:
     """A constant's type, shape and bytes, for a config."""
     flat = tensor.detach().cpu().contiguous().flatten()
-    data = b"" if flat.numel() == 0 else flat.view(torch.uint8).numpy().tobytes()
+    data = flat.view(torch.uint8).numpy().tobytes()
     shape = list(tensor.shape)
     return {"dtype": dtype_name(tensor.dtype), "shape": shape, "data": base64.b64encode(data).decode()}
 
 
 def read(entry: Mapping[str, Any]) -> Tensor:
-    """The constant of a config. Raises ValueError for bytes that are not those of its type and shape."""
-    dtype, shape = dtype_of(str(entry.get("dtype"))), _as_shape(entry.get("shape"))
+    """The constant of a config. Raises ValueError if the bytes do not fit its type and shape."""
+    dtype, shape = dtype_of(str(entry.get("dtype"))), shape_of(entry)
     try:
         data = bytearray(base64.b64decode(entry.get("data", ""), validate=True))
     except (ValueError, TypeError) as error:
@@ -140,32 +149,33 @@ def read(entry: Mapping[str, Any]) -> Tensor:
 
 
 def shape_of(entry: Mapping[str, Any]) -> tuple[int, ...]:
-    """The shape that a config has for a tensor. Raises ValueError for another form."""
-    return _as_shape(entry.get("shape"))
+    """The shape of a tensor in a config. Raises ValueError for a value that is no shape."""
+    shape = entry.get("shape")
+    if not isinstance(shape, (list, tuple)) or not all(map(_is_number, shape)):
+        raise ValueError(f"a tensor's shape is a list of sizes; found {shape!r:.200}.")
+    return tuple(shape)
 
 
-def _as_shape(value: Any) -> tuple[int, ...]:
-    if not isinstance(value, (list, tuple)) or not all(type(size) is int and size >= 0 for size in value):
-        raise ValueError(f"a tensor's shape is a list of sizes; found {value!r:.200}.")
-    return tuple(value)
+# --- stored in a layer -----------------------------------------------------------------------------------------------
 
 
-# --- held by a layer -------------------------------------------------------------------------------------------------
-
-
-def held(value: Any, hold: Callable[[Any], dict[str, Any]]) -> Any:
-    """A plain value, its tensors and the config's entries of such replaced by what `hold` says of them."""
-    if isinstance(value, Tensor) or (isinstance(value, Mapping) and not value.keys().isdisjoint(HELD)):
-        return hold(value)
-    if isinstance(value, Mapping) and "slice" in value:
-        return {"slice": [held(part, hold) for part in value["slice"]]}
+def with_entries(value: Any, entry_for: Callable[[Any], dict[str, Any]]) -> Any:
+    """A plain value with `entry_for(...)` in place of each tensor, and of each entry for a tensor of the layer."""
+    if isinstance(value, Tensor):
+        return entry_for(value)
     if isinstance(value, (list, tuple)):
-        return [held(part, hold) for part in value]
+        return [with_entries(part, entry_for) for part in value]
+    if not isinstance(value, Mapping):
+        return value
+    if not value.keys().isdisjoint(OF_LAYER):
+        return entry_for(value)
+    if "slice" in value:
+        return {"slice": with_entries(value["slice"], entry_for)}
     return value
 
 
 def check(value: Any) -> None:
-    """Hold an argument to the forms above. Raises ValueError."""
+    """Check that an argument has one of the forms above. Raises ValueError."""
     if isinstance(value, (list, tuple)):
         for part in value:
             check(part)
@@ -178,16 +188,19 @@ def check(value: Any) -> None:
 def _check_entry(entry: Mapping[str, Any]) -> None:
     kind, value = next(iter(entry.items()), ("", None))
     fits = FORMS.get(kind)
-    if fits is None or not fits(value) or (len(entry) > 1 and kind not in HELD):
+    if fits is None or not fits(value) or (len(entry) > 1 and kind not in OF_LAYER):
         raise ValueError(f"has {dict(entry)!r:.200}, which stands for no argument.")
     if kind == "slice":
-        for part in value:  # type: ignore[union-attr]
-            check(part)
+        check(value)
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a whole number from 0 on, as of an input, an axis or a tensor that the layer holds."""
+    """Whether a value is a whole number from 0 on: a size, or the number of an input, an axis or a tensor."""
     return type(value) is int and value >= 0
+
+
+def _is_list(value: Any, length: int) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) == length
 
 
 def _is_size(value: Any) -> bool:
@@ -207,23 +220,21 @@ def _is_size_form(form: Any) -> bool:
     return len(others) == 1 and all(map(_is_number, form))
 
 
-# What may stand in an entry, by its key.
+# How to check the value of an entry, by its key.
 FORMS: Mapping[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("input", *HELD), _is_number),
-    "slice": lambda value: isinstance(value, (list, tuple)) and len(value) == 3,
+    **dict.fromkeys(("input", *OF_LAYER), _is_number),
+    "slice": lambda value: _is_list(value, 3),
     "ellipsis": lambda value: value is True,
     "dtype": lambda value: isinstance(value, str) and isinstance(getattr(torch, value, None), torch.dtype),
     "memory_format": lambda value: value in MEMORY_FORMATS,
-    "complex": lambda value: (
-        isinstance(value, (list, tuple)) and len(value) == 2 and {*map(type, value)} <= {int, float}
-    ),
+    "complex": lambda value: _is_list(value, 2) and {*map(type, value)} <= {int, float},
     "array": lambda value: True,
     "size": _is_size_form,
 }
 
 
 def _entries(value: Any) -> Iterator[tuple[str, Any]]:
-    """(kind, what) of each entry among arguments, also of those in slices and in operations on sizes."""
+    """(key, value) of each entry among arguments, also in slices and in operations on sizes."""
     if isinstance(value, Mapping):
         kind, what = next(iter(value.items()))
         yield kind, what
@@ -234,14 +245,23 @@ def _entries(value: Any) -> Iterator[tuple[str, Any]]:
             yield from _entries(part)
 
 
+def _keys_in(value: Any) -> set[str]:
+    return {kind for kind, _ in _entries(value)}
+
+
 def is_fixed(value: Any) -> bool:
-    """Whether an argument has nothing of the inputs or the layer in it."""
-    return all(kind in FIXED or kind == "slice" for kind, _ in _entries(value))
+    """Whether an argument depends neither on the inputs nor on the layer."""
+    return _keys_in(value) <= {*FIXED, "slice"}
 
 
 def has_size(value: Any) -> bool:
-    """Whether a size of an input is among arguments, which holds in one order of axes alone."""
-    return any(kind == "size" for kind, _ in _entries(value))
+    """Whether a size of an input is among arguments."""
+    return "size" in _keys_in(value)
+
+
+def has_axes(value: Any) -> bool:
+    """Whether an array, or a size of an input, is among arguments: these are right in one order of axes only."""
+    return not _keys_in(value).isdisjoint(("array", "size"))
 
 
 def inputs_in(value: Any) -> list[int]:
@@ -259,7 +279,7 @@ def inputs_in(value: Any) -> list[int]:
 
 
 def reader(value: Any) -> Reader:
-    """What gives an argument for a layer and its inputs."""
+    """A function that returns an argument for a layer and its inputs."""
     if isinstance(value, (list, tuple)):
         parts = [reader(part) for part in value]
         return lambda layer, tensors: tuple(part(layer, tensors) for part in parts)
@@ -272,8 +292,8 @@ def reader(value: Any) -> Reader:
     return READERS[kind](what)
 
 
-def _held_reader(kind: str) -> Callable[[int], Reader]:
-    """The reader of what a layer holds as an attribute: `constant_0`, `parameter_1`."""
+def _attribute_reader(kind: str) -> Callable[[int], Reader]:
+    """The reader of an attribute of the layer: `constant_0`, `parameter_1`."""
 
     def make(number: int) -> Reader:
         name = f"{kind}_{number}"
@@ -308,7 +328,7 @@ def _torch_attribute(name: str) -> Any:
     return getattr(torch, name)
 
 
-# The value of an entry that is the same in all calls.
+# The values of the entries that are the same in all calls.
 FIXED: Mapping[str, Callable[[Any], Any]] = {
     "ellipsis": lambda what: Ellipsis,
     "complex": lambda what: complex(*what),
@@ -318,8 +338,8 @@ FIXED: Mapping[str, Callable[[Any], Any]] = {
 # The readers of the other entries.
 READERS: Mapping[str, Callable[[Any], Reader]] = {
     "input": lambda number: lambda layer, tensors: tensors[number],
-    "constant": _held_reader("constant"),
-    "parameter": _held_reader("parameter"),
+    "constant": _attribute_reader("constant"),
+    "parameter": _attribute_reader("parameter"),
     "expression": _expression_reader,
     "slice": _slice_reader,
     "size": _size_reader,
@@ -328,7 +348,7 @@ READERS: Mapping[str, Callable[[Any], Reader]] = {
 
 
 def with_device(tensor: Tensor) -> Tensor:
-    """A constant where new weights are made. Raises ValueError for one that could train but would not."""
+    """A constant on the device of new weights. Raises ValueError for one that could train but would not."""
     if is_frozen(tensor):
         raise ValueError(f"an argument {frozen(tensor)}")
     if tensor.requires_grad:

@@ -1,16 +1,18 @@
-"""Output shapes, by running a layer's `forward` on `meta` tensors: no memory, no arithmetic.
+"""Output shapes, found by running a layer's `forward` on `meta` tensors: no memory, no arithmetic.
 
-Each unknown size is tried with two numbers. An axis of the output that differs between the two runs is unknown, the
-others are known. A layer with a time loop gives its shapes in `compute_output_shape` instead, and the commonest layers
-in `shape_from`: what torch does on `meta` imports its compiler, some seconds of a program's start.
+Two runs put two numbers in place of each unknown size. An axis of the output that differs between the runs is unknown,
+the others are known. Layers with a time loop return their shapes in `compute_output_shape` instead. So do the commonest
+layers in `shape_from`: running on `meta` makes torch import its compiler, which takes seconds at a program's start.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -19,7 +21,7 @@ from torch.nn.parameter import is_lazy
 from torchkeras import config
 from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.interrupts import whole_imports
-from torchkeras.base.nested import bound, leaves, of_first, put_together, taken_apart
+from torchkeras.base.nested import bound, leaves, mapped, of_first, put_together, taken_apart
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import deferred, first_run, in_first_run, materialize
 from torchkeras.engine.building.meta_run import run_on_meta
@@ -30,9 +32,9 @@ from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, unpac
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
 
-# Far apart, and divisible by what strides, pools and reshapes divide by.
+# They stand for an unknown size: far apart, and divisible by what strides, pools and reshapes divide by.
 PROBES = (240, 1680)
-UNKNOWN = 2520  # in a first run, where layers are built: a size that no weight can depend on
+UNKNOWN = 2520  # the same in a first run, which builds layers: no weight may depend on it
 
 
 def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
@@ -43,25 +45,28 @@ def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, A
     if has_unbuilt(layer):
         _build_inside(layer, inputs, masks, arguments)
     inputs = cast_inputs(layer, inputs)
-    asks_mask = overrides(layer, "compute_mask")
+    run = partial(_run_on_meta, layer, inputs, masks, arguments)
+    own_mask = overrides(layer, "compute_mask")
     outputs, mask = _stated(layer, inputs), None
     if outputs is None:
-        (first, mask), (second, _) = (_run_on_meta(layer, inputs, masks, arguments, size, True) for size in PROBES)
+        (first, mask), (second, _) = run(PROBES[0]), run(PROBES[1])
         outputs = merged(
             first, second, f"{type(layer).__name__} {layer.name!r} must give a tensor or a list of tensors"
         )
-    elif asks_mask:
-        _, mask = _run_on_meta(layer, inputs, masks, arguments, PROBES[0], False)
-    if not asks_mask and any(m is not None for m in masks):
+    elif own_mask:
+        _, mask = run(PROBES[0], compute=False)
+    if not own_mask and any(m is not None for m in masks):
         mask = layer.compute_mask(of_first(inputs, arguments, as_list(inputs)), of_first(inputs, arguments, masks))
     tensors = leaves(outputs)
-    return outputs, [None] * len(tensors) if mask is None else _output_masks(tensors, mask)
+    if mask is None:
+        return outputs, [None] * len(tensors)
+    return outputs, output_masks(tensors, mask)
 
 
 def has_unbuilt(layer: Layer) -> bool:
-    """Whether a layer holds layers that were not called yet, or modules such as `nn.LazyLinear`."""
-    for module in layer.modules():
-        if module is not layer and getattr(module, "built", None) is False:
+    """Whether a layer contains layers that were not called yet, or modules such as `nn.LazyLinear`."""
+    for module in itertools.islice(layer.modules(), 1, None):  # the first is the layer itself
+        if getattr(module, "built", None) is False:
             return True
     return _has_lazy(layer)
 
@@ -71,12 +76,12 @@ def _has_lazy(layer: torch.nn.Module) -> bool:
 
 
 def _build_inside(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> None:
-    """Run a layer of layers for the first time, on `meta`, which builds what it calls."""
+    """Run a layer of layers for the first time, on `meta`, which builds the layers that it calls."""
     lazy = _has_lazy(layer)
     if lazy:
         _move_lazy_to_meta(layer)
     with first_run():
-        _run_on_meta(layer, inputs, masks, arguments, UNKNOWN, True)
+        _run_on_meta(layer, inputs, masks, arguments, UNKNOWN)
     if lazy and not deferred():
         for module in reversed([*layer.modules()]):
             if isinstance(module, AnyLayer):
@@ -84,27 +89,27 @@ def _build_inside(layer: Layer, inputs: Any, masks: list[Any], arguments: Mappin
 
 
 def _move_lazy_to_meta(layer: Layer) -> None:
-    """Replace the tensors that modules such as `nn.LazyLinear` have yet to make by such on `meta`."""
+    """Move the lazy tensors of modules such as `nn.LazyLinear` to `meta`."""
     for module in layer.modules():
-        held: tuple[Any, Any] = (module._parameters, module._buffers)
-        for tensors in held:
+        kinds: tuple[Any, Any] = (module._parameters, module._buffers)
+        for tensors in kinds:
             for name, tensor in tensors.items():
-                if tensor is not None and is_lazy(tensor):
+                if is_lazy(tensor):
                     tensors[name] = type(tensor)(tensor.requires_grad, device="meta", dtype=tensor.dtype)  # type: ignore[reportCallIssue]
 
 
 def seen_shape(shape: Shape) -> Shape:
-    """The shape of a tensor in a first run as the graph has it: what is unknown there is None."""
+    """The shape of a tensor in a first run as the graph has it: None for an unknown size."""
     return tuple(None if size == UNKNOWN else size for size in shape)
 
 
 def overrides(layer: Layer, method: str) -> bool:
-    """Whether a layer's class has a method of its own in place of `Layer`'s."""
+    """Whether a layer's class overrides a method of `Layer`."""
     first = next(cls for cls in reversed(type(layer).__mro__) if method in cls.__dict__)
     return getattr(type(layer), method) is not first.__dict__[method]
 
 
-# What torch says where code asks for values on `meta`, and what it is to read.
+# The texts of torch's errors where code asks for values on `meta`, and the advice that we give for them.
 NO_VALUES = ("cannot be called on meta tensors", "can't convert meta device type tensor to numpy")
 AT_VALUES = (
     "its code looks at values, and shapes are found without any. Compute with torch alone: torch.tanh(x) and not "
@@ -116,7 +121,7 @@ _running: ContextVar[Any] = ContextVar("the layer whose shape is found by runnin
 
 @contextmanager
 def by_running(layer: Layer) -> Iterator[None]:
-    """Inside the block a layer is not asked by `compute_output_shape`, which it came from."""
+    """Inside the block the layer's `compute_output_shape` is not called: the call came from there."""
     token = _running.set(layer)
     try:
         yield
@@ -125,19 +130,23 @@ def by_running(layer: Layer) -> Iterator[None]:
 
 
 def _stated(layer: Layer, inputs: Any) -> Any:
-    """Outputs whose shape needs no run: the input's, or what the layer's own `compute_output_shape` says; else None."""
+    """Outputs whose shape needs no run: that of the input, or of the layer's own `compute_output_shape`; else None."""
     several = isinstance(inputs, (list, tuple))
-    first: KerasTensor = inputs[0] if several else inputs
-    facts, is_floating = facts_of(layer), first.dtype.is_floating_point
-    if facts.keeps_shape and is_floating and not layer._by_call:
-        return KerasTensor(first.shape, first.dtype)
-    dtype = first.dtype if is_floating else layer._policy.compute_type
+    if several:
+        first, shape = inputs[0], [tensor.shape for tensor in inputs]
+    else:
+        first, shape = inputs, inputs.shape
+    facts, dtype = facts_of(layer), first.dtype
+    if not dtype.is_floating_point:
+        dtype = layer._policy.compute_type
+    elif facts.keeps_shape and not layer._by_call:
+        return KerasTensor(first.shape, dtype)
     try:
         if not several and facts.says("shape_from"):
             return KerasTensor(facts.shape_from(first.shape), dtype)
         if not _computes_shapes(layer):
             return None
-        found: Any = layer.compute_output_shape([tensor.shape for tensor in inputs] if several else first.shape)
+        found: Any = layer.compute_output_shape(shape)
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
     if not _is_all_ours(layer):
@@ -146,29 +155,31 @@ def _stated(layer: Layer, inputs: Any) -> Any:
 
 
 def _computes_shapes(layer: Layer) -> bool:
-    """Whether a layer is to be asked for its `compute_output_shape`: one of its own, which does not run the layer."""
+    """Whether to call a layer's `compute_output_shape`: it has one of its own, which does not run the layer."""
     return _running.get() is not layer and overrides(layer, "compute_output_shape")
 
 
 def _run_on_meta(
-    layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any], size: int, compute: bool
+    layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any], size: int, compute: bool = True
 ) -> Any:
-    """Outputs (if asked to compute them) and output mask for unknown sizes of `size`, on `meta`."""
+    """(outputs, output mask) on `meta`, with `size` for each unknown size; without `compute`, outputs are None."""
     tensors = [_meta(tensor.shape, tensor.dtype, size) for tensor in as_list(inputs)]
     args, kwargs = bound(tensors if isinstance(inputs, (list, tuple)) else tensors[0], arguments)
     first, mask = (*args, tensors[0])[0], None
     if any(m is not None for m in masks):
-        mask = of_first(inputs, arguments, [_meta_mask(m, size) for m in masks])
+        mask = mapped(of_first(inputs, arguments, masks), lambda m: _meta(m.shape, torch.bool, size))
         if "mask" in layer._call_parameters:
             kwargs["mask"] = mask
 
     def outputs_and_mask(called: Callable[..., Any]) -> tuple[Any, Any]:
-        outputs = called(*args, **kwargs) if compute else None
+        outputs = None
+        if compute:
+            outputs = called(*args, **kwargs)
         return outputs, layer.compute_mask(first, mask)
 
     run = _way_to_run(layer)
     try:
-        with whole_imports():  # of torch's compiler, by what torch does on `meta`
+        with whole_imports():  # torch imports its compiler when it runs on `meta`
             found = run(layer, outputs_and_mask)
     except (RuntimeError, ValueError, IndexError, TypeError) as error:
         problem = _cannot_compute(layer, inputs, error)
@@ -188,15 +199,28 @@ def _way_to_run(layer: Layer) -> Callable[[Layer, Callable[[Callable[..., Any]],
 
 
 def _cannot_compute(layer: Layer, inputs: Any, error: Exception) -> Exception | None:
-    """The error of a run as the layer's, with the shape of its inputs; None where it is in the layer's own words."""
-    what = f"{type(layer).__name__} {layer.name!r}"
-    reason = (str(error).strip().splitlines() or [repr(error)])[0]
-    looks = any(words in reason for words in NO_VALUES)
-    if reason.startswith(what) or (isinstance(error, TypeError) and not looks):
+    """The error of a run as one of the layer, with its input shape; None to raise the error as it is."""
+    what, kind, reason = f"{type(layer).__name__} {layer.name!r}", kind_of(error), first_line(error)
+    if reason.startswith(what):
         return None
+    if any(text in reason for text in NO_VALUES):
+        advice = AT_VALUES
+    elif kind is TypeError:
+        return None
+    else:
+        advice = with_probes(reason)
     shape = unpacked([tensor.shape for tensor in as_list(inputs)])
-    kind = TypeError if isinstance(error, TypeError) else ValueError
-    return kind(f"{what} cannot compute on input shape {shape}: {AT_VALUES if looks else with_probes(reason)}")
+    return kind(f"{what} cannot compute on input shape {shape}: {advice}")
+
+
+def kind_of(error: Exception) -> type[Exception]:
+    """The class for an error that takes the place of this one: TypeError for a TypeError, else ValueError."""
+    return TypeError if isinstance(error, TypeError) else ValueError
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error's text; its `repr` if it has none."""
+    return (str(error).strip().splitlines() or [repr(error)])[0]
 
 
 def _note_changed_inputs(layer: Layer, tensors: list[torch.Tensor]) -> None:
@@ -207,13 +231,15 @@ def _note_changed_inputs(layer: Layer, tensors: list[torch.Tensor]) -> None:
 
 
 def with_probes(reason: str) -> str:
-    """Torch's error; where it names the size that stands for an unknown one, the text says so."""
-    sizes = [size for size in (*PROBES, UNKNOWN) if re.search(rf"\b{size}\b", reason)]
-    return f"{reason} ({sizes[0]} stands for None.)" if sizes else reason
+    """The text of torch's error; if it names a number that stands for an unknown size, it ends by saying so."""
+    for size in (*PROBES, UNKNOWN):
+        if re.search(rf"\b{size}\b", reason):
+            return f"{reason} ({size} stands for None.)"
+    return reason
 
 
 def _is_all_ours(layer: Layer) -> bool:
-    """Whether a layer, with all inside it, is of this package and of torch: none runs a user's code."""
+    """Whether a layer and all modules inside it come from this package or torch, so that none runs a user's code."""
     return all(map(_is_ours, layer.modules()))
 
 
@@ -224,7 +250,7 @@ def _is_ours(module: torch.nn.Module) -> bool:
 
 
 def _run_ours(layer: Layer, compute: Callable[[Callable[..., Any]], Any]) -> Any:
-    """A run of modules that use the tensors they have registered and no others; `meta` ones take their place."""
+    """A run of modules that use no tensors but those that they have registered; `meta` tensors take their place."""
     state = {name: _in_compute_type(layer, t) for name, t in (*layer.named_parameters(), *layer.named_buffers())}
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -235,24 +261,26 @@ def _run_ours(layer: Layer, compute: Callable[[Callable[..., Any]], Any]) -> Any
 
 
 def _run_theirs(layer: Layer, compute: Callable[[Callable[..., Any]], Any]) -> Any:
-    """A run of a user's code, which may hold tensors anywhere, and make them where it likes, but no weights."""
+    """A run of a user's code, which may use and make tensors anywhere, but must not make weights."""
     known = set(layer._parameters)
-    tensors = [tensor for tensor in (*layer.parameters(), *layer.buffers()) if not is_lazy(tensor)]
-    found = run_on_meta(layer, lambda: compute(layer), {id(t): _in_compute_type(layer, t) for t in tensors})
-    made = [name for name in layer._parameters if name not in known]
-    if made:
-        raise ValueError(f"it makes the weight {made[0]!r}, and each call another. Make weights in __init__ or build.")
+    tensors = (*layer.parameters(), *layer.buffers())
+    on_meta = {id(tensor): _in_compute_type(layer, tensor) for tensor in tensors if not is_lazy(tensor)}
+    found = run_on_meta(layer, lambda: compute(layer), on_meta)
+    for name in layer._parameters:
+        if name not in known:
+            raise ValueError(f"it makes the weight {name!r}, and each call another. Make weights in __init__ or build.")
     return found
 
 
 def _in_compute_type(layer: Layer, tensor: torch.Tensor) -> torch.Tensor:
-    """A weight on `meta`, as Keras casts it: so the outputs get the types that Keras gives them."""
-    cast = is_mixed(layer) and tensor.is_floating_point() and not in_first_run()
-    return tensor.to("meta", layer._policy.compute_type if cast else tensor.dtype)
+    """A weight on `meta`, cast as Keras casts it, so that the outputs get the types that Keras gives them."""
+    if is_mixed(layer) and tensor.is_floating_point() and not in_first_run():
+        return tensor.to("meta", layer._policy.compute_type)
+    return tensor.to("meta", tensor.dtype)
 
 
 def filled(shape: Shape, size: int) -> tuple[int, ...]:
-    """A shape with the same size for all axes that are unknown."""
+    """A shape with `size` for each unknown size."""
     return tuple(size if known is None else known for known in shape)
 
 
@@ -260,14 +288,10 @@ def _meta(shape: Shape, dtype: torch.dtype, size: int) -> torch.Tensor:
     return torch.empty(filled(shape, size), dtype=dtype, device="meta")
 
 
-def _meta_mask(mask: Any, size: int) -> torch.Tensor | None:
-    return None if mask is None else _meta(mask.shape, torch.bool, size)
-
-
 def merged(first: Any, second: Any, rule: str) -> Any:
-    """Symbolic tensors in the form of the outputs of both runs; a plain tuple of them is a list, as in Keras.
+    """Symbolic tensors in the form of the outputs of two runs; a list for a plain tuple, as in Keras.
 
-    Raises TypeError for outputs without a tensor; it begins with the `rule` that there must be some.
+    Raises TypeError for outputs without a tensor; its text begins with the `rule` that there must be some.
     """
     form, tensors = taken_apart(first)
     if not tensors:
@@ -283,9 +307,9 @@ def _symbolic_of_both(first: torch.Tensor, second: torch.Tensor) -> KerasTensor:
     return KerasTensor([size if size == other else None for size, other in sizes], first.dtype)
 
 
-def _output_masks(outputs: list[KerasTensor], mask: Any) -> list[Any]:
-    """A symbolic mask for each output that has one. A single mask is that of the first output."""
-    masks = list(mask) if isinstance(mask, (list, tuple)) else [mask]
+def output_masks(outputs: list[KerasTensor], mask: Any) -> list[Any]:
+    """A symbolic mask, or None, for each output. A single mask is that of the first output."""
+    masks = as_list(mask)
     masks += [None] * (len(outputs) - len(masks))
     return [
         None if m is None else KerasTensor(output.shape[: len(m.shape)], torch.bool)
@@ -299,7 +323,7 @@ def symbolic(input_shape: Any) -> Any:
 
 
 def _symbolic_of_shapes(shapes: Any, dtype: torch.dtype) -> Any:
-    """A symbolic tensor of a shape, or a list of them for a list of shapes."""
+    """A symbolic tensor for one shape, or a list of them for a list of shapes."""
     if isinstance(shapes, (list, tuple)) and shapes and isinstance(shapes[0], (list, tuple)):
         return [KerasTensor(shape, dtype) for shape in shapes]
     return KerasTensor(shapes, dtype)

@@ -1,7 +1,7 @@
-"""Where a value's axes lie: in Keras's order, or with the last one moved next to the batch ("channels first").
+"""The order of a value's axes: Keras's, or with the last axis moved next to the batch ("channels first").
 
-Spatial layers compute channels-first only. A `channels_last` layer says so by its `layout`, and whoever calls it
-converts: the graph's layout pass for a model, the call itself for a single layer.
+Spatial layers compute channels-first only. A `channels_last` layer declares this as its `layout`, and its caller
+permutes the axes: the layout pass of a graph in a model, the call itself for a single layer.
 """
 
 from enum import Enum
@@ -11,12 +11,12 @@ import torch
 
 
 class Layout(Enum):
-    """What a layer's `forward` takes and gives."""
+    """The order of axes in the inputs and outputs of a layer's `forward`."""
 
     KERAS = "the order that Keras shows"
     CHANNELS_FIRST = "the last of Keras's axes lies at axis 1"
     ANY = "either, the same for all inputs and outputs"
-    AXIS = "either, and `forward` receives the place of the layer's axis as `axis=`"
+    AXIS = "either, and `forward` receives the index of the layer's axis as `axis=`"
 
 
 def to_channels_first(ndim: int) -> tuple[int, ...] | None:
@@ -30,11 +30,10 @@ def to_keras(ndim: int) -> tuple[int, ...] | None:
 
 
 def axis_channels_first(axis: int, ndim: int) -> int:
-    """Where one of Keras's axes lies in a channels-first value."""
+    """The index of one of Keras's axes in a channels-first value."""
     axis %= ndim
-    if axis == 0 or ndim <= 2:
-        return axis
-    return 1 if axis == ndim - 1 else axis + 1
+    order = to_channels_first(ndim)
+    return axis if order is None else order.index(axis)
 
 
 def convert(value: Any, order: Any) -> Any:

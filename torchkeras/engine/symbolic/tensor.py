@@ -1,6 +1,6 @@
-"""Symbolic tensors and the nodes that make them: the graph that a person writes by calling layers.
+"""Symbolic tensors and the nodes that make them: the graph that calls of layers write.
 
-A `Node` is one *call* of a layer, so a layer that is called twice has two nodes and never makes a cycle.
+A `Node` is one *call* of a layer, so a layer that is called twice has two nodes and the graph has no cycle.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 Shape = tuple["int | None", ...]
 
 
-def fits_shape(found: Sequence[int | None], wanted: Sequence[int | None]) -> bool:
-    """Whether a shape is the wanted one, in which None stands for any size."""
-    return len(found) == len(wanted) and all(size in (None, axis) for axis, size in zip(found, wanted, strict=True))
+def fits_shape(found: Sequence[int | None], expected: Sequence[int | None]) -> bool:
+    """Whether a shape is the expected one, in which None stands for any size."""
+    return len(found) == len(expected) and all(size in (None, axis) for axis, size in zip(found, expected, strict=True))
 
 
 class History(NamedTuple):
-    """Where a symbolic tensor comes from: the layer, which of its nodes, which of the node's outputs."""
+    """What made a symbolic tensor: the layer, the index of its node, and the index among the node's outputs."""
 
     layer: Layer
     node_index: int
@@ -65,7 +65,7 @@ class KerasTensor(Symbolic):
     name: str
     history: History
     mask: KerasTensor | None
-    _probed: tuple[Any, Any] | None  # of what a function made: its sizes in the two runs that found its shape
+    _probed: tuple[Any, Any] | None  # if a function made it: its sizes in the two runs that found its shape
 
     __array_ufunc__ = None  # NumPy leaves `np.float32(2) * tensor` to the operators below
 
@@ -102,7 +102,7 @@ class KerasTensor(Symbolic):
 
     @property
     def ndim(self) -> int:
-        """The number of axes, the batch axis counted."""
+        """The number of axes, with the batch axis."""
         return len(self.shape)
 
     def dim(self) -> int:
@@ -112,16 +112,16 @@ class KerasTensor(Symbolic):
     ndimension = dim
 
     def size(self, dim: int | None = None) -> Any:
-        """The sizes, or that of one axis; for one that is unknown a `SymbolicSize`, which functions take as a size."""
+        """All sizes, or that of one axis. An unknown one is a `SymbolicSize`, which functions take as a size."""
         if dim is None:
-            return tuple(self.size(axis) for axis in range(self.ndim))
+            return tuple(map(self.size, range(self.ndim)))
         known = self.shape[dim]
         if known is None:
             return SymbolicSize(self, dim % self.ndim)
         return known
 
     def numel(self) -> Any:
-        """The number of elements, of such sizes."""
+        """The number of elements: a `SymbolicSize` if a size is unknown."""
         return prod(self.size())
 
     nelement = numel
@@ -144,19 +144,20 @@ class KerasTensor(Symbolic):
 
     @property
     def device(self) -> torch.device:
-        """Where weights and constants are made; the graph itself computes where its model is."""
+        """The device of new weights and constants. The graph itself computes on its model's device."""
         return config.device()
 
     def __getattr__(self, name: str) -> Any:
-        function = None if name.startswith("_") else torch_functions.member(name)
-        if function is None:
+        if name.startswith("_") or (function := torch_functions.member(name)) is None:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
         if name in torch_functions.PROPERTIES:
             return KerasTensor.apply_function(function, (self,), {})
         return lambda *args, **kwargs: KerasTensor.apply_function(function, (self, *args), kwargs)
 
     def __repr__(self) -> str:
-        shape = ", ".join("?" if size is None else str(size) for size in self.shape) + "," * (len(self.shape) == 1)
+        shape = ", ".join(map(str, self.shape)).replace("None", "?")
+        if len(self.shape) == 1:
+            shape += ","
         return f"<KerasTensor '{self.name}' shape=({shape}) dtype={dtype_name(self.dtype)}>"
 
     @classmethod
@@ -201,9 +202,18 @@ class KerasTensor(Symbolic):
         raise TypeError(f"{self!r} has no values yet and is no array: NumPy cannot compute on it.")
 
 
-def _operator(function: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
+def _operator(function: Callable[..., Any]) -> Callable[..., Any]:
     def apply(tensor: KerasTensor, *others: Any) -> Any:
-        return KerasTensor.apply_function(function, (*others, tensor) if swapped else (tensor, *others), {})
+        return KerasTensor.apply_function(function, (tensor, *others), {})
+
+    return apply
+
+
+def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The operator of a right operand, such as `__radd__`."""
+
+    def apply(tensor: KerasTensor, *others: Any) -> Any:
+        return KerasTensor.apply_function(function, (*others, tensor), {})
 
     return apply
 
@@ -215,43 +225,40 @@ def _comparison(function: Callable[..., Any]) -> Callable[..., Any]:
     """`==` or `!=` with what can be compared; with anything else, such as None, a tensor is not equal."""
 
     def apply(tensor: KerasTensor, other: Any) -> Any:
-        known = isinstance(other, COMPARED)
-        if known:
+        if isinstance(other, COMPARED):
             return KerasTensor.apply_function(function, (tensor, other), {})
         return NotImplemented
 
     return apply
 
 
-_SWAPPED = {
-    **{name: getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")},
-    "and": operator.and_,
-    "or": operator.or_,
-    "xor": operator.xor,
-    "lshift": operator.lshift,
-    "rshift": operator.rshift,
-}
-_COMPARISONS = {"eq": operator.eq, "ne": operator.ne}
-# The Python operators of symbolic tensors, by the name that a config has for them.
-OPERATORS: dict[str, Callable[..., Any]] = {
-    **_SWAPPED,
-    **{name: getattr(operator, name) for name in ("neg", "invert", "abs", "lt", "le", "gt", "ge", "getitem")},
-    **_COMPARISONS,
-}
+def _by_name(*names: str) -> dict[str, Callable[..., Any]]:
+    return {name.rstrip("_"): getattr(operator, name) for name in names}
 
-for _name, _function in OPERATORS.items():
-    setattr(KerasTensor, f"__{_name}__", (_comparison if _name in _COMPARISONS else _operator)(_function))
-for _name, _function in _SWAPPED.items():
-    setattr(KerasTensor, f"__r{_name}__", _operator(_function, swapped=True))
+
+_ARITHMETIC = _by_name("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+_ARITHMETIC |= _by_name("and_", "or_", "xor", "lshift", "rshift")
+_OTHERS = _by_name("neg", "invert", "abs", "lt", "le", "gt", "ge", "getitem")
+_COMPARISONS = _by_name("eq", "ne")
+# The Python operators of symbolic tensors, by their names in a config.
+OPERATORS = {**_ARITHMETIC, **_OTHERS, **_COMPARISONS}
+
+for _prefix, _operators, _made in (
+    ("", {**_ARITHMETIC, **_OTHERS}, _operator),
+    ("r", _ARITHMETIC, _reflected),
+    ("", _COMPARISONS, _comparison),
+):
+    for _name, _function in _operators.items():
+        setattr(KerasTensor, f"__{_prefix}{_name}__", _made(_function))
 
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """One call of a layer: what went in, what came out, and the other arguments."""
+    """One call of a layer: its inputs, its outputs, and the other arguments."""
 
     layer: Layer
     inputs: Any  # a symbolic tensor or a list of them
-    outputs: Any  # as the layer's call gave them: a symbolic tensor, or any nested value of such
+    outputs: Any  # as the call returned them: a symbolic tensor, or a nested value of symbolic tensors
     arguments: Mapping[str, Any]
 
     @property
@@ -266,12 +273,12 @@ class Node:
 
     @property
     def has_own_mode(self) -> bool:
-        """Whether the call says that the layer is in training or not, whatever mode the model is in."""
+        """Whether the call sets `training`, whatever mode the model is in."""
         return self.arguments.get("training") is not None
 
     @property
     def inbound_layers(self) -> list[Layer]:
-        """The layers whose outputs this call took."""
+        """The layers whose outputs are the inputs of this call."""
         return [tensor.history.layer for tensor in self.input_tensors]
 
     @property
@@ -307,7 +314,7 @@ def node_of(tensor: KerasTensor) -> Node:
 
 
 def index_of(tensor: Any, tensors: Iterable[Any]) -> int | None:
-    """The place of a tensor among others, None when it is not there: `in` and `index` would make a node of `==`."""
+    """The index of a tensor among others, or None: `in` and `list.index` would make a node of `==`."""
     return next((place for place, other in enumerate(tensors) if other is tensor), None)
 
 
@@ -318,6 +325,6 @@ def as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def unpacked(values: list[Any]) -> Any:
-    """The inverse: the only item of a list of one, else the list."""
+def unpacked(values: Sequence[Any]) -> Any:
+    """The inverse of `as_list`: the only item of a sequence of one, else the sequence."""
     return values[0] if len(values) == 1 else values

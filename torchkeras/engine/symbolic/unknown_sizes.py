@@ -1,4 +1,4 @@
-"""Sizes that are unknown before data comes, as torch's idioms use them: `x.view(x.size(0), -1)`."""
+"""Sizes that are unknown before data comes, for torch's idioms: `x.view(x.size(0), -1)`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
 
 
 class SymbolicSize:
-    """The size of an unknown axis, which `x.size(0)` gives, or what whole numbers and such sizes make together.
+    """The size of an unknown axis, as `x.size(0)` returns it, or an operation on such sizes and whole numbers.
 
-    A function of the graph takes it as an argument, and knows it when it runs. `form`: (tensor, axis), or (name of an
-    operation, left, right). Raises TypeError for what would need its value at once: a comparison, `range`, `int`.
+    It can be an argument of a function in a graph, which computes it when it runs. `form`: (tensor, axis), or (sign of
+    an operation, left, right). Raises TypeError where its value is needed at once: a comparison, `range`, `int`.
     """
 
     __slots__ = ("form",)
@@ -32,11 +32,8 @@ class SymbolicSize:
     def _text(self) -> str:
         if len(self.form) == 2:
             return f"{self.form[0].name}.size({self.form[1]})"
-        name, *sides = self.form
-        return f" {name} ".join(side._inside() if isinstance(side, SymbolicSize) else str(side) for side in sides)
-
-    def _inside(self) -> str:
-        return self._text() if len(self.form) == 2 else f"({self._text()})"
+        sign, left, right = self.form
+        return f"{_side(left)} {sign} {_side(right)}"
 
     def _unknown(self, *others: Any) -> NoReturn:
         raise TypeError(
@@ -50,20 +47,28 @@ class SymbolicSize:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _operation(name: str, swapped: bool) -> Callable[[SymbolicSize, Any], Any]:
+def _side(size: Any) -> str:
+    """The text of a number or a size as one side of an operator."""
+    if not isinstance(size, SymbolicSize):
+        return str(size)
+    text = size._text()
+    return text if len(size.form) == 2 else f"({text})"
+
+
+def _operation(sign: str, swapped: bool) -> Callable[[SymbolicSize, Any], Any]:
     def apply(size: SymbolicSize, other: Any) -> Any:
         if type(other) is not int and not isinstance(other, SymbolicSize):
             return NotImplemented
-        if name == "*" and type(other) is int and other == 1:
+        if type(other) is int and (sign, other) == ("*", 1):
             return size
         if swapped:
-            return SymbolicSize(name, other, size)
-        return SymbolicSize(name, size, other)
+            return SymbolicSize(sign, other, size)
+        return SymbolicSize(sign, size, other)
 
     return apply
 
 
-for _name, _method in (("*", "mul"), ("//", "floordiv"), ("+", "add"), ("-", "sub")):
-    setattr(SymbolicSize, f"__{_method}__", _operation(_name, swapped=False))
-    if _name != "//":
-        setattr(SymbolicSize, f"__r{_method}__", _operation(_name, swapped=True))
+for _sign, _function in ARITHMETIC.items():
+    setattr(SymbolicSize, f"__{_function.__name__}__", _operation(_sign, swapped=False))
+    if _sign != "//":
+        setattr(SymbolicSize, f"__r{_function.__name__}__", _operation(_sign, swapped=True))

@@ -1,14 +1,15 @@
-"""What is computed from weights outside of a layer, and then used in a graph, a loss or a layer.
+"""Tensors computed from weights outside of a layer, and then used in a graph, a loss or a layer.
 
-In Keras 2 `K.transpose(layer.kernel)` is a part of the graph, and has the weights' values of each moment. Here a
-function of the backend computes at once. What it gives for weights alone is an `Expression`: a tensor that is computed
-again, from the weights of now, wherever it is used. A view of a weight, such as `layer.kernel.T`, becomes one in a
-graph. All else that torch computes from weights is an ordinary tensor, whose values stay: where one would be used for
-ever, an error says how to write it.
+In Keras 2 `K.transpose(layer.kernel)` is part of the graph, so it follows the weights. Here a function of the backend
+computes at once. Its result for weights alone is an `Expression`: a tensor that is computed again, from the current
+weights, at each use. A view of a weight, such as `layer.kernel.T`, becomes one in a graph. Anything else that torch
+computes from weights is an ordinary tensor, whose values stay. Where code would go on using such a tensor, an error
+says how to write it instead.
 """
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
@@ -27,6 +28,7 @@ from torchkeras.engine.weights.weight import Value, Variable
 
 CONSTANT = "_is_constant"  # an attribute of what `K.constant` makes
 DEPTH = 3  # how far lists in lists, and functions that call functions, are followed
+IN_PLACE = re.compile(r".*[^_]_|__setitem__|__set__")  # the names of functions that change a tensor in place
 INSTEAD = (
     "compute it where it is used, in a Lambda or a layer's call; as a loss give add_loss(lambda: ...); or compute it "
     "by functions of keras.backend alone, such as K.transpose(layer.kernel)."
@@ -34,7 +36,7 @@ INSTEAD = (
 
 
 class _Computing(threading.local):
-    """`now`: whether an expression is being computed, whose steps are plain tensors."""
+    """`now`: whether an expression is being computed. The steps of one are plain tensors."""
 
     now = False
 
@@ -43,7 +45,7 @@ _COMPUTING = _Computing()
 
 
 class Expression(Tensor):
-    """A tensor that was computed from weights alone, and is computed again from their values of now at each use."""
+    """A tensor that was computed from weights alone, and is computed again from their current values at each use."""
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -51,14 +53,16 @@ class Expression(Tensor):
             return NotImplemented
         kwargs = kwargs or {}
         name = getattr(func, "__name__", "")
-        if (name.endswith("_") and not name.endswith("__")) or name in ("__setitem__", "__set__"):
+        if IN_PLACE.fullmatch(name):
             raise TypeError(
                 f"{name}: a tensor of shape {tuple(Tensor.size(value_now(args[0])))} that is computed from weights "
                 "cannot be changed in place: set the weights."
             )
         args_now, kwargs_now = value_now((args, kwargs))
         found = func(*args_now, **kwargs_now)
-        return found if func is Tensor.as_subclass else recorded(func, args, kwargs, found)
+        if func is Tensor.as_subclass:
+            return found
+        return recorded(func, args, kwargs, found)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         memo[id(self)] = found = _again(*deepcopy(vars(self)["_recipe"], memo))
@@ -69,11 +73,10 @@ class Expression(Tensor):
 
 
 def recorded(function: Callable[..., Any], args: Any, kwargs: Mapping[str, Any], found: Any) -> Any:
-    """What a function gave, as an `Expression` where it was computed from weights alone, outside of a layer's code."""
+    """The result of a function, as an `Expression` if it was computed from weights alone, outside of a layer's code."""
     if CODE.owner is not None or _COMPUTING.now or not isinstance(found, (Tensor, tuple, list)) or traced():
         return found
-    given = tree_leaves((args, kwargs))
-    tensors = [each for each in given if isinstance(each, (Tensor, Variable))]
+    tensors = [each for each in tree_leaves((args, kwargs)) if isinstance(each, (Tensor, Variable))]
     if not all(map(_is_known, tensors)) or not any(map(_is_of_weights, tensors)):
         return found
     live = tree_map_only(Tensor, _live, (args, dict(kwargs)))
@@ -86,7 +89,7 @@ def recorded(function: Callable[..., Any], args: Any, kwargs: Mapping[str, Any],
 
 def _again(function: Any, args: Any, kwargs: Any, place: int | None) -> Tensor:
     recipe = function, args, kwargs, place
-    return _made(_computed(recipe), recipe)
+    return _made(_computed(recipe, {}), recipe)
 
 
 def _made(found: Tensor, recipe: Any) -> Tensor:
@@ -97,12 +100,13 @@ def _made(found: Tensor, recipe: Any) -> Tensor:
     return expression
 
 
-def value_now(value: Any, known: dict[int, Any] | None = None) -> Any:
-    """A value, its expressions computed from the weights of now, each once: one may be a part of another.
+def value_now(value: Any) -> Any:
+    """A value, with each of its expressions computed once from the current weights."""
+    return _value_now(value, {})
 
-    `known`: what is computed already, by the `id` of its expression.
-    """
-    known = {} if known is None else known
+
+def _value_now(value: Any, known: dict[int, Any]) -> Any:
+    """`known`: what is computed already, by the `id` of its expression. An expression may be a part of others."""
 
     def now(expression: Expression) -> Any:
         if id(expression) not in known:
@@ -112,9 +116,9 @@ def value_now(value: Any, known: dict[int, Any] | None = None) -> Any:
     return tree_map_only(Expression, now, value)
 
 
-def _computed(recipe: Any, known: dict[int, Any] | None = None) -> Any:
+def _computed(recipe: Any, known: dict[int, Any]) -> Any:
     function, args, kwargs, place = recipe
-    args, kwargs = value_now((args, kwargs), known)
+    args, kwargs = _value_now((args, kwargs), known)
     before, _COMPUTING.now = _COMPUTING.now, True
     try:
         found = function(*args, **kwargs)
@@ -137,14 +141,13 @@ def _is_view(tensor: Tensor) -> bool:
 
 
 def expression_of(tensor: Tensor) -> Tensor | None:
-    """The expression that a tensor is, or that a view of a weight stands for; None for any other tensor."""
-    if isinstance(tensor, Expression):
-        return tensor
-    found = _live(tensor) if _is_view(tensor) else tensor
+    """An expression itself, or the expression for a view of a weight; None for any other tensor."""
+    found = _live(tensor)
     return found if isinstance(found, Expression) else None
 
 
 def _live(tensor: Tensor) -> Any:
+    """The expression for a view of a weight, which follows the weight; any other tensor as it is."""
     if isinstance(tensor, (Expression, nn.Parameter)) or not _is_view(tensor):
         return tensor
     base: Any = tensor._base
@@ -163,17 +166,17 @@ def _viewed(base: Tensor, shape: Any, stride: Any, *layout: Any) -> Tensor:
     return base.as_strided(*layout)
 
 
-# --- what torch computed, and would stay ------------------------------------------------------------------------------
+# --- ordinary tensors that torch computed from weights ----------------------------------------------------------------
 
 
 def is_frozen(tensor: Tensor) -> bool:
-    """Whether a tensor was computed from weights, by torch, and keeps their values of that moment."""
-    if not tensor.requires_grad or tensor.is_leaf or isinstance(tensor, Expression) or _is_view(tensor):
+    """Whether torch computed a tensor from weights, so that it keeps their values of that moment."""
+    if not tensor.requires_grad or isinstance(tensor, Expression) or _is_view(tensor):
         return False
-    pending, seen = [tensor.grad_fn], set()
+    pending, seen = [tensor.grad_fn], {None}
     while pending:
         node: Any = pending.pop()
-        if node is None or node in seen:
+        if node in seen:
             continue
         seen.add(node)
         if isinstance(getattr(node, "variable", None), nn.Parameter):
@@ -183,36 +186,40 @@ def is_frozen(tensor: Tensor) -> bool:
 
 
 def refuse_frozen(what: str, values: Mapping[Any, Any]) -> None:
-    """Raise ValueError, in the name of `what`, for a tensor among values, or in a function's, that is frozen."""
+    """Raise ValueError, in the name of `what`, if a tensor among the values, or one that they use, is frozen."""
     for path, tensor in _tensors_in(values, DEPTH):
         if is_frozen(tensor):
-            raise ValueError(f"{what}: {path} {frozen(tensor)}")
+            raise ValueError(f"{what}: {path!r} {frozen(tensor)}")
 
 
 def frozen(tensor: Tensor) -> str:
-    """What an error says of a tensor that was computed from weights."""
+    """The text of an error about a tensor that was computed from weights."""
     return (
         f"is a tensor of shape {tuple(tensor.shape)} that torch computed from weights, and would keep their values of "
         f"that moment: {INSTEAD}"
     )
 
 
-def _tensors_in(value: Any, depth: int, path: str = "") -> Iterator[tuple[str, Tensor]]:
+def _tensors_in(value: Any, depth: int, *path: str) -> Iterator[tuple[str, Tensor]]:
+    """(path, tensor) of each tensor that is a value, a part of it, or used by it."""
     if isinstance(value, Tensor):
-        yield repr(path), value
-    for name, item in _attribute_items(value) if depth else ():
-        yield from _tensors_in(item, depth - 1, f"{path}.{name}" if path else str(name))
+        yield ".".join(path), value
+    elif depth > 0:
+        for name, item in _items(value):
+            yield from _tensors_in(item, depth - 1, *path, str(name))
 
 
-def _attribute_items(value: Any) -> Any:
+def _items(value: Any) -> Any:
+    """(name, value) of what a function uses, a collection holds, or an object of a user's class has as attributes."""
     if isinstance(value, FunctionType):
         return used_by(value).items()
     if isinstance(value, partial):
-        return [*_attribute_items(value.func), *enumerate(value.args), *value.keywords.items()]
+        return [*_items(value.func), *enumerate(value.args), *value.keywords.items()]
     if isinstance(value, Mapping):
         return dict(value).items()
     if isinstance(value, (list, tuple)):
         return enumerate(tuple(value))
-    # An object of a user's, such as a loss or a regularizer. What a module keeps, it looks at itself.
-    owns = not isinstance(value, (nn.Module, Tensor, type)) and not installed(type(value).__module__)
-    return attributes_of(value).items() if owns else ()
+    # Modules look at their own attributes.
+    if isinstance(value, (nn.Module, type)) or installed(type(value).__module__):
+        return ()
+    return attributes_of(value).items()

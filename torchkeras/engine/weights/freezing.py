@@ -1,4 +1,4 @@
-"""What `trainable` freezes: which parameters it has turned off, so that it turns on again those and no others."""
+"""What `trainable` freezes. It remembers which parameters it froze, so that it thaws those and no others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from torchkeras.engine.weights.weight import own_variables, owned, plain_modules
+from torchkeras.engine.weights.weight import own_variables, owned, owned_at, plain_modules
 from torchkeras.engine.weights.weight_lists import CHANGES, sublayers
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Freezing:
-    """What of a layer is frozen.
+    """What is frozen in a layer.
 
-    `trainable`: what the user set. `above`: whether it is part of something that is not trainable. `held`: the
-    parameters, by their paths, that `trainable=False` has frozen. `at_compile`: those of them that the last `compile`
-    around the layer found so.
+    `trainable`: what the user set. `above`: whether a layer or model around it is not trainable. `held`: the paths of
+    the parameters that `trainable=False` froze. `at_compile`: those that were frozen when a model with the layer was
+    last compiled.
     """
 
     trainable: bool = True
@@ -35,18 +35,20 @@ class Freezing:
         return self.above or not self.trainable
 
     def copy(self) -> Freezing:
-        """The same for a copy of the layer, which is frozen and thawed by itself."""
+        """The same for a copy of the layer, which freezes and thaws by itself."""
         return replace(self, held=set(self.held), at_compile=set(self.at_compile))
 
 
 def with_freezing(state: Mapping[str, Any]) -> dict[str, Any]:
     """The state of a pickled layer as it is today: earlier versions had an attribute for each field."""
     named = {"trainable": "_trainable", "above": "_frozen_above", "held": "_held", "at_compile": "_frozen_at_compile"}
-    fields = {field: state[name] for field, name in named.items() if name in state}
-    if not fields:
-        return {**state}
-    rest = {name: value for name, value in state.items() if name not in named.values()}
-    return {**rest, "_freezing": Freezing(**fields)}
+    today, fields = dict(state), {}
+    for name, earlier in named.items():
+        if earlier in today:
+            fields[name] = today.pop(earlier)
+    if fields:
+        today["_freezing"] = Freezing(**fields)
+    return today
 
 
 def is_frozen(layer: Layer) -> bool:
@@ -55,59 +57,72 @@ def is_frozen(layer: Layer) -> bool:
 
 
 def follow_trainable(layer: Layer, frozen_above: bool) -> None:
-    """Freeze or thaw the parameters of a layer and of all layers inside it, as their `trainable` says."""
+    """Freeze or thaw the parameters of a layer and of all layers inside it, according to their `trainable`."""
     freezing = layer._freezing
     was_frozen = freezing.is_frozen
     if frozen_above is not freezing.above:
         freezing.above = frozen_above
         CHANGES.count += 1
     is_frozen = freezing.is_frozen
-    if is_frozen or freezing.held:
-        for variable in own_variables(layer):
-            for path in variable.paths if variable.trainable else ():
-                _freeze_or_thaw(layer, freezing, path)
+    if is_frozen:
+        _freeze(layer, freezing)
+    elif freezing.held:
+        _thaw(layer, freezing)
     for inside in sublayers(layer):
         follow_trainable(inside, is_frozen)
     if is_frozen or was_frozen:
         hold_statistics(layer)
 
 
-def _freeze_or_thaw(layer: Layer, freezing: Freezing, path: str) -> None:
-    tensor = owned(layer, path)
-    if tensor is None:
-        return
-    if freezing.is_frozen and tensor.requires_grad:
-        tensor.requires_grad_(False)
-        freezing.held.add(path)
-    elif not freezing.is_frozen and path in freezing.held:
+def _freeze(layer: Layer, freezing: Freezing) -> None:
+    for path in _trainable_paths(layer):
+        tensor: Any = owned(layer, path)
+        if tensor.requires_grad:
+            tensor.requires_grad_(False)
+            freezing.held.add(path)
+
+
+def _thaw(layer: Layer, freezing: Freezing) -> None:
+    paths = freezing.held.intersection(_trainable_paths(layer))
+    for tensor in owned_at(layer, *paths):
         tensor.requires_grad_(True)
-        freezing.held.discard(path)
+    freezing.held -= paths
+
+
+def _trainable_paths(layer: Layer) -> list[str]:
+    """The paths of a layer's own tensors that were made to train."""
+    paths: list[str] = []
+    for variable in own_variables(layer):
+        if variable.trainable:
+            paths += variable.paths
+    return paths
 
 
 def hold_statistics(layer: Layer) -> None:
-    """Let torch modules with buffers, such as the statistics of `nn.BatchNorm2d`, be in training as the layer is and,
-    while it is frozen, in evaluation.
+    """Set the mode of torch modules with buffers, such as the statistics of `nn.BatchNorm2d`: evaluation while the
+    layer is frozen, else the layer's mode.
     """
-    for prefix, module in plain_modules(layer):
-        if prefix and any(buffer is not None for buffer in module._buffers.values()):
+    for _, module in plain_modules(layer)[1:]:  # the first is the layer itself
+        if any(buffer is not None for buffer in module._buffers.values()):
             module.training = layer.training and not layer._freezing.is_frozen
 
 
 def held_tensors(layer: Layer, for_another: bool = False) -> list[Tensor]:
-    """The parameters that `trainable=False` has frozen; `for_another`: those that a later `compile` found so."""
+    """The parameters that `trainable=False` froze; `for_another`: those that were frozen at a `compile` too."""
     freezing = layer._freezing
-    paths = freezing.held & freezing.at_compile if for_another else freezing.held
-    found = (owned(layer, path) for path in paths)
-    return [tensor for tensor in found if tensor is not None]
+    paths = freezing.held
+    if for_another:
+        paths = paths & freezing.at_compile
+    return owned_at(layer, *paths)
 
 
 def note_compile(layer: Layer, collected: set[int]) -> None:
-    """Note which parameters a `compile` has left out since `trainable=False` has frozen them.
+    """Note which parameters a `compile` left out because `trainable=False` froze them.
 
-    `collected`: the ids of those that it trains. What it trains in part or in another model goes on as it was.
+    `collected`: the ids of those that it trains. Nothing changes for the parameters that it neither trains nor freezes.
     """
     freezing = layer._freezing
-    for path in {path for variable in own_variables(layer) if variable.trainable for path in variable.paths}:
+    for path in _trainable_paths(layer):
         if path in freezing.held:
             freezing.at_compile.add(path)
         elif id(owned(layer, path)) in collected:

@@ -1,12 +1,13 @@
-"""Tensors that ask for a gradient, but are no weight of a model, since torch does not see them where they are.
+"""Tensors that ask for a gradient but are no weights of the model, because torch does not find them.
 
-torch sees the parameters in attributes. It does not see a tensor that is no `nn.Parameter`, and nothing in a plain list
-of its own modules or in the closure of a function.
+torch finds the parameters in attributes. It does not find a tensor that is no `nn.Parameter`, nor anything in a plain
+list of a torch module or in the closure of a function.
 """
 
 from __future__ import annotations
 
 import inspect
+import itertools
 import warnings
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -24,34 +25,38 @@ if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
 
 DEPTH = 3  # how far lists in lists, and functions that call functions, are followed
-NOT_KEPT = ENGINES_OWN | TORCHS_OWN
+IGNORED = ENGINES_OWN | TORCHS_OWN
 COLLECTIONS = (list, tuple, set, frozenset)
 SIZED = (dict, *COLLECTIONS)
 FOLLOWED = (Tensor, FunctionType, partial, *SIZED)
 
 
 def warn_of_unseen(model: Layer, where: str, stacklevel: int, losses: Iterable[Any] = ()) -> None:
-    """Warn, in the name of `where`, of tensors that ask for a gradient and are no weight of the model.
+    """Warn, in the name of `where`, of tensors that ask for a gradient and are no weights of the model.
 
-    `losses`: those of `compile`, which may keep or use such tensors too.
+    `losses`: those of `compile`, which may store or use such tensors too.
     """
-    known = {id(tensor) for tensors in (model.parameters(), model.buffers()) for tensor in tensors}
-    found = [*_unseen(model, known), *_unseen_in(losses, known)]
-    if found:
-        (layer, path, tensor), more = found[0], f" ({len(found) - 1} more are like it.)" if len(found) > 1 else ""
-        what = f"{type(layer).__name__} {layer.name!r}" if isinstance(layer, AnyLayer) else f"the loss {layer}"
-        warnings.warn(
-            f"{where}: {what} has in {path!r} a tensor of shape {tuple(tensor.shape)} "
-            f"that asks for a gradient, but is no weight of {type(model).__name__} {model.name!r}: training, files and "
-            "to(device) pass it over. Make it by self.add_weight(...), or keep it as a torch.nn.Parameter in an "
-            "attribute of a layer (several in an nn.ParameterList, modules in an nn.ModuleList). If it is not to "
-            f"train, take its detach().{more}",
-            stacklevel=stacklevel + 1,
-        )
+    weights = set(map(id, itertools.chain(model.parameters(), model.buffers())))
+    found: dict[int, tuple[str, str, Tensor]] = {}
+    for owner, path, tensor in itertools.chain(_in_modules(model), _in_losses(losses)):
+        if id(tensor) not in weights:
+            found.setdefault(id(tensor), (owner, path, tensor))
+    if not found:
+        return
+    (owner, path, tensor), *others = found.values()
+    more = f" ({len(others)} more are like it.)" if others else ""
+    warnings.warn(
+        f"{where}: {owner} has in {path!r} a tensor of shape {tuple(tensor.shape)} "
+        f"that asks for a gradient, but is no weight of {type(model).__name__} {model.name!r}: training, files and "
+        "to(device) pass it over. Make it by self.add_weight(...), or keep it as a torch.nn.Parameter in an "
+        "attribute of a layer (several in an nn.ParameterList, modules in an nn.ModuleList). If it is not to "
+        f"train, take its detach().{more}",
+        stacklevel=stacklevel + 1,
+    )
 
 
-def _unseen(model: nn.Module, known: set[int]) -> Iterator[tuple[Layer, str, Tensor]]:
-    """The tensors, each once, with their layer and the path from it. `known`: those already reported, by `id`."""
+def _in_modules(model: nn.Module) -> Iterator[tuple[str, str, Tensor]]:
+    """(layer, path from it, tensor) of each tensor that asks for a gradient and is not registered with torch."""
     owners: dict[str, tuple[Layer, str]] = {}  # by the path of a module: its layer, and the path from there
     for place, module in model.named_modules():
         above, _, key = place.rpartition(".")
@@ -61,90 +66,102 @@ def _unseen(model: nn.Module, known: set[int]) -> Iterator[tuple[Layer, str, Ten
             layer, path = owners[above]
             prefix = f"{path}{key}."
         owners[place] = layer, prefix
-        for name, value in _kept(module):
+        for name, value in _unregistered(module):
             for inner, tensor in _inside(value, f"{prefix}{name}", layer, DEPTH):
-                if id(tensor) not in known:
-                    known.add(id(tensor))
-                    yield layer, inner, tensor
+                yield f"{type(layer).__name__} {layer.name!r}", inner, tensor
 
 
-def _unseen_in(losses: Iterable[Any], known: set[int]) -> Iterator[tuple[str, str, Tensor]]:
-    """The same of losses, with their names: functions, and objects of a user's. Modules are no part of this."""
+def _in_losses(losses: Iterable[Any]) -> Iterator[tuple[str, str, Tensor]]:
+    """(loss, path from it, tensor) of each tensor that asks for a gradient, in losses that the user wrote."""
     for loss in losses:
-        if installed(getattr(loss, "__module__", None) or ""):
+        if not _is_users(loss):
             continue
         name = getattr(loss, "__name__", type(loss).__name__)
-        if isinstance(loss, (FunctionType, partial)):
-            kept: Iterable[tuple[Any, Any]] = [(name, loss)]
-        else:
-            kept = _kept(loss) if isinstance(loss, nn.Module) else {**_code(loss), **_tensor_holders(loss)}.items()
-        for key, value in kept:
+        for key, value in _used_by_loss(name, loss):
             for path, tensor in _inside(value, str(key), None, DEPTH):
-                if id(tensor) not in known:
-                    known.add(id(tensor))
-                    yield name, path, tensor
+                yield f"the loss {name}", path, tensor
+
+
+def _is_users(value: Any) -> bool:
+    """Whether the code of a function or an object is none of this package's, torch's or NumPy's."""
+    return not installed(getattr(value, "__module__", None) or "")
+
+
+def _used_by_loss(name: str, loss: Any) -> Iterable[tuple[Any, Any]]:
+    if isinstance(loss, (FunctionType, partial)):
+        return [(name, loss)]
+    if isinstance(loss, nn.Module):
+        return _unregistered(loss)
+    return {**_code(loss), **_tensor_holders(loss)}.items()
 
 
 def _code(value: Any) -> dict[str, FunctionType]:
-    """The functions by which an object of a user's class computes, and its methods that they call, by their names."""
+    """The functions with which an object of a user's class computes, and the methods that they call, by name."""
     found: dict[str, FunctionType] = {}
     names = ["call", "forward", "__call__"]
     while names:
         name = names.pop()
         function = inspect.unwrap(getattr(type(value), name, None))  # type: ignore[arg-type]
-        if name not in found and isinstance(function, FunctionType) and not installed(function.__module__ or ""):
+        if name not in found and isinstance(function, FunctionType) and _is_users(function):
             found[name] = function
             names += [loaded for kind, loaded in loads(function.__code__) if kind in ("LOAD_ATTR", "LOAD_METHOD")]
     return found
 
 
-def _kept(module: nn.Module) -> Iterable[tuple[Any, Any]]:
-    """What a module keeps that torch has not registered, and its code, if they may hold tensors.
+def _unregistered(module: nn.Module) -> Iterable[tuple[Any, Any]]:
+    """What may hold tensors among a module's attributes that are not registered with torch, and in its code.
 
-    A module put into an attribute past torch (`object.__setattr__`) was put there on purpose.
+    A module that `object.__setattr__` hid from torch is left out: it was hidden on purpose.
     """
     if isinstance(module, Tracked):
         return module.unregistered()
-    kept = _tensor_holders(module)
+    found = _tensor_holders(module)
     if isinstance(module, nn.RNNBase):  # a list of what its weights were when it was last called
-        kept.pop("_flat_weights", None)
-    return (kept | (_code(module) if not installed(type(module).__module__) else {})).items()
+        found.pop("_flat_weights", None)
+    if not installed(type(module).__module__):
+        found |= _code(module)
+    return found.items()
 
 
 def _tensor_holders(value: Any) -> dict[str, Any]:
-    """What an object keeps in attributes that may hold tensors."""
+    """The attributes of an object that may hold tensors."""
     found = {}
     for name, each in dict(getattr(value, "__dict__", {})).items():  # a copy: another thread may set an attribute
-        if name in NOT_KEPT or not isinstance(each, FOLLOWED) or (isinstance(each, SIZED) and not each):
+        if name in IGNORED or not isinstance(each, FOLLOWED):
             continue
-        if not (isinstance(each, FunctionType) and installed(each.__module__ or "")):
+        if isinstance(each, FunctionType) and installed(each.__module__ or ""):
+            continue
+        if not isinstance(each, SIZED) or len(each) > 0:
             found[name] = each
     return found
 
 
 def _inside(value: Any, path: str, layer: Layer | None, depth: int) -> Iterator[tuple[str, Tensor]]:
-    """The tensors in a value that ask for a gradient and were not computed from others; also in collections, in
-    modules there, and in what a function uses.
+    """(path, tensor) of each tensor in a value that asks for a gradient and is no result of a computation.
+
+    It looks into collections, into what functions use and, for a `layer`, into modules that stand in these.
     """
     if isinstance(value, Tensor):
         # K.variable gives a Parameter with a label. A function that uses one does not train it, in Keras as here.
         if value.requires_grad and value.is_leaf and not hasattr(value, "label"):
             yield path, value
-        return
-    if not isinstance(value, nn.Module):
-        for name, item in _numbered_values(value) if depth else ():
+    elif isinstance(value, nn.Module):
+        if layer is not None and layer not in value.modules():  # a model around the layer is no part of it
+            for name, parameter in value.named_parameters():
+                yield from _inside(parameter, f"{path}.{name}", layer, depth)
+    elif depth > 0:
+        for name, item in _items(value):
             yield from _inside(item, f"{path}.{name}", layer, depth - 1)
-    elif layer is not None and layer not in value.modules():  # a model around the layer is no part of it
-        for name, parameter in value.named_parameters():
-            yield from _inside(parameter, f"{path}.{name}", layer, depth)
 
 
-def _numbered_values(value: Any) -> Iterable[tuple[Any, Any]]:
-    """Of a collection a copy: another thread may add to it meanwhile."""
+def _items(value: Any) -> Iterable[tuple[Any, Any]]:
+    """(name, value) of what a function uses or a collection holds: a copy, since another thread may change it."""
     if isinstance(value, FunctionType):
         return used_by(value).items()
     if isinstance(value, partial):
-        return [*_numbered_values(value.func), *enumerate(value.args), *value.keywords.items()]
+        return [*_items(value.func), *enumerate(value.args), *value.keywords.items()]
     if isinstance(value, dict):
-        return dict(value).items()  # a copy, as below: another thread may add to it meanwhile
-    return enumerate(tuple(value)) if isinstance(value, COLLECTIONS) else ()
+        return dict(value).items()
+    if isinstance(value, COLLECTIONS):
+        return enumerate(tuple(value))
+    return ()

@@ -1,13 +1,14 @@
-"""Weights: declared as data beside their layer, and seen in Keras's layout through a `Variable`.
+"""Weights: declared as data in the class of a layer, and seen in Keras's layout through a `Variable`.
 
     kernel = weight("linear.weight", keras="features units", torch="units features")
 
-says where the tensor lives inside the layer, what Keras calls its axes and in which order, and torch's order. Loading,
-saving, `get_weights`, `summary` and the initializers (whose fans are counted on Keras's axes) all read it.
+says where the tensor lives inside the layer, and the order of its axes in Keras and in torch. Loading, saving,
+`get_weights`, `summary` and the initializers (which count fans on Keras's axes) all read it.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -41,15 +42,16 @@ NO_MEMORY = (
 class Weight:
     """The declaration of one weight of a layer class.
 
-    `path`: its tensor, from the layer on ("linear.weight"), or a tuple of paths for one that lies in several tensors
-    (the first, and of the others those that the layer has).
-    `keras`, `torch`: the names of its axes in either order, `...` for any number of spatial axes. Where no permutation
-    leads from one to the other, `pieces(layer, *tensors)`, a function of a module, gives the views that make Keras's
-    array, as `torchkeras.base.keras_axes` says. `when`: the option that must be true for the weight to be there.
-    `plus`: a second tensor that torch adds to the first one (the other bias of an `nn.LSTM`): kept at zero, counted in
-    when read. `beside`: a tensor that torch keeps beside it and nothing here reads (the count of an `nn.BatchNorm2d`).
-    The initializer, regularizer and constraint are the layer's options `<option>_initializer` and so on; `option`: the
-    weight's name unless given. `name`: its name in Keras's files, the attribute's unless given.
+    `path`: where its tensor lives in the layer ("linear.weight"). A tuple of paths if it lies in several tensors: the
+    first must exist, the others may.
+    `keras`, `torch`: the names of its axes in either order, `...` for any number of spatial axes. If no permutation
+    leads from one to the other, `pieces(layer, *tensors)`, a function of a module, returns the views that make Keras's
+    array (see `torchkeras.base.keras_axes`). `when`: the option that must be true for the layer to have the weight.
+    `plus`: a second tensor that torch adds to the first one (the other bias of an `nn.LSTM`). It stays zero when the
+    weight is set, and is added when the weight is read. `beside`: a tensor that torch updates along with it and nothing
+    here reads (the count of an `nn.BatchNorm2d`).
+    The layer's options `<option>_initializer` and so on are its initializer, regularizer and constraint; `option`
+    defaults to the weight's name. `name`: its name in Keras's files, by default that of the attribute.
     """
 
     def __init__(
@@ -90,15 +92,15 @@ class Weight:
         return self.when is None or bool(getattr(layer, self.when))
 
     def owned_by(self, layer: Layer) -> list[Tensor]:
-        """Its tensors, if the layer has the weight and its modules own them all; none otherwise.
+        """Its tensors, if the layer has the weight and its modules own all of them; else an empty list.
 
-        They do not after `parametrize`, `prune`, or with another module in place of the declared one: what these own
-        are weights of the layer then.
+        After `parametrize` or `prune`, or with another module in place of the declared one, the modules own other
+        tensors: these are the layer's weights then.
         """
         if not self.applies(layer):
             return []
         paths = self.paths_in(layer)
-        tensors = _owned_at(layer, *paths)
+        tensors = owned_at(layer, *paths)
         return tensors if len(tensors) == len(paths) else []
 
     def paths_in(self, layer: Layer) -> tuple[str, ...]:
@@ -108,11 +110,11 @@ class Weight:
         return self.paths[:1] + tuple(path for path in self.paths[1:] if _walk(layer, path, None) is not None)
 
     def penalties_in(self, layer: Layer) -> tuple[Any, Any]:
-        """The regularizer and the constraint that the options of a layer give it; None for none."""
+        """The regularizer and the constraint that the layer's options set for it, or None."""
         return getattr(layer, f"{self.option}_regularizer", None), getattr(layer, f"{self.option}_constraint", None)
 
     def arrangement(self, layer: Layer) -> Arrangement:
-        """How Keras's array lies in the tensors."""
+        """How Keras's array is stored in the tensors."""
         if self.pieces is not None:
             return Arrangement(partial(self.pieces, layer), len(self.paths_in(layer)))
         return Arrangement(self._permuted)
@@ -124,30 +126,28 @@ class Weight:
         return tensor.permute(self._orders[ndim])
 
     def _order(self, ndim: int) -> tuple[int, ...]:
-        """For each of Keras's axes, where torch has it."""
-        spatial = [f"axis{i}" for i in range(ndim - len(self.keras) + 1)]
-        keras, torch_axes = (
-            [axis for name in names for axis in (spatial if name == "..." else [name])]
-            for names in (self.keras, self.torch)
-        )
-        return tuple(torch_axes.index(axis) for axis in keras)
+        """For each of Keras's axes, its index in torch."""
+        spatial = " ".join(f"axis{i}" for i in range(ndim - len(self.keras) + 1))
+        keras_axes = " ".join(self.keras).replace("...", spatial).split()
+        torch_axes = " ".join(self.torch).replace("...", spatial).split()
+        return tuple(map(torch_axes.index, keras_axes))
 
 
 weight = Weight
 
 
 class Value(Tensor):
-    """The array of a weight, made when it is asked for. What torch lets one set on a parameter sets the weight."""
+    """The array of a weight, made on each read. Setting `data`, `grad` or `requires_grad` on it sets the weight's."""
 
     # Results are plain tensors, as those of nn.Parameter are.
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
-    _variable: Variable | None = None  # None of what is detached
+    _variable: Variable | None = None  # None if detached
 
     @classmethod
     def of(cls, array: Tensor, variable: Variable | None) -> Tensor:
-        """The array itself, as that of a weight; what is no plain tensor stays as it is."""
+        """The same array as a `Value` of a weight. A tensor of another class, such as a parameter, stays as it is."""
         if type(array) is Tensor:
-            array.__class__ = cls  # as torch makes a lazy parameter one with a shape: no further view
+            array.__class__ = cls  # in place, as torch does for lazy parameters: no further view
             vars(array).update(_variable=variable)
         return array
 
@@ -178,7 +178,7 @@ class Value(Tensor):
             )
 
     def requires_grad_(self, requires_grad: bool = True) -> Value:
-        """Whether training changes the weight: as for its parameters."""
+        """Set whether training changes the weight, on each of its tensors."""
         if self._variable is None:
             return super().requires_grad_(requires_grad)  # type: ignore[return-value]
         for tensor in self._variable.tensors:
@@ -186,7 +186,7 @@ class Value(Tensor):
         return self
 
     def detach(self) -> Tensor:  # type: ignore[override]
-        """The array without its past. It keeps the class, which nn.Parameter asks for."""
+        """The array without its gradient history. It keeps the class, which nn.Parameter requires."""
         return Value.of(super().detach(), None)
 
     def __repr__(self, **options: Any) -> str:
@@ -203,7 +203,7 @@ class Value(Tensor):
 class Variable:
     """One weight of a built layer, in Keras's layout: `name`, `shape`, `dtype`, `value`, `assign`.
 
-    `trainable`: whether it is made to train, as a parameter is and a statistic is not; `trains`: whether it does now.
+    `trainable`: whether it was made to train: a parameter was, a statistic was not. `trains`: whether it does now.
     """
 
     layer: Layer
@@ -216,11 +216,11 @@ class Variable:
     constraint: Any = None
     plus: str | None = None
     beside: str | None = None
-    option: str | None = None  # of the layer's options, that whose `<option>_initializer` draws it
+    option: str | None = None  # the layer's `<option>_initializer` draws it
 
     @classmethod
     def declared(cls, layer: Layer, declaration: Weight) -> Variable:
-        """The variable of a layer for a declaration of its class."""
+        """The variable of a layer for a weight that its class declares."""
         regularizer, constraint = declaration.penalties_in(layer)
         return cls(
             layer,
@@ -237,53 +237,56 @@ class Variable:
         )
 
     def __eq__(self, other: Any) -> bool:
-        """Whether both are one weight of one layer, which is looked up again for each list of weights."""
-        same = isinstance(other, Variable) and self.layer is other.layer and self.paths == other.paths
-        return same if isinstance(other, Variable) else NotImplemented
+        """Whether both are one weight of one layer: each list of weights makes new variables."""
+        if not isinstance(other, Variable):
+            return NotImplemented
+        return self.layer is other.layer and self.paths == other.paths
 
     def __hash__(self) -> int:
         return hash((id(self.layer), self.paths))
 
     @property
     def initializer(self) -> Any:
-        """What draws its first values; None where a plain torch module draws its own."""
+        """What draws its first values; None if a plain torch module draws its own."""
         return self.drawn_by if self.option is None else self.layer._initializer_of(self.option)
 
     @property
     def tensors(self) -> list[Tensor]:
-        """The parameters or buffers themselves, in torch's layout: one, but for a weight that lies in several."""
+        """The parameters or buffers themselves, in torch's layout. Most weights have one."""
         return list(map(partial(_walk, self.layer), self.paths))
 
     @property
     def is_there(self) -> bool:
-        """Whether the layer has tensors, weights or computed ones, under its paths."""
+        """Whether the layer has tensors under all its paths, owned or computed."""
         return all(isinstance(_walk(self.layer, path, None), Tensor) for path in self.paths)
 
     @property
     def trains(self) -> bool:
-        """Whether training changes it: torch's `requires_grad`, which `trainable` sets too."""
+        """Whether training changes it. This is torch's `requires_grad`, which `trainable` sets too."""
         return bool(self.trained)
 
     @property
     def trained(self) -> list[Tensor]:
         """Its tensors if it `trains`, else none."""
-        tensors = self.tensors if self.trainable else []
+        if not self.trainable:
+            return []
+        tensors = self.tensors
         return tensors if all(map(attrgetter("requires_grad"), tensors)) else []
 
     @property
     def identity(self) -> tuple[int, ...]:
-        """The same for two variables that are one weight, such as that of a layer in two models."""
+        """Equal for two variables that are one weight, as when a layer is in two models."""
         return tuple(map(id, self.tensors))
 
     @property
     def covered(self) -> list[Tensor]:
-        """All tensors that it stands for: its own, and what torch adds to it or keeps beside it."""
+        """All tensors that it stands for: its own, and those that torch adds to it or updates along with it."""
         return [*self.tensors, *self.further]
 
     @property
     def further(self) -> list[Tensor]:
-        """What torch adds to it, such as the second bias of an `nn.LSTM`, or keeps beside it: zero at first."""
-        return _owned_at(self.layer, self.plus, self.beside)
+        """The tensors that torch adds to it, such as the second bias of an `nn.LSTM`, or updates along with it."""
+        return owned_at(self.layer, self.plus, self.beside)
 
     @property
     def _second(self) -> Tensor | None:
@@ -291,10 +294,10 @@ class Variable:
 
     @property
     def value(self) -> Tensor:
-        """The weight in Keras's layout, through which gradients flow: a view where it lies in one piece.
+        """The weight in Keras's layout, through which gradients flow: a view if it is in one piece.
 
-        Its `grad` is the gradient that `loss.backward()` has left, in that layout. Where its `data` or `requires_grad`
-        is set, the weight's is.
+        Its `grad` is the gradient that `loss.backward()` left, in that layout. Setting its `data` or `requires_grad`
+        sets the weight's.
         """
         return self.array if traced() else Value.of(self.array, self)
 
@@ -303,7 +306,8 @@ class Variable:
         """The same as a plain tensor, or the parameter itself."""
         tensors, second = self.tensors, self._second
         value = self.arrangement.array(tensors)
-        value = value if second is None else value + self.arrangement.array([second])
+        if second is not None:
+            value = value + self.arrangement.array([second])
         if traced() or value.is_leaf:
             return value
         gradients = [tensor.grad for tensor in tensors if tensor.is_leaf and tensor.grad is not None]
@@ -314,7 +318,7 @@ class Variable:
 
     @property
     def view(self) -> Tensor | None:
-        """Keras's array as a view of the one tensor that it lies in; None when it lies in several, or in pieces."""
+        """Keras's array as a view of one tensor; None if it lies in several tensors or pieces."""
         if len(self.paths) > 1 or self._second is not None:
             return None
         tensors = self.tensors
@@ -325,24 +329,24 @@ class Variable:
 
     @property
     def own_part(self) -> tuple[Tensor, tuple[slice, ...]] | None:
-        """What this process has of Keras's array, as a view, and where in the array it is.
+        """The part of Keras's array that this process has, as a view, and its place in the array.
 
-        None where the weight is whole here, or lies in several tensors or in pieces.
+        None if this process has the whole weight, or if it lies in several tensors or pieces.
         """
         tensor = self.tensors[0]
         if len(self.paths) > 1 or self._second is not None or not sharing().is_sharded(tensor):
             return None
-        there = self.arrangement.pieces(torch.empty(tensor.shape, device="meta"))
-        order = _order_of(there, tensor.shape) if isinstance(there, Tensor) else None
+        array = self.arrangement.pieces(torch.empty(tensor.shape, device="meta"))
+        order = _order_of(array, tensor.shape)
         if order is None:
             return None
-        rows = sharing().rows(tensor)
-        return sharing().part(tensor).detach().permute(order), tuple(rows if k == 0 else slice(None) for k in order)
+        place = [sharing().rows(tensor), *[slice(None)] * (len(order) - 1)]  # in the tensor: it is sharded by rows
+        return sharing().part(tensor).detach().permute(order), tuple(map(place.__getitem__, order))
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape in Keras's layout."""
-        return self.arrangement.shape([_of_shape(tensor) for tensor in self.tensors])
+        return self.arrangement.shape(list(map(_of_shape, self.tensors)))
 
     @property
     def dtype(self) -> torch.dtype:
@@ -356,24 +360,27 @@ class Variable:
 
     def numpy(self) -> np.ndarray:
         """A copy of the values, in Keras's layout. Raises TypeError for a quantized weight."""
-        for tensor in filter(is_wrapper, self.tensors):
+        wrapper = next(filter(is_wrapper, self.tensors), None)
+        if wrapper is not None:
             raise TypeError(
-                f"{self.full_name} is of the type {type(tensor).__name__}, which has no form in Keras: take it from "
+                f"{self.full_name} is of the type {type(wrapper).__name__}, which has no form in Keras: take it from "
                 "the model's state_dict(), or read the weights before they are quantized."
             )
         self.check_memory()
         return to_numpy(self.value).copy()
 
     def check_memory(self) -> None:
-        """Raise ValueError for a weight on torch's device `meta`, which can have no values."""
+        """Raise ValueError for a weight on torch's device `meta`, which has no values."""
         if self.tensors[0].is_meta:
             raise ValueError(f"{self.layer.name}: weight {self.name!r} {NO_MEMORY}")
 
     def assign(self, value: Any) -> None:
-        """Set the values, given in Keras's layout. Raises ValueError when the shape is another."""
+        """Set the values, in Keras's layout. Raises ValueError for values of another shape."""
         self.check_memory()
         with torch.no_grad():
-            source = as_tensor(value if isinstance(value, Tensor) else as_numbers(value, self.full_name))
+            if not isinstance(value, Tensor):
+                value = as_numbers(value, self.full_name)
+            source = as_tensor(value)
             if tuple(source.shape) != self.shape:
                 raise ValueError(
                     f"{self.layer.name}: weight {self.name!r} has shape {self.shape}; "
@@ -382,7 +389,7 @@ class Variable:
             self._set(source)
 
     def draw(self, initializer: Any) -> None:
-        """Fill with what an initializer draws, on Keras's axes."""
+        """Fill the weight with values that an initializer draws, on Keras's axes."""
         with torch.no_grad():
             if (view := self.view) is not None:
                 initializers.fill(initializer, view)
@@ -402,22 +409,22 @@ class Variable:
 
 
 class ComputedVariable(Variable):
-    """What is computed in the place of a declared weight, as by `parametrize`: in the mode of the call around."""
+    """A value computed in place of a declared weight, as by `parametrize`, in the mode that the layer is called in."""
 
     @property
     def tensors(self) -> list[Tensor]:
-        """What the layer has under its paths, computed at each look."""
+        """The tensors under its paths, computed on each read."""
         return call_in_mode(self.layer, _read, Variable.tensors, self)  # type: ignore[no-any-return]
 
     @property
     def is_there(self) -> bool:
-        """Whether there are tensors under its paths. To look changes nothing, as computing in training may."""
+        """Whether there are tensors under its paths. It reads them in evaluation mode, which changes no statistics."""
         with in_mode(False):
             return call_in_mode(self.layer, _read, Variable.is_there, self)  # type: ignore[no-any-return]
 
 
-def _read(of_base: Any, variable: Variable) -> Any:
-    return of_base.fget(variable)
+def _read(prop: Any, variable: Variable) -> Any:
+    return prop.fget(variable)
 
 
 def initializer_of(layer: Layer, option: str) -> Any:
@@ -428,7 +435,7 @@ def initializer_of(layer: Layer, option: str) -> Any:
 def own_variables(layer: Layer) -> list[Variable]:
     """The weights of a layer itself, without those of the layers inside it.
 
-    Those declared and added, then all else that its modules own.
+    The declared weights come first, then those added, then whatever else its modules own.
     """
     found: list[Variable] = []
     covered: set[int] = set()
@@ -436,7 +443,7 @@ def own_variables(layer: Layer) -> list[Variable]:
         tensors = declaration.owned_by(layer)
         if tensors:
             found.append(Variable.declared(layer, declaration))
-            covered.update(map(id, (*tensors, *_owned_at(layer, declaration.plus, declaration.beside))))
+            covered.update(map(id, (*tensors, *owned_at(layer, declaration.plus, declaration.beside))))
     for added in layer._added:
         if owned(layer, added.paths[0]) is not None:
             found.append(added)
@@ -448,23 +455,24 @@ def _further_variables(layer: Layer, covered: set[int]) -> list[Variable]:
     """A variable for each parameter and saved buffer of plain torch modules inside that is not `covered`."""
     found = []
     for prefix, module in plain_modules(layer):
-        for kind in (module._parameters, module._buffers):
-            for name, tensor in kind.items():
-                if tensor is None or id(tensor) in covered or name in module._non_persistent_buffers_set:
-                    continue
-                if not is_lazy(tensor):
-                    covered.add(id(tensor))
-                    trains = kind is module._parameters
-                    found.append(Variable(layer, prefix + name, (prefix + name,), IN_ORDER, trains))
+        for name, tensor in itertools.chain(module._parameters.items(), module._buffers.items()):
+            if tensor is None or id(tensor) in covered or name in module._non_persistent_buffers_set:
+                continue
+            if not is_lazy(tensor):
+                covered.add(id(tensor))
+                trainable = name in module._parameters
+                found.append(Variable(layer, prefix + name, (prefix + name,), IN_ORDER, trainable))
     return found
 
 
 def computed_variables(layer: Layer) -> Iterator[Variable]:
-    """The declared weights that are none any more, since they are computed of others, as by `parametrize`.
+    """The declared weights with a regularizer that are now computed from others, as by `parametrize`.
 
-    Those with a regularizer or constraint. Raises ValueError for a constraint, and where there is no such tensor.
+    Raises ValueError for such a weight with a constraint, and for one whose tensor is gone.
     """
-    for declaration in layer._weights.values() if layer.built else ():
+    if not layer.built:
+        return
+    for declaration in layer._weights.values():
         regularizer, constraint = declaration.penalties_in(layer)
         if regularizer is None and constraint is None:
             continue
@@ -481,21 +489,22 @@ def computed_variables(layer: Layer) -> Iterator[Variable]:
 
 
 def penalized(layer: Layer, weights: Sequence[Variable] | None = None) -> list[Variable]:
-    """Those of the `weights` (all) that have a regularizer, what is computed in the place of such, and the losses of
-    weights that `add_loss` was given.
+    """All that adds a penalty to the loss: those of the `weights` (by default all) that have a regularizer, the values
+    computed in their place, and the losses of weights that were passed to `add_loss`.
     """
-    owners = [module for module in layer.modules() if isinstance(module, AnyLayer)]
-    weights = layer.weights if weights is None else weights
-    found: list[Any] = [variable for variable in weights if variable.regularizer is not None]
-    for owner in owners:
-        found += computed_variables(owner)
-    for owner in owners:
-        found += owner._losses_of_weights
-    return found
+    if weights is None:
+        weights = layer.weights
+    found = [variable for variable in weights if variable.regularizer is not None]
+    added: list[Any] = []
+    for module in layer.modules():
+        if isinstance(module, AnyLayer):
+            found += computed_variables(module)
+            added += module._losses_of_weights
+    return found + added
 
 
 def trained(weights: Iterable[Variable]) -> tuple[list[Variable], list[Tensor]]:
-    """Those of the weights that training changes, and the parameters that they are made of."""
+    """The weights among these that training changes, and their parameters."""
     variables: list[Variable] = []
     parameters: list[Tensor] = []
     for variable in weights:
@@ -506,7 +515,7 @@ def trained(weights: Iterable[Variable]) -> tuple[list[Variable], list[Tensor]]:
 
 
 def plain_modules(layer: Layer) -> list[tuple[str, nn.Module]]:
-    """A layer itself and the torch modules inside that are no layers, nor inside one; each with its path."""
+    """(path, module) of a layer itself, then of the torch modules inside it that are no layers, nor inside one."""
     pending: list[tuple[str, nn.Module]] = [("", layer)]
     found: dict[nn.Module, str] = {}
     while pending:
@@ -520,57 +529,65 @@ def plain_modules(layer: Layer) -> list[tuple[str, nn.Module]]:
     return list(zip(found.values(), found, strict=True))
 
 
-def _order_of(view: Tensor, shape: torch.Size) -> tuple[int, ...] | None:
-    """The order of axes that a view of a contiguous tensor of that shape has; None where it is no permutation."""
-    plain = torch.empty(shape, device="meta")
-    left = list(range(len(shape)))
-    found = []
-    for size, stride in zip(view.shape, view.stride(), strict=True):
-        # Axes of length 1 have any stride, and any of them may take the place of another.
-        fits = [k for k in left if shape[k] == size and (size == 1 or plain.stride(k) == stride)]
-        if not fits:
+def _order_of(view: Any, shape: torch.Size) -> tuple[int, ...] | None:
+    """The permutation of axes that makes a view of a contiguous tensor of that shape; None if it is none."""
+    if not isinstance(view, Tensor) or view.dim() != len(shape):
+        return None
+    axes: list[Any] = _axes_in_memory(torch.empty(shape, device="meta"))
+    order = []
+    for axis in _axes_in_memory(view):
+        if axis not in axes:
             return None
-        left.remove(fits[0])
-        found.append(fits[0])
-    return None if left else tuple(found)
+        place = axes.index(axis)
+        axes[place] = None  # each axis once
+        order.append(place)
+    return tuple(order)
+
+
+def _axes_in_memory(tensor: Tensor) -> list[tuple[int, int]]:
+    """(size, stride) of each axis. Axes of length 1 have any stride, so any of them may take the place of another."""
+    return [(size, 0 if size == 1 else stride) for size, stride in zip(tensor.shape, tensor.stride(), strict=True)]
 
 
 def is_wrapper(tensor: Tensor) -> bool:
-    """Whether a tensor is made of others and has no memory of its own, as the quantized ones of torchao."""
+    """Whether a tensor is made of others and has no memory of its own, as torchao's quantized tensors."""
     return hasattr(type(tensor), "__tensor_flatten__") and not sharing().is_sharded(tensor)
 
 
 def _of_shape(tensor: Tensor) -> Tensor:
-    """The tensor, or one without values in the place of one that is made of others: quantized, or shared."""
+    """The tensor, or an empty `meta` tensor of its shape if it is made of others: quantized, or sharded."""
     return torch.empty(tensor.shape, device="meta") if hasattr(type(tensor), "__tensor_flatten__") else tensor
 
 
 def owned(module: nn.Module, path: str) -> Tensor | None:
-    """The parameter or buffer that a module has registered under a path; None where there is none."""
+    """The parameter or buffer that a module has registered under a path; None if there is none."""
     *names, last = path.split(".")
     found: nn.Module | None = module
     for name in names:
-        found = None if found is None else found._modules.get(name)
-    if found is None:
-        return None
+        found = found._modules.get(name)
+        if found is None:
+            return None
     tensor = found._parameters.get(last)
     return found._buffers.get(last) if tensor is None else tensor
 
 
-def _owned_at(module: nn.Module, *paths: str | None) -> list[Tensor]:
-    """The parameters and buffers that a module has registered under those of the paths that are there."""
+def owned_at(module: nn.Module, *paths: str | None) -> list[Tensor]:
+    """The parameters and buffers that a module has registered under these paths; a missing one is left out."""
     found = []
     for path in paths:
-        tensor = None if path is None else owned(module, path)
+        if path is None:
+            continue
+        tensor = owned(module, path)
         if tensor is not None:
             found.append(tensor)
     return found
 
 
 def _walk(module: nn.Module, path: str, *default: Any) -> Any:
+    """The tensor or attribute of a module under a path: what is registered, else what `getattr` finds."""
     if (tensor := owned(module, path)) is not None:
         return tensor
     found: Any = module
     for name in path.split("."):
-        found = getattr(found, name, *default) if default else getattr(found, name)
+        found = getattr(found, name, *default)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +17,7 @@ from torchkeras.engine.weights.weight import Variable, own_variables
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
 
-# Attributes in which the engine keeps lists and dicts of its own, also in an object of a user's class.
+# Attributes for the engine's own lists and dicts, which the objects of users' classes have too.
 ENGINES_OWN = frozenset(
     (
         *("_call_nodes", "_outbound_nodes", "_added", "_expected_axes", "_initial_weights"),
@@ -24,8 +25,9 @@ ENGINES_OWN = frozenset(
     )
 )
 TORCHS_OWN = frozenset(vars(nn.Module()))
-# Orders of layers in files: Keras 1's, branch by branch where several begin a Sequential; ours before the keys of dicts
-# were sorted as Keras sorts them; and Keras 3's on torch, where those of a dict inside a dict are not sorted.
+# Orders of layers in files. KERAS1: a Sequential that begins with several branches is listed branch by branch. WRITTEN:
+# our earlier files have dicts in their own order, where Keras sorts the keys. TORCH: Keras 3 on torch does not sort a
+# dict inside a dict.
 KERAS1, WRITTEN, TORCH = "keras1", "written", "torch"
 
 
@@ -39,11 +41,10 @@ CHANGES = _Changes()
 
 
 class FrozenModels(Enum):
-    """How a model that does not train counts where weights are listed: first those that train, then the others.
+    """Where the weights of a frozen model stand in a list, which has the weights that train first, then the others.
 
-    NOW: by what is frozen now, as Keras 2 lists them. CONFIG: as Keras 2 lists them after it has read a config, which
-    does not say that a model is frozen. LATER: as tf.keras and Keras 3 do, where a frozen model has frozen each of its
-    layers.
+    NOW: by what is frozen now, as in Keras 2. CONFIG: as Keras 2 lists them after it has read a config, which does not
+    say that a model is frozen. LATER: as in tf.keras and Keras 3, where a frozen model freezes each of its layers.
     """
 
     NOW = "now"
@@ -52,7 +53,7 @@ class FrozenModels(Enum):
 
 
 class Order(NamedTuple):
-    """The order in which the weights of layers in layers are listed. `layers`: one of those above, None for today's."""
+    """The order in which the weights of nested layers are listed. `layers`: one of the orders above, or None."""
 
     frozen: FrozenModels = FrozenModels.NOW
     layers: str | None = None
@@ -75,16 +76,17 @@ def layers_directly_in(layer: Layer) -> list[Layer]:
 
 
 def sublayers(layer: Layer) -> list[Layer]:
-    """The layers that a layer says are directly inside it, in the order in which their weights are listed."""
+    """The layers that a layer declares as directly inside it, in the order in which their weights are listed."""
     return layer._sublayers()
 
 
 def list_by_kind(
     layer: Layer, training: list[Variable], others: list[Variable], order: Order, frozen: bool = False
 ) -> None:
-    """Put the weights that train, and the others, at the ends of these lists; of what is frozen all are others.
+    """Append a layer's weights to `training` and `others`; all weights of a frozen layer are `others`.
 
-    So no list is copied at each level of layers in layers. `frozen`: whether a model around it freezes its layers.
+    Nested layers append to the same lists, so no level copies them. `frozen`: whether a model around the layer
+    freezes it.
     """
     trains = layer._freezing.trainable and not frozen
     if layer._is_network and order.frozen is not FrozenModels.NOW:
@@ -92,7 +94,10 @@ def list_by_kind(
     own_training: list[Variable] = []
     own_others: list[Variable] = []
     for variable in own_variables(layer):
-        (own_training if variable.trainable else own_others).append(variable)
+        if variable.trainable:
+            own_training.append(variable)
+        else:
+            own_others.append(variable)
     layers = layer._sublayers_in(order.layers) if order.layers else layer._sublayers()
     if trains:
         training += own_training
@@ -116,7 +121,7 @@ def weights_in(layer: Layer, order: Order) -> list[Variable]:
 
 
 def set_weights(layer: Layer, variables: Sequence[Variable], weights: Any) -> None:
-    """Set weights from arrays in Keras's order of axes. Raises ValueError, and sets nothing, where one does not fit."""
+    """Set weights from arrays in Keras's order of axes. Raises ValueError, and sets nothing, if one does not fit."""
     if isinstance(weights, (str, Mapping)) or not isinstance(weights, Iterable):
         raise TypeError(
             f"{layer.name}: set_weights takes a list of arrays, as get_weights() gives it; found {weights!r}."
@@ -127,18 +132,17 @@ def set_weights(layer: Layer, variables: Sequence[Variable], weights: Any) -> No
         if not layer.built:
             found = "none before it is built: call it on data, or build(input_shape), first"
         raise ValueError(f"{layer.name}: set_weights was given {len(values)} arrays; the layer has {found}.")
-    pairs = [
-        (variable, as_numbers(value, f"{layer.name}: weight {variable.full_name!r}"))
-        for variable, value in zip(variables, values, strict=True)
-    ]
-    for variable, value in pairs:
-        _check_shape(layer, variable, np.shape(value))
-    for variable, value in pairs:
-        variable.assign(value)
+    arrays = []
+    for variable, value in zip(variables, values, strict=True):
+        array = as_numbers(value, f"{layer.name}: weight {variable.full_name!r}")
+        _check_shape(layer, variable, np.shape(array))
+        arrays.append(array)
+    for variable, array in zip(variables, arrays, strict=True):
+        variable.assign(array)
 
 
 def _check_shape(layer: Layer, variable: Variable, shape: tuple[int, ...]) -> None:
-    """Raise ValueError for an array of another shape than the weight that it is for."""
+    """Raise ValueError for an array whose shape is not that of its weight."""
     if shape != variable.shape:
         advice = ", kernels as (inputs, units)" if shape == variable.shape[::-1] else ""
         raise ValueError(
@@ -150,7 +154,6 @@ def _check_shape(layer: Layer, variable: Variable, shape: tuple[int, ...]) -> No
 def distinct(*lists: Iterable[Variable]) -> list[Variable]:
     """The variables of the lists, each weight once."""
     found: dict[tuple[int, ...], Variable] = {}
-    for variables in lists:
-        for variable in variables:
-            found.setdefault(variable.identity, variable)
+    for variable in itertools.chain(*lists):
+        found.setdefault(variable.identity, variable)
     return list(found.values())
