@@ -107,7 +107,7 @@ def _full(run: Unit) -> Iterator[Unit]:
 def _with_alive(network: Network) -> Iterator[tuple[Node, int]]:
     """The calls of a graph, each with how many tensors are needed after it."""
     graph = network._graphed
-    left = Counter(graph.taken)
+    left = Counter(graph.uses)
     alive = set(graph.inputs)
     for node in graph.nodes:
         if node.input_tensors:
