@@ -15,6 +15,7 @@ from torchkeras.engine.modes import call_in_mode, call_module, in_its_mode
 from torchkeras.engine.options import NEWER
 from torchkeras.engine.symbolic.tensor import Shape, as_list
 from torchkeras.engine.weights.weight import Variable
+from torchkeras.engine.weights.weight_lists import ordered_weights
 from torchkeras.layers.recurrence import Constants, States, Stepped, Walk, shapes_of
 from torchkeras.layers.steps import GRUStep, LSTMStep, SimpleRNNStep
 
@@ -228,4 +229,4 @@ class StackedRNNCells(Cell):
         return begun[0][1], step
 
     def _ordered_weights(self) -> list[Variable]:
-        return [variable for layer in self._layers for variable in layer._ordered_weights()]  # type: ignore[operator]
+        return [variable for layer in self._layers for variable in ordered_weights(layer)]

@@ -9,7 +9,7 @@ from torchkeras.engine.facts import Facts
 from torchkeras.engine.options import NEWER
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import Shape
-from torchkeras.layers.spatial import Spatial
+from torchkeras.layers.spatial import Spatial, axis_of_channels
 
 
 class GlobalPooling(Spatial, abstract=True):
@@ -39,10 +39,10 @@ class GlobalPooling(Spatial, abstract=True):
 
         @property
         def axis(self) -> int:
-            return self.layer._axis_of_channels
+            return axis_of_channels(self.layer)
 
         def shape_from(self, input_shape: Shape) -> Shape:
-            layer, channels = self.layer, input_shape[self.layer._axis_of_channels]
+            layer, channels = self.layer, input_shape[axis_of_channels(self.layer)]
             if layer.keepdims:
                 return layer._shaped(input_shape, [1] * layer.rank, channels)
             return input_shape[0], channels

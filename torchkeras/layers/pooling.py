@@ -10,7 +10,7 @@ from torch import nn
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.options import OptionalSizes, Sizes
 from torchkeras.engine.symbolic.tensor import Shape
-from torchkeras.layers.spatial import PoolPadding, Spatial, same_padding, torch_padding
+from torchkeras.layers.spatial import PoolPadding, Spatial, axis_of_channels, same_padding, torch_padding
 
 
 def theano_padding(size: int, window: int, stride: int) -> tuple[int, int]:
@@ -94,7 +94,7 @@ class Pooling(Spatial, abstract=True):
             layer = self.layer
             if layer.padding == "valid":
                 layer._check_window("pool_size", layer.pool_size, input_shape)
-            return layer._windowed(input_shape, input_shape[layer._axis_of_channels], layer.pool_size, layer.strides)
+            return layer._windowed(input_shape, input_shape[axis_of_channels(layer)], layer.pool_size, layer.strides)
 
         def hook_free(self) -> Callable[..., torch.Tensor]:
             layer, inside = self.layer, self.layer._modules

@@ -93,6 +93,11 @@ class Spatial(Layer, abstract=True):
         return convert(self.activation(convert(outputs, to_keras)), to_channels_first)
 
 
+def axis_of_channels(layer: Spatial) -> int:
+    """The channel axis of a layer in Keras's order: -1 or 1."""
+    return layer._axis_of_channels
+
+
 def pad(
     inputs: torch.Tensor, padding: str, window: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
 ) -> torch.Tensor:

@@ -17,6 +17,7 @@ from torchkeras.engine.options import NEWER
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape
 from torchkeras.engine.weights.weight import Variable, own_variables, weight
+from torchkeras.engine.weights.weight_lists import ordered_weights
 from torchkeras.layers.normalization import BatchNormalization
 from torchkeras.layers.torch_module import as_layer
 
@@ -92,7 +93,7 @@ class Wrapper(Layer, abstract=True):
         self.built = True
 
     def _ordered_weights(self) -> list[Variable]:
-        return [variable for layer in self.inner_layers for variable in layer._ordered_weights()]
+        return [variable for layer in self.inner_layers for variable in ordered_weights(layer)]
 
 
 class TimeDistributed(Wrapper):
@@ -242,5 +243,5 @@ class SpectralNormalization(Wrapper):
         kernel.arrangement.assign(kernel.tensors, values / largest)
 
     def _ordered_weights(self) -> list[Variable]:
-        kernel, *others = sorted(self.layer._ordered_weights(), key=lambda variable: variable.name not in KERNELS)
+        kernel, *others = sorted(ordered_weights(self.layer), key=lambda variable: variable.name not in KERNELS)
         return [kernel, *own_variables(self), *others]

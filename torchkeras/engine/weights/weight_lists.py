@@ -75,6 +75,11 @@ def layers_directly_in(layer: Layer) -> list[Layer]:
     return found
 
 
+def ordered_weights(layer: Layer) -> list[Variable]:
+    """The weights of a layer in the order of `get_weights`."""
+    return layer._ordered_weights()
+
+
 def sublayers(layer: Layer) -> list[Layer]:
     """The layers that a layer declares as directly inside it, in the order in which their weights are listed."""
     return layer._sublayers()

@@ -73,7 +73,7 @@ class Blocks:
                 elif kind in FOLLOWED and not flags & SHARED:
                     yield from FOLLOWED[kind](self, content[first:last])
 
-    def _of_names(self, message: bytes) -> Iterator[Block]:
+    def of_names(self, message: bytes) -> Iterator[Block]:
         tree, heap = PAIR.unpack_from(message)
         kind, size, begin = HEAP.unpack(self._once(heap, HEAP.size))
         _require(kind == b"HEAP", "a heap", heap)
@@ -81,7 +81,7 @@ class Blocks:
         yield Block(begin, begin + size, NAMES)
         yield from self._of_tree(tree, LONG.size, self._names, LONG.size + 2 * self._table * ENTRY)
 
-    def _of_pieces(self, message: bytes) -> Iterator[Block]:
+    def of_pieces(self, message: bytes) -> Iterator[Block]:
         version, kind, axes = message[:3]
         if version == 3 and kind == PIECES:
             (tree,) = LONG.unpack_from(message, 3)
@@ -105,7 +105,7 @@ class Blocks:
             elif leaf:
                 yield from (Block(place, place + leaf, NAMES) for place in below)
 
-    def _of_attribute(self, message: bytes) -> Iterator[Block]:
+    def of_attribute(self, message: bytes) -> Iterator[Block]:
         """The heaps that hold the texts of an attribute, if these are of any length."""
         version, flags, *sizes = SIZES.unpack_from(message)
         if version == 1:
@@ -155,7 +155,7 @@ def _messages(content: bytes) -> Iterator[tuple[int, int, int, int]]:
         yield kind, flags, place - length, place
 
 
-FOLLOWED = {TABLE: Blocks._of_names, LAYOUT: Blocks._of_pieces, ATTRIBUTE: Blocks._of_attribute}
+FOLLOWED = {TABLE: Blocks.of_names, LAYOUT: Blocks.of_pieces, ATTRIBUTE: Blocks.of_attribute}
 
 
 def _require(holds: bool, what: str, at: int) -> None:

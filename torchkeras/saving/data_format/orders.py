@@ -38,8 +38,7 @@ ALIKE = (*ALIKE, Channelwise, AlongAxes, UnitNormalization)
 FREE = (Flatten, Reshape, Permute)  # whose outputs may have another order than their inputs
 BY_VALUE: dict[type, Callable[[Any], bool]] = {  # the layers of `ALIKE` that may treat axes differently
     Activation: lambda layer: is_pointwise(layer.activation),
-    Operation: lambda layer: layer._by_value,
-    Rescaling: lambda layer: layer._by_value,
+    **dict.fromkeys((Operation, Rescaling), lambda layer: layer._by_value),
 }
 Becomes = Callable[[Layer], str]  # the data format that a layer over images has in the target
 Handle = tuple[KerasTensor, int]  # a tensor, and the number of time axes that wrappers of the layer take away

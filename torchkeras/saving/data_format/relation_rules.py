@@ -40,7 +40,7 @@ from torchkeras.layers.normalization import Channelwise, GroupNormalization
 from torchkeras.layers.pooling import Pooling
 from torchkeras.layers.resize import Cropping, UpSampling, ZeroPadding
 from torchkeras.layers.shaping import Flatten, Permute, RepeatVector, Reshape
-from torchkeras.layers.spatial import Spatial
+from torchkeras.layers.spatial import Spatial, axis_of_channels
 from torchkeras.layers.torch_recurrence import TorchRecurrent
 from torchkeras.layers.wrappers import SpectralNormalization, TimeDistributed
 from torchkeras.saving.data_format.orders import by_value, image_order, over_images
@@ -162,7 +162,7 @@ def _reorder_places(call: TrackedCall, layer: LocallyConnected2D, becomes: str) 
     def view(channels: int, sizes: Any) -> tuple[int, ...]:
         return (channels, *sizes) if to_last else (*sizes, channels)
 
-    window = view(call.shapes[0][layer._axis_of_channels] or 0, layer.kernel_size)
+    window = view(call.shapes[0][axis_of_channels(layer)] or 0, layer.kernel_size)
     ids = np.arange(np.prod(window)).reshape(window).transpose(order)
     call.reorder("kernel", Take(1, tuple(ids.ravel().tolist())))
     call.reorder("bias", Turn(view(layer.filters, layer._lengths), order, (*layer._lengths, layer.filters)))
