@@ -229,4 +229,4 @@ class StackedRNNCells(Cell):
         return begun[0][1], step
 
     def _ordered_weights(self) -> list[Variable]:
-        return [variable for layer in self._layers for variable in ordered_weights(layer)]
+        return [variable for layer in self._layers for variable in ordered_weights(layer)]  # type: ignore[arg-type]
