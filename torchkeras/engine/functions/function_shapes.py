@@ -131,7 +131,7 @@ def _unknown_axes(tensors: list[KerasTensor]) -> list[tuple[int, int]]:
 
 def _reason_of_size(layer: Operation, tensors: list[KerasTensor], unknown: list[tuple[int, int]]) -> str | None:
     """The first unknown axis with which the function computes if it has one of the sizes that the tensors have."""
-    shapes = [tensor.shape for tensor in (*tensors, *layer.parameters(), *layer.buffers())]
+    shapes: list[Any] = [tensor.shape for tensor in (*tensors, *layer.parameters(), *layer.buffers())]
     sizes = sorted(set(itertools.chain(*shapes)) - {None})
     for (k, axis), size in itertools.product(unknown, sizes):
         tried = [list(filled(tensor.shape, PROBES[0])) for tensor in tensors]

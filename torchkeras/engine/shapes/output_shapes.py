@@ -143,7 +143,7 @@ def _stated(layer: Layer, inputs: Any) -> Any:
         return KerasTensor(first.shape, dtype)
     try:
         if not several and facts.says("shape_from"):
-            return KerasTensor(facts.shape_from(shape), dtype)
+            return KerasTensor(facts.shape_from(first.shape), dtype)
         if not _computes_shapes(layer):
             return None
         found: Any = layer.compute_output_shape(shape)

@@ -304,6 +304,6 @@ def as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def unpacked(values: list[Any]) -> Any:
-    """The inverse of `as_list`: the only item of a list of one, else the list."""
+def unpacked(values: Sequence[Any]) -> Any:
+    """The inverse of `as_list`: the only item of a sequence of one, else the sequence."""
     return values[0] if len(values) == 1 else values

@@ -171,7 +171,7 @@ def _viewed(base: Tensor, shape: Any, stride: Any, *layout: Any) -> Tensor:
 
 def is_frozen(tensor: Tensor) -> bool:
     """Whether torch computed a tensor from weights, so that it keeps their values of that moment."""
-    if isinstance(tensor, Expression) or _is_view(tensor):
+    if not tensor.requires_grad or isinstance(tensor, Expression) or _is_view(tensor):
         return False
     pending, seen = [tensor.grad_fn], {None}
     while pending:

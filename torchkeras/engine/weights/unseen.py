@@ -111,7 +111,7 @@ def _code(value: Any) -> dict[str, FunctionType]:
 def _unregistered(module: nn.Module) -> Iterable[tuple[Any, Any]]:
     """What may hold tensors among a module's attributes that are not registered with torch, and in its code.
 
-    A module set around torch, by `object.__setattr__`, is left out: somebody meant it not to be a part of this one.
+    A module that `object.__setattr__` hid from torch is left out: it was hidden on purpose.
     """
     if isinstance(module, Tracked):
         return module.unregistered()

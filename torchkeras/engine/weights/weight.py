@@ -126,7 +126,7 @@ class Weight:
         return tensor.permute(self._orders[ndim])
 
     def _order(self, ndim: int) -> tuple[int, ...]:
-        """For each of Keras's axes, where torch has it."""
+        """For each of Keras's axes, its index in torch."""
         spatial = " ".join(f"axis{i}" for i in range(ndim - len(self.keras) + 1))
         keras_axes = " ".join(self.keras).replace("...", spatial).split()
         torch_axes = " ".join(self.torch).replace("...", spatial).split()
