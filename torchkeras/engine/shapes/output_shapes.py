@@ -47,7 +47,7 @@ def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, A
     inputs = cast_inputs(layer, inputs)
     run = partial(_run_on_meta, layer, inputs, masks, arguments)
     own_mask = overrides(layer, "compute_mask")
-    outputs, mask = _stated(layer, inputs), None
+    outputs, mask = _without_run(layer, inputs), None
     if outputs is None:
         (first, mask), (second, _) = run(PROBES[0]), run(PROBES[1])
         outputs = merged(
@@ -129,7 +129,7 @@ def by_running(layer: Layer) -> Iterator[None]:
         _running.reset(token)
 
 
-def _stated(layer: Layer, inputs: Any) -> Any:
+def _without_run(layer: Layer, inputs: Any) -> Any:
     """Outputs whose shape needs no run: that of the input, or of the layer's own `compute_output_shape`; else None."""
     several = isinstance(inputs, (list, tuple))
     if several:

@@ -81,18 +81,19 @@ def recorded(function: Callable[..., Any], args: Any, kwargs: Mapping[str, Any],
         return found
     live = tree_map_only(Tensor, _live, (args, dict(kwargs)))
     if isinstance(found, Tensor):
-        return _made(found, (function, *live, None))
+        return _as_expression(found, (function, *live, None))
     if any(not isinstance(each, Tensor) for each in found) or type(found) not in (tuple, list):
         return found
-    return type(found)(_made(each, (function, *live, place)) for place, each in enumerate(found))
+    return type(found)(_as_expression(each, (function, *live, place)) for place, each in enumerate(found))
 
 
 def _again(function: Any, args: Any, kwargs: Any, place: int | None) -> Tensor:
     recipe = function, args, kwargs, place
-    return _made(_computed(recipe, {}), recipe)
+    return _as_expression(_computed(recipe, {}), recipe)
 
 
-def _made(found: Tensor, recipe: Any) -> Tensor:
+def _as_expression(found: Tensor, recipe: Any) -> Tensor:
+    """A tensor as the expression with this recipe; one on `meta`, or of another class, as it is."""
     if found.is_meta or type(found) not in (Tensor, Value):
         return found
     expression = found.detach().as_subclass(Expression)
@@ -154,7 +155,7 @@ def _live(tensor: Tensor) -> Any:
     if base.dtype is not tensor.dtype or base.is_meta:
         return tensor
     layout = tuple(tensor.shape), tensor.stride(), tensor.storage_offset()
-    return _made(tensor, (_viewed, (base, base.shape, base.stride(), *layout), {}, None))
+    return _as_expression(tensor, (_viewed, (base, base.shape, base.stride(), *layout), {}, None))
 
 
 def _viewed(base: Tensor, shape: Any, stride: Any, *layout: Any) -> Tensor:
