@@ -45,14 +45,14 @@ def unchanged(what: str, names: Any, tensors: Any, compute: Callable[[], Any]) -
     return found
 
 
-def _checked(what: Any, compute: Callable[..., Any], *given: Any) -> Any:
+def _checked(what: Any, compute: Callable[..., Any], *arguments: Any) -> Any:
     # Reading `_version` would break the graph of torch.compile. The first batch of each kind runs uncompiled, and is
     # checked there.
     if torch.compiler.is_compiling():
-        return compute(*given)
+        return compute(*arguments)
     function = what.func if isinstance(what, partial) else what
     name = getattr(function, "__name__", type(function).__name__)
-    return unchanged(f"the loss or metric {name}", NAMES, given[: len(NAMES)], partial(compute, *given))
+    return unchanged(f"the loss or metric {name}", NAMES, arguments[: len(NAMES)], partial(compute, *arguments))
 
 
 def _version(tensor: Any) -> int | None:
