@@ -53,35 +53,35 @@ class OneGraph(Generic[Result]):
         """Whether there is a graph."""
         return self._run is not None
 
-    def kept(self, found: Any) -> Any:
+    def copied(self, found: Any) -> Any:
         """A result in its own memory: the next run of a captured graph overwrites that of this run."""
         raise NotImplementedError
 
     def call(
-        self, calls: HookFreeCalls, given: Sequence[Tensors], plain: Callable[[], Result], *makers: Make, more: Any = ()
+        self, calls: HookFreeCalls, lists: Sequence[Tensors], plain: Callable[[], Result], *makers: Make, more: Any = ()
     ) -> Result:
-        """The result of `plain()`, by the graph if it is for tensors like those `given`.
+        """The result of `plain()`, by the graph if that is for tensors like those in `lists`.
 
-        The graph is the first one from `makers` that torch can compile, called with `given` and then `more`. A maker
+        The graph is the first one from `makers` that torch can compile, called with `lists` and then `more`. A maker
         returns None if this version of torch lacks what it needs. Raises RuntimeError if torch can compile none of
         them, and for tensors that must lie on a CUDA device and do not.
         """
-        inputs: Sequence[Any] = given[0]
+        inputs: Sequence[Any] = lists[0]
         if self._on_cuda and not is_on_cuda(inputs):
             raise RuntimeError(
                 f"compile: cuda_graph=True captures steps on a CUDA device; the model is on {inputs[0].device}."
             )
         with self._lock:
-            if self._takes(calls, given):
+            if self._takes(calls, lists):
                 with locked_mode(calls.mode_dependent, MODE.training):
-                    return self._by_graph(plain, makers, (*given, *more))
+                    return self._by_graph(plain, makers, (*lists, *more))
         return plain()
 
-    def _by_graph(self, plain: Callable[[], Result], makers: Sequence[Make], given: Sequence[Any]) -> Result:
+    def _by_graph(self, plain: Callable[[], Result], makers: Sequence[Make], arguments: Sequence[Any]) -> Result:
         if self._run is None:
-            return self._first(makers, given)  # type: ignore[no-any-return]
+            return self._first(makers, arguments)  # type: ignore[no-any-return]
         try:
-            return self._result(self._run, given)  # type: ignore[no-any-return]
+            return self._result(self._run, arguments)  # type: ignore[no-any-return]
         except _compiler_errors() as error:  # while the graph was made again: it has computed nothing
             self._given_up = True
             warnings.warn(
@@ -93,23 +93,23 @@ class OneGraph(Generic[Result]):
             )
             return plain()
 
-    def _takes(self, calls: HookFreeCalls, given: Sequence[Tensors]) -> bool:
+    def _takes(self, calls: HookFreeCalls, lists: Sequence[Tensors]) -> bool:
         """Whether a call uses the graph: the second call in a row of one kind makes it, after the first ran without."""
         if self._given_up or calls.observed():
             return False
-        kind = () if self._options["dynamic"] else _kind_of(given)
+        kind = () if self._options["dynamic"] else _kind_of(lists)
         again = kind == self._kind
         if self._run is None:
             self._kind = kind
         return again
 
-    def _result(self, run: Callable[..., Any], given: Sequence[Any]) -> Any:
+    def _result(self, run: Callable[..., Any], arguments: Sequence[Any]) -> Any:
         if not self._captures:
-            return run(*given)
+            return run(*arguments)
         torch.compiler.cudagraph_mark_step_begin()  # the results of earlier runs may be overwritten
-        return self.kept(run(*given))
+        return self.copied(run(*arguments))
 
-    def _first(self, makers: Sequence[Make], given: Sequence[Any]) -> Any:
+    def _first(self, makers: Sequence[Make], arguments: Sequence[Any]) -> Any:
         problem: Exception | None = None
         for make in makers:
             run = make(self._options, self._changes)
@@ -119,7 +119,7 @@ class OneGraph(Generic[Result]):
                 # Ignore a warning of the compiler about code between two graphs.
                 with warnings.catch_warnings(), whole_imports():
                     warnings.filterwarnings("ignore", "The .grad attribute of a Tensor that is not a leaf", UserWarning)
-                    found = self._result(run, given)
+                    found = self._result(run, arguments)
             except _compiler_errors() as error:
                 problem = error
                 continue
@@ -151,9 +151,9 @@ def in_parts(function: Any, options: Options) -> Callable[..., Any]:
     """The function in as few graphs as possible."""
     compiled = torch.compile(_with_own_code(function), **options)
 
-    def run(*given: Any) -> Any:
+    def run(*arguments: Any) -> Any:
         with islands():
-            return compiled(*given)
+            return compiled(*arguments)
 
     return run
 
@@ -165,25 +165,25 @@ def with_gradients(function: Any, options: Options, changes: int) -> Callable[..
     compiled = torch.compile(_with_own_code(function), **{"fullgraph": True, **options})
     graphs = 0
 
-    def run(*given: Any) -> Any:
+    def run(*arguments: Any) -> Any:
         nonlocal graphs
         if graphs:
             try:
-                return compiled(*given)
+                return compiled(*arguments)
             except _compiler_errors():  # the graph is made again, without the setting below: something has changed
                 if graphs > changes:
                     raise
         with _settings().patch(trace_autograd_ops=True), islands():
-            found = compiled(*given)
+            found = compiled(*arguments)
         graphs += 1
         return found
 
     return run
 
 
-def _kind_of(given: Sequence[Tensors]) -> list[Any]:
+def _kind_of(lists: Sequence[Tensors]) -> list[Any]:
     """Shapes and types of the tensors in lists."""
-    return [None if tensor is None else (tensor.shape, tensor.dtype) for tensor in chain.from_iterable(given)]
+    return [None if tensor is None else (tensor.shape, tensor.dtype) for tensor in chain.from_iterable(lists)]
 
 
 def _with_own_code(function: Any) -> Any:

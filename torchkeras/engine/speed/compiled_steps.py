@@ -30,7 +30,7 @@ class Learning(OneGraph[Learned]):
         plain = partial(learn, model, batch, defer_metrics)
         return self.call(model.calls, _tensors(batch), plain, *makers, more=(batch.size,))
 
-    def kept(self, found: Learned) -> Learned:
+    def copied(self, found: Learned) -> Learned:
         # Gradients are used at once, but logs are read later.
         return found._replace(values=_cloned(found.values))
 
@@ -44,7 +44,7 @@ class Scoring(OneGraph["tuple[torch.Tensor, Values]"]):
         plain = partial(losses, model, batch)
         return self.call(model.calls, _tensors(batch), plain, partial(_scored, model), more=(batch.size,))
 
-    def kept(self, found: tuple[torch.Tensor, Values]) -> tuple[torch.Tensor, Values]:
+    def copied(self, found: tuple[torch.Tensor, Values]) -> tuple[torch.Tensor, Values]:
         return found[0].clone(), _cloned(found[1])
 
 
@@ -59,14 +59,14 @@ class Running(OneGraph["list[Any]"]):
         """The outputs."""
 
         def make(options: Options, changes: int) -> Callable[..., Any]:
-            def run(given: list[torch.Tensor]) -> list[Any]:
-                return as_list(self.calls.unobserved(unpacked(given)))
+            def run(tensors: list[torch.Tensor]) -> list[Any]:
+                return as_list(self.calls.unobserved(unpacked(tensors)))
 
             return in_parts(run, options)
 
         return self.call(self.calls, [as_list(inputs)], lambda: as_list(self.calls.run(inputs)), make)
 
-    def kept(self, found: list[Any]) -> list[Any]:
+    def copied(self, found: list[Any]) -> list[Any]:
         return [output.clone() for output in found]
 
 
@@ -84,8 +84,8 @@ def _in_two(model: CompiledModel, options: Options, changes: int) -> Callable[..
     """The graphs of `_scored`, then gradients by autograd."""
     compiled = _scored(model, options, changes)
 
-    def run(*given: Any) -> Learned:
-        loss, values = compiled(*given)
+    def run(*arguments: Any) -> Learned:
+        loss, values = compiled(*arguments)
         return Learned(loss.detach(), gradients_of(model, loss), values)
 
     return run

@@ -30,7 +30,6 @@ from torchkeras.data.target_kinds import (
     SOME_CLASSES,
 )
 from torchkeras.engine.step.by_sample import adds_up
-from torchkeras.engine.step.unchanged import is_users
 from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
 from torchkeras.losses.loss import function_of
@@ -169,7 +168,7 @@ def objective(identifier: Any, mask_weighs: bool = False) -> Objective:
             kind = SOME_CLASSES
         return LossObjective(found, kind, found, mask_weighs)
     function = unwrapped(found)
-    if isinstance(found, nn.Module) or str(getattr(function, "__module__", "")).partition(".")[0] == "torch":
+    if isinstance(found, nn.Module) or _package_of(function) == "torch":
         return _of_torch(found, function, mask_weighs)
     return FunctionObjective(found, _target_kind(found), function, mask_weighs)
 
@@ -177,6 +176,20 @@ def objective(identifier: Any, mask_weighs: bool = False) -> Objective:
 def unwrapped(function: Any) -> Any:
     """The function of a `functools.partial`, else the function itself."""
     return unwrapped(function.func) if isinstance(function, partial) else function
+
+
+def _package_of(what: Any) -> str:
+    return str(getattr(what, "__module__", "")).partition(".")[0]
+
+
+def is_users(what: Any) -> bool:
+    """Whether a loss or metric, a function or an object, is neither the package's nor torch's."""
+    what = unwrapped(what)
+    if _package_of(what) not in ("torch", "torchkeras"):
+        return True
+    attributes = getattr(what, "__dict__", {})  # a loss or metric of the package may wrap a function
+    wrapped = attributes.get("fn", attributes.get("_function"))
+    return wrapped is not None and is_users(wrapped)
 
 
 def name_of(loss: Any) -> str:

@@ -22,8 +22,7 @@ from torchkeras.base.naming import snake_case
 from torchkeras.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.step.by_sample import adds_up
-from torchkeras.engine.step.output_loss import Objective, Score, name_of, unwrapped
-from torchkeras.engine.step.unchanged import is_users
+from torchkeras.engine.step.output_loss import Objective, Score, is_users, name_of, unwrapped
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.losses.loss import function_of
 from torchkeras.losses.shared import OF_PROBABILITIES, exactly
@@ -399,10 +398,9 @@ def _options_of(what: Any) -> tuple[Any, Mapping[str, Any]]:
     if isinstance(what, partial):
         function, options = _options_of(what.func)
         return function, {**options, **what.keywords}
-    if isinstance(what, loss_functions.LossFunctionWrapper):
-        return what.fn, what._options
-    if isinstance(what, metric_functions.MeanMetricWrapper):
-        return what._function, what._options
+    if isinstance(what, (loss_functions.LossFunctionWrapper, metric_functions.MeanMetricWrapper)):
+        function = what.fn if isinstance(what, loss_functions.Loss) else what._function
+        return function, what._options
     if isinstance(what, loss_functions.Loss):
         return function_of(what), vars(what)
     if isinstance(what, metric_functions.Metric):

@@ -102,16 +102,16 @@ def losses_and_metrics(targets: Iterable[Target]) -> Iterator[Any]:
         yield from (measure.metric for measure in target.measures)
 
 
-def resolve(names: list[str], owners: Callable[[], list[str]], graph: Graph, given: Any) -> list[Target]:
+def resolve(names: list[str], owners: Callable[[], list[str]], graph: Graph, options: Any) -> list[Target]:
     """The targets of a model from the options of `compile`; an output whose loss is None has no target.
 
     `graph`: what a step computes; its first outputs are the model's, which have `names`. `owners()`: for each output
-    the name that stands for all outputs of its layer. `given`: the `CompileOptions`. Raises ValueError for an unknown
+    the name that stands for all outputs of its layer. `options`: the `CompileOptions`. Raises ValueError for an unknown
     name of an output, loss or metric, and for lists of another length.
     """
 
     def option_of(option: str) -> Any:
-        value = getattr(given, option)
+        value = getattr(options, option)
         return by_output(value, names, owners()) if isinstance(value, Mapping) else value
 
     losses = for_outputs("loss", option_of("loss"), names, share=True)
@@ -126,13 +126,13 @@ def resolve(names: list[str], owners: Callable[[], list[str]], graph: Graph, giv
         if loss is None:
             _warn_of_left_out(names[index], option_of)
             continue
-        target = _target(graph, index, names, loss, plain[index], weighted[index], NUMERICS[given.numerics])
+        target = _target(graph, index, names, loss, plain[index], weighted[index], NUMERICS[options.numerics])
         targets.append(replace(target, weight=_weight(weights[index]), weight_mode=modes[index]))
     if not targets:
-        _warn_of_unused(given)
+        _warn_of_unused(options)
     _check_disjoint(targets)
-    if given.on_nonfinite is not None:
-        _check_taken_back(targets, given.on_nonfinite)
+    if options.on_nonfinite is not None:
+        _check_taken_back(targets, options.on_nonfinite)
     return targets
 
 
@@ -163,20 +163,20 @@ def _target(
     return Target(index, names[index], several, loss, 1.0, named, None, index, logits, link, numerics.exact)
 
 
-def _weight(given: Any) -> Any:
+def _weight(weight: Any) -> Any:
     """The weight of a loss: a number, or a variable that is read in each step; None is 1."""
-    if given is None:
+    if weight is None:
         return 1.0
-    if isinstance(given, Tensor) and not given.dim():
-        if is_frozen(given):
+    if isinstance(weight, Tensor) and not weight.dim():
+        if is_frozen(weight):
             raise ValueError(
                 "compile: loss_weights must hold numbers and variables; found a tensor that torch computed from "
                 "variables, and would keep their values of that moment: make it a K.variable of its own, and set both."
             )
-        return given if isinstance(given, (nn.Parameter, Expression)) else float(given)
-    if isinstance(given, bool) or not (isinstance(given, (int, float, np.number)) and np.isfinite(given)):
-        raise ValueError(f"compile: loss_weights must hold finite numbers; found {given!r}.")
-    return float(given)
+        return weight if isinstance(weight, (nn.Parameter, Expression)) else float(weight)
+    if isinstance(weight, bool) or not (isinstance(weight, (int, float, np.number)) and np.isfinite(weight)):
+        raise ValueError(f"compile: loss_weights must hold finite numbers; found {weight!r}.")
+    return float(weight)
 
 
 def _warn_of_left_out(name: str, option_of: Callable[[str], Any]) -> None:
@@ -189,10 +189,10 @@ def _warn_of_left_out(name: str, option_of: Callable[[str], Any]) -> None:
             )
 
 
-def _warn_of_unused(given: Any) -> None:
+def _warn_of_unused(options: Any) -> None:
     """Warn of options for outputs if no output has a loss: they change nothing."""
     for option in ("metrics", "weighted_metrics", "loss_weights", "sample_weight_mode"):
-        value = getattr(given, option)
+        value = getattr(options, option)
         if value not in (None, [], ()) and not isinstance(value, Mapping):
             warnings.warn(
                 f"compile: {option} is for outputs that have a loss, and none has: it is left out.", stacklevel=4

@@ -16,17 +16,6 @@ from torch import Tensor
 NAMES = ("y_true", "y_pred", "sample_weight")
 
 
-def is_users(what: Any) -> bool:
-    """Whether a loss or metric, a function or an object, is neither the package's nor torch's."""
-    if isinstance(what, partial):
-        return is_users(what.func)
-    if str(getattr(what, "__module__", "")).partition(".")[0] not in ("torch", "torchkeras"):
-        return True
-    attributes = getattr(what, "__dict__", {})  # a loss or metric of the package may wrap a function
-    wrapped = attributes.get("fn", attributes.get("_function"))
-    return wrapped is not None and is_users(wrapped)
-
-
 def checked(what: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
     """`compute(y_true, y_pred, sample_weight, ...)` of a user's loss or metric, under the check of `unchanged`."""
     return partial(_checked, what, compute)
@@ -45,14 +34,14 @@ def unchanged(what: str, names: Any, tensors: Any, compute: Callable[[], Any]) -
     return found
 
 
-def _checked(what: Any, compute: Callable[..., Any], *given: Any) -> Any:
+def _checked(what: Any, compute: Callable[..., Any], *arguments: Any) -> Any:
     # Reading `_version` would break the graph of torch.compile. The first batch of each kind runs uncompiled, and is
     # checked there.
     if torch.compiler.is_compiling():
-        return compute(*given)
+        return compute(*arguments)
     function = what.func if isinstance(what, partial) else what
     name = getattr(function, "__name__", type(function).__name__)
-    return unchanged(f"the loss or metric {name}", NAMES, given[: len(NAMES)], partial(compute, *given))
+    return unchanged(f"the loss or metric {name}", NAMES, arguments[: len(NAMES)], partial(compute, *arguments))
 
 
 def _version(tensor: Any) -> int | None:
