@@ -32,11 +32,8 @@ from torchkeras.resume.run import ResumableRun
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
 
-ORDERS: dict[Any, str] = {
-    True: "shuffled",
-    False: "sequential",
-    "batch": "batch",
-}  # by `shuffle`, of a source's batches
+# The order of a source's batches, by `shuffle`.
+ORDERS: dict[Any, str] = {True: "shuffled", False: "sequential", "batch": "batch"}
 
 
 def fit(
