@@ -200,8 +200,10 @@ def _validate(
 
     `by_last_batch`: validate in batches of the size of the last training batch, as there, where no size is known.
     """
+    if source is None:
+        return {}
     whole = trained.samples is None and run.sums.batches == trained.steps
-    if source is None or (training.model.stop_training and not whole):
+    if training.model.stop_training and not whole:
         return {}
     if by_last_batch and isinstance(source, ArraySource):
         source.batch_size = run.sums.last_size
