@@ -82,12 +82,12 @@ class ResumableRun(Run):
 
     def opened(self, order: str) -> Iterator[Batch]:
         """The batches of the epoch that are not done yet."""
+        self.begin_epoch()
         saved, start = self._resumed, self.start
         self._resumed = None
         if saved is None or not start:
             self._order_random = random_state.state(self._generators())
-            return super().opened(order)
-        self.begin_epoch()
+            return self.source.batches(order)
         self._restore(saved)  # again: hooks at the start of the epoch may have changed the state
         self._order_random = saved["order_random"]
         random_state.restore(self._order_random, self._generators())

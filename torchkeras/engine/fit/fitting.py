@@ -32,11 +32,8 @@ from torchkeras.resume.run import ResumableRun
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
 
-ORDERS: dict[Any, str] = {
-    True: "shuffled",
-    False: "sequential",
-    "batch": "batch",
-}  # by `shuffle`, of a source's batches
+# The order of a source's batches, by `shuffle`.
+ORDERS: dict[Any, str] = {True: "shuffled", False: "sequential", "batch": "batch"}
 
 
 def fit(
@@ -203,8 +200,10 @@ def _validate(
 
     `by_last_batch`: validate in batches of the size of the last training batch, as there, where no size is known.
     """
+    if source is None:
+        return {}
     whole = trained.samples is None and run.sums.batches == trained.steps
-    if source is None or (training.model.stop_training and not whole):
+    if training.model.stop_training and not whole:
         return {}
     if by_last_batch and isinstance(source, ArraySource):
         source.batch_size = run.sums.last_size

@@ -100,12 +100,13 @@ class Intake:
     def _true(self, y: Any, streamed: bool) -> tuple[list[Tensor], list[str], list[str | None]]:
         """Checked targets, their names, and how their samples are weighted."""
         network, targets = self.network, self.training.ready().targets
-        names, shapes, kinds, types = [], [], [], []
+        names, shapes, kinds, types, modes = [], [], [], [], []
         for target in targets:
             output, kind = network.outputs[target.index], target.objective.target_kind
             names.append(target.name)
             shapes.append(output.shape)
             kinds.append(kind)
+            modes.append(target.weight_mode)
             types.append(torch.int64 if kind in (CLASSES, SOME_CLASSES) else type_of(network, output))
         if y is None:
             y = self.training.model.target_tensors
@@ -115,12 +116,12 @@ class Intake:
             y = in_order(form, y, network.outputs, f"{describe(network)}: y")
         if not targets and self.is_free:
             count = len(as_list(y))
-            names, kinds = [f"y{k}" for k in range(count)], [AS_GIVEN] * count
+            names, kinds, modes = [f"y{k}" for k in range(count)], [AS_GIVEN] * count, [None] * count
             shapes, types = [(None,)] * count, [float_type(network, torch.get_default_dtype())] * count
         true = checks.standardize_targets(y, names, shapes, kinds, types)
         if not streamed or all(target.device.type == "cpu" for target in true):
             checks.check_labels(true, names, shapes, kinds)
-        return true, names, [target.weight_mode for target in targets] or [None] * len(names)
+        return true, names, modes
 
     def _by_output(self, given: Any) -> Any:
         """A dict by the names of layers as one by the names of outputs; anything else as it is."""

@@ -17,8 +17,6 @@ from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.output_metric import as_reported
 from torchkeras.metrics import Metric
 
-WIDE = (torch.float32, torch.float64)
-
 Numbers = Mapping[str, torch.Tensor]  # device scalars by name
 Done = Sequence[tuple[Numbers, int]]  # the numbers and the size of some batches
 
@@ -52,7 +50,7 @@ class Sums:
             values = {name: torch.zeros_like(value) for name, value in values.items()}
         if not self.totals:
             # In half precision a sum would soon stand still.
-            wide = [value if value.dtype in WIDE else value.float() for value in values.values()]
+            wide = [value.to(torch.promote_types(value.dtype, torch.float32)) for value in values.values()]
             self.totals = dict(zip(values, torch._foreach_mul(wide, size), strict=True))
         elif self.totals.keys() == values.keys():
             more = list(map(values.__getitem__, self.totals))
