@@ -70,7 +70,7 @@ def contenders(name: str, steps: int, pythons: dict[str, str]) -> tuple[list[Con
             Contender(
                 kind,
                 timed(epoch),
-                is_ready=lambda model=model: not getattr(model._training.ready().learn, "tries", False),
+                is_ready=lambda model=model: not getattr(model._training.ready().train_pass, "tries", False),
             )
         )
     loops = {TUNED: by_hand.Loop, "idiomatic": by_hand.Idiomatic, "tuned, torch.compile": by_hand.Compiled}

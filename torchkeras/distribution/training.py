@@ -36,7 +36,7 @@ from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess, Pace, Val
 from torchkeras.engine.fit.sums import Sums
 from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.engine.step.nonfinite import Guard
-from torchkeras.engine.step.step import Learner, learn
+from torchkeras.engine.step.step import TrainFunction, train_pass
 from torchkeras.metrics import Metric
 from torchkeras.resume.backup_files import Backups
 from torchkeras.world.one_process import CURRENT
@@ -91,9 +91,9 @@ class Processes(OneProcess):
             shard(model, self._mesh)
         self._mesh, self._model = self._mesh or shared_mesh(model), model  # it may have been loaded shared
 
-    def learner(self, jit_compile: Any, cuda_graph: Any) -> Learner:  # type: ignore[override]
+    def train_function(self, jit_compile: Any, cuda_graph: Any) -> TrainFunction:  # type: ignore[override]
         refuse_compiling(jit_compile, cuda_graph, OF_ONE_PROCESS)
-        return learn
+        return train_pass
 
     def replicas(self, compiled: CompiledModel, by_hand: bool) -> Replicas | Averaged | Sharded:
         self._normalizing = normalizing(compiled.network)

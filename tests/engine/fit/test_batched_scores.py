@@ -246,14 +246,14 @@ def test_what_waits_does_not_keep_the_inputs():
     model = Model(inputs, Dense(1)(inputs))
     model.compile("sgd", "mse", ["mae"])
     alive, most = weakref.WeakSet(), []
-    learn = model._training.ready().learn
+    train_pass = model._training.ready().train_pass
 
-    def learned(recipe, batch, defer_metrics=False):
-        found = learn(recipe, batch, defer_metrics)
+    def passed(recipe, batch, defer_metrics=False):
+        found = train_pass(recipe, batch, defer_metrics)
         alive.add(batch.inputs[0])
         most.append(len(alive))
         return found
 
-    model._training.ready().learn = learned
+    model._training.ready().train_pass = passed
     model.fit(torch.zeros(40, 1000), torch.zeros(40, 1), batch_size=4, verbose=0)
     assert max(most) <= 2

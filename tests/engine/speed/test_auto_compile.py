@@ -15,19 +15,19 @@ class Clock:
     def __init__(self, monkeypatch, plain=1.0, compiled=0.5, fails=False):
         self.seconds, self.steps, self.options = 0.0, [], None
         monkeypatch.setattr(auto_compile.time, "perf_counter", lambda: self.seconds)
-        learn = auto_compile.learn
+        train_pass = auto_compile.train_pass
 
         def timed(name, seconds):
             def step(recipe, batch, defer_metrics=False):
                 self.seconds += seconds
                 self.steps.append(name)
-                return learn(recipe, batch, defer_metrics)
+                return train_pass(recipe, batch, defer_metrics)
 
             return step
 
         clock = self
 
-        class Learning:
+        class CompiledTraining:
             def __init__(self, options, changes):
                 self.ready, clock.options = False, options
 
@@ -38,8 +38,8 @@ class Clock:
                     self.ready = True
                 return timed("compiled", compiled)(recipe, batch, defer_metrics)
 
-        monkeypatch.setattr(auto_compile, "learn", timed("plain", plain))
-        monkeypatch.setattr(auto_compile, "Learning", Learning)
+        monkeypatch.setattr(auto_compile, "train_pass", timed("plain", plain))
+        monkeypatch.setattr(auto_compile, "CompiledTraining", CompiledTraining)
 
 
 def run(batches, fits=1, cuda_graph="auto", **options):

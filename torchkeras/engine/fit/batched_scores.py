@@ -15,7 +15,16 @@ from torchkeras.data.batch import Batch
 from torchkeras.data.sources import Source
 from torchkeras.engine.fit.sums import Sums
 from torchkeras.engine.step.compiled_model import CompiledModel, Values
-from torchkeras.engine.step.step import ForwardPass, Learned, Learner, can_wait, forward, metrics, score, train_step
+from torchkeras.engine.step.step import (
+    ForwardPass,
+    TrainFunction,
+    TrainPass,
+    can_wait,
+    forward,
+    metrics,
+    score,
+    train_step,
+)
 from torchkeras.losses.shared import carried
 
 MOST_BYTES = 2**20  # of targets and outputs that wait
@@ -35,8 +44,8 @@ class BatchedScores:
     called after the last batch.
     """
 
-    def __init__(self, model: CompiledModel, sums: Sums, learn: Learner | None = None):
-        self._model, self._sums, self._learn = model, sums, learn
+    def __init__(self, model: CompiledModel, sums: Sums, train_pass: TrainFunction | None = None):
+        self._model, self._sums, self._train_pass = model, sums, train_pass
         self._waiting: list[tuple[list[torch.Tensor], list[torch.Tensor], Values | None, int]] = []
         self._kind: object = None
         self._bytes = 0
@@ -52,15 +61,15 @@ class BatchedScores:
 
     def train_step(self, batch: Batch) -> Values | None:
         """Train on a batch."""
-        learned: list[Learned] = []
+        passed: list[TrainPass] = []
 
-        def learn(model: CompiledModel, batch: Batch) -> Learned:
-            assert self._learn is not None
-            learned.append(self._learn(model, batch, defer_metrics=True))
-            return learned[0]
+        def train_pass(model: CompiledModel, batch: Batch) -> TrainPass:
+            assert self._train_pass is not None
+            passed.append(self._train_pass(model, batch, defer_metrics=True))
+            return passed[0]
 
-        train_step(self._model, batch, learn)
-        found = learned[0]
+        train_step(self._model, batch, train_pass)
+        found = passed[0]
         if found.outputs is None:
             self.finish()
             return found.values

@@ -213,7 +213,7 @@ def _validate(
 @contextmanager
 def _choosing(training: Training, run: runs.Run, epochs: int, verbose: int) -> Iterator[None]:
     """The run inside may change to a compiled step, unless its results must be the same bit by bit."""
-    auto = training.ready().learn
+    auto = training.ready().train_pass
     if not isinstance(auto, Auto):
         yield
         return

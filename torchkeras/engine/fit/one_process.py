@@ -22,11 +22,11 @@ from torchkeras.data.part import Part
 from torchkeras.data.sources import Source
 from torchkeras.engine.fit.predictions import Gathered
 from torchkeras.engine.fit.sums import Sums
-from torchkeras.engine.speed.choose import learner
+from torchkeras.engine.speed.choose import train_function
 from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.optimizer_reach import warn_of_hooks
-from torchkeras.engine.step.step import Learner
+from torchkeras.engine.step.step import TrainFunction
 from torchkeras.metrics import Metric
 from torchkeras.resume.backup_files import Backups
 from torchkeras.world.one_process import ONE_REPLICA, OneReplica
@@ -48,12 +48,12 @@ class OneProcess:
     """The processes that train a model together, seen from one of them; here there is no other.
 
     `looks_at_each_batch`: whether the guard of `on_nonfinite` looks at the numbers of each batch, rather than from time
-    to time: all processes must look after the same batch. `learner`: makes the function that computes the loss and the
-    gradients of a batch, from the values of `jit_compile` and `cuda_graph`.
+    to time: all processes must look after the same batch. `train_function`: makes the function that computes the loss
+    and the gradients of a batch, from the values of `jit_compile` and `cuda_graph`.
     """
 
     looks_at_each_batch = False
-    learner: Callable[[Any, Any], Learner] = staticmethod(learner)  # pyright: ignore[reportAssignmentType]
+    train_function: Callable[[Any, Any], TrainFunction] = staticmethod(train_function)  # pyright: ignore[reportAssignmentType]
 
     @property
     def part(self) -> Part | None:

@@ -126,7 +126,7 @@ def _train(training: Training, run: Run, plan: Plan, batches: Iterable[Batch], h
     stopped = processes.stopping(partial(_ends, training.model, run, compiled.guard), training.model)
     executions = Executions(hooks, "train", plan.together, run.sums, processes)
     if compiled.guard is None and may_wait(compiled, run.source, hooks, "train") and not plan.named_alone:
-        scores = BatchedScores(compiled, run.sums, compiled.learn)
+        scores = BatchedScores(compiled, run.sums, compiled.train_pass)
         run_epoch(scores.train_step, batches, run.sums, executions, stopped, processes)
         scores.finish()
     else:

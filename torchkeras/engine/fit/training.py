@@ -259,10 +259,10 @@ class Training:
                 f"{self.described} has no optimizer to train with: its `optimizer` was set to None. Set another, or "
                 "compile the model again."
             )
-        learn = compiled.learn
-        if isinstance(learn, Auto):
-            learn = learn.present
-        return partial(train_step, compiled, learn=learn)
+        train_pass = compiled.train_pass
+        if isinstance(train_pass, Auto):
+            train_pass = train_pass.present
+        return partial(train_step, compiled, train_pass=train_pass)
 
     def _guarded(self, own: Any, kind: str) -> Any:
         """A custom step; a train step is watched by the guard of `on_nonfinite` where there is one."""
@@ -404,7 +404,7 @@ def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledMo
         guard=guard,
         scaling=scaling,
         score=scorer(given.jit_compile, given.cuda_graph),
-        learn=processes.learner(given.jit_compile, given.cuda_graph),
+        train_pass=processes.train_function(given.jit_compile, given.cuda_graph),
     )
     compiled.look_again = partial(_look_again, training, compiled)
     if owns_step:

@@ -14,9 +14,9 @@ from torchkeras.data.batch import Batch
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.speed.compiled_call import CAPTURED, Options, is_on_cuda
-from torchkeras.engine.speed.compiled_steps import Learning
+from torchkeras.engine.speed.compiled_steps import CompiledTraining
 from torchkeras.engine.step.compiled_model import CompiledModel
-from torchkeras.engine.step.step import Learned, Learner, learn
+from torchkeras.engine.step.step import TrainFunction, TrainPass, train_pass
 
 # Estimates before anything is compiled: the seconds that it takes (on two slow cores; for the graph, and for each
 # layer), and the share of a step's time that it is likely to save.
@@ -37,7 +37,7 @@ class Auto:
 
     def __init__(self, captures: bool) -> None:
         self._captures = captures
-        self._step: Learner = learn
+        self._step: TrainFunction = train_pass
         self._seconds = 0.0  # of earlier runs: repeated runs are likely to go on for as long as they took so far
         self._looks = 0
         self._allowed = self._tried = False
@@ -61,11 +61,11 @@ class Auto:
         self._allowed = False
 
     @property
-    def present(self) -> Learner:
+    def present(self) -> TrainFunction:
         """The way of steps now: outside of runs nothing is measured."""
         return self if self._allowed else self._step
 
-    def __call__(self, model: CompiledModel, batch: Batch, defer_metrics: bool = False) -> Learned:
+    def __call__(self, model: CompiledModel, batch: Batch, defer_metrics: bool = False) -> TrainPass:
         if self._allowed and not self._tried:
             self._looks += 1
             if self._looks % LOOK_EVERY == 0 and self._done:
@@ -81,7 +81,7 @@ class Auto:
         if self._pays(model):
             a_step = self._a_step if self._timed else (now - self._started) / self._done
             self._tried = True
-            self._step = _Trial(Learning(self._options(batch, a_step), changes=1), a_step, self._decide)
+            self._step = _Trial(CompiledTraining(self._options(batch, a_step), changes=1), a_step, self._decide)
 
     def _options(self, batch: Batch, a_step: float) -> Options:
         """The options of torch.compile for steps that take so many seconds."""
@@ -100,7 +100,7 @@ class Auto:
         cost = SECONDS + SECONDS_A_LAYER * len(model.network.layers)
         return max(left, self._seconds) * LIKELY_GAIN > cost and not _walks(model)
 
-    def _decide(self, chosen: Learner, text: str) -> None:
+    def _decide(self, chosen: TrainFunction, text: str) -> None:
         self._step = chosen
         if self._say is not None:
             self._say(f"jit_compile='auto': {text}")
@@ -109,20 +109,20 @@ class Auto:
 class _Trial:
     """Windows of plain and of compiled steps in turns; in the end `decide` is called with the faster way, and why."""
 
-    def __init__(self, compiled: Learning, a_step: float, decide: Callable[..., None]):
-        self._ways: list[tuple[str, Learner]] = [("plain", learn), ("compiled", compiled)]
+    def __init__(self, compiled: CompiledTraining, a_step: float, decide: Callable[..., None]):
+        self._ways: list[tuple[str, TrainFunction]] = [("plain", train_pass), ("compiled", compiled)]
         self._length, self._decide = max(1, round(WINDOW_SECONDS / a_step)), decide
         self._times: list[list[float]] = [[], []]
         self._way, self._count, self._since = 1, 0, 0.0
 
-    def __call__(self, model: CompiledModel, batch: Batch, defer_metrics: bool) -> Learned:
+    def __call__(self, model: CompiledModel, batch: Batch, defer_metrics: bool) -> TrainPass:
         compiled: Any = self._ways[1][1]
         if not compiled.ready:
             try:
                 return compiled(model, batch, defer_metrics)
             except RuntimeError as error:
-                self._decide(learn, f"{error} Steps stay as they are.")
-                return learn(model, batch, defer_metrics)
+                self._decide(train_pass, f"{error} Steps stay as they are.")
+                return train_pass(model, batch, defer_metrics)
         if self._count == self._length:
             self._times[self._way].append((_now(batch) - self._since) / self._length)
             self._way, self._count = 1 - self._way, 0
@@ -133,7 +133,7 @@ class _Trial:
         self._count += 1
         return self._ways[self._way][1](model, batch, defer_metrics)
 
-    def _end(self) -> Learner:
+    def _end(self) -> TrainFunction:
         eager, compiled = map(float, np.median(self._times, axis=1))
         name, chosen = self._ways[int(compiled <= WORTH_IT * eager)]
         text = f"a step takes {eager * 1e3:.3g} ms, compiled {compiled * 1e3:.3g} ms"

@@ -7,8 +7,8 @@ from typing import Any
 
 from torchkeras.engine.speed.auto_compile import Auto
 from torchkeras.engine.speed.compiled_call import CAPTURED, Options, captures
-from torchkeras.engine.speed.compiled_steps import Learning, Scoring
-from torchkeras.engine.step.step import Learner, Scorer, learn, losses
+from torchkeras.engine.speed.compiled_steps import CompiledScoring, CompiledTraining
+from torchkeras.engine.step.step import Scorer, TrainFunction, losses, train_pass
 
 KNOWN = ("fullgraph", "dynamic", "backend", "mode", "options")  # of torch.compile
 
@@ -57,14 +57,14 @@ def _check_captured(setting: Any, options: Mapping[str, Any]) -> None:
             )
 
 
-def learner(setting: Any, cuda_graph: Any) -> Learner:
-    """`step.learn`, or its compiled form, as `jit_compile` and `cuda_graph` say."""
+def train_function(setting: Any, cuda_graph: Any) -> TrainFunction:
+    """`step.train_pass`, or its compiled form, as `jit_compile` and `cuda_graph` say."""
     if setting == "auto" and cuda_graph is not True:
         return Auto(captures=cuda_graph == "auto")
     options = compile_options(setting, cuda_graph)
     if options is None:
-        return learn
-    return Learning(options, on_cuda=cuda_graph is True)
+        return train_pass
+    return CompiledTraining(options, on_cuda=cuda_graph is True)
 
 
 def scorer(setting: Any, cuda_graph: Any) -> Scorer:
@@ -72,7 +72,7 @@ def scorer(setting: Any, cuda_graph: Any) -> Scorer:
     options = compile_options(setting, cuda_graph)
     if options is None:
         return losses
-    return Scoring(options, on_cuda=cuda_graph is True)
+    return CompiledScoring(options, on_cuda=cuda_graph is True)
 
 
 def compile_options(setting: Any, cuda_graph: Any) -> Options | None:

@@ -16,26 +16,26 @@ from torchkeras.data.batch import Batch
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
 from torchkeras.engine.speed.compiled_call import OneGraph, Options, captures, in_parts, stays_in_place, with_gradients
 from torchkeras.engine.step.compiled_model import CompiledModel, Values
-from torchkeras.engine.step.step import Learned, gradients_of, learn, losses
+from torchkeras.engine.step.step import TrainPass, gradients_of, losses, train_pass
 from torchkeras.engine.symbolic.tensor import as_list, unpacked
 
 
-class Learning(OneGraph[Learned]):
-    """`step.learn` of one compiled model."""
+class CompiledTraining(OneGraph[TrainPass]):
+    """`step.train_pass` of one compiled model."""
 
     does = "step"
 
-    def __call__(self, model: CompiledModel, batch: Batch, defer_metrics: bool = False) -> Learned:
+    def __call__(self, model: CompiledModel, batch: Batch, defer_metrics: bool = False) -> TrainPass:
         makers = partial(_whole, model), partial(_in_two, model)
-        plain = partial(learn, model, batch, defer_metrics)
+        plain = partial(train_pass, model, batch, defer_metrics)
         return self.call(model.calls, _tensors(batch), plain, *makers, more=(batch.size,))
 
-    def copied(self, found: Learned) -> Learned:
+    def copied(self, found: TrainPass) -> TrainPass:
         # Gradients are used at once, but logs are read later.
         return found._replace(values=_cloned(found.values))
 
 
-class Scoring(OneGraph["tuple[torch.Tensor, Values]"]):
+class CompiledScoring(OneGraph["tuple[torch.Tensor, Values]"]):
     """`step.losses` of one compiled model in evaluation, for a caller that records no gradients."""
 
     does = "evaluation"
@@ -70,23 +70,23 @@ class Running(OneGraph["list[Any]"]):
         return [output.clone() for output in found]
 
 
-def _whole(model: CompiledModel, options: Options, changes: int) -> Callable[..., Learned] | None:
-    """All of `learn` in one graph, gradients included."""
+def _whole(model: CompiledModel, options: Options, changes: int) -> Callable[..., TrainPass] | None:
+    """All of `train_pass` in one graph, gradients included."""
 
-    def run(inputs: Any, targets: Any, weights: Any, size: int) -> Learned:
-        return learn(model, Batch(inputs, targets, weights, size))
+    def run(inputs: Any, targets: Any, weights: Any, size: int) -> TrainPass:
+        return train_pass(model, Batch(inputs, targets, weights, size))
 
     _keep_states_in_place(model, options)
     return with_gradients(run, options, changes)
 
 
-def _in_two(model: CompiledModel, options: Options, changes: int) -> Callable[..., Learned]:
+def _in_two(model: CompiledModel, options: Options, changes: int) -> Callable[..., TrainPass]:
     """The graphs of `_scored`, then gradients by autograd."""
     compiled = _scored(model, options, changes)
 
-    def run(*arguments: Any) -> Learned:
+    def run(*arguments: Any) -> TrainPass:
         loss, values = compiled(*arguments)
-        return Learned(loss.detach(), gradients_of(model, loss), values)
+        return TrainPass(loss.detach(), gradients_of(model, loss), values)
 
     return run
 

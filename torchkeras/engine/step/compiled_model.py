@@ -41,7 +41,8 @@ class CompiledModel:
     `ends`: the modules whose hooks would see that an output's activation is left out. `widened`: the outputs of 16 bits
     that losses and metrics take as 32 bits. `scaling`: the loss scale, if layers train in float16.
 
-    `learn`, `score`: the built-in training and test steps, plain or compiled by torch; None if the class has its own.
+    `train_pass`, `score`: the built-in training and test steps, plain or compiled by torch; None if the class has its
+    own.
     `replicas`: the forward pass over the network and its gradients, by several processes or by one.
     `is_unbuilt`: whether the first call may build more weights. `placed`: the devices and types of the parameters when
     the optimizer last saw them. `asking`: the ids of the parameters with `requires_grad` when the weights were last
@@ -64,7 +65,7 @@ class CompiledModel:
     ends: tuple[torch.nn.Module, ...] = ()
     widened: tuple[int, ...] = ()
     scaling: LossScale | None = None
-    learn: Any = None
+    train_pass: Any = None
     score: Any = None
     is_unbuilt: bool = False
     placed: list[Any] | None = None

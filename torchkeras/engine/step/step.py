@@ -32,7 +32,7 @@ from torchkeras.world.one_process import CURRENT, ONE_REPLICA
 AS_IT_IS = nullcontext()
 
 
-class Learned(NamedTuple):
+class TrainPass(NamedTuple):
     """What a training batch gives: the loss, its gradients by the parameters, and the reported numbers.
 
     `outputs`: the outputs if their metrics are not among the numbers yet, and are left to the caller; else None.
@@ -44,11 +44,11 @@ class Learned(NamedTuple):
     outputs: list[torch.Tensor] | None = None
 
 
-Learner = Callable[..., Learned]  # (model, batch, defer_metrics=False), as `learn`
+TrainFunction = Callable[..., TrainPass]  # (model, batch, defer_metrics=False), as `train_pass`
 Scorer = Callable[[CompiledModel, Batch], "tuple[torch.Tensor, Values]"]  # as `losses`
 
 
-def learn(model: CompiledModel, batch: Batch, defer_metrics: bool = False) -> Learned:
+def train_pass(model: CompiledModel, batch: Batch, defer_metrics: bool = False) -> TrainPass:
     """Forward pass, loss, gradients and metrics; `defer_metrics`: without the metrics, if they `can_wait`."""
     passed = forward(model, batch)
     loss, values = scored(model, batch, passed.outputs, passed.masks, passed.losses)
@@ -56,8 +56,8 @@ def learn(model: CompiledModel, batch: Batch, defer_metrics: bool = False) -> Le
     with torch.no_grad():
         if defer_metrics and can_wait(batch, passed):
             outputs = [carried(each, torch.Tensor.detach) for each in passed.outputs]
-            return Learned(loss.detach(), gradients, values, outputs)
-        return Learned(loss.detach(), gradients, metrics(model, batch, passed, values))
+            return TrainPass(loss.detach(), gradients, values, outputs)
+        return TrainPass(loss.detach(), gradients, metrics(model, batch, passed, values))
 
 
 def can_wait(batch: Batch, passed: ForwardPass) -> bool:
@@ -68,20 +68,20 @@ def can_wait(batch: Batch, passed: ForwardPass) -> bool:
     return not (passed.losses or passed.metrics) and batch.size > 0
 
 
-def train_step(model: CompiledModel, batch: Batch, learn: Learner = learn) -> Values:
-    """`learn`, and the update. Returns the reported numbers as device scalars, without metrics that have a state."""
+def train_step(model: CompiledModel, batch: Batch, train_pass: TrainFunction = train_pass) -> Values:
+    """`train_pass`, and the update. Returns the reported numbers as device scalars, but for metrics with a state."""
     if model.settled != SETTLED.count:
         model.look_again()
     if model.guard is not None:
-        return model.guard.watched(lambda: _train(model, batch, learn), batch.size)
-    return _train(model, batch, learn)
+        return model.guard.watched(lambda: _train(model, batch, train_pass), batch.size)
+    return _train(model, batch, train_pass)
 
 
-def _train(model: CompiledModel, batch: Batch, learn: Learner) -> Values:
-    learned = learn(model, batch)
+def _train(model: CompiledModel, batch: Batch, train_pass: TrainFunction) -> Values:
+    passed = train_pass(model, batch)
     with torch.no_grad():
-        _update(model, learned.loss, learned.gradients, batch.size + batch.others)
-    return learned.values
+        _update(model, passed.loss, passed.gradients, batch.size + batch.others)
+    return passed.values
 
 
 def minimize(model: CompiledModel, loss: torch.Tensor, samples: Any) -> None:
