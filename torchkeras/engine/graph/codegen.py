@@ -299,8 +299,8 @@ class _Writer:
         comment = f"{unpacked(node.output_shapes)}"
         if Layout.CHANNELS_FIRST in map(self.natural.get, node.output_tensors):
             comment += ", channels first"
-        if hasattr(layer, "_line"):
-            comment = f"{layer._line()} -> {comment}"
+        if hasattr(layer, "_line") and (line := layer._line()):
+            comment = f"{line} -> {comment}"
         return comment
 
     def _activity_losses(self, layer: Layer, outputs: list[KerasTensor], dtype: torch.dtype | None) -> None:

@@ -94,8 +94,8 @@ class Graph:
         for node in self.calls:
             tensor = node.input_tensors[0]
             before = node_of(tensor)
-            calls = (len(self.nodes_of(before.layer)), len(self.nodes_of(node.layer)))
-            if calls == (1, 1) and len(node.input_tensors) == self.uses[tensor] == 1:
+            counts = (len(self.nodes_of(before.layer)), len(self.nodes_of(node.layer)))
+            if counts == (1, 1) and len(node.input_tensors) == self.uses[tensor] == 1:
                 found.append((before, node))
         return found
 
