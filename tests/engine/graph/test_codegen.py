@@ -228,6 +228,16 @@ def test_compiles_as_one_graph(build, training):
     torch.testing.assert_close(torch.compile(model, fullgraph=True, backend="eager")(x), expected)
 
 
+def test_a_line_has_the_shape_of_its_call_as_its_comment():
+    inputs = Input((4,))
+    model = Model(inputs, Lambda(lambda x: x * 2)(torch.relu(Dense(3)(inputs))))
+    assert model.code.splitlines()[1:4] == [
+        "    x = self.dense_a(input_1)  # (None, 3)",
+        "    x = self.operation_relu_a(x)  # torch.relu(x) -> (None, 3)",
+        "    x = self.lambda_a(x)  # (None, 3)",
+    ]
+
+
 def test_an_error_inside_a_layer_shows_the_generated_line():
     model = Model(x := Input((4,)), Dense(2, name="top")(x))
     with pytest.raises(RuntimeError) as error:
