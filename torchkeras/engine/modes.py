@@ -80,7 +80,7 @@ def _stored_too(training: bool, layer: nn.Module) -> Iterator[None]:
 def stored_mode(modules: Sequence[nn.Module], training: bool) -> Iterator[None]:
     """Set the stored mode of modules, and of all inside, within the block, for all threads; then restore it."""
     to_lock: set[int] = set()
-    if not is_compiling():
+    if not (compiled_somewhere() and is_compiling()):
         for module in modules:
             to_lock.update(map(id, all_mode_dependent(module)))
     with _unlocked(to_lock):
@@ -230,7 +230,7 @@ def call_module(layer: AnyLayer, /, *args: Any, **kwargs: Any) -> Any:
 
 def in_its_mode(layer: AnyLayer, function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that computes for a layer, wrapped in `call_in_mode` where a module inside needs that now."""
-    if is_compiling() or not mode_dependent(layer):
+    if (compiled_somewhere() and is_compiling()) or not mode_dependent(layer):
         return function
     return partial(call_in_mode, layer, function)
 

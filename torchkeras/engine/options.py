@@ -129,7 +129,7 @@ def _declared(cls: Any, name: str, field: str, annotation: Any) -> Option | None
 
 
 def declares(cls: type) -> bool:
-    """Whether a class takes options as declared: it has no `__init__`, or one of the form `(*args, **given)`."""
+    """Whether a class takes options as declared: it has no `__init__`, or one of the form `(*args, **kwargs)`."""
     if "__init__" not in cls.__dict__:
         return True
     code = getattr(inspect.unwrap(cls.__dict__["__init__"]), "__code__", None)
@@ -160,8 +160,8 @@ def signature(options: Mapping[str, Option], rest: str) -> inspect.Signature:
     return inspect.Signature([*parameters, inspect.Parameter(rest, inspect.Parameter.VAR_KEYWORD)])
 
 
-def bind(owner: type, options: Mapping[str, Option], args: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
-    """Values for all options from a call's arguments, each read by its rule; removes those that it uses from `given`.
+def bind(owner: type, options: Mapping[str, Option], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Values for all options from a call's arguments, each read by its rule; removes those that it uses from `kwargs`.
 
     Raises TypeError for a missing, doubled or surplus argument and ValueError for a value that breaks its rule.
     """
@@ -169,10 +169,10 @@ def bind(owner: type, options: Mapping[str, Option], args: tuple[Any, ...], give
         raise TypeError(f"{owner.__name__} takes at most {len(options)} positional arguments; found {len(args)}.")
     passed = dict(zip(options, args, strict=False))
     for name, option in options.items():
-        if name in given:
+        if name in kwargs:
             if name in passed:
                 raise TypeError(f"{owner.__name__}: option {name!r} is given twice, by position and by name.")
-            passed[name] = given.pop(name)
+            passed[name] = kwargs.pop(name)
         elif name not in passed and option.default is REQUIRED:
             raise TypeError(f"{owner.__name__}: option {name!r} is missing.")
     values: dict[str, Any] = {}

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
-from torchkeras.base.tracing import compiled_somewhere, is_compiling
+from torchkeras.base.tracing import is_compiling
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -72,7 +72,7 @@ def run(owner: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
 
     Raises ValueError for a module that the code makes at each call and does not store in the layer.
     """
-    if compiled_somewhere() and is_compiling():
+    if is_compiling():
         return function(*args, **kwargs)
     if _HOOK.handle is None:
         _HOOK.handle = register_module_parameter_registration_hook(_note_module)

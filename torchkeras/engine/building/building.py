@@ -46,9 +46,8 @@ HOLDERS = (Tensor, list, tuple, dict)
 NOT_USERS = ENGINES_OWN | TORCHS_OWN  # attributes
 _deferred: ContextVar[bool] = ContextVar("deferred", default=False)
 _making = threading.RLock()  # threads that call one layer or model for the first time build it once
-_waiting: ContextVar[list[AnyLayer] | None] = ContextVar(
-    "waiting", default=None
-)  # built in a first run, without values
+# The layers that a first run has built, and that have no values yet.
+_waiting: ContextVar[list[AnyLayer] | None] = ContextVar("waiting", default=None)
 
 
 @contextmanager

@@ -125,7 +125,7 @@ def _buffers_restored(module: nn.Module) -> Iterator[None]:
     try:
         yield
     finally:
-        for buffers, old in before:  # of a script module they have no `get`
+        for buffers, old in before:
             for name, tensor in old.items():
-                if name not in buffers or buffers[name] is not tensor:
+                if name not in buffers or buffers[name] is not tensor:  # those of a script module have no `get`
                     buffers[name] = tensor

@@ -125,7 +125,7 @@ def _add_to_every_step(layer: AnyLayer, loss: Any) -> None:
 
 
 def copied_losses(layer: AnyLayer) -> tuple[LossOfWeights, ...]:
-    """The losses of weights that a copy gets. Functions stay behind: they compute from the original's weights."""
+    """The losses of weights that a copy gets. Functions are not copied: they compute from the original's weights."""
     losses = layer._losses_of_weights
     found = tuple(loss for loss in losses if isinstance(loss.compute, partial))
     if len(found) < len(losses):

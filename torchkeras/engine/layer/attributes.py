@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import Any
@@ -17,46 +17,64 @@ from torchkeras.engine.weights.weight import Variable, Weight
 
 # The values of class attributes that an attribute of a layer may replace.
 DATA = (type(None), bool, int, float, str, tuple, list, dict, set)
-METHODS = (FunctionType, MethodType)
 
 
 def check_name(layer: AnyLayer, name: str, value: Any, declared: Any) -> None:
     """Raise AttributeError for an attribute that would hide a member of the class, or that nothing would read."""
-    what = f"{type(layer).__name__} {layer.__dict__['name']!r}" if "name" in layer.__dict__ else type(layer).__name__
-    if isinstance(declared, Weight):
-        _check_no_weight(layer, what, name, value, declared)
-    elif isinstance(declared, property) and declared.fset is None:
-        raise AttributeError(
-            f"{what}: {name!r} is a property and cannot be set; for an attribute of your own take another name."
-        )
-    elif isinstance(declared, METHODS) and not name.startswith("_"):
-        _check_no_method(layer, what, name, value)
+    for kind, check in CHECKS.items():
+        if isinstance(declared, kind):
+            check(layer, name, value, declared)
 
 
-def _check_no_weight(layer: AnyLayer, what: str, name: str, value: Any, declared: Weight) -> None:
+def _named(layer: AnyLayer) -> str:
+    """How errors name a layer, which may not have its name yet."""
+    kind = type(layer).__name__
+    return f"{kind} {layer.__dict__['name']!r}" if "name" in layer.__dict__ else kind
+
+
+def _check_weight(layer: AnyLayer, name: str, value: Any, declared: Weight) -> None:
     if layer._is_users and layer._built_for is None:
         return
     if added_as(layer, value) is not None or (value is None and layer.built and not declared.applies(layer)):
         return
     raise AttributeError(
-        f"{what}: {name!r} is a weight of its modules, and another object under its name would not "
+        f"{_named(layer)}: {name!r} is a weight of its modules, and another object under its name would not "
         "compute. layer.set_weights sets its values; to share weights, call one layer several times, or "
         f"set layer.{declared.paths[0]}."
     )
 
 
-def _check_no_method(layer: AnyLayer, what: str, name: str, value: Any) -> None:
+def _check_property(layer: AnyLayer, name: str, value: Any, declared: property) -> None:
+    if declared.fset is None:
+        raise AttributeError(
+            f"{_named(layer)}: {name!r} is a property and cannot be set; for an attribute of your own take another "
+            "name."
+        )
+
+
+def _check_method(layer: AnyLayer, name: str, value: Any, declared: Any) -> None:
+    if name.startswith("_"):
+        return
     ours = any(name in vars(base) and installed(base.__module__) for base in type(layer).__mro__)
     if ours and (isinstance(value, nn.Module) or not callable(value)):
         raise AttributeError(
-            f"{what}: the attribute {name!r} would hide the method of that name: give it another name, such as "
-            f"{name}_1."
+            f"{_named(layer)}: the attribute {name!r} would hide the method of that name: give it another name, such "
+            f"as {name}_1."
         )
     if name == "call" and not layer._by_call:
         raise AttributeError(
-            f"{what}: it computes by forward, so that a call put into its place would do nothing: set "
+            f"{_named(layer)}: it computes by forward, so that a call put into its place would do nothing: set "
             "forward, or make a subclass with a call."
         )
+
+
+# By the kind of what the class has under the name.
+CHECKS: Mapping[type, Callable[..., None]] = {
+    Weight: _check_weight,
+    property: _check_property,
+    FunctionType: _check_method,
+    MethodType: _check_method,
+}
 
 
 def added_as(layer: AnyLayer, value: Any) -> Variable | None:

@@ -131,9 +131,10 @@ def _check_types(layer: AnyLayer, tensors: list[Any]) -> None:
     if layer.input_spec is None:
         return
     for index, (tensor, spec) in enumerate(zip(tensors, as_list(layer.input_spec), strict=False)):
-        if spec is not None and spec.dtype is not None and dtype_of(spec.dtype) != tensor.dtype:
+        expected = getattr(spec, "dtype", None)  # a spec may be None
+        if expected is not None and dtype_of(expected) != tensor.dtype:
             raise ValueError(
-                f"Input {index} is incompatible with layer {layer.name}: expected dtype={spec.dtype}, "
+                f"Input {index} is incompatible with layer {layer.name}: expected dtype={expected}, "
                 f"found dtype={dtype_name(tensor.dtype)}"
             )
 

@@ -158,17 +158,21 @@ def by_hand(layer: AnyLayer) -> Iterator[str]:
         if "forward" in vars(module):
             yield f"{path or 'it'} has a forward of its own"
         if type(module) is type(made):
-            for name, value in _plain_attributes(made).items():
-                found = vars(module).get(name)
-                if name[0] != "_" and found != value:
-                    yield f"{path} has {name} {found!r}, and {value!r} by its options"
+            for name, value in _new_attributes(module, made).items():
+                if name[0] != "_":
+                    yield f"{path} has {name} {vars(module).get(name)!r}, and {value!r} by its options"
         elif not installed(type(module).__module__):
             yield f"{path} is of the class {type(module).__name__}"
 
 
-def _plain_attributes(module: nn.Module) -> dict[str, Any]:
-    """The attributes that an option may have set: numbers and texts alone."""
-    return {name: value for name, value in vars(module).items() if name not in NOT_MADE and _is_plain(value)}
+def _new_attributes(before: nn.Module, after: nn.Module) -> dict[str, Any]:
+    """The attributes that an option may have set, numbers and texts alone, where they differ from those before."""
+    old = vars(before)
+    return {
+        name: value
+        for name, value in vars(after).items()
+        if name not in NOT_MADE and _is_plain(value) and old.get(name) != value
+    }
 
 
 def _take_over(module: Any, before: Any, after: nn.Module) -> None:
@@ -176,9 +180,7 @@ def _take_over(module: Any, before: Any, after: nn.Module) -> None:
     # Not for a module of the user's, nor where the option changes its class: the layer reads the option at each call.
     if not type(module) is type(before) is type(after):
         return
-    for name, value in _plain_attributes(after).items():
-        if vars(before).get(name) != value:
-            module.__dict__[name] = value
+    module.__dict__.update(_new_attributes(before, after))
     for name, constant in after._buffers.items():
         mine = module._buffers.get(name)
         if constant is not None and mine is not None and not constant.is_meta:

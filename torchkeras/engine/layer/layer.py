@@ -188,12 +188,12 @@ class Layer(BaseLayer):
         )
         return self
 
-    def __init__(self, *args: Any, **given: Any):
-        args, given = layer_arguments(type(self), self._options, args, given)
+    def __init__(self, *args: Any, **kwargs: Any):
+        args, kwargs = layer_arguments(type(self), self._options, args, kwargs)
         if self._changed_defaults:
-            self._options_given = frozenset((*list(self._options)[: len(args)], *given))
-        values = options.bind(type(self), self._options, args, given)
-        self._set_name(name=given.pop("name", None))  # first: the errors about other options show it
+            self._options_given = frozenset((*list(self._options)[: len(args)], *kwargs))
+        values = options.bind(type(self), self._options, args, kwargs)
+        self._set_name(name=kwargs.pop("name", None))  # first: the errors about other options show it
         for option, value in values.items():
             field = self._options[option].field
             if not (self._is_users or isinstance(value, (nn.Module, Tensor))):
@@ -202,7 +202,7 @@ class Layer(BaseLayer):
                 setattr(self, field, value)
             else:
                 keep_option(self, field, value)
-        self._set_base_options(**given)
+        self._set_base_options(**kwargs)
 
     def _set_name(self, *, name: str | None = None) -> None:
         kind = type(self).__name__
@@ -221,9 +221,9 @@ class Layer(BaseLayer):
         input_dim: int | None = None,
         input_length: int | None = None,
         weights: Sequence[Any] | None = None,
-        **given: Any,
+        **others: Any,
     ) -> None:
-        """Set the options that every layer has, but its name. `given`: Keras 1's `input_dtype`, and unknown ones."""
+        """Set the options that every layer has, but its name. `others`: Keras 1's `input_dtype`, and unknown ones."""
         kind = type(self).__name__
         self.batch_input_shape = None
         try:
@@ -235,14 +235,14 @@ class Layer(BaseLayer):
                 self._policy, self._tells_policy = policy_of(dtype), True
         except ValueError as error:
             raise ValueError(f"{kind} {self.name!r}: {error}") from error
-        if "input_dtype" in given:
-            self.input_dtype = dtype_name(dtype_of(given.pop("input_dtype") or config.floatx()))
+        if "input_dtype" in others:
+            self.input_dtype = dtype_name(dtype_of(others.pop("input_dtype") or config.floatx()))
         self.__dict__["_initial_weights"] = weights
         if trainable is not True:
             self.trainable = trainable
-        if given:
+        if others:
             common = ("name", "trainable", "dtype", "input_shape", "batch_input_shape")
-            refuse_unknown(kind, given, (*self._options, *common))
+            refuse_unknown(kind, others, (*self._options, *common))
 
     # --- attributes --------------------------------------------------------------------------------------------------
 
@@ -398,7 +398,7 @@ class Layer(BaseLayer):
             initializer (name, Initializer or None, default None): the first values; None is "glorot_uniform".
             regularizer (name, Regularizer or None, default None): a penalty, added to the loss.
             trainable (bool, default True): whether training changes it; otherwise it is a buffer.
-            constraint (name, Constraint or None, default None): a function of the weight that follows each update.
+            constraint (name, Constraint or None, default None): a function applied to the weight after each update.
             name (text or None, default None): the name of the weight; None is `weight_0` and so on.
 
         Returns:
@@ -493,7 +493,7 @@ class Layer(BaseLayer):
             A mask or None; a list for several outputs.
 
         Errors:
-            TypeError: the input of a layer that supports no mask has one.
+            TypeError: the input has a mask, and the layer does not support masking.
         """
         if self.supports_masking:
             return mask
@@ -517,7 +517,7 @@ class Layer(BaseLayer):
             >>> Conv2D(8, 3).compute_output_shape((None, 28, 28, 1))
             (None, 26, 26, 8)
         """
-        if self._is_users and output_shapes.overrides(self, "compute_output_shape"):
+        if output_shapes.overrides(self, "compute_output_shape"):
             # Called by `super()`: as in Keras, the default is the shape of the input.
             bases = type(self).__mro__[: type(self).__mro__.index(Layer)]
             if not any(map(is_own, bases)):
