@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from torchkeras.base.rules import Rule, is_integer, optional, rule
+from torchkeras.base.torch_tables import own_modules
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.hook_free_calls import called
 from torchkeras.engine.options import Activation, Called
@@ -98,7 +99,7 @@ class EinsumDense(KernelLayer):
         min_input_ndim = 2
 
         def hook_free(self) -> Callable[..., Any]:
-            layer, inside = self.layer, self.layer._modules
+            layer, inside = self.layer, own_modules(self.layer)
 
             def run(inputs: Tensor) -> Any:
                 product: Any = inside["product"]

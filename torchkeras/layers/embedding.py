@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from torchkeras.base.rules import INTEGERS, is_integer, optional, rule
+from torchkeras.base.torch_tables import own_modules
 from torchkeras.base.tracing import traced
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
@@ -134,7 +135,7 @@ class Embedding(Layer):
         indices = property(lambda self: self.layer.input_dim)  # type: ignore[assignment]
 
         def hook_free(self) -> Callable[..., torch.Tensor]:
-            layer, inside = self.layer, self.layer._modules
+            layer, inside = self.layer, own_modules(self.layer)
 
             def run(inputs: torch.Tensor, training: bool | None = None) -> torch.Tensor:
                 if layer.dropout or inputs.dtype not in INDICES:

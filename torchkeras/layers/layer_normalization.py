@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from torchkeras import initializers
 from torchkeras.base.rules import INTEGERS, Rule, integers, rule
+from torchkeras.base.torch_tables import own_modules
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import NEWER, NotNegative
@@ -41,7 +42,7 @@ class AlongAxes(Layer, abstract=True):
         keeps_shape = True
 
         def hook_free(self) -> Callable[..., Tensor]:
-            layer, inside = self.layer, self.layer._modules
+            layer, inside = self.layer, own_modules(self.layer)
             if list(layer.axis) != [-1]:
                 return layer.forward  # type: ignore[no-any-return]
 

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from torchkeras.base.torch_tables import own_modules
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.options import OptionalSizes, Sizes
 from torchkeras.engine.symbolic.tensor import Shape
@@ -97,7 +98,7 @@ class Pooling(Spatial, abstract=True):
             return layer._windowed(input_shape, input_shape[axis_of_channels(layer)], layer.pool_size, layer.strides)
 
         def hook_free(self) -> Callable[..., torch.Tensor]:
-            layer, inside = self.layer, self.layer._modules
+            layer, inside = self.layer, own_modules(self.layer)
             return lambda inputs: layer.forward(inputs) if layer._pads else inside["pool"].forward(inputs)
 
 

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd import Function
 
+from torchkeras.base.torch_tables import own_modules
 from torchkeras.base.tracing import exporting, is_compiling, is_island, traced
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.hook_free_calls import has_hooks
@@ -124,7 +125,7 @@ class TorchRecurrent(Recurrent, abstract=True):
         sets_mode_of = tuple(MODULES)
 
         def hook_free(self) -> Callable[..., Any]:
-            layer, inside, kind = self.layer, self.layer._modules, MODULES[self.layer.submodule]
+            layer, inside, kind = self.layer, own_modules(self.layer), MODULES[self.layer.submodule]
             if not layer._is_one_kernel:
                 return layer.forward
             made: Any = inside[layer.submodule]

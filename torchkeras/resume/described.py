@@ -19,6 +19,7 @@ from torchkeras.data.sources import Source
 from torchkeras.engine.fit.training import EARLIER, OF_STATE
 from torchkeras.engine.graph.layer_calls import Way
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.trace import graph_if_any, is_connected
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.optimizers.torch_optimizer import OWN_OPTIONS
 from torchkeras.resume import earlier_code
@@ -121,7 +122,7 @@ def of_model(model: Any, deep: bool = False) -> dict[str, Any]:
     places: dict[str, str] = {}
     calls, layers = [], []
     for module in dict.fromkeys(module for network in networks for module in network.modules()):
-        if isinstance(module, Network) and module._is_connected and module._graph is not None:
+        if isinstance(module, Network) and is_connected(module) and graph_if_any(module) is not None:
             calls += _code(module, places).split("\n")
             layers += [{"class": type(module).__name__, **code_of(type(module))}] if deep else []
         else:

@@ -32,7 +32,7 @@ from torchkeras.engine.dtypes import agree_on_policy
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.options import CONSTRAINT, INITIALIZER, REGULARIZER
 from torchkeras.engine.shapes.input_spec import InputSpec
-from torchkeras.engine.symbolic.tensor import Shape, as_list
+from torchkeras.engine.symbolic.tensor import Shape, as_list, calls_of
 from torchkeras.engine.users_code import CODE, Made
 from torchkeras.engine.weights.expressions import refuse_frozen
 from torchkeras.engine.weights.freezing import follow_trainable
@@ -249,7 +249,7 @@ def _sizes(name: str, shape: Any) -> tuple[Any, ...]:
 
 def _refuse_in_call(layer: AnyLayer, name: str | None) -> None:
     """Raise ValueError for a weight that the layer's code makes in a call after the first."""
-    if CODE.owner is layer and (layer._call_nodes or layer._taken_plainly):
+    if CODE.owner is layer and (calls_of(layer) or layer._taken_plainly):
         raise ValueError(
             f"{type(layer).__name__} {layer.name!r}: its code makes the weight {name!r} in a call, and each call "
             "makes another: make weights in __init__ or build."

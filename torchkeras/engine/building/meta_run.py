@@ -15,6 +15,7 @@ from torch.utils._device import DeviceContext
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_map_only
 
+from torchkeras.base.torch_tables import own_buffers
 from torchkeras.engine.users_code import CODE
 
 META = torch.device("meta")
@@ -121,7 +122,7 @@ def off_meta() -> Iterator[None]:
 @contextmanager
 def _buffers_restored(module: nn.Module) -> Iterator[None]:
     """Put back, after the block, the buffers that it has replaced."""
-    before = [(inside._buffers, dict(inside._buffers)) for inside in module.modules()]
+    before = [(own_buffers(inside), dict(own_buffers(inside))) for inside in module.modules()]
     try:
         yield
     finally:

@@ -17,6 +17,7 @@ from torchkeras.data.batch import Batch
 from torchkeras.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.dtypes import widened
 from torchkeras.engine.fit.model_data import Intake
+from torchkeras.engine.graph.call_forms import device_of
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.step import step
 from torchkeras.engine.step.compiled_model import NO_LOSS, Values
@@ -63,7 +64,7 @@ class OwnSteps:
         data = data_of(batch) if batch.raw is None else batch.raw
         with torch.set_grad_enabled(kind == "train"), ADDED.one_pass(), self._stepping(batch):
             found = on_batch(what, batch, partial(step, data))
-        return _numbers(what, found, training.ready().kept, training.model._device)
+        return _numbers(what, found, training.ready().kept, device_of(training.model))
 
     @contextmanager
     def _stepping(self, batch: Batch) -> Iterator[None]:
@@ -162,7 +163,7 @@ class OwnSteps:
                 raise ValueError(
                     f"{method}: {name} must be {expected} tensor(s), for {model.name!r}; found {len(found)}."
                 )
-        in_region = torch.is_autocast_enabled(model._device.type)
+        in_region = torch.is_autocast_enabled(device_of(model).type)
         for index in range(len(outputs)) if in_region else training.ready().widened:
             outputs[index] = widened(outputs[index])
         return [(t, true[k], outputs[t.index], weights[k]) for k, t in enumerate(targets)]

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from torchkeras.base.annexes import annex
+from torchkeras.engine.graph.call_forms import device_of
 from torchkeras.world import processes
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def joined_by(training: Training) -> OneProcess:
             "Start the script by torchrun --nproc-per-node=2, make a group by "
             "torch.distributed.init_process_group, or leave distribute out, and one process trains alone."
         )
-    return annex("processes").Processes(training.model._device, training.options)  # type: ignore[no-any-return]
+    return annex("processes").Processes(device_of(training.model), training.options)  # type: ignore[no-any-return]
 
 
 def refuse_compiling(jit_compile: Any, cuda_graph: Any, why: str) -> None:

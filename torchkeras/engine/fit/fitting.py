@@ -25,6 +25,7 @@ from torchkeras.engine.fit.model_data import Intake
 from torchkeras.engine.fit.opening import check_unwrapped, hooks_of, source_of, validation_of
 from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counted_apart
+from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.speed.auto_compile import Auto
 from torchkeras.engine.step.targets import check_units
 from torchkeras.resume.run import ResumableRun
@@ -80,7 +81,7 @@ def fit(
     )
     compiled, names = training.ready(), training.model.metrics_names
     if compiled.targets:
-        check_units(compiled.network._graphed, compiled.targets)
+        check_units(graph_of(compiled.network), compiled.targets)
     outer = _Outer(training)
     history = model.history = History()
     hooks = hooks_of(training, callbacks, source, verbose, epochs, validation is not None, history)

@@ -11,8 +11,10 @@ from torchkeras.engine.fit.symbolic_scores import Scores
 from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor
+from torchkeras.engine.users_code import is_users
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
@@ -94,7 +96,7 @@ def warn_of_added(training: Training) -> None:
     owners: set[Any] = {model}
     for layer in model.layers:
         if not isinstance(layer, Network):
-            owners.update(each for each in layer.modules() if isinstance(each, Layer) and not each._is_users)
+            owners.update(each for each in layer.modules() if isinstance(each, Layer) and not is_users(each))
     count = len(added.losses) + sum(len(owner._losses_of_weights) for owner in owners)
     parts = [f"the metric {name!r}" for name in added.metrics]
     if count:
@@ -127,7 +129,7 @@ def added_state(training: Training) -> dict[str, Any]:
 def take_added_state(training: Training, losses: int, metrics: list[str]) -> None:
     """The inverse, for a model that has the whole graph: its last outputs are so many losses, then these metrics."""
     model = training.model
-    whole = model._graphed
+    whole = graph_of(model)
     count = len(whole.outputs) - losses - len(metrics)  # of the model's own outputs
     added = whole.outputs[count:]
     model._graph = trace.trace(whole.inputs, whole.outputs[:count])

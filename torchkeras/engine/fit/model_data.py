@@ -13,8 +13,9 @@ from torchkeras.data import checks, sample_weights
 from torchkeras.data.batch import Batch
 from torchkeras.data.raw_batch import mapped, samples_in
 from torchkeras.data.target_kinds import AS_GIVEN, CLASSES, SOME_CLASSES
-from torchkeras.engine.graph.call_forms import float_type, in_order, is_by_name, type_of
+from torchkeras.engine.graph.call_forms import float_type, in_order, input_form_of, is_by_name, output_form_of, type_of
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.trace import has_own_code, is_connected
 from torchkeras.engine.step.targets import by_output
 from torchkeras.engine.symbolic.tensor import as_list
 
@@ -57,9 +58,9 @@ class Intake:
     def _connected(self, x: Any) -> Any:
         """The inputs as a list where the model has them in a form of its own; the model is built if it is not yet."""
         network = self.network
-        if not network._is_connected:
+        if not is_connected(network):
             self._build(x)
-        form = network._input_form
+        form = input_form_of(network)
         if form is None or is_by_name(form, network.input_names, x):
             return x
         return in_order(form, x, network.inputs, f"{describe(network)}: x")
@@ -111,7 +112,7 @@ class Intake:
         if y is None:
             y = self.training.model.target_tensors
         y = self._by_output(y)
-        form = network._output_form
+        form = output_form_of(network)
         if form is not None and y is not None and not (isinstance(y, Mapping) and set(y) <= set(names)):
             y = in_order(form, y, network.outputs, f"{describe(network)}: y")
         if not targets and self.is_free:
@@ -156,7 +157,7 @@ class Intake:
 
 def fixed_batch_size(network: Network) -> int | None:
     """The batch size that some input of a model has fixed; None for a model without a graph."""
-    if not network._is_connected or (network._graph is None and network._has_own_code):
+    if not is_connected(network) or (network._graph is None and has_own_code(network)):
         return None
     sizes = (tensor.shape[0] for tensor in network.inputs)
     return next((size for size in sizes if size is not None), None)

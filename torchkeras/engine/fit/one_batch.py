@@ -14,6 +14,7 @@ from torchkeras.engine.fit.opening import check_batches, check_unwrapped
 from torchkeras.engine.fit.sums import ordered
 from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counting
+from torchkeras.engine.graph.call_forms import device_of
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.one_process import OneProcess
@@ -59,7 +60,7 @@ def _one_batch(training: Training, method: str, x: Any, y: Any, sample_weight: A
     check_unwrapped(training.model, method)
     training.check_compiled()
     arrays = Intake(training, class_weight).arrays(x, y, sample_weight)
-    data = ArrayData(*arrays, device=training.model._device)
+    data = ArrayData(*arrays, device=device_of(training.model))
     check_batches(training, len(data), len(data), method)
     return next(data.batches(len(data), "sequential"))
 

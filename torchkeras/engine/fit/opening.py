@@ -15,6 +15,8 @@ from torchkeras.callbacks.torch_scheduler import SCHEDULERS, TorchScheduler
 from torchkeras.data import checks
 from torchkeras.data.sources import Source, open_source
 from torchkeras.engine.fit.model_data import Intake, describe, fixed_batch_size
+from torchkeras.engine.graph.call_forms import device_of
+from torchkeras.engine.graph.trace import is_connected
 from torchkeras.world import processes
 
 if TYPE_CHECKING:
@@ -57,11 +59,11 @@ def source_of(intake: Intake, x: Any, y: Any = None, sample_weight: Any = None, 
     if batch_size is not None:
         checks.check_count(method, "batch_size", batch_size, least=1)
     source = open_source(
-        x, y, sample_weight, **options, prepare=intake.batch, check_arrays=intake.arrays, device=model._device,
+        x, y, sample_weight, **options, prepare=intake.batch, check_arrays=intake.arrays, device=device_of(model),
         default_batch_size=fixed_batch_size(model) or BATCH_SIZE, part=training.processes.dividing.part,
     )  # fmt: skip
     raw = options.get("raw", False)
-    if not model._is_connected and not (raw and training.is_alone):
+    if not is_connected(model) and not (raw and training.is_alone):
         _build_for(training, source, method)
     if raw:
         source.give_raw(intake.raw)

@@ -35,9 +35,10 @@ from torchkeras.engine.fit.symbolic_scores import Scores, refuse
 from torchkeras.engine.fit.training_config import compile_arguments
 from torchkeras.engine.fit.turns import Turn
 from torchkeras.engine.fit.watched import Changing, ChangingWeights
+from torchkeras.engine.graph.call_forms import device_of
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.subclassed import OwnCode
-from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.graph.trace import Graph, graph_if_any
 from torchkeras.engine.layer.added_losses import add_activity_losses
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.layer import Layer
@@ -205,7 +206,7 @@ class Training:
     @property
     def is_alone(self) -> bool:
         """Whether only code and step of the class train it: then no shapes, outputs or graph are needed."""
-        if self.own_code is None or self.model._graph is not None or not self.has_own("train_step"):
+        if self.own_code is None or graph_if_any(self.model) is not None or not self.has_own("train_step"):
             return False
         asked = self.model.loss, self.model.metrics, self.model.weighted_metrics
         return not any((*asked, self.added.losses, self.added.metrics))
@@ -344,7 +345,7 @@ def _settled_alone(training: Training) -> CompiledModel:
     """
     model = training.model
     if not model._is_settled:
-        move_modules(model, model._device)
+        move_modules(model, device_of(model))
     variables = model.trainable_weights
     parameters = [tensor for each in variables for tensor in each.tensors]
     _bind_optimizer(training, variables, parameters, [])
@@ -383,7 +384,7 @@ def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledMo
         raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
     further = len(scores.outputs) + len(added.losses) + len(added.metrics)  # outputs, after the model's own
     own = graph.outputs[: len(graph.outputs) - further]
-    has_masks = any(tensor._keras_mask is not None for tensor in own)
+    has_masks = any(tensor.mask is not None for tensor in own)
     guard = _guard(training)
     constrained, scaling = _constrained(training, variables), _loss_scale(training, mixed, guard)
     asked = _with_activity_regularizer(network)
@@ -399,7 +400,7 @@ def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledMo
         added_metrics=list(added.metrics),
         fed=list(scores.targets),
         own_loss=own_loss,
-        ends=(model, network, *(graph.outputs[target.index]._keras_history.layer for target in targets)),
+        ends=(model, network, *(graph.outputs[target.index].history.layer for target in targets)),
         widened=tuple(k for k, each in enumerate(graph.outputs) if mixed and each.dtype in HALF_TYPES),
         guard=guard,
         scaling=scaling,
@@ -596,7 +597,7 @@ def _guard(training: Training) -> Guard | None:
     policy = training.options.on_nonfinite
     if policy is None:
         return None
-    return Guard(policy, Changing(training), training.model._device, training.processes.looks_at_each_batch)
+    return Guard(policy, Changing(training), device_of(training.model), training.processes.looks_at_each_batch)
 
 
 def _loss_scale(training: Training, mixed: list[Any], guard: Guard | None) -> LossScale | None:
@@ -606,7 +607,7 @@ def _loss_scale(training: Training, mixed: list[Any], guard: Guard | None) -> Lo
     """
     if all(layer.compute_dtype != "float16" for layer in mixed):
         return None
-    return LossScale(ChangingWeights(training), training.model._device, guard is not None)
+    return LossScale(ChangingWeights(training), device_of(training.model), guard is not None)
 
 
 # --- activity regularizers -------------------------------------------------------------------------------------------

@@ -8,14 +8,16 @@ from typing import Any
 from torch import Tensor
 
 from torchkeras import losses as loss_functions, metrics as metric_functions, optimizers
+from torchkeras.engine.graph.call_forms import output_form_of
 from torchkeras.engine.graph.network import output_layer_names
+from torchkeras.engine.graph.trace import has_own_code
 from torchkeras.engine.step.targets import by_output
 from torchkeras.engine.symbolic.tensor import as_list
 
 
 def training_config(model: Any, as_lists: bool = False) -> dict[str, Any]:
     """How a model was compiled, as plain data. `as_lists`: as for Keras 2, which has no outputs in dicts."""
-    as_lists = several_of_one_layer(model) or (as_lists and model._output_form is not None)
+    as_lists = several_of_one_layer(model) or (as_lists and output_form_of(model) is not None)
     return {
         "optimizer_config": optimizers.serialize(model.optimizer),
         "loss": _serialized(_compile_option(model, "loss", as_lists), loss_functions.serialize),
@@ -53,7 +55,7 @@ def _number(weight: Any) -> Any:
 
 def several_of_one_layer(model: Any) -> bool:
     """Whether a model of the functional API has several outputs of one layer."""
-    if model._has_own_code:
+    if has_own_code(model):
         return False
     layers = output_layer_names(model)
     return len(set(layers)) < len(layers)

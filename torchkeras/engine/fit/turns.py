@@ -16,6 +16,7 @@ import torch
 
 from torchkeras.base.forks import remake_thread_pool
 from torchkeras.base.malloc import keep_freed
+from torchkeras.engine.graph.call_forms import device_of
 from torchkeras.engine.modes import in_mode, stored_mode
 from torchkeras.engine.step.step import AS_IT_IS
 
@@ -64,7 +65,7 @@ def computing(training: Training, trains: bool, device: torch.device | None = No
 
     `device`: that of the weights, from a caller that knows it.
     """
-    if (device or training.model._device).type == "cpu":
+    if (device or device_of(training.model)).type == "cpu":
         remake_thread_pool()
         keep_freed()
     if not trains:

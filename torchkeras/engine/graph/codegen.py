@@ -22,6 +22,7 @@ import torch
 
 from torchkeras.base.naming import Unused
 from torchkeras.base.nested import POSITIONAL, TensorSlot, is_flat, leaves, of_first
+from torchkeras.base.torch_tables import own_modules
 from torchkeras.engine.dtypes import cast_type, is_mixed, typed
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.functions.call_text import PLAIN, literal
@@ -30,6 +31,7 @@ from torchkeras.engine.graph.trace import Graph, infer_again, layer_names
 from torchkeras.engine.shapes.output_shapes import overrides
 from torchkeras.engine.symbolic.axis_order import Layout, axis_channels_first, to_channels_first, to_keras
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, index_of, node_of, unpacked
+from torchkeras.engine.users_code import is_users
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -92,7 +94,7 @@ def masks_of(graph: Graph, masked: tuple[bool, ...]) -> dict[KerasTensor, KerasT
     Raises TypeError when a mask arrives at a layer that supports none.
     """
     if not any(masked):
-        return {tensor: tensor._keras_mask for node in graph.nodes for tensor in node.output_tensors}
+        return {tensor: tensor.mask for node in graph.nodes for tensor in node.output_tensors}
     masks = [
         KerasTensor(tensor.shape[:2], torch.bool) if has_mask else None
         for tensor, has_mask in zip(graph.inputs, masked, strict=True)
@@ -201,7 +203,7 @@ class _Writer:
         first_mask = _first_argument(node, _mask_slots(masks, uses))
         text = f"{self._callable(node.layer, Way.MASK)}({first}, {first_mask})"
         if len(node.output_tensors) > 1:
-            text = f"{text}[{tensor._keras_history.tensor_index}]"
+            text = f"{text}[{tensor.history.tensor_index}]"
         return self._computed(text, *uses, region="")
 
     # --- nodes ------------------------------------------------------------------------------------------------------
@@ -335,7 +337,7 @@ class _Writer:
         if not facts_of(node.layer).commutes_with_relu:
             return False
         (tensor,) = node.input_tensors
-        maker = tensor._keras_history.layer
+        maker = tensor.history.layer
         if node.has_own_mode or node_of(tensor).has_own_mode:
             return False
         return facts_of(maker).before_relu() is not None and self._has_one_use(tensor) and tensor not in self.raw
@@ -348,11 +350,11 @@ class _Writer:
 
     def _is_spare(self, tensor: KerasTensor) -> bool:
         """Whether the one node that uses a tensor may change it in place."""
-        return facts_of(tensor._keras_history.layer).overwritable and self._has_one_use(tensor)
+        return facts_of(tensor.history.layer).overwritable and self._has_one_use(tensor)
 
     def _has_one_use(self, tensor: KerasTensor) -> bool:
         """Whether nothing but one node uses a tensor."""
-        penalized = _has_activity_penalty(tensor._keras_history.layer)
+        penalized = _has_activity_penalty(tensor.history.layer)
         return self.graph.uses[tensor] == 1 and self.masks[tensor] is None and not penalized
 
     def _nested_call(self, node: Node, call: str, uses: list[int], made: list[int]) -> None:
@@ -423,7 +425,7 @@ def _typed_call(node: Node, call: str, mixed: bool) -> str:
 def runs_in_mode(node: Node) -> bool:
     """Whether a call says that all in the layer is in training or not, rather than the layer's own code alone."""
     return "training" in node.arguments and (
-        "training" not in node.layer._call_parameters or (bool(node.layer._modules) and node.layer._is_users)
+        "training" not in node.layer._call_parameters or (bool(own_modules(node.layer)) and is_users(node.layer))
     )
 
 

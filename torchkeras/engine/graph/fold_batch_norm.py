@@ -19,11 +19,13 @@ from torch import Tensor, nn
 
 from torchkeras.activations import linear
 from torchkeras.base.function_values import attributes_of
+from torchkeras.base.torch_tables import own_modules
 from torchkeras.engine.dtypes import is_mixed
 from torchkeras.engine.facts import OWN_PACKAGE, facts_of, is_own
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.hook_free_calls import HookFreeCalls, has_hooks
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import Node
 
@@ -87,8 +89,8 @@ def merged(network: Network, samples: float = inf) -> Network:
         instead[fold.layer], instead[fold.norm] = fold.both, NOTHING
     for inner in _inner_networks(network).values():
         instead[inner] = merged(inner, samples)
-    modules = {key: instead.get(module, module) for key, module in network._modules.items()}
-    if all(map(is_, modules.values(), network._modules.values())):
+    modules = {key: instead.get(module, module) for key, module in own_modules(network).items()}
+    if all(map(is_, modules.values(), own_modules(network).values())):
         return network
     # It shares the functions of the network itself, whose layers the graph has, and runs them over its own.
     return _like(network, _modules=modules)
@@ -102,7 +104,7 @@ def frozen(network: Network, copied: dict[int, Any] | None = None) -> Network:
     copied = {} if copied is None else copied
     if not _is_its_graph(network):
         return copy.deepcopy(network, copied).requires_grad_(False)
-    layers, inner_networks = network._graphed.layers, _inner_networks(network)
+    layers, inner_networks = graph_of(network).layers, _inner_networks(network)
     both: dict[Layer, Layer] = {}
     gaps: dict[int, int] = {}
     for fold in folds(network):
@@ -115,25 +117,25 @@ def frozen(network: Network, copied: dict[int, Any] | None = None) -> Network:
         else:
             copies.append(copy.deepcopy(both.get(layer, layer), copied))
     made = Network(name=network.name)
-    made._take(trace.rebuild(copies, trace.bridged(trace.edges(network._graphed), gaps)))
+    made._take(trace.rebuild(copies, trace.bridged(trace.edges(graph_of(network)), gaps)))
     return made.requires_grad_(False)
 
 
 def _inner_networks(network: Network) -> dict[Layer, Network]:
     """The networks directly inside one that follow its mode."""
-    layers = network._graphed.layers
+    layers = graph_of(network).layers
     return {each: each for each in layers if isinstance(each, Network) and not _has_own_mode(network, each)}
 
 
 def _has_own_mode(network: Network, layer: Layer) -> bool:
     """Whether some call of a layer has a `training` of its own."""
-    return any("training" in node.arguments for node in network._graphed.nodes_of(layer))
+    return any("training" in node.arguments for node in graph_of(network).nodes_of(layer))
 
 
 def folds(network: Network, samples: float = inf) -> list[Fold]:
     """What can be folded in a network in evaluation, and is worth it for so many samples."""
     found = []
-    for before, node in network._graphed.chained:
+    for before, node in graph_of(network).chained:
         values = samples * _size(node) - CALLS_WORTH  # the most that a kernel may have, which is scaled
         if values >= 0 and _can_join(before, node) and (fold := _fold(before, node, values)) is not None:
             found.append(fold)
@@ -153,11 +155,11 @@ def _can_join(before: Node, node: Node) -> bool:
     return (
         _says(norm, "affine")
         and _says(layer, "product")
-        and type(layer._modules.get(facts_of(layer).product)) in OUTPUT_AXES
+        and type(own_modules(layer).get(facts_of(layer).product)) in OUTPUT_AXES
         and layer.activation is linear
         and not any(map(is_mixed, (layer, norm)))  # whose kernels are cast to less range
         and layer.activity_regularizer is None
-        and tensor._keras_mask is None
+        and tensor.mask is None
         and not (before.arguments or node.arguments)
         and not any(map(has_hooks, (layer, norm, *layer.children(), *norm.children())))
     )
@@ -167,7 +169,7 @@ def _fold(before: Node, node: Node, values: float) -> Fold | None:
     """The two calls as one; None for a kernel of more than so many values, or for tensors that do not fit."""
     layer: Any = before.layer
     product = facts_of(layer).product
-    module, (tensor,) = layer._modules[product], node.input_tensors
+    module, (tensor,) = own_modules(layer)[product], node.input_tensors
     if module.weight.numel() > values:  # as the values that are normalized, each is read and written once
         return None
     affine = facts_of(node.layer).affine()
@@ -176,7 +178,7 @@ def _fold(before: Node, node: Node, values: float) -> Fold | None:
     scaled = _scaled(module, *affine[1:])
     if module.weight.dtype is torch.float16 and not all(each.isfinite().all() for each in scaled.parameters()):
         return None  # outputs may be in the range of float16 where the scaled kernel is not
-    inside = {**layer._modules, product: scaled}
+    inside = {**own_modules(layer), product: scaled}
     return Fold(layer, node.layer, _like(layer, _modules=inside, use_bias=True))
 
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from torchkeras.base.torch_tables import own_modules
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.graph import codegen
 from torchkeras.engine.graph.codegen import Variant
 from torchkeras.engine.graph.hook_free_calls import Remembered
 from torchkeras.engine.graph.layer_calls import Call, DirectCalls, ModuleCalls
+from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.symbolic.tensor import as_list
 
@@ -40,9 +42,9 @@ class GeneratedFunction:
         def write() -> None:
             if self.compute is None:
                 if self.written is None:
-                    self.written = codegen.source(network._graphed, variant, network._layer_keys())
+                    self.written = codegen.source(graph_of(network), variant, network._layer_keys())
                 self.text, self.calls = self.written
-                self.modules = ModuleCalls(network._modules, self.calls)
+                self.modules = ModuleCalls(own_modules(network), self.calls)
                 self.compute = codegen.compiled(self.text, network.name)
 
         # As torch.compiler.assume_constant_result does, without its import of the compiler: writing is not traced.
@@ -66,7 +68,7 @@ class GeneratedFunctions:
     @property
     def plain(self) -> Variant:
         """The variant of inputs without masks, to outputs alone."""
-        return Variant(masked=(False,) * len(self.network._graphed.inputs))
+        return Variant(masked=(False,) * len(graph_of(self.network).inputs))
 
     @property
     def code(self) -> str:
@@ -156,7 +158,7 @@ class GeneratedFunctions:
 
     def _check_count(self, found: int) -> None:
         network = self.network
-        expected = len(network._graphed.inputs)
+        expected = len(graph_of(network).inputs)
         if found != expected:
             raise ValueError(
                 f"{type(network).__name__} {network.name!r} has {expected} inputs "

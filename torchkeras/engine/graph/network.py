@@ -19,6 +19,7 @@ from torchkeras.base.fixed_lists import InputNames, Inputs, Layers, OutputNames,
 from torchkeras.base.naming import Unused
 from torchkeras.base.nested import leaves, slots_as_written, slots_on_torch
 from torchkeras.base.rules import integer, read
+from torchkeras.base.torch_tables import own_modules
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.building import building_alone
 from torchkeras.engine.dtypes import agree_on_policy, cast_inputs, take_policy
@@ -39,7 +40,7 @@ from torchkeras.engine.graph.generated_functions import GeneratedFunctions
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.layer_calls import DirectCalls
 from torchkeras.engine.graph.state_dict_keys import keys_of, renamed
-from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.graph.trace import Graph, graph_if_any
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import call_module
@@ -78,7 +79,7 @@ class Network(Layer, abstract=True):
         casts = False  # each layer inside casts its own inputs
 
         def hook_free(self) -> Callable[..., Any]:
-            return partial(self.layer._generated.run, DirectCalls(self.layer._generated, self.layer._modules))
+            return partial(self.layer._generated.run, DirectCalls(self.layer._generated, own_modules(self.layer)))
 
     def __init__(self, name: str | None = None, trainable: bool = True):
         self.__dict__["_generated"] = GeneratedFunctions(self)
@@ -135,7 +136,7 @@ class Network(Layer, abstract=True):
 
     def _count_levels(self, layers: Iterable[Layer]) -> None:
         """Count the levels of models in models, and leave room for torch, which walks them by recursion."""
-        inside = chain.from_iterable((layer, *layer._modules.values()) for layer in layers)
+        inside = chain.from_iterable((layer, *own_modules(layer).values()) for layer in layers)
         levels = max((module._levels + 1 for module in inside if isinstance(module, Network)), default=1)
         self.__dict__["_levels"] = max(self._levels, levels)
         recursion.at_least(FRAMES * self._levels)
@@ -292,7 +293,7 @@ class Network(Layer, abstract=True):
     @property
     def input_names(self) -> list[str]:
         """The names of the input layers."""
-        return InputNames(tensor._keras_history.layer.name for tensor in self._graphed.inputs)
+        return InputNames(tensor.history.layer.name for tensor in self._graphed.inputs)
 
     @property
     def output_names(self) -> list[str]:
@@ -433,7 +434,7 @@ class Network(Layer, abstract=True):
             )
         if _are_those_of(graph, tensors, masks):  # else models in models would be gone through at every level
             outputs = graph.outputs
-            output_masks = [None if each._keras_mask is None else _copy(each._keras_mask) for each in outputs]
+            output_masks = [None if each.mask is None else _copy(each.mask) for each in outputs]
         else:
             found, found_masks = trace.infer_again(graph, tensors, masks)
             outputs = list(map(found.__getitem__, graph.outputs))
@@ -453,7 +454,7 @@ class Network(Layer, abstract=True):
             )
             if not fits:
                 raise ValueError(
-                    f"Input {tensor._keras_history.layer.name} of {type(self).__name__} {self.name!r} has shape "
+                    f"Input {tensor.history.layer.name} of {type(self).__name__} {self.name!r} has shape "
                     f"{tensor.shape}; found shape {tuple(shape)}. Give a tensor of that shape, or make the Input for "
                     "the shape of the data."
                 )
@@ -488,13 +489,13 @@ class Network(Layer, abstract=True):
                 layer._policy, layer._tells_policy = own, tells
             raise
         for layer in reversed(layers):
-            if isinstance(layer, Network) and layer._graph is not None:
+            if isinstance(layer, Network) and graph_if_any(layer) is not None:
                 layer._find_types()
 
     def _find_types(self) -> None:
         """Bring the types of the symbolic tensors, and the code, in line with the layers' policies."""
         for node in self._graphed.calls:
-            masks = [tensor._keras_mask for tensor in node.input_tensors]
+            masks = [tensor.mask for tensor in node.input_tensors]
             outputs, _ = node.layer._infer_outputs(node.inputs, masks, node.arguments)
             for tensor, found in zip(node.output_tensors, leaves(outputs), strict=True):
                 tensor.dtype = found.dtype
@@ -547,7 +548,7 @@ def _symbolic_tensors(network: Network, role: str, value: Any, form: Any) -> lis
 
 def output_layer_names(network: Network) -> list[str]:
     """The name of the layer of each output."""
-    return [tensor._keras_history.layer.name for tensor in network._graphed.outputs]
+    return [tensor.history.layer.name for tensor in network._graphed.outputs]
 
 
 def names_by_layers(network: Network) -> list[str]:

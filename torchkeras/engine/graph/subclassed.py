@@ -20,6 +20,7 @@ from torchkeras.engine.building.building import building_alone, move_modules
 from torchkeras.engine.graph.call_forms import as_tensors, form_of, keys_of_form
 from torchkeras.engine.graph.input import Input
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import call_module
 from torchkeras.engine.symbolic.tensor import Shape, as_list, unpacked
@@ -96,7 +97,7 @@ class OwnCode:
 
     def _inputs_of_graph(self) -> tuple[Any, list[tuple[Shape, torch.dtype]]]:
         """The inputs of the model's own graph, which its code does not use. Raises NotBuiltError without a graph."""
-        form, tensors = taken_apart(unpacked(self.model._graphed.inputs))
+        form, tensors = taken_apart(unpacked(graph_of(self.model).inputs))
         return form, [(tensor.shape, tensor.dtype) for tensor in tensors]
 
     def see(self, x: Any) -> None:

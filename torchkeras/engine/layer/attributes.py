@@ -10,9 +10,11 @@ from typing import Any
 from torch import Tensor, nn
 
 from torchkeras.base.function_values import installed
+from torchkeras.base.torch_tables import own_buffers, own_modules, own_parameters
 from torchkeras.engine.adapters.tracked import with_replaced
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import NOT_USERS
+from torchkeras.engine.users_code import is_users
 from torchkeras.engine.weights.weight import Variable, Weight
 
 # The values of class attributes that an attribute of a layer may replace.
@@ -33,7 +35,7 @@ def _named(layer: AnyLayer) -> str:
 
 
 def _check_weight(layer: AnyLayer, name: str, value: Any, declared: Weight) -> None:
-    if layer._is_users and layer._built_for is None:
+    if is_users(layer) and layer._built_for is None:
         return
     if added_as(layer, value) is not None or (value is None and layer.built and not declared.applies(layer)):
         return
@@ -84,7 +86,7 @@ def added_as(layer: AnyLayer, value: Any) -> Variable | None:
 
 def name_weight(layer: AnyLayer, added: Variable, name: str) -> None:
     """Register a weight of `add_weight` under the name of its attribute: the first, where several refer to it."""
-    registered: Any = layer._parameters if added.trainable else layer._buffers
+    registered: Any = own_parameters(layer) if added.trainable else own_buffers(layer)
     if hasattr(type(layer), name) or added.paths[0] in layer._named:
         object.__setattr__(layer, name, added.tensors[0])
         return
@@ -101,6 +103,6 @@ def refer_to_moved(layer: AnyLayer, before: Sequence[Tensor], now: Sequence[Tens
         return
     for tensor in replaced.values():
         tensor._added_weight = True  # type: ignore[attr-defined]
-    for attributes in (layer.__dict__, layer._modules):
+    for attributes in (layer.__dict__, own_modules(layer)):
         for name in attributes.keys() - NOT_USERS:
             attributes[name] = with_replaced(attributes[name], replaced)

@@ -16,11 +16,13 @@ from torch import Tensor, nn
 
 from torchkeras.base.function_values import installed
 from torchkeras.base.nested import leaves
+from torchkeras.base.torch_tables import own_buffers, own_modules
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import on_meta
 from torchkeras.engine.building.meta_run import MadeOnMeta
 from torchkeras.engine.facts import facts_of, is_own
 from torchkeras.engine.symbolic.axis_order import Layout
+from torchkeras.engine.symbolic.tensor import calls_of
 from torchkeras.engine.weights.weight import plain_modules
 from torchkeras.engine.weights.weight_lists import TORCHS_OWN
 
@@ -43,7 +45,7 @@ def keep_option(layer: AnyLayer, field: str, value: Any) -> None:
     if inside or inspect.isdatadescriptor(getattr(type(layer), field, None)):
         nn.Module.__setattr__(layer, field, value)
     else:
-        layer._modules.pop(field, None)
+        own_modules(layer).pop(field, None)
         layer.__dict__[field] = value
 
 
@@ -92,7 +94,7 @@ class _Dependents:
         self.known: list[Any] = []  # the shapes of the outputs of each call in the graph
         self.shapes: list[Any] = []  # their shapes now
         self.masked: list[Any] = []  # whether they have masks now
-        for node in layer._call_nodes:
+        for node in calls_of(layer):
             if node.input_tensors:
                 outputs, masks = _outputs(layer, node)
                 self.known.append(node.output_shapes)
@@ -115,7 +117,7 @@ def _refused(layer: AnyLayer, reason: str) -> ValueError:
 
 def _outputs(layer: AnyLayer, node: Any) -> tuple[list[Any], list[Any]]:
     """The symbolic outputs, and their masks, that a call in a graph would return now."""
-    masks = [tensor._keras_mask for tensor in node.input_tensors]
+    masks = [tensor.mask for tensor in node.input_tensors]
     outputs, found = layer._infer_outputs(node.inputs, masks, node.arguments)
     return leaves(outputs), found
 
@@ -128,7 +130,7 @@ def _made(layer: AnyLayer) -> dict[str, nn.Module]:
     if layer._built_for is None:
         return {}
     again, makes_own = copy(layer), _is_users(layer, "_make_modules")
-    layers = {key: each for key, each in layer._modules.items() if makes_own or isinstance(each, AnyLayer)}
+    layers = {key: each for key, each in own_modules(layer).items() if makes_own or isinstance(each, AnyLayer)}
     fresh: dict[str, Any] = {"_parameters": {}, "_buffers": {}, "_expected_axes": {}, "_added": [], "_named": set()}
     again.__dict__.update(fresh, _modules=layers, built=False)
     try:
@@ -140,7 +142,7 @@ def _made(layer: AnyLayer) -> dict[str, nn.Module]:
     new = {
         key: inside
         for key, inside in layers.items()
-        if isinstance(inside, AnyLayer) and inside is not layer._modules.get(key)
+        if isinstance(inside, AnyLayer) and inside is not own_modules(layer).get(key)
     }
     return {**{prefix.rstrip("."): module for prefix, module in plain_modules(again)}, **new}
 
@@ -181,10 +183,10 @@ def _take_over(module: Any, before: Any, after: nn.Module) -> None:
     if not type(module) is type(before) is type(after):
         return
     module.__dict__.update(_new_attributes(before, after))
-    for name, constant in after._buffers.items():
-        mine = module._buffers.get(name)
+    for name, constant in own_buffers(after).items():
+        mine = own_buffers(module).get(name)
         if constant is not None and mine is not None and not constant.is_meta:
-            module._buffers[name] = constant.to(mine)
+            own_buffers(module)[name] = constant.to(mine)
 
 
 def _is_plain(value: Any) -> bool:

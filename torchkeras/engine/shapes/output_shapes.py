@@ -22,12 +22,13 @@ from torchkeras import config
 from torchkeras.base.dtype_names import dtype_of
 from torchkeras.base.interrupts import whole_imports
 from torchkeras.base.nested import bound, leaves, mapped, of_first, put_together, taken_apart
+from torchkeras.base.torch_tables import own_buffers, own_parameters
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import deferred, first_run, in_first_run, materialize
 from torchkeras.engine.building.meta_run import run_on_meta
 from torchkeras.engine.dtypes import cast_inputs, is_mixed
 from torchkeras.engine.facts import facts_of, is_own
-from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, unpacked
+from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, calls_of, unpacked
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -91,7 +92,7 @@ def _build_inside(layer: Layer, inputs: Any, masks: list[Any], arguments: Mappin
 def _move_lazy_to_meta(layer: Layer) -> None:
     """Move the lazy tensors of modules such as `nn.LazyLinear` to `meta`."""
     for module in layer.modules():
-        kinds: tuple[Any, Any] = (module._parameters, module._buffers)
+        kinds: tuple[Any, Any] = (own_parameters(module), own_buffers(module))
         for tensors in kinds:
             for name, tensor in tensors.items():
                 if is_lazy(tensor):
@@ -192,7 +193,7 @@ def _run_on_meta(
 
 def _way_to_run(layer: Layer) -> Callable[[Layer, Callable[[Callable[..., Any]], Any]], Any]:
     """`_run_ours` for a layer of this package's code that no other thread can be using; else `_run_theirs`."""
-    in_use = layer._call_nodes or layer._taken_plainly  # another thread must not meet tensors on `meta`
+    in_use = calls_of(layer) or layer._taken_plainly  # another thread must not meet tensors on `meta`
     if not in_use and _is_all_ours(layer):
         return _run_ours
     return _run_theirs
@@ -262,11 +263,11 @@ def _run_ours(layer: Layer, compute: Callable[[Callable[..., Any]], Any]) -> Any
 
 def _run_theirs(layer: Layer, compute: Callable[[Callable[..., Any]], Any]) -> Any:
     """A run of a user's code, which may use and make tensors anywhere, but must not make weights."""
-    known = set(layer._parameters)
+    known = set(own_parameters(layer))
     tensors = (*layer.parameters(), *layer.buffers())
     on_meta = {id(tensor): _in_compute_type(layer, tensor) for tensor in tensors if not is_lazy(tensor)}
     found = run_on_meta(layer, lambda: compute(layer), on_meta)
-    for name in layer._parameters:
+    for name in own_parameters(layer):
         if name not in known:
             raise ValueError(f"it makes the weight {name!r}, and each call another. Make weights in __init__ or build.")
     return found

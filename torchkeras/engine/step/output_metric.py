@@ -355,7 +355,7 @@ def link_of(objective: Objective, output: KerasTensor) -> Link | None:
     function, options = _options_of(objective.given)
     links = _LINKS if options.get("from_logits") else _LINKS_OF_TORCH
     found = [link for known, link in links.items() if known in (function, type(function))]
-    if not found or facts_of(output._keras_history.layer).ends_in is not None:
+    if not found or facts_of(output.history.layer).ends_in is not None:
         return None
     return found[0]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
+from torchkeras.base.torch_tables import own_buffers
 from torchkeras.engine.weights.weight import own_variables, owned, owned_at, plain_modules
 from torchkeras.engine.weights.weight_lists import CHANGES, sublayers
 
@@ -103,7 +104,7 @@ def hold_statistics(layer: Layer) -> None:
     layer is frozen, else the layer's mode.
     """
     for _, module in plain_modules(layer)[1:]:  # the first is the layer itself
-        if any(buffer is not None for buffer in module._buffers.values()):
+        if any(buffer is not None for buffer in own_buffers(module).values()):
             module.training = layer.training and not layer._freezing.is_frozen
 
 
