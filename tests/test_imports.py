@@ -33,6 +33,7 @@ ROOMS = [
         "saving/graph_config",
         "saving/keras3_names",
         "saving/layer_facts",
+        "saving/training_config",
     ),
     "saving/keras3_entry",
     *("saving/weights", "saving/optimizer", "saving/frozen", "saving/types"),

@@ -1,7 +1,10 @@
 """`training`: an argument of a call goes before, then the mode of the run; it reaches the layers inside."""
 
+import ast
 import copy
+import inspect
 import pickle
+import textwrap
 
 import numpy as np
 import pytest
@@ -11,6 +14,7 @@ from torch import nn
 import torchkeras
 from torchkeras import callbacks
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.modes import by_mode
 from torchkeras.layers import LSTM, RNN, Bidirectional, Dense, Dropout, Input, TimeDistributed, TorchModule
 from torchkeras.models import Model, Sequential, load_model
 
@@ -283,3 +287,22 @@ def test_a_layer_pickled_by_an_earlier_version_has_the_mode_that_it_had(training
     again.__setstate__({**{k: v for k, v in state.items() if k != "_training_mode"}, "training": training})
     assert again.training is training
     assert again.eval().training is False
+
+
+def test_the_code_that_checkpoints_describe_as_the_users_stays():
+    """The `call` of a user's class is the function inside `by_mode`: earlier checkpoints have its text and names."""
+    compute = by_mode(lambda self, inputs, training=None: inputs)
+    assert compute.__code__.co_freevars == ("by_position", "function", "place")
+    source = textwrap.dedent(inspect.getsource(compute.__code__))
+    assert [ast.unparse(statement) for statement in ast.parse(source).body[0].body] == [  # type: ignore[attr-defined]
+        (
+            "if by_position and len(args) > place:\n    if args[place] is None:\n"
+            "        args = (*args[:place], layer.training, *args[place + 1:])\n"
+            "elif place >= 0 and kwargs.get('training') is None:\n    kwargs['training'] = layer.training"
+        ),
+        "return run(layer, call_in_mode, layer, function, layer, *args, **kwargs)",
+    ]
+    values = dict(
+        zip(compute.__code__.co_freevars, [cell.cell_contents for cell in compute.__closure__ or ()], strict=True)
+    )
+    assert (values["by_position"], values["place"]) == (True, 1)

@@ -10,6 +10,7 @@ import torch
 
 from torchkeras import clear_session, optimizers
 from torchkeras.base.keras_axes import IN_ORDER, Arrangement
+from torchkeras.engine.fit.training import places
 from torchkeras.layers import GRU, Dense
 from torchkeras.models import Sequential
 from torchkeras.optimizers import (
@@ -485,3 +486,12 @@ def test_an_option_of_torch_stands_in_its_groups(name):
     )
     with pytest.raises(AttributeError, match=f"^{re.escape(text)}$"):
         setattr(optimizer, name, 0.5)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")
+def test_parameters_without_strides_have_a_place():
+    sparse = torch.eye(2).to_sparse_csr()
+    assert places([sparse, torch.ones(2, 3)]) == [
+        (sparse.device, torch.float32, None),
+        (sparse.device, torch.float32, (3, 1)),
+    ]

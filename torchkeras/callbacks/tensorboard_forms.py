@@ -24,7 +24,7 @@ def graph_event(graph: Any) -> Any:
     for node in graph.nodes:
         made = definition.node.add(name=names[node], op=type(node.layer).__name__)
         made.input.extend(
-            names[node_of(tensor)] + (f":{index}" if (index := tensor.history.tensor_index) else "")
+            names[node_of(tensor)] + (f":{index}" if (index := tensor.keras_history.tensor_index) else "")
             for tensor in node.input_tensors
         )
         shapes = made.attr["_output_shapes"].list

@@ -44,7 +44,7 @@ from torchkeras.world.processes import gathered, is_main
 
 EVERY = 0.5  # seconds between two exchanges of numbers within an epoch, unless a callback wants each batch's
 LONGEST = 10_000  # batches between two
-OF_ONE_PROCESS = "is of one process, and several train here: leave it away, or give distribute=None."
+OF_ONE_PROCESS = "is of one process, and several train here: leave it out, or give distribute=None."
 CHECKSUMS = 2**20  # as many as have squares of which float64 holds the sums
 
 

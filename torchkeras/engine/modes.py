@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache, partial, wraps
 from itertools import chain, takewhile
-from sys import maxsize
 from types import FunctionType
 from typing import Any, TypeGuard
 
@@ -296,21 +295,21 @@ def reads_mode(kind: type) -> bool:
 def by_mode(function: Callable[..., Any]) -> Callable[..., Any]:
     """A user's `call` or `forward`, whose argument `training` becomes the mode of the layer where it is not passed.
 
-    The torch modules inside the layer are in this mode too.
+    The torch modules inside the layer are in this mode too. Checkpoints describe the code of `compute` as the user's,
+    by its text and the names in it: those of earlier versions go on only while both stay as they are.
     """
-    parameters = inspect.signature(function).parameters
-    following = list(parameters)[1:]  # without `self`
-    takes_training = "training" in following
-    place = maxsize  # of `training` among the arguments by position
-    if takes_training and parameters["training"].kind is not inspect.Parameter.KEYWORD_ONLY:
-        place = following.index("training")
+    names = list(inspect.signature(function).parameters)
+    place = names.index("training") - 1 if "training" in names else -1
+    by_position = place >= 0 and inspect.signature(function).parameters["training"].kind is not (
+        inspect.Parameter.KEYWORD_ONLY
+    )
 
     @wraps(function)
     def compute(layer: AnyLayer, /, *args: Any, **kwargs: Any) -> Any:
-        if len(args) > place:
+        if by_position and len(args) > place:
             if args[place] is None:
                 args = (*args[:place], layer.training, *args[place + 1 :])
-        elif takes_training and kwargs.get("training") is None:
+        elif place >= 0 and kwargs.get("training") is None:
             kwargs["training"] = layer.training
         return run(layer, call_in_mode, layer, function, layer, *args, **kwargs)
 

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from torchkeras.backend import assignments
-from torchkeras.engine.fit.training_config import mapped
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import in_mode
 from torchkeras.metrics import Metric
+from torchkeras.saving.training_config import mapped
 
 
 class LayerMetric(Metric, abstract=True):

@@ -141,7 +141,7 @@ class _Cloning:
         made = type(model)(name=model.name)
         listed = model._listed()
         if inputs is not None:
-            made.add(inputs[0].history.layer)
+            made.add(inputs[0].keras_history.layer)
         elif listed and isinstance(listed[0], InputLayer):
             made.add(InputLayer.from_config(listed[0].get_config()))
         for layer in model.layers:

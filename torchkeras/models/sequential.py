@@ -81,8 +81,8 @@ class Sequential(Model):
             >>> model.output_shape
             (None, 1)
         """
-        if isinstance(layer, KerasTensor) and isinstance(layer.history.layer, InputLayer):
-            layer = layer.history.layer
+        if isinstance(layer, KerasTensor) and isinstance(layer.keras_history.layer, InputLayer):
+            layer = layer.keras_history.layer
         layer = as_layer(layer)
         if not isinstance(layer, Layer):
             raise _no_layer_error(layer)
@@ -112,7 +112,7 @@ class Sequential(Model):
         """Raise ValueError if another layer of the model has the name of this one."""
         known = {layer, keys.names.get(layer.name, layer)}
         if self._graph is not None:
-            known.update([tensor.history.layer for tensor in self._graph.inputs])
+            known.update([tensor.keras_history.layer for tensor in self._graph.inputs])
         check_names(known)
 
     def _begin_with(self, layer: InputLayer) -> None:
@@ -182,7 +182,7 @@ class Sequential(Model):
             return
         node = calls_of(removed).pop()
         for tensor in node.input_tensors:
-            tensor.history.layer._outbound_nodes.remove(node)
+            tensor.keras_history.layer._outbound_nodes.remove(node)
         if self._stack or self._begins_with_input:
             self._connect(self.inputs, node.inputs)
         else:
@@ -247,7 +247,7 @@ class Sequential(Model):
     def _listed(self) -> list[Layer]:
         if not self._stack or self._graph is None:
             return self._stack
-        first, history = self._stack[0], self.inputs[0].history
+        first, history = self._stack[0], self.inputs[0].keras_history
         if first.batch_input_shape is None and not isinstance(first, Network):
             return [history.layer, *self._stack]
         return self._stack

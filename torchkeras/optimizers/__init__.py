@@ -10,7 +10,7 @@ from typing import Any
 
 from torchkeras import registry
 from torchkeras.optimizers import schedules
-from torchkeras.optimizers.adam import Adam, AdamW
+from torchkeras.optimizers.adaptive_moments import Adam, AdamW
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.factored import Adafactor
 from torchkeras.optimizers.given_torch import is_torch

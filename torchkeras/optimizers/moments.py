@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.optimizers.adam import Adam, AdamW
+from torchkeras.optimizers.adaptive_moments import Adam, AdamW
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.kernels import leaky, leaky_squares
 from torchkeras.optimizers.parameter_groups import Group

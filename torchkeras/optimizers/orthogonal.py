@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.optimizers.adam import adam_rate
+from torchkeras.optimizers.adaptive_moments import adam_rate
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.kernels import fused_adam
 from torchkeras.optimizers.parameter_groups import Group

@@ -69,7 +69,7 @@ def graph_config(name: str, graph: Graph, forms: tuple[Any, Any] = (None, None))
         places |= {node: (layer.name, index) for index, node in enumerate(graph.nodes_of(layer), first)}
 
     def place(tensor: KerasTensor) -> list[Any]:
-        return [*places[node_of(tensor)], tensor.history.tensor_index]
+        return [*places[node_of(tensor)], tensor.keras_history.tensor_index]
 
     def call(node: Node) -> list[Any]:
         return [[*place(tensor), encoded(node.arguments)] for tensor in node.input_tensors]

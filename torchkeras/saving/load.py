@@ -17,7 +17,6 @@ from torchkeras.base import bytecode
 from torchkeras.base.malloc import large_pages
 from torchkeras.config import DATA_FORMATS
 from torchkeras.engine.building.building import materialize, on_meta
-from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import has_own_code, is_connected
 from torchkeras.engine.layer.layer import Layer
@@ -47,6 +46,7 @@ from torchkeras.saving.graph_config import model_from_config
 from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, described, opened
 from torchkeras.saving.optimizer.by_name import restore_by_name
 from torchkeras.saving.optimizer.state import restore, restore_scale
+from torchkeras.saving.training_config import compile_as
 from torchkeras.saving.types import give_types
 from torchkeras.saving.weights import (
     either_backend,
@@ -290,7 +290,7 @@ def _compile(source: ModelFile, model: Model, custom_objects: Mapping[str, Any] 
     )
     try:
         with building("The training configuration"):
-            compiled = training_of(model).compile_as(training, custom_objects)
+            compiled = compile_as(model, training, custom_objects)
     except ArchitectureError as error:
         raise ArchitectureError(f"{source.name}: {error} Load it with compile=False to go without.") from error
     if not compiled:

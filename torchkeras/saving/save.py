@@ -12,7 +12,6 @@ from torch import Tensor
 
 from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.base.sharing import sharing
-from torchkeras.engine.fit.training_config import own_training_config, training_config
 from torchkeras.engine.weights.unseen import warn_of_unseen
 from torchkeras.engine.weights.weight import is_wrapper
 from torchkeras.errors import ModelFileError
@@ -24,6 +23,7 @@ from torchkeras.saving.graph_config import KERAS_VERSION, layer_config
 from torchkeras.saving.model_file import STATE
 from torchkeras.saving.optimizer.by_name import state_by_name
 from torchkeras.saving.optimizer.state import bound_for_file
+from torchkeras.saving.training_config import own_training_config, training_config
 from torchkeras.saving.unsaveable import changed_by_hand, check_names, check_size, left_out, unloadable, unwritten
 from torchkeras.saving.weights.either_backend import warn_of_torch
 from torchkeras.saving.weights.origin import SORTED

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from torchkeras import registry
 from torchkeras.engine.facts import is_own
-from torchkeras.engine.fit.training_config import mapped
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import graph_if_any, has_own_code
 from torchkeras.engine.layer.changed_options import by_hand
@@ -17,6 +16,7 @@ from torchkeras.engine.step.output_loss import name_of
 from torchkeras.engine.weights.weight import own_variables
 from torchkeras.optimizers import TorchOptimizer
 from torchkeras.saving.containers.limits import LIMITS
+from torchkeras.saving.training_config import mapped
 from torchkeras.saving.weights.layer_groups import BESIDE_LAYERS
 
 if TYPE_CHECKING:

@@ -108,7 +108,7 @@ class _Writer:
     def __init__(self, graph: Graph, shown: Shown):
         self.graph, self.shown = graph, shown
         names = _node_ids(graph, "layer")
-        found = ((tensor.history.layer, tensor.history.tensor_index) for tensor in graph.outputs)
+        found = ((tensor.keras_history.layer, tensor.keras_history.tensor_index) for tensor in graph.outputs)
         self.ends = {self._end(layer, names[layer], index, "outputs") for layer, index in found}
 
     def lines(self) -> list[str]:
@@ -132,8 +132,8 @@ class _Writer:
         arrows = []
         for node in graph.nodes:
             for index, tensor in enumerate(node.input_tensors):
-                source = tensor.history.layer
-                tail = self._end(source, names[source], tensor.history.tensor_index, "outputs")
+                source = tensor.keras_history.layer
+                tail = self._end(source, names[source], tensor.keras_history.tensor_index, "outputs")
                 head = self._end(node.layer, names[node.layer], index, "inputs")
                 marks = {
                     "taillabel": _call_number(graph, source, tensor),
@@ -149,9 +149,9 @@ class _Writer:
         if inner is None:
             return name
         tensor = getattr(inner, side)[index]
-        there = tensor.history.layer
+        there = tensor.keras_history.layer
         inside = f"{name}_{inner.layers.index(there)}"
-        return self._end(there, inside, tensor.history.tensor_index, side)
+        return self._end(there, inside, tensor.keras_history.tensor_index, side)
 
 
 def _node_ids(graph: Graph, prefix: str) -> dict[Layer, str]:
@@ -163,7 +163,7 @@ def _call_number(graph: Graph, layer: Layer, outputs: KerasTensor | list[KerasTe
     if len(graph.nodes_of(layer)) == 1:
         return ""
     tensor = outputs[0] if isinstance(outputs, (list, tuple)) else outputs
-    return f"[{tensor.history.node_index}]"
+    return f"[{tensor.keras_history.node_index}]"
 
 
 def _quoted(text: str) -> str:

@@ -98,7 +98,7 @@ def count(model: Model, wanted: bool | int) -> Flops:
     unknown = [tensor for tensor in model.inputs if None in tensor.shape[1:]]
     if unknown and size is None:
         raise ValueError(
-            f"summary: flops=True needs the size of every axis; the input {unknown[0].history.layer.name!r} has "
+            f"summary: flops=True needs the size of every axis; the input {unknown[0].keras_history.layer.name!r} has "
             f"shape {unknown[0].shape}. Give the size to take for the unknown axes, such as flops=128."
         )
     shapes = [_known_shape(tensor, size) for tensor in model.inputs]

@@ -77,7 +77,7 @@ def details(layer: Layer, shown: Shown) -> list[str]:
 
 def tensor_name(graph: Graph, tensor: KerasTensor) -> str:
     """The tensor as `summary` names it, with the call and the output only where there are several."""
-    layer, call, output = tensor.history
+    layer, call, output = tensor.keras_history
     calls, outputs = len(graph.nodes_of(layer)), len(node_of(tensor).output_tensors)
     return printable(layer.name) + (f"[{call}]" + f"[{output}]" * (outputs > 1)) * (calls > 1 or outputs > 1)
 

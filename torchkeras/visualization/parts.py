@@ -86,7 +86,7 @@ def _fill(graph: Graph, level: Level, shown: Shown, outermost: bool) -> list[tup
     given = [*(node.input_tensors for node in graph.nodes), *([tensor] for tensor in graph.outputs)]
     for part, tensors in zip([*parts, *exits], given, strict=True):
         for tensor in tensors:
-            source, output = number[node_of(tensor)], tensor.history.tensor_index
+            source, output = number[node_of(tensor)], tensor.keras_history.tensor_index
             part.takes.append((source, output))
             parts[source].ports[output] = _wire_label(tensor, shown)
             parts[source].given[output] = f"{tensor_name(graph, tensor)} {tensor.shape}"

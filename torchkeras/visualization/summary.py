@@ -294,7 +294,7 @@ def sources(layer: Layer, graph: Graph) -> list[str]:
     return [
         f"{history.layer.name}[{history.node_index}][{history.tensor_index}]"
         for node in graph.nodes_of(layer)
-        for history in (tensor.history for tensor in node.input_tensors)
+        for history in (tensor.keras_history for tensor in node.input_tensors)
     ]
 
 

@@ -118,7 +118,7 @@ class _Drawing:
         )
 
     def _text(self, node: Node) -> str:
-        history = node.output_tensors[0].history
+        history = node.output_tensors[0].keras_history
         several = len(self.graph.nodes_of(node.layer)) > 1
         name = f"{node.layer.name}[{history.node_index}]" if several else node.layer.name
         parts = label(node.layer, [node], self.shown, name)

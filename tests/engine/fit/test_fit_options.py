@@ -228,3 +228,16 @@ def test_a_batch_input_shape_that_is_a_number():
     text = "Dense 'one': batch_input_shape must be a tuple, such as (None, 4); found 3."
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         Dense(3, batch_input_shape=3, name="one")
+
+
+@pytest.mark.parametrize("shuffle", [torch.tensor(True), np.array(True), np.True_, 1], ids=str)
+def test_shuffle_may_be_any_one_truth_value(shuffle):
+    x, y = np.arange(6, dtype="float32")[:, None], np.zeros((6, 1), "float32")
+    losses = []
+    for value in (shuffle, True):
+        torch.manual_seed(0)
+        model = Sequential([Dense(1, input_shape=(1,))])
+        model.set_weights([np.ones((1, 1)), np.zeros(1)])
+        model.compile(SGD(0.01), "mse")
+        losses.append(model.fit(x, y, batch_size=2, shuffle=value, verbose=0).history["loss"])
+    assert losses[0] == losses[1]

@@ -226,3 +226,12 @@ class Recursive:
 def test_methods_that_call_each_other_are_followed_once(loss):
     """Each look at a method makes another object of it: what was seen is the function and what it is bound to."""
     assert not uses_symbolic(loss)
+
+
+@pytest.mark.parametrize("numerics", [None, "tensorflow", "tensorflow-2.10"])
+def test_a_metric_with_symbolic_tensors_is_its_own_number_under_all_numerics(numerics):
+    coder = Coder()
+    coder.model.compile("sgd", "binary_crossentropy", metrics=[coder.penalty], numerics=numerics)
+    _, penalty = coder.numbers()
+    found = coder.model.evaluate(X, X, batch_size=8, verbose=0)
+    np.testing.assert_allclose(found[1], penalty.mean(), rtol=1e-5)

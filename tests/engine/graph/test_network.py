@@ -363,8 +363,8 @@ def test_a_layer_beside_the_graph_may_be_unbuilt():
 
 def test_a_symbolic_tensor_that_was_pickled_under_keras_names_is_read():
     inputs = Input((3,))
-    history = inputs.history
+    history = inputs.keras_history
     again = torchkeras.KerasTensor(inputs.shape, inputs.dtype)
     again._keras_history, again._keras_mask = history, None  # as pickle sets what it has
-    assert again.history is history is again._keras_history
-    assert again.mask is None is again._keras_mask
+    assert again.keras_history is history is again._keras_history
+    assert again.keras_mask is None is again._keras_mask

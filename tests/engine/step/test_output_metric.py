@@ -13,6 +13,7 @@ from torchmetrics import classification
 from torchkeras import Input, Model, metrics
 from torchkeras.callbacks import Callback, LambdaCallback
 from torchkeras.engine.fit.sums import Sums
+from torchkeras.engine.step.by_sample import is_by_sample
 from torchkeras.layers import Dense, Masking, TimeDistributed
 from torchkeras.models import Sequential
 from torchkeras.optimizers import SGD
@@ -395,3 +396,23 @@ def test_one_threshold_in_a_list_is_one_number():
     model = Sequential([Dense(3, activation="softmax", input_shape=(4,))])
     model.compile("sgd", "mse", metrics=[metrics.Precision(thresholds=[0.5]), metrics.F1Score(average="macro")])
     assert len(model.evaluate(X, np.eye(3)[[0, 1, 2, 0, 1] * 4], verbose=0)) == 3
+
+
+class Alike:
+    """A loss that says to be equal to everything, as metrics of torchmetrics do."""
+
+    def __call__(self, y_true, y_pred):
+        return (y_true - y_pred).square().mean(-1)
+
+    def __eq__(self, other):
+        return np.array([True, False])
+
+    __hash__ = object.__hash__
+
+
+def test_a_loss_is_known_by_itself_whatever_it_compares_as():
+    targets = BITS[:, None].astype("float32")
+    found = [made(loss=loss, metrics=["acc"]).evaluate(X, targets, verbose=0) for loss in ("mse", Alike())]
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
+    correlation = made(loss=torchmetrics.PearsonCorrCoef())
+    assert not is_by_sample(correlation._training.ready().targets[0].objective.given)

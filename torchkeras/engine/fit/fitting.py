@@ -33,9 +33,6 @@ from torchkeras.resume.run import ResumableRun
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
 
-# The order of a source's batches, by `shuffle`.
-ORDERS: dict[Any, str] = {True: "shuffled", False: "sequential", "batch": "batch"}
-
 
 def fit(
     training: Training,
@@ -103,7 +100,7 @@ def fit(
         run = ResumableRun(training, source, hooks, initial_epoch, validation, arguments)
     plan = runs.Plan(
         epochs,
-        ORDERS[shuffle],
+        _order(shuffle),
         names,
         partial(training.step, "train"),
         partial(_validate, training, source, validation, size is None),
@@ -141,6 +138,13 @@ def fit(
 
 
 # --- arguments -------------------------------------------------------------------------------------------------------
+
+
+def _order(shuffle: Any) -> str:
+    """The order of a source's batches."""
+    if isinstance(shuffle, str):
+        return "batch"
+    return "shuffled" if shuffle else "sequential"
 
 
 def _check_epochs(epochs: int, initial_epoch: int) -> None:

@@ -101,7 +101,8 @@ class Intake:
     def _true(self, y: Any, streamed: bool) -> tuple[list[Tensor], list[str], list[str | None]]:
         """Checked targets, their names, and how their samples are weighted."""
         network, targets = self.network, self.training.ready().targets
-        names, shapes, kinds, types, modes = [], [], [], [], []
+        names, shapes, kinds, types = [], [], [], []
+        modes: list[str | None] = []
         for target in targets:
             output, kind = network.outputs[target.index], target.objective.target_kind
             names.append(target.name)
@@ -117,7 +118,8 @@ class Intake:
             y = in_order(form, y, network.outputs, f"{describe(network)}: y")
         if not targets and self.is_free:
             count = len(as_list(y))
-            names, kinds, modes = [f"y{k}" for k in range(count)], [AS_GIVEN] * count, [None] * count
+            names, kinds = [f"y{k}" for k in range(count)], [AS_GIVEN] * count
+            modes += [None] * count
             shapes, types = [(None,)] * count, [float_type(network, torch.get_default_dtype())] * count
         true = checks.standardize_targets(y, names, shapes, kinds, types)
         if not streamed or all(target.device.type == "cpu" for target in true):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
-from torch.utils._pytree import tree_leaves
 
 from torchkeras import optimizers
 from torchkeras.base import fixed_lists
@@ -32,7 +31,6 @@ from torchkeras.engine.fit.distributing import joined_by, refuse_compiling
 from torchkeras.engine.fit.graph_losses import AddedToGraph, trained_network
 from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess
 from torchkeras.engine.fit.symbolic_scores import Scores, refuse
-from torchkeras.engine.fit.training_config import compile_arguments
 from torchkeras.engine.fit.turns import Turn
 from torchkeras.engine.fit.watched import Changing, ChangingWeights
 from torchkeras.engine.graph.call_forms import device_of
@@ -245,7 +243,7 @@ class Training:
         """
         compiled = self.ready()
         compiled.calls.look_again()
-        if compiled.settled != SETTLED.count and compiled.look_again is not None:
+        if compiled.settled != SETTLED.count:
             compiled.look_again()
         if self.has_own(f"{kind}_step"):
             return self._guarded(self.own_steps.step(kind), kind)
@@ -271,14 +269,6 @@ class Training:
         if kind != "train" or guard is None:
             return own
         return lambda batch: guard.watched(partial(own, batch), batch.size)
-
-    def compile_as(self, training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> bool:
-        """Compile as a file says; False, without compiling, if neither the file nor the model has a loss."""
-        names_loss = any(each is not None for each in tree_leaves(training["loss"]))
-        if not (names_loss or self.has_own("train_step") or has_loss(self, ())):
-            return False
-        self.model.compile(**compile_arguments(training, custom_objects))
-        return True
 
     # --- copies ------------------------------------------------------------------------------------------------------
 
@@ -384,7 +374,7 @@ def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledMo
         raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
     further = len(scores.outputs) + len(added.losses) + len(added.metrics)  # outputs, after the model's own
     own = graph.outputs[: len(graph.outputs) - further]
-    has_masks = any(tensor.mask is not None for tensor in own)
+    has_masks = any(tensor.keras_mask is not None for tensor in own)
     guard = _guard(training)
     constrained, scaling = _constrained(training, variables), _loss_scale(training, mixed, guard)
     asked = _with_activity_regularizer(network)
@@ -400,7 +390,7 @@ def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledMo
         added_metrics=list(added.metrics),
         fed=list(scores.targets),
         own_loss=own_loss,
-        ends=(model, network, *(graph.outputs[target.index].history.layer for target in targets)),
+        ends=(model, network, *(graph.outputs[target.index].keras_history.layer for target in targets)),
         widened=tuple(k for k, each in enumerate(graph.outputs) if mixed and each.dtype in HALF_TYPES),
         guard=guard,
         scaling=scaling,
@@ -543,7 +533,7 @@ def collected(training: Training, compiled: CompiledModel) -> Iterator[None]:
 
 def places(parameters: Sequence[torch.Tensor]) -> list[Any]:
     """Where parameters lie: an optimizer whose parameters have moved must be bound again."""
-    return [(parameter.device, parameter.dtype, parameter.stride()) for parameter in parameters]
+    return [(each.device, each.dtype, each.stride() if each.layout is torch.strided else None) for each in parameters]
 
 
 def _warn_of_changes(training: Training, compiled: CompiledModel) -> set[int]:

@@ -94,7 +94,7 @@ def masks_of(graph: Graph, masked: tuple[bool, ...]) -> dict[KerasTensor, KerasT
     Raises TypeError when a mask arrives at a layer that supports none.
     """
     if not any(masked):
-        return {tensor: tensor.mask for node in graph.nodes for tensor in node.output_tensors}
+        return {tensor: tensor.keras_mask for node in graph.nodes for tensor in node.output_tensors}
     masks = [
         KerasTensor(tensor.shape[:2], torch.bool) if has_mask else None
         for tensor, has_mask in zip(graph.inputs, masked, strict=True)
@@ -203,7 +203,7 @@ class _Writer:
         first_mask = _first_argument(node, _mask_slots(masks, uses))
         text = f"{self._callable(node.layer, Way.MASK)}({first}, {first_mask})"
         if len(node.output_tensors) > 1:
-            text = f"{text}[{tensor.history.tensor_index}]"
+            text = f"{text}[{tensor.keras_history.tensor_index}]"
         return self._computed(text, *uses, region="")
 
     # --- nodes ------------------------------------------------------------------------------------------------------
@@ -337,7 +337,7 @@ class _Writer:
         if not facts_of(node.layer).commutes_with_relu:
             return False
         (tensor,) = node.input_tensors
-        maker = tensor.history.layer
+        maker = tensor.keras_history.layer
         if node.has_own_mode or node_of(tensor).has_own_mode:
             return False
         return facts_of(maker).before_relu() is not None and self._has_one_use(tensor) and tensor not in self.raw
@@ -350,11 +350,11 @@ class _Writer:
 
     def _is_spare(self, tensor: KerasTensor) -> bool:
         """Whether the one node that uses a tensor may change it in place."""
-        return facts_of(tensor.history.layer).overwritable and self._has_one_use(tensor)
+        return facts_of(tensor.keras_history.layer).overwritable and self._has_one_use(tensor)
 
     def _has_one_use(self, tensor: KerasTensor) -> bool:
         """Whether nothing but one node uses a tensor."""
-        penalized = _has_activity_penalty(tensor.history.layer)
+        penalized = _has_activity_penalty(tensor.keras_history.layer)
         return self.graph.uses[tensor] == 1 and self.masks[tensor] is None and not penalized
 
     def _nested_call(self, node: Node, call: str, uses: list[int], made: list[int]) -> None:

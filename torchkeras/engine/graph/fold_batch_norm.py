@@ -159,7 +159,7 @@ def _can_join(before: Node, node: Node) -> bool:
         and layer.activation is linear
         and not any(map(is_mixed, (layer, norm)))  # whose kernels are cast to less range
         and layer.activity_regularizer is None
-        and tensor.mask is None
+        and tensor.keras_mask is None
         and not (before.arguments or node.arguments)
         and not any(map(has_hooks, (layer, norm, *layer.children(), *norm.children())))
     )

@@ -73,7 +73,7 @@ class InputLayer(Layer):
         self.trainable = False
         self.built = True
         output = KerasTensor(shape, dtype_of(self.dtype), name)
-        output.history = History(self, 0, 0)
+        output.keras_history = History(self, 0, 0)
         self._call_nodes.append(Node(self, [], output, {}))
 
     @property

@@ -293,7 +293,7 @@ class Network(Layer, abstract=True):
     @property
     def input_names(self) -> list[str]:
         """The names of the input layers."""
-        return InputNames(tensor.history.layer.name for tensor in self._graphed.inputs)
+        return InputNames(tensor.keras_history.layer.name for tensor in self._graphed.inputs)
 
     @property
     def output_names(self) -> list[str]:
@@ -434,7 +434,7 @@ class Network(Layer, abstract=True):
             )
         if _are_those_of(graph, tensors, masks):  # else models in models would be gone through at every level
             outputs = graph.outputs
-            output_masks = [None if each.mask is None else _copy(each.mask) for each in outputs]
+            output_masks = [None if each.keras_mask is None else _copy(each.keras_mask) for each in outputs]
         else:
             found, found_masks = trace.infer_again(graph, tensors, masks)
             outputs = list(map(found.__getitem__, graph.outputs))
@@ -454,7 +454,7 @@ class Network(Layer, abstract=True):
             )
             if not fits:
                 raise ValueError(
-                    f"Input {tensor.history.layer.name} of {type(self).__name__} {self.name!r} has shape "
+                    f"Input {tensor.keras_history.layer.name} of {type(self).__name__} {self.name!r} has shape "
                     f"{tensor.shape}; found shape {tuple(shape)}. Give a tensor of that shape, or make the Input for "
                     "the shape of the data."
                 )
@@ -495,7 +495,7 @@ class Network(Layer, abstract=True):
     def _find_types(self) -> None:
         """Bring the types of the symbolic tensors, and the code, in line with the layers' policies."""
         for node in self._graphed.calls:
-            masks = [tensor.mask for tensor in node.input_tensors]
+            masks = [tensor.keras_mask for tensor in node.input_tensors]
             outputs, _ = node.layer._infer_outputs(node.inputs, masks, node.arguments)
             for tensor, found in zip(node.output_tensors, leaves(outputs), strict=True):
                 tensor.dtype = found.dtype
@@ -548,7 +548,7 @@ def _symbolic_tensors(network: Network, role: str, value: Any, form: Any) -> lis
 
 def output_layer_names(network: Network) -> list[str]:
     """The name of the layer of each output."""
-    return [tensor.history.layer.name for tensor in network._graphed.outputs]
+    return [tensor.keras_history.layer.name for tensor in network._graphed.outputs]
 
 
 def names_by_layers(network: Network) -> list[str]:

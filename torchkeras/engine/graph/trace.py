@@ -142,7 +142,7 @@ def trace(inputs: list[KerasTensor], outputs: list[KerasTensor]) -> Graph:
     same name; RuntimeError for a cycle.
     """
     for tensor in inputs:
-        history = tensor.history
+        history = tensor.keras_history
         if node_of(tensor).input_tensors:
             raise ValueError(
                 f"Model inputs must come from Input(); found the output of layer {history.layer.name!r}. Make an Input "
@@ -195,7 +195,7 @@ def _between(
     finished, layer_order = _walk(outputs, inputs_of)
     depths, layer_depths = _depths(finished)
     for tensor in inputs:  # an input that no output needs is still an input of the model
-        layer, node = tensor.history.layer, node_of(tensor)
+        layer, node = tensor.keras_history.layer, node_of(tensor)
         if layer not in layer_depths:
             layer_depths[layer], depths[node], layer_order[layer] = 0, 0, -1
             finished.append(node)
@@ -271,7 +271,7 @@ def _check_connected(inputs: list[KerasTensor], nodes: list[Node]) -> None:
 
 def layer_names(tensors: Iterable[KerasTensor]) -> list[str]:
     """The name of the layer that made each tensor."""
-    return [tensor.history.layer.name for tensor in tensors]
+    return [tensor.keras_history.layer.name for tensor in tensors]
 
 
 def check_names(layers: Iterable[Layer]) -> None:
@@ -298,7 +298,7 @@ def edges(graph: Graph) -> dict[str, Any]:
             numbers[node] = layer_number, call_number
 
     def places(tensors: list[KerasTensor]) -> list[tuple[int, int, int]]:
-        return [(*numbers[node_of(tensor)], tensor.history.tensor_index) for tensor in tensors]
+        return [(*numbers[node_of(tensor)], tensor.keras_history.tensor_index) for tensor in tensors]
 
     calls = []
     for node in graph.nodes:
@@ -316,7 +316,7 @@ def edges(graph: Graph) -> dict[str, Any]:
 
 
 def _mask_shape(tensor: KerasTensor) -> Shape | None:
-    return None if tensor.mask is None else tensor.mask.shape
+    return None if tensor.keras_mask is None else tensor.keras_mask.shape
 
 
 def bridged(plain: Mapping[str, Any], gaps: Mapping[int, int]) -> dict[str, Any]:
@@ -347,9 +347,9 @@ def rebuild(layers: list[Layer], plain: Mapping[str, Any]) -> Graph:
         outputs: list[KerasTensor] = []
         for index, (shape, dtype, name, mask_shape) in enumerate(call["outputs"]):
             tensor = KerasTensor(shape, dtype, name)
-            tensor.history = History(layer, node_index, index)
+            tensor.keras_history = History(layer, node_index, index)
             if mask_shape is not None:
-                tensor.mask = KerasTensor(mask_shape, torch.bool)
+                tensor.keras_mask = KerasTensor(mask_shape, torch.bool)
             made[(*number, index)] = tensor
             outputs.append(tensor)
         input_form, output_form = call["forms"]

@@ -160,7 +160,7 @@ def call_symbolically(layer: AnyLayer, symbolic: list[Any], args: tuple[Any, ...
         arguments["training"] = training
     _check_types(layer, tensors)
     layer._build(*shapes)
-    masks = [tensor.mask for tensor in tensors]
+    masks = [tensor.keras_mask for tensor in tensors]
     if mask is not None:
         _refuse_other_mask(layer, mask, masks)
     if isinstance(inputs, list):
@@ -176,8 +176,8 @@ def _enter(layer: AnyLayer, outputs: list[KerasTensor], masks: list[Any]) -> Non
     node_index = len(layer._call_nodes)
     for index, (tensor, mask) in enumerate(zip(outputs, masks, strict=True)):
         tensor.name = f"{layer.name}:{node_index}:{index}"
-        tensor.history = History(layer, node_index, index)
-        tensor.mask = mask
+        tensor.keras_history = History(layer, node_index, index)
+        tensor.keras_mask = mask
     if node_index == 0 and outputs:
         outputs[0].name = layer.name
 
@@ -196,7 +196,7 @@ def attach(node: Node, inputs: list[KerasTensor]) -> None:
     """Register a node with its layer, as a call, and with the layers that its inputs come from."""
     node.layer._call_nodes.append(node)
     for tensor in inputs:
-        tensor.history.layer._outbound_nodes.append(node)
+        tensor.keras_history.layer._outbound_nodes.append(node)
 
 
 def _node_arguments(

@@ -10,7 +10,7 @@ from torchkeras.engine.symbolic.tensor import KerasTensor, Node, unpacked
 
 
 def _masks(tensors: Sequence[KerasTensor]) -> list[Any]:
-    return [tensor.mask for tensor in tensors]
+    return [tensor.keras_mask for tensor in tensors]
 
 
 # By the name in errors: how to read it from a node.

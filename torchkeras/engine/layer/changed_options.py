@@ -117,7 +117,7 @@ def _refused(layer: AnyLayer, reason: str) -> ValueError:
 
 def _outputs(layer: AnyLayer, node: Any) -> tuple[list[Any], list[Any]]:
     """The symbolic outputs, and their masks, that a call in a graph would return now."""
-    masks = [tensor.mask for tensor in node.input_tensors]
+    masks = [tensor.keras_mask for tensor in node.input_tensors]
     outputs, found = layer._infer_outputs(node.inputs, masks, node.arguments)
     return leaves(outputs), found
 

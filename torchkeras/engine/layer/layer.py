@@ -24,7 +24,7 @@ from torchkeras.base.fixed_lists import Weights
 from torchkeras.base.naming import name_methods, snake_case, unique_name
 from torchkeras.base.nested import tensors_in
 from torchkeras.base.rules import refuse_unknown
-from torchkeras.base.tracing import compiled_somewhere
+from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine import options
 from torchkeras.engine.adapters.tracked import KINDS, to_track, tracked
 from torchkeras.engine.base_layer import BaseLayer
@@ -234,7 +234,7 @@ class Layer(BaseLayer):
             if dtype is not None:
                 self._policy, self._tells_policy = policy_of(dtype), True
         except ValueError as error:
-            raise ValueError(f"{kind} {self.name!r}: {error}") from error
+            raise ValueError(f"{kind} {self.name!r}: {error}") from None
         if "input_dtype" in others:
             self.input_dtype = dtype_name(dtype_of(others.pop("input_dtype") or config.floatx()))
         self.__dict__["_initial_weights"] = weights
@@ -440,7 +440,8 @@ class Layer(BaseLayer):
         `training`: the mode of this call, True or False, also for the layers inside; None for the layer's mode. The
         other arguments are those of `call`, or `forward`.
         """
-        if not kwargs and len(args) == 1 and type(args[0]) is torch.Tensor and not compiled_somewhere():
+        is_one_tensor = not kwargs and len(args) == 1 and type(args[0]) is torch.Tensor
+        if is_one_tensor and not (compiled_somewhere() and is_compiling()):
             if (args[0].shape, args[0].dtype) in self._taken_plainly:
                 return call_module(self, args[0])
             return compute_and_remember(self, args[0])

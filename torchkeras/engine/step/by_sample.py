@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,7 @@ FUNCTIONS = (
     *(metrics.binary_accuracy, metrics.categorical_accuracy, metrics.sparse_categorical_accuracy),
     *(metrics.categorical_hits, metrics.sparse_categorical_hits),
     *(metrics.top_k_categorical_accuracy, metrics.sparse_top_k_categorical_accuracy),
-)  # no set: a loss may be an object without a hash
+)
 TORCH = (nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss, nn.BCELoss, nn.BCEWithLogitsLoss)
 TORCH_FUNCTIONS = (
     *(F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss),
@@ -26,9 +27,14 @@ TORCH_FUNCTIONS = (
 )
 
 
+def is_one_of(what: Any, known: Iterable[Any]) -> bool:
+    """Whether it is one of these very objects. A user's object may compare in any way, so `in` would not do."""
+    return any(what is each for each in known)
+
+
 def is_by_sample(what: Any) -> bool:
     """Whether the mean over many samples is the mean of the means over parts of them, weighted by size."""
-    return what in FUNCTIONS
+    return is_one_of(what, FUNCTIONS)
 
 
 def adds_up(what: Any) -> bool:
@@ -44,4 +50,4 @@ def adds_up(what: Any) -> bool:
     if isinstance(what, partial):
         plain = not what.args and what.keywords.get("axis", -1) == -1
         return plain and is_by_sample(what.func)
-    return is_by_sample(what) or what in TORCH_FUNCTIONS
+    return is_by_sample(what) or is_one_of(what, TORCH_FUNCTIONS)

@@ -6,7 +6,7 @@ the functions that give the same for logits, or the function to call in their pl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
@@ -21,7 +21,7 @@ from torchkeras.base.lazy import lazy_property
 from torchkeras.base.naming import snake_case
 from torchkeras.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.facts import facts_of
-from torchkeras.engine.step.by_sample import adds_up
+from torchkeras.engine.step.by_sample import adds_up, is_one_of
 from torchkeras.engine.step.output_loss import Objective, Score, is_users, name_of, unwrapped
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.losses.loss import function_of
@@ -57,7 +57,8 @@ class Measure:
             return True
         if self.keeps_state:
             return self.metric.adds_up and getattr(self.metric, "axis", -1) == -1
-        return adds_up(self.metric) or self.metric in (_binary_hits, _channel_hits, _sign_hits, _hits_by_shape)
+        own_hits = (_binary_hits, _channel_hits, _sign_hits, _hits_by_shape)
+        return adds_up(self.metric) or is_one_of(self.metric, own_hits)
 
 
 class TorchMetric(metric_functions.Metric, abstract=True):
@@ -178,7 +179,7 @@ def _is_over_last_axis(metric: Any) -> bool:
     if isinstance(metric, _OBJECTS_OVER_LAST_AXIS):
         return getattr(metric, "axis", -1) == -1 and not getattr(metric, "sparse_y_pred", False)
     function, options = _options_of(metric)
-    return function in _OVER_LAST_AXIS and options.get("axis", -1) == -1
+    return is_one_of(function, _OVER_LAST_AXIS) and options.get("axis", -1) == -1
 
 
 def _has_channels(objective: Objective, output: KerasTensor) -> bool:
@@ -354,8 +355,8 @@ def link_of(objective: Objective, output: KerasTensor) -> Link | None:
     """The function from an output to probabilities; None if its loss takes no logits, or it ends in an activation."""
     function, options = _options_of(objective.given)
     links = _LINKS if options.get("from_logits") else _LINKS_OF_TORCH
-    found = [link for known, link in links.items() if known in (function, type(function))]
-    if not found or facts_of(output.history.layer).ends_in is not None:
+    found = [link for known, link in links.items() if known is function or known is type(function)]
+    if not found or facts_of(output.keras_history.layer).ends_in is not None:
         return None
     return found[0]
 
@@ -370,9 +371,9 @@ _EXACT: tuple[Callable[..., Tensor], ...] = (
 def is_exact_of(activation: str, what: Any) -> bool:
     """Whether a loss or metric gives the same for exact logits of an activation as for its exact result."""
     function, options = _options_of(what)
-    if function in _ORDER_ALONE:
+    if is_one_of(function, _ORDER_ALONE):
         return activation == "softmax"
-    return function in _EXACT and not options.get("from_logits") and options.get("axis", -1) == -1
+    return is_one_of(function, _EXACT) and not options.get("from_logits") and options.get("axis", -1) == -1
 
 
 def exact_link(activation: str) -> Link:
@@ -386,7 +387,7 @@ def expects_probabilities(metric: Any) -> bool:
     if isinstance(metric, TorchMetric):
         return type(metric.metric).__module__.startswith(_MODULES_OF_PROBABILITIES)
     function, options = _options_of(metric)
-    if not (isinstance(metric, _OF_PROBABILITIES) or function in _FUNCTIONS_OF_PROBABILITIES):
+    if not (isinstance(metric, _OF_PROBABILITIES) or is_one_of(function, _FUNCTIONS_OF_PROBABILITIES)):
         return False
     thresholds = as_list(options.get("thresholds", options.get("threshold")))
     of_logits = options.get("from_logits") or (thresholds and not any(0 < each < 1 for each in thresholds))
@@ -408,9 +409,9 @@ def _options_of(what: Any) -> tuple[Any, Mapping[str, Any]]:
     return what, {}
 
 
-def _of_known(loss: Any, known: Container[Any]) -> bool:
+def _of_known(loss: Any, known: Iterable[Any]) -> bool:
     """Whether a loss is one of these functions, or its class one of these classes."""
-    return type(loss) in known or loss in known
+    return is_one_of(type(loss), known) or is_one_of(loss, known)
 
 
 # --- metrics of an output of which a step computes only the logits ---------------------------------------------------

@@ -250,7 +250,7 @@ def check_units(graph: Graph, targets: Iterable[Target]) -> None:
     """Raise ValueError for an output that ends in a softmax over one unit, which is always 1."""
     for target in targets:
         output = graph.outputs[target.index]
-        if output.shape[-1] == 1 and facts_of(output.history.layer).ends_in == "softmax":
+        if output.shape[-1] == 1 and facts_of(output.keras_history.layer).ends_in == "softmax":
             raise ValueError(
                 f"fit: the output {target.name!r} is a softmax over one unit, which is always 1: nothing can be "
                 "learned. Use activation='sigmoid', or a unit for each class."
@@ -261,7 +261,7 @@ def _logits(
     graph: Graph, output: KerasTensor, loss: Objective, measures: tuple[Measure, ...], exact: bool
 ) -> str | None:
     """The activation at the output's end, if a step can do without it; if `exact`, metrics may still apply it."""
-    layer = output.history.layer
+    layer = output.keras_history.layer
     if graph.uses[output] != 1 or node_of(output).has_own_mode:
         return None
     activation: Any = facts_of(layer).ends_in

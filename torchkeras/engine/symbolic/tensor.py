@@ -41,6 +41,13 @@ class History(NamedTuple):
     tensor_index: int
 
 
+def _another_name(name: str) -> Any:
+    """Another name of an attribute."""
+    return property(
+        operator.attrgetter(name), lambda self, value: setattr(self, name, value), lambda self: delattr(self, name)
+    )
+
+
 class KerasTensor(Symbolic):
     """A symbolic tensor: a shape and a type, without values. `Input` and calls of layers make them.
 
@@ -58,13 +65,13 @@ class KerasTensor(Symbolic):
         (None, 3)
     """
 
-    __slots__ = ("__weakref__", "_probed", "dtype", "history", "mask", "name", "shape")
+    __slots__ = ("__weakref__", "_probed", "dtype", "keras_history", "keras_mask", "name", "shape")
 
     shape: Shape
     dtype: torch.dtype
     name: str
-    history: History
-    mask: KerasTensor | None
+    keras_history: History
+    keras_mask: KerasTensor | None
     _probed: tuple[Any, Any] | None  # if a function made it: its sizes in the two runs that found its shape
 
     __array_ufunc__ = None  # NumPy leaves `np.float32(2) * tensor` to the operators below
@@ -76,7 +83,7 @@ class KerasTensor(Symbolic):
         self.shape = tuple(shape)
         self.dtype = dtype
         self.name = name
-        self.mask = self._probed = None
+        self.keras_mask = self._probed = None
         if "einops._backends" in sys.modules:
             einops_backend.offer()
 
@@ -84,21 +91,9 @@ class KerasTensor(Symbolic):
     def _keras_shape(self) -> Shape:
         return self.shape
 
-    @property
-    def _keras_history(self) -> History:  # Keras's name, which scripts and pickles have
-        return self.history
-
-    @_keras_history.setter
-    def _keras_history(self, history: History) -> None:
-        self.history = history
-
-    @property
-    def _keras_mask(self) -> KerasTensor | None:  # Keras's name, as above
-        return self.mask
-
-    @_keras_mask.setter
-    def _keras_mask(self, mask: KerasTensor | None) -> None:
-        self.mask = mask
+    # Keras's names of the two, which scripts and pickles have.
+    _keras_history = _another_name("keras_history")
+    _keras_mask = _another_name("keras_mask")
 
     @property
     def ndim(self) -> int:
@@ -279,17 +274,17 @@ class Node:
     @property
     def inbound_layers(self) -> list[Layer]:
         """The layers whose outputs are the inputs of this call."""
-        return [tensor.history.layer for tensor in self.input_tensors]
+        return [tensor.keras_history.layer for tensor in self.input_tensors]
 
     @property
     def node_indices(self) -> list[int]:
         """For each input, which call of its layer made it."""
-        return [tensor.history.node_index for tensor in self.input_tensors]
+        return [tensor.keras_history.node_index for tensor in self.input_tensors]
 
     @property
     def tensor_indices(self) -> list[int]:
         """For each input, which output of that call it is."""
-        return [tensor.history.tensor_index for tensor in self.input_tensors]
+        return [tensor.keras_history.tensor_index for tensor in self.input_tensors]
 
     @property
     def input_shapes(self) -> list[Shape]:
@@ -309,7 +304,7 @@ def calls_of(layer: Layer) -> list[Node]:
 
 def node_of(tensor: KerasTensor) -> Node:
     """The call that made a symbolic tensor."""
-    layer, node_index, _ = tensor.history
+    layer, node_index, _ = tensor.keras_history
     return layer._call_nodes[node_index]
 
 

@@ -57,7 +57,7 @@ def is_input(layer: Layer) -> bool:
 
 def input_name(tensor: KerasTensor) -> str:
     """The name of the layer of a model's input."""
-    return tensor.history.layer.name
+    return tensor.keras_history.layer.name
 
 
 def layout_of(layer: Layer) -> Layout:

@@ -63,7 +63,7 @@ class Tracker:
 
     def _call(self, node: Node, other: Node, given: list[Relation]) -> TrackedCall:
         for tensor, relation in zip(node.input_tensors, given, strict=True):
-            if tensor.mask is not None and lowered(relation.order) is None:
+            if tensor.keras_mask is not None and lowered(relation.order) is None:
                 raise ValueError(
                     f"{type(node.layer).__name__} {node.layer.name!r}: its input has a mask, whose axis of time must "
                     f"stay where it is in the other data format; found {relation}."

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from torchkeras import registry
 from torchkeras.base.nested import slots_as_written
-from torchkeras.engine.fit.training_config import mapped, several_of_one_layer
 from torchkeras.engine.graph.call_forms import output_form_of
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.containers.limits import LIMITS, Limits
@@ -16,6 +15,7 @@ from torchkeras.saving.dialects.dialect import NO_RULES, Dialect, LossRules
 from torchkeras.saving.dialects.later_training import Later, plain
 from torchkeras.saving.model_file import OWN
 from torchkeras.saving.optimizer.options import from_keras3
+from torchkeras.saving.training_config import mapped, several_of_one_layer
 
 if TYPE_CHECKING:
     from torchkeras.models.model import Model
@@ -57,7 +57,7 @@ def modern_training(
     rules: LossRules = NO_RULES,
     as_written: bool = False,
 ) -> dict[str, Any]:
-    """What a file says about compiling, as `engine.step.targets.compile_arguments` takes it. `dialect`: of the writer.
+    """What a file says about compiling, as `saving.training_config.compile_as` takes it. `dialect`: of the writer.
     `backend`: of the writer, where the file names it; a `.keras` archive does not. `rules`: of the writer.
 
     `as_written`: whether lists have outputs that are dicts in the order in which these were written, not by their keys.

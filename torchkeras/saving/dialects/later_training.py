@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from torchkeras import metrics, registry
-from torchkeras.engine.fit.training_config import mapped
 from torchkeras.engine.graph.network import names_by_layers
 from torchkeras.engine.graph.trace import has_own_code
 from torchkeras.engine.step.targets import by_output
 from torchkeras.losses.loss import FunctionLoss
 from torchkeras.metrics.reduction import FunctionMetric
 from torchkeras.saving.dialects.dialect import NO_RULES, Dialect, LossRules
+from torchkeras.saving.training_config import mapped
 
 if TYPE_CHECKING:
     from torchkeras.models.model import Model

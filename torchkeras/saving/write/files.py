@@ -7,7 +7,6 @@ import warnings
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from torchkeras.engine.fit.training_config import own_training_config, training_config
 from torchkeras.saving.containers import archive, json_text
 from torchkeras.saving.containers.hdf5 import writing
 from torchkeras.saving.extra_keys import extra_facts, with_extra_keys
@@ -15,6 +14,7 @@ from torchkeras.saving.graph_config import layer_config
 from torchkeras.saving.model_file import OWN
 from torchkeras.saving.optimizer.keras3_order import write_optimizer
 from torchkeras.saving.optimizer.state import bound_for_file, own_arrays, scale_arrays, state_arrays
+from torchkeras.saving.training_config import own_training_config, training_config
 from torchkeras.saving.weights import layer_groups, paths
 from torchkeras.saving.weights.origin import SORTED
 from torchkeras.saving.write import keras2

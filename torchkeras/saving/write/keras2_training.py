@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from torchkeras import registry
-from torchkeras.engine.fit.training_config import mapped
+from torchkeras.saving.training_config import mapped
 
 Plain = dict[str, Any]
 

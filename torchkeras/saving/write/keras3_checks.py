@@ -57,7 +57,7 @@ def check_masks(graph: Graph) -> None:
                         "that has no form there."
                     )
         for tensor in node.output_tensors:
-            if tensor.mask is not None:
+            if tensor.keras_mask is not None:
                 sources[tensor] = _source(node, found)
 
 

@@ -12,7 +12,6 @@ from torchkeras import registry
 from torchkeras.base.dtype_names import dtype_name
 from torchkeras.base.nested import POSITIONAL, bound, put_together
 from torchkeras.engine.facts import is_own
-from torchkeras.engine.fit.training_config import training_config
 from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.call_forms import input_form_of, output_form_of
 from torchkeras.engine.graph.network import Network
@@ -30,6 +29,7 @@ from torchkeras.saving import keras3_entry
 from torchkeras.saving.graph_config import with_ties
 from torchkeras.saving.layer_facts import ANY, FOREIGN, inherited, keras3_name
 from torchkeras.saving.model_file import OWN
+from torchkeras.saving.training_config import training_config
 from torchkeras.saving.write.keras3_checks import check_masks, check_modes, check_outputs
 from torchkeras.saving.write.keras3_operations import MODULES, operation_form
 from torchkeras.saving.write.keras3_training import compile_config, function_entry
@@ -211,7 +211,7 @@ class _Writing:
 
     def sequential(self, model: Network) -> Plain:
         """The entry of a Sequential, or of a class that inherits from it."""
-        first = [layer for layer in (model.inputs[0].history.layer,) if layer not in model.layers]
+        first = [layer for layer in (model.inputs[0].keras_history.layer,) if layer not in model.layers]
         layers = [self.layer(layer) for layer in (*first, *model.layers)]
         config = {**_model_options(model), "layers": layers, "build_input_shape": model.input_shape}
         return keras3_entry.entry("keras" if class_name(model) == "Sequential" else None, class_name(model), config)
@@ -355,7 +355,7 @@ def _check_calls(graph: Graph) -> None:
 def _places_in(graph: Graph) -> Callable[[KerasTensor], list[Any]]:
     """What gives the place of a tensor in a graph: the layer's name, the number of its call, and that of the output."""
     calls = {node: (layer.name, index) for layer in graph.layers for index, node in enumerate(graph.nodes_of(layer))}
-    return lambda tensor: [*calls[node_of(tensor)], tensor.history.tensor_index]
+    return lambda tensor: [*calls[node_of(tensor)], tensor.keras_history.tensor_index]
 
 
 def _in_form(form: Any, places: list[Any]) -> Any:

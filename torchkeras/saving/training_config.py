@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
+from torch.utils._pytree import tree_leaves
 
 from torchkeras import losses as loss_functions, metrics as metric_functions, optimizers
+from torchkeras.engine.fit.training import has_loss, training_of
 from torchkeras.engine.graph.call_forms import output_form_of
 from torchkeras.engine.graph.network import output_layer_names
 from torchkeras.engine.graph.trace import has_own_code
 from torchkeras.engine.step.targets import by_output
 from torchkeras.engine.symbolic.tensor import as_list
+
+if TYPE_CHECKING:
+    from torchkeras.models.model import Model
 
 
 def training_config(model: Any, as_lists: bool = False) -> dict[str, Any]:
@@ -65,8 +70,18 @@ def own_training_config(model: Any, as_lists: bool = False) -> dict[str, Any]:
     """The options that a file of Keras writes in another form, or does not have."""
     options_of_model = training_config(model, as_lists)
     names = ("loss", "metrics", "weighted_metrics")
-    more = {"on_nonfinite": model.on_nonfinite, "numerics": model._training.options.numerics}
+    more = {"on_nonfinite": model.on_nonfinite, "numerics": training_of(model).options.numerics}
     return {**{name: options_of_model[name] for name in names}, **more}
+
+
+def compile_as(model: Model, training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> bool:
+    """Compile a model as a file says; False, without compiling, if neither the file nor the model has a loss."""
+    names_loss = any(each is not None for each in tree_leaves(training["loss"]))
+    has_own_step = training_of(model).has_own("train_step")
+    if not (names_loss or has_own_step or has_loss(training_of(model), ())):
+        return False
+    model.compile(**compile_arguments(training, custom_objects))
+    return True
 
 
 def compile_arguments(training: Mapping[str, Any], custom_objects: Mapping[str, Any] | None) -> dict[str, Any]:
