@@ -29,7 +29,10 @@ TORCH_FUNCTIONS = (
 
 def is_one_of(what: Any, known: Iterable[Any]) -> bool:
     """Whether it is one of these very objects. A user's object may compare in any way, so `in` would not do."""
-    return any(what is each for each in known)
+    for each in known:
+        if what is each:
+            return True
+    return False
 
 
 def is_by_sample(what: Any) -> bool:
