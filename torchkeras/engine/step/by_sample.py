@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
+from operator import is_
 from typing import Any
 
 from torch import nn
@@ -29,10 +30,7 @@ TORCH_FUNCTIONS = (
 
 def is_one_of(what: Any, known: Iterable[Any]) -> bool:
     """Whether it is one of these very objects. A user's object may compare in any way, so `in` would not do."""
-    for each in known:
-        if what is each:
-            return True
-    return False
+    return any(map(partial(is_, what), known))
 
 
 def is_by_sample(what: Any) -> bool:
