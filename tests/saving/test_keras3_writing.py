@@ -13,6 +13,7 @@ from test_paths import GOLDEN, model_of
 
 import torchkeras
 from torchkeras import losses, optimizers, registry, regularizers
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.layers import (
     GRU,
     LSTM,
@@ -491,6 +492,17 @@ def test_what_keras_3_cannot_compile_stands_under_a_name_that_it_refuses(
     loaded = load_model(path)
     assert loaded.optimizer.get_config() == model.optimizer.get_config()
     assert loaded.metrics == model.metrics
+
+
+@pytest.mark.parametrize("name", ["Highway", "TimeDistributedDense"])
+def test_a_users_layer_stands_under_its_own_name(name, tmp_path):
+    own = type(name, (Layer,), {"call": lambda self, inputs: inputs * 2})
+    model = Sequential([own(input_shape=(3,))])
+    config, unread = keras3_form(model)
+    assert (config["config"]["layers"][1]["class_name"], unread) == (name, [])
+    model.save(tmp_path / "m.keras")
+    loaded = load_model(tmp_path / "m.keras", {name: own})
+    np.testing.assert_array_equal(loaded.predict(np.ones((1, 3))), [[2, 2, 2]])
 
 
 def test_a_class_of_losses_that_keras_3_does_not_have_stands_under_such_a_name(tmp_path, monkeypatch):

@@ -416,3 +416,8 @@ def test_a_loss_is_known_by_itself_whatever_it_compares_as():
     np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
     correlation = made(loss=torchmetrics.PearsonCorrCoef())
     assert not is_by_sample(correlation._training.ready().targets[0].objective.given)
+
+
+def test_a_metric_that_is_in_no_list_is_refused():
+    with pytest.raises(TypeError, match=r"^compile: metrics must be a list"):
+        made(metrics=torchmetrics.MeanSquaredError())
