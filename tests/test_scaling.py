@@ -325,14 +325,14 @@ def test_generated_code_is_as_long_as_the_model() -> None:
 
 def test_code_is_written_when_it_is_asked_for() -> None:
     model = added(3)
-    assert not any(each.text for each in model._generated.functions.values())
+    assert not any(each.written for each in model._generated.functions.values())
     assert model.code.count("self.") == 3
-    assert [bool(each.text) for each in model._generated.functions.values()] == [True]
+    assert [bool(each.written) for each in model._generated.functions.values()] == [True]
 
 
 def test_torch_compile_of_code_that_is_not_written_yet() -> None:
     model = added(3)
-    assert not any(each.text for each in model._generated.functions.values())
+    assert not any(each.written for each in model._generated.functions.values())
     fast = torch.compile(model, backend="eager", fullgraph=True)
     given = torch.ones(2, 2)
     torch.testing.assert_close(fast(given), fast(given))
