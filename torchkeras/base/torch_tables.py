@@ -1,8 +1,8 @@
-"""Torch's own tables of a module: what stands directly inside it, by name.
+"""Torch's own tables of a module: the dicts of what stands directly inside it, by attribute.
 
-`named_children()` and the like pass over None and over what stands in two places. These are the dicts themselves: they
-change with the module, and with `remove_duplicate` out of the way a shared module or weight stands at each of its
-names. No other file reads torch's private names for them from outside of a module.
+Unlike `named_children()` and the like, they have None, and a shared module or weight at each of its names. They change
+with the module. Code that runs for each layer or batch reads `_modules`, `_parameters` and `_buffers` itself: one call
+less.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class _Hook:
 _HOOK = _Hook()
 
 
-def is_users(layer: Layer) -> bool:
+def is_users_layer(layer: Layer) -> bool:
     """Whether the class of a layer is not the package's own."""
     return layer._is_users
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from torchkeras.base.rules import FLAG_OR_DIGIT, FUNCTION, check, integer, is_number, optional, read, rule
 from torchkeras.engine.graph.trace import Graph, graph_of
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.weights.freezing import is_frozen
+from torchkeras.engine.weights.freezing import is_frozen_layer
 from torchkeras.engine.weights.weight import own_variables
 from torchkeras.engine.weights.weight_lists import sublayers
 from torchkeras.world.processes import is_main
@@ -207,7 +207,7 @@ def trained(layer: Layer) -> str:
     """
     if not layer.weights:
         return "-"
-    if is_frozen(layer):
+    if is_frozen_layer(layer):
         return "N"
     trains = [variable.trains for variable in layer.weights if variable.trainable]
     if all(trains):

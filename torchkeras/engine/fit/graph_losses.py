@@ -14,7 +14,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor
-from torchkeras.engine.users_code import is_users
+from torchkeras.engine.users_code import is_users_layer
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
@@ -96,7 +96,7 @@ def warn_of_added(training: Training) -> None:
     owners: set[Any] = {model}
     for layer in model.layers:
         if not isinstance(layer, Network):
-            owners.update(each for each in layer.modules() if isinstance(each, Layer) and not is_users(each))
+            owners.update(each for each in layer.modules() if isinstance(each, Layer) and not is_users_layer(each))
     count = len(added.losses) + sum(len(owner._losses_of_weights) for owner in owners)
     parts = [f"the metric {name!r}" for name in added.metrics]
     if count:

@@ -31,7 +31,7 @@ from torchkeras.engine.graph.trace import Graph, infer_again, layer_names
 from torchkeras.engine.shapes.output_shapes import overrides
 from torchkeras.engine.symbolic.axis_order import Layout, axis_channels_first, to_channels_first, to_keras
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, index_of, node_of, unpacked
-from torchkeras.engine.users_code import is_users
+from torchkeras.engine.users_code import is_users_layer
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -425,7 +425,7 @@ def _typed_call(node: Node, call: str, mixed: bool) -> str:
 def runs_in_mode(node: Node) -> bool:
     """Whether a call says that all in the layer is in training or not, rather than the layer's own code alone."""
     return "training" in node.arguments and (
-        "training" not in node.layer._call_parameters or (bool(own_modules(node.layer)) and is_users(node.layer))
+        "training" not in node.layer._call_parameters or (bool(own_modules(node.layer)) and is_users_layer(node.layer))
     )
 
 

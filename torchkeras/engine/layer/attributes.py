@@ -14,7 +14,7 @@ from torchkeras.base.torch_tables import own_buffers, own_modules, own_parameter
 from torchkeras.engine.adapters.tracked import with_replaced
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import NOT_USERS
-from torchkeras.engine.users_code import is_users
+from torchkeras.engine.users_code import is_users_layer
 from torchkeras.engine.weights.weight import Variable, Weight
 
 # The values of class attributes that an attribute of a layer may replace.
@@ -35,7 +35,7 @@ def _named(layer: AnyLayer) -> str:
 
 
 def _check_weight(layer: AnyLayer, name: str, value: Any, declared: Weight) -> None:
-    if is_users(layer) and layer._built_for is None:
+    if is_users_layer(layer) and layer._built_for is None:
         return
     if added_as(layer, value) is not None or (value is None and layer.built and not declared.applies(layer)):
         return

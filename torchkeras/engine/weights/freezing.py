@@ -52,7 +52,7 @@ def with_freezing(state: Mapping[str, Any]) -> dict[str, Any]:
     return today
 
 
-def is_frozen(layer: Layer) -> bool:
+def is_frozen_layer(layer: Layer) -> bool:
     """Whether a layer is not trainable, or part of one that is not."""
     return layer._frozen
 

@@ -18,7 +18,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph, graph_if_any, graph_of, has_own_code
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of
-from torchkeras.engine.weights.freezing import is_frozen
+from torchkeras.engine.weights.freezing import is_frozen_layer
 from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.functions import Lambda
@@ -154,7 +154,7 @@ class _Writing:
             config[name] = function_entry(value, FOREIGN)
         # A get_config without that of `Layer` returns all that its __init__ takes.
         if "trainable" in config:  # there, a model that is frozen has frozen each layer inside
-            config["trainable"] = layer.trainable and not is_frozen(layer)
+            config["trainable"] = layer.trainable and not is_frozen_layer(layer)
         if is_own(type(layer)) or "name" in given:
             config["dtype"] = layer.dtype_policy.name
         return config
@@ -182,7 +182,7 @@ class _Writing:
             return [self.layer(cell) for cell in found]
         entry = self.layer(found)
         if isinstance(layer, Bidirectional) and option == "layer":  # the forward layer, under the name that it had
-            entry["config"]["trainable"] = not is_frozen(layer.forward_layer)
+            entry["config"]["trainable"] = not is_frozen_layer(layer.forward_layer)
         return entry
 
     def activation(self, function: Any, value: Any) -> Any:
@@ -339,7 +339,7 @@ def _by_keys(value: Any, inside: bool = False) -> Any:
 
 
 def _model_options(model: Network) -> Plain:
-    return {"name": model.name, "trainable": not is_frozen(model)}
+    return {"name": model.name, "trainable": not is_frozen_layer(model)}
 
 
 def _check_calls(graph: Graph) -> None:

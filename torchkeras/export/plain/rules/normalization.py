@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import layers
-from torchkeras.engine.weights.freezing import is_frozen
+from torchkeras.engine.weights.freezing import is_frozen_layer
 from torchkeras.export.plain import facts
 from torchkeras.export.plain.call import LayerCall, rule
 from torchkeras.export.plain.formulas import noise as formulas, normalization as norms
@@ -74,7 +74,7 @@ def _batch_norm_options(layer: Any) -> str:
 
 def _note_batch_norm(layer: Any, call: LayerCall) -> None:
     """Note where torch's batch normalization differs from the layer's in training."""
-    if layer.frozen_is_fixed and is_frozen(layer):
+    if layer.frozen_is_fixed and is_frozen_layer(layer):
         call.note(FROZEN)
     call.note(SINGLE)
     if layer._by_population or layer._followed_epsilon:
