@@ -19,7 +19,7 @@ from workloads import WORKLOADS
 import torchkeras
 import torchkeras.layers
 import torchkeras.models
-from torchkeras.engine.speed.auto_compile import FROM_CPP
+from torchkeras.engine.speed.choose import FROM_CPP
 
 SETTINGS: dict[str, Any] = {"plain": False, "compiled": True, "compiled, from C++": FROM_CPP}
 WARM_UP_EPOCHS, TIMED_EPOCHS = 3, 3

@@ -30,7 +30,7 @@ from workloads import WORKLOADS
 import torchkeras
 import torchkeras.layers
 import torchkeras.models
-from torchkeras.engine.speed import auto_compile
+from torchkeras.engine.speed import choose
 
 DOCUMENT = suite_drawn.PAGE
 BEGIN, END = suite_drawn.BEGIN, "<!-- end -->\n"
@@ -94,7 +94,7 @@ def measure(name: str, rounds: int, pythons: dict[str, str]) -> dict[str, Measur
 
     Asserts that the losses of the first epoch are alike.
     """
-    auto_compile.SECONDS = auto_compile.SECONDS_A_LAYER = 0.0  # "auto" measures at once
+    choose.SECONDS = choose.SECONDS_A_LAYER = 0.0  # "auto" measures at once
     each, peers = contenders(name, STEPS[name], pythons)
     found = {}
     relative = ALIKE if WORKLOADS[name].mode == "fit" else SAME

@@ -37,7 +37,7 @@ KNOWN = {
     **dict.fromkeys(("Callable", "Mapping", "Sequence"), "collections.abc"),
     "Module": "torch.nn",
     "Tensor": "torch",
-    "DTypePolicy": "torchkeras.base.dtype_policy",
+    "DTypePolicy": "torchkeras.base.dtypes",
     "KerasTensor": "torchkeras.engine.symbolic.tensor",
     "Reduction": "torchkeras.losses.reduction",
     "schedules": "torchkeras.optimizers",

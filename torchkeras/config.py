@@ -15,10 +15,10 @@ import torch
 from torch.overrides import _get_current_function_mode_stack
 from torch.utils._device import DeviceContext
 
-from torchkeras.base.dtype_policy import DTypePolicy, policy_of
-from torchkeras.base.launchers import from_launcher
+from torchkeras.base.dtypes import DTypePolicy, policy_of
 from torchkeras.base.other_project import refuse_other_project
 from torchkeras.base.rules import ABOVE_0, FLAG, one_of, read
+from torchkeras.world.processes import from_launcher
 
 __all__ = [
     "chosen_image_data_format",

@@ -1,6 +1,6 @@
 """Dtype policies under the names that Keras has had for them. `torchkeras.config` keeps the global policy."""
 
-from torchkeras.base.dtype_policy import DTypePolicy
+from torchkeras.base.dtypes import DTypePolicy
 from torchkeras.config import dtype_policy, set_dtype_policy
 
 Policy = DTypePolicy

@@ -13,10 +13,10 @@ from launched import as_torchrun, free_port, launch, printed
 from torch.distributed import TCPStore  # pyright: ignore[reportPrivateImportUsage]
 
 from torchkeras import config
-from torchkeras.base import launchers
 from torchkeras.distribution import barrier, group, initialize, is_main, local_rank, rank, world_size
 from torchkeras.layers import Dense
 from torchkeras.models import Sequential
+from torchkeras.world import processes
 
 # Prints what the names say before and after joining, and the sum of all ranks; then leaves the group and joins again.
 JOINS = """
@@ -178,7 +178,7 @@ def test_two_runs_of_mpich_on_a_machine_have_ports_of_their_own(monkeypatch):
         told = {**MPICH, "MPI_LOCALNRANKS": "4", "PMI_FD": str(ours.fileno())}
         found = port_of(monkeypatch, told)
         known = hasattr(socket, "SO_PEERCRED")  # Linux tells who is behind a socket
-        assert launchers.run_of_mpi(launchers.MPICH) == (str(os.getpid()) if known else None)
+        assert processes.run_of_mpi(processes.MPICH) == (str(os.getpid()) if known else None)
         assert found == port_of(monkeypatch, {**told, "PMI_RANK": "3"})
         assert (found != 29500) is known
         ours.getpeername()  # is still open

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from torchkeras import losses, registry
-from torchkeras.engine.step.by_sample import adds_up, is_by_sample
+from torchkeras.engine.step.output_loss import adds_up, is_by_sample
 from torchkeras.layers import Dense
 from torchkeras.losses.shared import ELEMENTWISE, MIXING, OF_PROBABILITIES
 from torchkeras.models import Sequential

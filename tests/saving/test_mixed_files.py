@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from torchkeras import Sequential, clear_session, config
-from torchkeras.base.dtype_names import dtype_name
+from torchkeras.base.dtypes import dtype_name
 from torchkeras.errors import ArchitectureError, WeightMismatchError
 from torchkeras.layers import Dense
 from torchkeras.models import load_model

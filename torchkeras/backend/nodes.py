@@ -14,7 +14,7 @@ from torch import Tensor
 from torchkeras import config
 from torchkeras.backend import assignments
 from torchkeras.base.arrays import as_tensor
-from torchkeras.base.dtype_names import dtype_of
+from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.engine.symbolic.unknown_sizes import SymbolicSize

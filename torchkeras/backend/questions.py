@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from torchkeras.backend.nodes import as_type, tensor
 from torchkeras.backend.sizes import Shape
-from torchkeras.base.dtype_names import dtype_name
+from torchkeras.base.dtypes import dtype_name
 from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.input import InputLayer

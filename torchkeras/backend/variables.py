@@ -19,7 +19,7 @@ from torchkeras.backend.questions import PLACEHOLDER, is_sparse
 from torchkeras.backend.random_numbers import random_normal, random_uniform, read
 from torchkeras.backend.sizes import Shape
 from torchkeras.base.arrays import as_tensor, to_numpy
-from torchkeras.base.dtype_names import dtype_name
+from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.naming import unique_name
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.symbolic.tensor import KerasTensor

@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import Tensor
 
-from torchkeras.base.dtype_names import dtype_name
+from torchkeras.base.dtypes import dtype_name
 from torchkeras.engine.graph.input import Input
 from torchkeras.engine.symbolic import tensor as symbolic
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node

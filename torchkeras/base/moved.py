@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 MOVED = {
-    "torchkeras.dtype_policy": "torchkeras.base.dtype_policy",
+    "torchkeras.dtype_policy": "torchkeras.base.dtypes",
     "torchkeras.engine.graph.operators": "torchkeras.engine.functions.operators",
     "torchkeras.engine.layer.axis_order": "torchkeras.engine.symbolic.axis_order",
     "torchkeras.engine.layer.input_spec": "torchkeras.engine.shapes.input_spec",

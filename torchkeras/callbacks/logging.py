@@ -5,9 +5,8 @@ from numbers import Real
 from typing import Any
 
 from torchkeras.base.rules import NAMES, optional, read
-from torchkeras.callbacks.averages import Averages
 from torchkeras.callbacks.base import HOOKS, Callback, arguments_of, takes
-from torchkeras.callbacks.logs import Logs, Named
+from torchkeras.callbacks.logs import Averages, Logs, Named
 
 
 class BaseLogger(Callback):

@@ -14,8 +14,8 @@ import numpy as np
 from tqdm import tqdm
 
 from torchkeras.base.rules import NAMES, one_of, optional, read
-from torchkeras.callbacks.averages import Averages
 from torchkeras.callbacks.base import Callback
+from torchkeras.callbacks.logs import Averages
 from torchkeras.world.processes import is_main
 
 STREAMS = ("stdout", "stderr")

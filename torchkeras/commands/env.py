@@ -16,11 +16,11 @@ import torch
 import tqdm
 
 from torchkeras import __version__, config
-from torchkeras.base.launchers import LAUNCHERS
 from torchkeras.base.malloc import OF_THE_USER
 from torchkeras.commands.exits import WELL
 from torchkeras.commands.output import counted, show
 from torchkeras.config import SETTINGS
+from torchkeras.world.processes import LAUNCHERS
 
 NEEDED = (torch, numpy, h5py, tqdm)
 EXTRAS: Mapping[str, tuple[str, ...]] = {

@@ -12,7 +12,7 @@ from typing import Any
 from torch import Tensor, is_grad_enabled, nn
 from torch.distributed.fsdp._fully_shard._fsdp_common import TrainingState
 
-from torchkeras.engine.graph.hook_free_calls import HOOKS
+from torchkeras.engine.graph.layer_calls import HOOKS
 
 
 def gather_by_calls(state: Any) -> None:

@@ -21,9 +21,8 @@ import torch
 import torch.distributed as dist
 
 from torchkeras import config
-from torchkeras.base.launchers import LAUNCHERS, launcher, run_of_mpi
 from torchkeras.base.rules import number, optional, read
-from torchkeras.world.processes import has_group, local_rank
+from torchkeras.world.processes import LAUNCHERS, has_group, launcher, local_rank, run_of_mpi
 
 # One port for each step of a job of Slurm, and for each run of mpirun: several may share a machine.
 FIRST_PORT, PORTS, STEPS = 20000, 20000, 16

@@ -19,7 +19,7 @@ from torch.nn.parallel import DistributedDataParallel
 from torchkeras.distribution.batch_statistics import runs_users_code
 from torchkeras.distribution.group import BUCKET
 from torchkeras.engine.layer.added_losses import ADDED
-from torchkeras.engine.step.compiled_model import CompiledModel
+from torchkeras.engine.step.step import CompiledModel
 from torchkeras.world.one_process import CURRENT, OneReplica
 
 # A gradient in another order of axes than its weight, as of kernels with channels last, is copied: that is no error.

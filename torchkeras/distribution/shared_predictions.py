@@ -12,7 +12,7 @@ from torch import Tensor
 
 from torchkeras.base.arrays import to_numpy
 from torchkeras.data.sources import Source
-from torchkeras.engine.fit.predictions import Gathered
+from torchkeras.engine.fit.results import Gathered
 from torchkeras.world.parts import bounds
 from torchkeras.world.processes import stacked
 

@@ -10,9 +10,9 @@ from torch import Tensor
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.data.batch import Batch
 from torchkeras.engine.fit.epoch import Executions, run_epoch
-from torchkeras.engine.fit.sums import Done, Sums
-from torchkeras.engine.step.compiled_model import BatchStep
+from torchkeras.engine.fit.results import Done, Sums
 from torchkeras.engine.step.nonfinite import Guard
+from torchkeras.engine.step.step import BatchStep
 from torchkeras.metrics import Metric
 
 if TYPE_CHECKING:

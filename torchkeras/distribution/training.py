@@ -30,13 +30,12 @@ from torchkeras.distribution.shared_batch import SharedBatch
 from torchkeras.distribution.shared_predictions import OwnOutput, joined
 from torchkeras.distribution.shared_sums import SharedSums
 from torchkeras.distribution.shared_tensors import shared_in
-from torchkeras.engine.fit.compile_options import CompileOptions
 from torchkeras.engine.fit.distributing import refuse_compiling
 from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess, Pace, Value
-from torchkeras.engine.fit.sums import Sums
-from torchkeras.engine.step.compiled_model import CompiledModel
+from torchkeras.engine.fit.results import Sums
+from torchkeras.engine.fit.training import CompileOptions
 from torchkeras.engine.step.nonfinite import Guard
-from torchkeras.engine.step.step import TrainFunction, train_pass
+from torchkeras.engine.step.step import CompiledModel, TrainFunction, train_pass
 from torchkeras.metrics import Metric
 from torchkeras.resume.backup_files import Backups
 from torchkeras.world.one_process import CURRENT

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.base.dtype_policy import DTypePolicy
+from torchkeras.base.dtypes import DTypePolicy
 from torchkeras.base.nested import mapped, put_together, taken_apart
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.symbolic.tensor import KerasTensor

@@ -8,16 +8,15 @@ from torchkeras import registry
 from torchkeras.initializers.distributions import (
     Constant,
     Identity,
+    Initializer,
     Ones,
     Orthogonal,
     RandomNormal,
     RandomUniform,
     TruncatedNormal,
-    Zeros,
-)
-from torchkeras.initializers.initializer import Initializer, fill as fill
-from torchkeras.initializers.scaling import (
     VarianceScaling,
+    Zeros,
+    fill as fill,
     glorot_normal,
     glorot_uniform,
     he_normal,

@@ -6,7 +6,7 @@ import inspect
 from functools import partial
 from typing import Any
 
-from torchkeras.initializers import initializer as core
+from torchkeras.initializers import distributions as core
 
 _call = core._call_initializer
 

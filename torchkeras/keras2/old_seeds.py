@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras.initializers import initializer as initializers
+from torchkeras.initializers import distributions as initializers
 from torchkeras.layers.noise import Noise
 
 _generator = initializers._generator

@@ -10,7 +10,7 @@ from typing import Any
 from torch import Tensor
 
 from torchkeras import backend as K
-from torchkeras.base.dtype_names import dtype_name
+from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.naming import unique_name
 from torchkeras.data.target_kinds import CLASSES, SOME_CLASSES
 from torchkeras.engine.graph.input import InputLayer

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torchkeras.activations import is_pointwise
 from torchkeras.base.rules import one_of
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.graph.hook_free_calls import called
+from torchkeras.engine.graph.layer_calls import called
 from torchkeras.engine.options import NEWER, Activation, DataFormat, Positive, Sizes
 from torchkeras.engine.symbolic.tensor import Shape, as_list
 from torchkeras.engine.weights.weight import weight

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torchkeras.base.rules import Rule, is_integer, optional, rule
 from torchkeras.base.torch_tables import own_modules
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.graph.hook_free_calls import called
+from torchkeras.engine.graph.layer_calls import called
 from torchkeras.engine.options import Activation, Called
 from torchkeras.engine.weights.weight import weight
 from torchkeras.initializers import VarianceScaling

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from torchkeras.base.dtype_names import dtype_of
+from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.rules import one_of
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer

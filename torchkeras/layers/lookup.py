@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from torchkeras import config
-from torchkeras.base.dtype_names import dtype_of
+from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.fixed_lists import OptionValues
 from torchkeras.base.nested import tensors_in
 from torchkeras.base.rules import STRING, integer, one_of, optional, rule

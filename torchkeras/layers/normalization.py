@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torchkeras.base.rules import is_integer, one_of, rule
 from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.graph.hook_free_calls import called
+from torchkeras.engine.graph.layer_calls import called
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import MODE, locked_mode, stored_mode
 from torchkeras.engine.options import NEWER, Constraint, Initializer, NotNegative, Regularizer, Share

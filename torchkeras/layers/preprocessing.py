@@ -13,7 +13,7 @@ import torch
 
 from torchkeras import config, initializers
 from torchkeras.base.arrays import to_numpy
-from torchkeras.base.dtype_names import dtype_of
+from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.fixed_lists import OptionValues
 from torchkeras.base.rules import integers, number, one_of, optional, rule
 from torchkeras.engine.facts import Facts

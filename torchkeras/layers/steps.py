@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torchkeras import activations, initializers
 from torchkeras.base.rules import rule
 from torchkeras.base.tracing import exporting
-from torchkeras.engine.graph.hook_free_calls import renew_weights
+from torchkeras.engine.graph.layer_calls import renew_weights
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import Activation, Constraint, Fraction, Initializer, Positive, Regularizer
 from torchkeras.engine.symbolic.tensor import Shape, unpacked

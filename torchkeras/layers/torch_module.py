@@ -9,8 +9,7 @@ from typing import Annotated, Any
 from torch import nn
 
 from torchkeras import config, registry
-from torchkeras.base.dtype_names import dtype_name
-from torchkeras.base.dtype_policy import policy_of
+from torchkeras.base.dtypes import dtype_name, policy_of
 from torchkeras.base.rules import Rule, one_of
 from torchkeras.engine.building.building import move_modules, on_meta
 from torchkeras.engine.dtypes import take_policy

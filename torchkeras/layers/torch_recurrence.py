@@ -15,7 +15,7 @@ from torch.autograd import Function
 from torchkeras.base.torch_tables import own_modules
 from torchkeras.base.tracing import exporting, is_compiling, is_island, traced
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.graph.hook_free_calls import has_hooks
+from torchkeras.engine.graph.layer_calls import has_hooks
 from torchkeras.engine.modes import locked_mode, stored_mode
 from torchkeras.engine.symbolic.tensor import Shape, as_list, unpacked
 from torchkeras.layers.recurrence import Constants, Recurrent, States, Stepped, shapes_of

@@ -17,7 +17,7 @@ from torch import nn
 from torchkeras import registry
 from torchkeras.base import fixed_lists
 from torchkeras.base.annexes import annex
-from torchkeras.base.dtype_policy import policy_of
+from torchkeras.base.dtypes import policy_of
 from torchkeras.base.fixed_lists import Layers, Losses, OutputNames
 from torchkeras.base.lazy import lazy_property
 from torchkeras.base.naming import name_methods
@@ -30,7 +30,7 @@ from torchkeras.callbacks.logs import Named
 from torchkeras.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.building.building import building_alone
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.fit import evaluating, fitting, graph_losses, one_batch, predicting
+from torchkeras.engine.fit import fitting, graph_losses, inference, one_batch
 from torchkeras.engine.fit.custom_steps import mark_masks, overridable
 from torchkeras.engine.fit.graph_losses import added_state, take_added_state, warn_of_added
 from torchkeras.engine.fit.model_data import Intake
@@ -591,7 +591,7 @@ class Model(Network):
         """
         check("evaluate", FLAG_OR_DIGIT, return_dict=return_dict)
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
-        numbers = evaluating.evaluate(self._training, x, y, batch_size, verbose, sample_weight, steps, callbacks, made)
+        numbers = inference.evaluate(self._training, x, y, batch_size, verbose, sample_weight, steps, callbacks, made)
         return numbers if return_dict else unpacked(list(numbers.values()))
 
     def predict(
@@ -639,11 +639,11 @@ class Model(Network):
         Source: https://keras.io/api/models/model_training_apis/
         """
         options = (batch_size, verbose, steps, callbacks, max_queue_size, workers, use_multiprocessing, gather)
-        if all(map(is_, options, PLAIN)) and type(x) is np.ndarray and predicting.takes_at_once(self._training, x):
-            return predicting.predict_at_once(self._training, x)
+        if all(map(is_, options, PLAIN)) and type(x) is np.ndarray and inference.takes_at_once(self._training, x):
+            return inference.predict_at_once(self._training, x)
         check("predict", FLAG_OR_DIGIT, gather=gather)
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
-        return predicting.predict(self._training, x, batch_size, verbose, steps, callbacks, gather, made)
+        return inference.predict(self._training, x, batch_size, verbose, steps, callbacks, gather, made)
 
     def train_on_batch(
         self,
@@ -1331,7 +1331,7 @@ class Model(Network):
             2
         """
         sharing().refuse(self.parameters(), "freeze_for_inference")
-        return predicting.frozen_copy(self._training)
+        return inference.frozen_copy(self._training)
 
     # --- copies -------------------------------------------------------------------------------------------------------
 

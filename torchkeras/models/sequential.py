@@ -8,7 +8,7 @@ from typing import Any
 from torch import nn
 
 from torchkeras import registry
-from torchkeras.base.dtype_policy import DTypePolicy, policy_of
+from torchkeras.base.dtypes import DTypePolicy, policy_of
 from torchkeras.base.fixed_lists import Layers
 from torchkeras.engine.building.building import building_alone
 from torchkeras.engine.dtypes import take_policy
@@ -16,13 +16,11 @@ from torchkeras.engine.facts import facts_of
 from torchkeras.engine.fit.graph_losses import warn_of_added
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.input import Input, InputLayer
-from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.state_dict_keys import Keys
+from torchkeras.engine.graph.network import Keys, Network
 from torchkeras.engine.graph.trace import Untraced, check_names, graph_if_any
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, calls_of
-from torchkeras.engine.weights.freezing import follow_trainable
-from torchkeras.engine.weights.weight_lists import KERAS1
+from torchkeras.engine.weights.weight_lists import KERAS1, follow_trainable
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.models.model import Model, trainable_as, with_trainable
 from torchkeras.saving.graph_config import layer_config

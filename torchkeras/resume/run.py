@@ -16,8 +16,8 @@ from torchkeras.data import random_state
 from torchkeras.data.batch import Batch
 from torchkeras.data.sources import Source
 from torchkeras.data.sources.limited import Limited
+from torchkeras.engine.fit.results import Sums
 from torchkeras.engine.fit.runs import Run
-from torchkeras.engine.fit.sums import Sums
 from torchkeras.engine.graph.network import Network
 from torchkeras.optimizers import TorchOptimizer
 from torchkeras.resume.described import changes, of_fit, own_optimizers

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.weights.freezing import follow_trainable, held_tensors
+from torchkeras.engine.weights.weight_lists import follow_trainable, held_tensors
 from torchkeras.errors import UnreadableFileError, WeightMismatchError
 
 if TYPE_CHECKING:

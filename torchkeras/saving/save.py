@@ -12,7 +12,7 @@ from torch import Tensor
 
 from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.base.sharing import sharing
-from torchkeras.engine.weights.unseen import warn_of_unseen
+from torchkeras.engine.step.optimizer_reach import warn_of_unseen
 from torchkeras.engine.weights.weight import is_wrapper
 from torchkeras.errors import ModelFileError
 from torchkeras.saving.containers import json_text

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchkeras.base.dtype_names import dtype_name
+from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.torch_tables import own_buffers, own_parameters
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.errors import UnreadableFileError, WeightMismatchError

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import activations, config
-from torchkeras.base.dtype_names import dtype_of
+from torchkeras.base.dtypes import dtype_of
 from torchkeras.tensor_functions import by_name as functions
 
 Axis = Any  # None, an integer or several

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from torchkeras.base.dtype_names import dtype_name
+from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.rules import FLAG_OR_DIGIT, check
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph, graph_if_any, graph_of

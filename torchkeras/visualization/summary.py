@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from torchkeras.base.rules import FLAG_OR_DIGIT, FUNCTION, check, integer, is_number, optional, read, rule
 from torchkeras.engine.graph.trace import Graph, graph_of
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.weights.freezing import is_frozen_layer
 from torchkeras.engine.weights.weight import own_variables
-from torchkeras.engine.weights.weight_lists import sublayers
+from torchkeras.engine.weights.weight_lists import is_frozen_layer, sublayers
 from torchkeras.world.processes import is_main
 
 if TYPE_CHECKING:

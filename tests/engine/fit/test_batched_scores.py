@@ -9,7 +9,7 @@ from operations import counted
 
 from torchkeras import Input, Model
 from torchkeras.callbacks import Callback
-from torchkeras.engine.fit import batched_scores
+from torchkeras.engine.fit import epoch
 from torchkeras.layers import BatchNormalization, Dense, Lambda, Reshape
 
 
@@ -59,8 +59,8 @@ def test_the_numbers_are_those_of_batch_by_batch():
 
 @pytest.mark.parametrize(("bytes_", "batches"), [(1, 64), (2**20, 3), (200, 64)])
 def test_the_limits_of_what_waits_change_nothing(monkeypatch, bytes_, batches):
-    monkeypatch.setattr(batched_scores, "MOST_BYTES", bytes_)
-    monkeypatch.setattr(batched_scores, "MOST_BATCHES", batches)
+    monkeypatch.setattr(epoch, "MOST_BYTES", bytes_)
+    monkeypatch.setattr(epoch, "MOST_BATCHES", batches)
     at_once, one_by_one = both(two_outputs(), *data(), batch_size=4)
     assert at_once == pytest.approx(one_by_one, rel=1e-5)
 
@@ -172,13 +172,13 @@ def test_what_waits_is_let_go(monkeypatch):
     model = Model(inputs, Dense(100_000)(inputs))
     model.compile("sgd", "mse")
     waited = []
-    take = batched_scores.BatchedScores._wait
+    take = epoch.BatchedScores._wait
 
     def seen(self, *given):
         take(self, *given)
         waited.append(len(self._waiting))
 
-    monkeypatch.setattr(batched_scores.BatchedScores, "_wait", seen)
+    monkeypatch.setattr(epoch.BatchedScores, "_wait", seen)
     model.evaluate(torch.zeros(12, 4), torch.zeros(12, 100_000), batch_size=4, verbose=0)
     assert waited == [0, 0, 0]
 
@@ -213,8 +213,8 @@ def test_training_gives_the_numbers_of_batch_by_batch():
 
 @pytest.mark.parametrize(("bytes_", "batches"), [(1, 64), (2**20, 3), (200, 64)])
 def test_the_limits_of_what_waits_change_nothing_in_training(monkeypatch, bytes_, batches):
-    monkeypatch.setattr(batched_scores, "MOST_BYTES", bytes_)
-    monkeypatch.setattr(batched_scores, "MOST_BATCHES", batches)
+    monkeypatch.setattr(epoch, "MOST_BYTES", bytes_)
+    monkeypatch.setattr(epoch, "MOST_BATCHES", batches)
     assert_trains_alike(two_outputs, *data(), batch_size=4)
 
 
@@ -226,7 +226,7 @@ def test_training_with_weights():
 def test_a_training_that_is_stopped_midway_tells_what_it_has_seen(monkeypatch):
     x, y = data()
     expected, _ = trained(two_outputs, x[:24], [each[:24] for each in y], batch_size=8, shuffle=False)
-    made, step, steps = [], batched_scores.train_step, []
+    made, step, steps = [], epoch.train_step, []
 
     def make():
         made.append(two_outputs())
@@ -236,7 +236,7 @@ def test_a_training_that_is_stopped_midway_tells_what_it_has_seen(monkeypatch):
         steps.append(step(*given))
         made[0].stop_training = len(steps) == 3
 
-    monkeypatch.setattr(batched_scores, "train_step", stopping)
+    monkeypatch.setattr(epoch, "train_step", stopping)
     assert trained(make, x, y, batch_size=8, epochs=2, shuffle=False)[0] == expected
     assert len(steps) == 3
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from torchkeras import Input, Model
-from torchkeras.engine.fit.predictions import Gathered
+from torchkeras.engine.fit.results import Gathered
 from torchkeras.layers import Activation
 
 

@@ -9,8 +9,7 @@ from torch import nn
 import torchkeras
 from torchkeras import Input, Model
 from torchkeras.callbacks import LambdaCallback
-from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
-from torchkeras.engine.graph.layer_calls import Way
+from torchkeras.engine.graph.layer_calls import HookFreeCalls, Way
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.modes import call_module
 from torchkeras.layers import (

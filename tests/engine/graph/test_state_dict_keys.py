@@ -14,7 +14,7 @@ from hand_written import data, fit, steps
 from torch import nn
 
 import torchkeras
-from torchkeras.engine.graph.state_dict_keys import letters
+from torchkeras.engine.graph.network import letters
 from torchkeras.layers import BatchNormalization, Conv2D, Dense, Flatten, Input
 from torchkeras.models import Model, Sequential, clone_model, load_model, model_from_json
 

@@ -6,7 +6,7 @@ from jitted import mlp, recurrent, samples
 
 import torchkeras
 from torchkeras.callbacks import Callback
-from torchkeras.engine.speed import auto_compile
+from torchkeras.engine.speed import choose
 
 
 class Clock:
@@ -14,8 +14,8 @@ class Clock:
 
     def __init__(self, monkeypatch, plain=1.0, compiled=0.5, fails=False):
         self.seconds, self.steps, self.options = 0.0, [], None
-        monkeypatch.setattr(auto_compile.time, "perf_counter", lambda: self.seconds)
-        train_pass = auto_compile.train_pass
+        monkeypatch.setattr(choose.time, "perf_counter", lambda: self.seconds)
+        train_pass = choose.train_pass
 
         def timed(name, seconds):
             def step(recipe, batch, defer_metrics=False):
@@ -38,8 +38,8 @@ class Clock:
                     self.ready = True
                 return timed("compiled", compiled)(recipe, batch, defer_metrics)
 
-        monkeypatch.setattr(auto_compile, "train_pass", timed("plain", plain))
-        monkeypatch.setattr(auto_compile, "CompiledTraining", CompiledTraining)
+        monkeypatch.setattr(choose, "train_pass", timed("plain", plain))
+        monkeypatch.setattr(choose, "CompiledTraining", CompiledTraining)
 
 
 def run(batches, fits=1, cuda_graph="auto", **options):
@@ -63,7 +63,7 @@ def test_auto_keeps_compiled_steps_where_they_are_faster_and_says_so_once(monkey
 def test_auto_keeps_plain_steps_where_they_are_as_fast(monkeypatch, capsys):
     clock = Clock(monkeypatch, plain=1.0, compiled=0.99)
     run(200)
-    assert clock.steps.count("compiled") == auto_compile.WINDOWS + 1
+    assert clock.steps.count("compiled") == choose.WINDOWS + 1
     assert set(clock.steps[64:]) == {"plain"}
     assert capsys.readouterr().out == ""
 
@@ -71,8 +71,8 @@ def test_auto_keeps_plain_steps_where_they_are_as_fast(monkeypatch, capsys):
 @pytest.mark.parametrize(("seconds", "options"), [(0.004, {"options": {"cpp_wrapper": True}}), (0.006, {})])
 def test_auto_has_kernels_called_from_cpp_where_steps_are_short(monkeypatch, seconds, options):
     clock = Clock(monkeypatch, plain=seconds)
-    monkeypatch.setattr(auto_compile, "SECONDS", 0.0)
-    monkeypatch.setattr(auto_compile, "SECONDS_A_LAYER", 0.0)
+    monkeypatch.setattr(choose, "SECONDS", 0.0)
+    monkeypatch.setattr(choose, "SECONDS_A_LAYER", 0.0)
     run(200)
     assert clock.options == options
 
@@ -81,9 +81,9 @@ def test_auto_has_kernels_called_from_cpp_where_steps_are_short(monkeypatch, sec
 @pytest.mark.parametrize(("cuda_graph", "options"), [("auto", {"mode": "reduce-overhead"}), (False, {})])
 def test_auto_has_torch_capture_steps_on_a_cuda_device(monkeypatch, seconds, cuda_graph, options):
     clock = Clock(monkeypatch, plain=seconds)
-    monkeypatch.setattr(auto_compile, "is_on_cuda", lambda tensors: True)
-    monkeypatch.setattr(auto_compile, "SECONDS", 0.0)
-    monkeypatch.setattr(auto_compile, "SECONDS_A_LAYER", 0.0)
+    monkeypatch.setattr(choose, "is_on_cuda", lambda tensors: True)
+    monkeypatch.setattr(choose, "SECONDS", 0.0)
+    monkeypatch.setattr(choose, "SECONDS_A_LAYER", 0.0)
     run(200, cuda_graph=cuda_graph)
     assert clock.options == options
 

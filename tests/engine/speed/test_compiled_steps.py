@@ -11,7 +11,7 @@ from jitted import Graphs, alike, cnn, masked, mlp, penalized, recurrent, sample
 import torchkeras
 from torchkeras import Input, Model, Sequential
 from torchkeras.callbacks import Callback, LambdaCallback, LearningRateScheduler
-from torchkeras.engine.speed.auto_compile import FROM_CPP
+from torchkeras.engine.speed.choose import FROM_CPP
 from torchkeras.layers import Activation, BatchNormalization, Dense, Dropout, Lambda, Layer
 from torchkeras.metrics import AUC, SparseCategoricalAccuracy
 from torchkeras.optimizers import SGD, Adam

@@ -12,8 +12,8 @@ from torchmetrics import classification
 
 from torchkeras import Input, Model, metrics
 from torchkeras.callbacks import Callback, LambdaCallback
-from torchkeras.engine.fit.sums import Sums
-from torchkeras.engine.step.by_sample import is_by_sample
+from torchkeras.engine.fit.results import Sums
+from torchkeras.engine.step.output_loss import is_by_sample
 from torchkeras.layers import Dense, Masking, TimeDistributed
 from torchkeras.models import Sequential
 from torchkeras.optimizers import SGD

@@ -23,12 +23,11 @@ from torch.utils.data import (
 
 from torchkeras.data.part import Part
 from torchkeras.data.sources import slices
-from torchkeras.data.sources.arrays import open_arrays
 from torchkeras.data.sources.generators import GeneratorSource
 from torchkeras.data.sources.loaders import DatasetSource, LoaderSource
 from torchkeras.data.sources.sequences import SequenceSource, Workers
 from torchkeras.data.sources.slices import SlicedSource
-from torchkeras.data.sources.source import Prepare, Source
+from torchkeras.data.sources.source import Prepare, Source, open_arrays
 
 CheckArrays = Callable[[Any, Any, Any], tuple[Any, Any, Any]]
 DEFAULT_WORKERS = Workers()

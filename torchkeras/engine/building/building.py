@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
-from torchkeras.base.dtype_names import dtype_of
+from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.function_values import attributes_of, installed
 from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.rules import FLAG_OR_DIGIT, read
@@ -35,9 +35,8 @@ from torchkeras.engine.shapes.input_spec import InputSpec
 from torchkeras.engine.symbolic.tensor import Shape, as_list, calls_of
 from torchkeras.engine.users_code import CODE, Made
 from torchkeras.engine.weights.expressions import refuse_frozen
-from torchkeras.engine.weights.freezing import follow_trainable
 from torchkeras.engine.weights.weight import Variable, own_variables, plain_modules
-from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN
+from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN, follow_trainable
 from torchkeras.legacy.arguments import Keras1Arrays
 from torchkeras.legacy.weights import modern
 

@@ -20,7 +20,7 @@ from torchkeras.engine.fit.model_data import Intake
 from torchkeras.engine.graph.call_forms import device_of
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.step import step
-from torchkeras.engine.step.compiled_model import NO_LOSS, Values
+from torchkeras.engine.step.step import NO_LOSS, Values
 from torchkeras.engine.step.targets import Target
 from torchkeras.engine.step.unchanged import checked, unchanged
 from torchkeras.engine.symbolic.tensor import as_list, unpacked

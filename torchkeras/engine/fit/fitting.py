@@ -18,15 +18,15 @@ from torchkeras.callbacks.logging import History
 from torchkeras.callbacks.progress import level
 from torchkeras.data import checks
 from torchkeras.data.sources import Source
-from torchkeras.data.sources.arrays import ArraySource
+from torchkeras.data.sources.source import ArraySource
 from torchkeras.engine.fit import runs
-from torchkeras.engine.fit.evaluating import evaluated
+from torchkeras.engine.fit.inference import evaluated
 from torchkeras.engine.fit.model_data import Intake
 from torchkeras.engine.fit.opening import check_unwrapped, hooks_of, source_of, validation_of
 from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counted_apart
 from torchkeras.engine.graph.trace import graph_of
-from torchkeras.engine.speed.auto_compile import Auto
+from torchkeras.engine.speed.choose import Auto
 from torchkeras.engine.step.targets import check_units
 from torchkeras.resume.run import ResumableRun
 

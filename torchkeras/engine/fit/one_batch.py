@@ -11,7 +11,7 @@ from torchkeras.data.batch import ArrayData, Batch
 from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.model_data import Intake
 from torchkeras.engine.fit.opening import check_batches, check_unwrapped
-from torchkeras.engine.fit.sums import ordered
+from torchkeras.engine.fit.results import ordered
 from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counting
 from torchkeras.engine.graph.call_forms import device_of
@@ -19,7 +19,7 @@ from torchkeras.engine.graph.call_forms import device_of
 if TYPE_CHECKING:
     from torchkeras.engine.fit.one_process import OneProcess
     from torchkeras.engine.fit.training import Training
-    from torchkeras.engine.step.compiled_model import CompiledModel
+    from torchkeras.engine.step.step import CompiledModel
 
 
 def train_on_batch(

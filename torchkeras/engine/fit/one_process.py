@@ -20,13 +20,11 @@ from torchkeras.callbacks.base import CallbackList
 from torchkeras.data.batch import Batch
 from torchkeras.data.part import Part
 from torchkeras.data.sources import Source
-from torchkeras.engine.fit.predictions import Gathered
-from torchkeras.engine.fit.sums import Sums
+from torchkeras.engine.fit.results import Gathered, Sums
 from torchkeras.engine.speed.choose import train_function
-from torchkeras.engine.step.compiled_model import CompiledModel
 from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.optimizer_reach import warn_of_hooks
-from torchkeras.engine.step.step import TrainFunction
+from torchkeras.engine.step.step import CompiledModel, TrainFunction
 from torchkeras.metrics import Metric
 from torchkeras.resume.backup_files import Backups
 from torchkeras.world.one_process import ONE_REPLICA, OneReplica

@@ -16,13 +16,11 @@ from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logs import Logs
 from torchkeras.data.batch import Batch
 from torchkeras.data.sources import Source
-from torchkeras.engine.fit.batched_scores import BatchedScores, may_wait
-from torchkeras.engine.fit.epoch import Executions, run_epoch
+from torchkeras.engine.fit.epoch import BatchedScores, Executions, may_wait, run_epoch
 from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess
-from torchkeras.engine.fit.sums import Sums, ordered
-from torchkeras.engine.step.compiled_model import BatchStep, CompiledModel
+from torchkeras.engine.fit.results import Sums, ordered
 from torchkeras.engine.step.nonfinite import Guard
-from torchkeras.engine.step.step import constrain
+from torchkeras.engine.step.step import BatchStep, CompiledModel, constrain
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training

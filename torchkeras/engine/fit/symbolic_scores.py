@@ -16,7 +16,7 @@ from typing import Any
 
 from torch import Tensor
 
-from torchkeras.base.dtype_names import dtype_name
+from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.function_values import installed, loads, used_by
 from torchkeras.base.naming import unique_name
 from torchkeras.data.target_kinds import FREE, LIKE

@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +18,15 @@ from torchkeras import optimizers
 from torchkeras.base import fixed_lists
 from torchkeras.base.function_values import installed
 from torchkeras.base.interrupts import imported
-from torchkeras.base.launchers import RANKS
 from torchkeras.base.lazy import lazy_property
 from torchkeras.callbacks.logs import Named
 from torchkeras.callbacks.monitoring import rises_by_words
+from torchkeras.data.checks import check_count
 from torchkeras.data.sources import Source
 from torchkeras.engine.building.building import move_modules
 from torchkeras.engine.dtypes import mixed_layers
-from torchkeras.engine.fit.compile_options import CompileOptions
 from torchkeras.engine.fit.custom_steps import BUILT_IN, OwnSteps
-from torchkeras.engine.fit.distributing import joined_by, refuse_compiling
+from torchkeras.engine.fit.distributing import check as check_distribution, joined_by, refuse_compiling
 from torchkeras.engine.fit.graph_losses import AddedToGraph, trained_network
 from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess
 from torchkeras.engine.fit.symbolic_scores import Scores, refuse
@@ -40,25 +39,62 @@ from torchkeras.engine.graph.trace import Graph, graph_if_any
 from torchkeras.engine.layer.added_losses import add_activity_losses
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.speed.auto_compile import Auto
-from torchkeras.engine.speed.choose import scorer
-from torchkeras.engine.step.compiled_model import NO_LOSS, CompiledModel
+from torchkeras.engine.speed.choose import Auto, check as check_speed, scorer
 from torchkeras.engine.step.loss_scale import LossScale
-from torchkeras.engine.step.nonfinite import Guard
-from torchkeras.engine.step.optimizer_reach import bind, check_reach, discrepancy
+from torchkeras.engine.step.nonfinite import POLICIES, Guard
+from torchkeras.engine.step.optimizer_reach import bind, check_reach, discrepancy, warn_of_unseen
 from torchkeras.engine.step.output_loss import name_of
-from torchkeras.engine.step.step import train_step
-from torchkeras.engine.step.targets import Target, reported_names, resolve
+from torchkeras.engine.step.step import NO_LOSS, CompiledModel, train_step
+from torchkeras.engine.step.targets import NUMERICS, Target, reported_names, resolve
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.engine.weights.expressions import refuse_frozen
-from torchkeras.engine.weights.freezing import held_tensors, note_compile
-from torchkeras.engine.weights.unseen import warn_of_unseen
 from torchkeras.engine.weights.weight import Variable, penalized, trained
+from torchkeras.engine.weights.weight_lists import held_tensors, note_compile
 from torchkeras.losses.shared import HALF_TYPES
 from torchkeras.metrics.direction import higher_is_better
-from torchkeras.world.processes import has_group, world_size
+from torchkeras.world.processes import RANKS, has_group, world_size
 
 if TYPE_CHECKING:
     from torchkeras.models.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class CompileOptions:
+    """The arguments of `compile`, with the optimizer as an object. Raises ValueError for a bad value of an option.
+
+    Losses and metrics are resolved later, against the outputs: see `targets.resolve`.
+    """
+
+    optimizer: Any = None
+    loss: Any = None
+    metrics: Any = None
+    loss_weights: Any = None
+    sample_weight_mode: Any = None
+    weighted_metrics: Any = None
+    target_tensors: Any = None
+    on_nonfinite: str | None = None
+    jit_compile: Any = "auto"
+    cuda_graph: Any = "auto"
+    steps_per_execution: int = 1
+    distribute: Any = "auto"
+    sync_batch_norm: bool = True
+    numerics: str | None = None
+
+    def __post_init__(self) -> None:
+        check_speed(self.jit_compile, self.cuda_graph)
+        if (self.distribute, self.sync_batch_norm) != ("auto", True):
+            check_distribution(self.distribute, self.sync_batch_norm)
+        check_count("compile", "steps_per_execution", self.steps_per_execution, least=1)
+        if self.on_nonfinite not in POLICIES:
+            raise ValueError(
+                f"compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found {self.on_nonfinite!r}."
+            )
+        if self.numerics not in NUMERICS:
+            names = ", ".join(map(repr, NUMERICS))
+            raise ValueError(f"compile: numerics must be one of {names}; found {self.numerics!r}.")
+        if any(isinstance(each, KerasTensor) for each in as_list(self.target_tensors)):
+            raise ValueError("compile: target_tensors must be arrays or tensors; found a symbolic tensor.")
+
 
 NOTHING_GIVEN = CompileOptions()
 OWN_STEP = (

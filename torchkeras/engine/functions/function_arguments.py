@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import config
-from torchkeras.base.dtype_names import dtype_name, dtype_of
+from torchkeras.base.dtypes import dtype_name, dtype_of
 from torchkeras.engine.symbolic.tensor import KerasTensor, index_of, unpacked
 from torchkeras.engine.symbolic.unknown_sizes import ARITHMETIC, SymbolicSize
 from torchkeras.engine.weights.expressions import frozen, is_frozen, value_now

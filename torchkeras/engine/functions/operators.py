@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from torch import Tensor, nn
 
-from torchkeras.base.dtype_names import dtype_name
+from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.rules import Rule
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.functions import call_text, function_arguments, function_shapes

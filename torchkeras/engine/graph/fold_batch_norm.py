@@ -23,7 +23,7 @@ from torchkeras.base.torch_tables import own_modules
 from torchkeras.engine.dtypes import is_mixed
 from torchkeras.engine.facts import OWN_PACKAGE, facts_of, is_own
 from torchkeras.engine.graph import trace
-from torchkeras.engine.graph.hook_free_calls import HookFreeCalls, has_hooks
+from torchkeras.engine.graph.layer_calls import HookFreeCalls, has_hooks
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.layer.layer import Layer

@@ -11,8 +11,7 @@ from torchkeras.base.torch_tables import own_modules
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.graph import codegen
 from torchkeras.engine.graph.codegen import Variant
-from torchkeras.engine.graph.hook_free_calls import Remembered
-from torchkeras.engine.graph.layer_calls import Call, DirectCalls, ModuleCalls
+from torchkeras.engine.graph.layer_calls import Call, DirectCalls, ModuleCalls, Remembered
 from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.symbolic.tensor import as_list

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from torchkeras import config
-from torchkeras.base.dtype_names import dtype_of
+from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.naming import unique_name
 from torchkeras.base.rules import is_integer
 from torchkeras.engine.facts import Facts

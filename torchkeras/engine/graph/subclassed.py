@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from torchkeras import config
-from torchkeras.base.dtype_names import dtype_of
+from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.nested import TENSORS, TensorSlot, leaves, put_together, taken_apart
 from torchkeras.engine.building.building import building_alone, move_modules
 from torchkeras.engine.graph.call_forms import as_tensors, form_of, keys_of_form

@@ -18,8 +18,7 @@ from torch import Tensor, nn
 
 from torchkeras import config, registry
 from torchkeras.base import docstrings
-from torchkeras.base.dtype_names import dtype_name, dtype_of
-from torchkeras.base.dtype_policy import DTypePolicy, policy_of
+from torchkeras.base.dtypes import DTypePolicy, dtype_name, dtype_of, policy_of
 from torchkeras.base.fixed_lists import Weights
 from torchkeras.base.naming import name_methods, snake_case, unique_name
 from torchkeras.base.nested import tensors_in
@@ -39,24 +38,29 @@ from torchkeras.engine.layer.call import (
     compute,
     compute_and_remember,
     in_keras_order,
+    of_all_calls,
+    of_call,
+    of_single_call,
     training_of,
 )
-from torchkeras.engine.layer.call_views import of_all_calls, of_call, of_single_call
 from torchkeras.engine.layer.changed_options import change_option, keep_option
 from torchkeras.engine.modes import MODE, by_mode, call_in_mode, call_module, in_mode
 from torchkeras.engine.shapes import output_shapes
 from torchkeras.engine.shapes.input_spec import whole_shape
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape, as_list
-from torchkeras.engine.weights.freezing import Freezing, follow_trainable, hold_statistics, with_freezing
 from torchkeras.engine.weights.weight import Variable, Weight, initializer_of
 from torchkeras.engine.weights.weight_lists import (
     CHANGES,
     ENGINES_OWN,
     NOW,
+    Freezing,
+    follow_trainable,
+    hold_statistics,
     layers_directly_in,
     list_by_kind,
     set_weights,
     weights_in,
+    with_freezing,
 )
 from torchkeras.legacy.arguments import layer_arguments
 

@@ -19,7 +19,7 @@ import torch
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
-from torchkeras.base.dtype_names import dtype_of
+from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.interrupts import whole_imports
 from torchkeras.base.nested import bound, leaves, mapped, of_first, put_together, taken_apart
 from torchkeras.base.torch_tables import own_buffers, own_parameters

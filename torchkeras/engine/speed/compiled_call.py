@@ -18,7 +18,7 @@ import torch
 
 from torchkeras.base.interrupts import imported, whole_imports
 from torchkeras.base.tracing import islands
-from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
+from torchkeras.engine.graph.layer_calls import HookFreeCalls
 from torchkeras.engine.modes import MODE, locked_mode
 
 CAPTURED = {"mode": "reduce-overhead"}  # the options of torch.compile for a CUDA graph

@@ -13,10 +13,9 @@ from typing import Any
 import torch
 
 from torchkeras.data.batch import Batch
-from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
+from torchkeras.engine.graph.layer_calls import HookFreeCalls
 from torchkeras.engine.speed.compiled_call import OneGraph, Options, captures, in_parts, stays_in_place, with_gradients
-from torchkeras.engine.step.compiled_model import CompiledModel, Values
-from torchkeras.engine.step.step import TrainPass, gradients_of, losses, train_pass
+from torchkeras.engine.step.step import CompiledModel, TrainPass, Values, gradients_of, losses, train_pass
 from torchkeras.engine.symbolic.tensor import as_list, unpacked
 
 

@@ -6,9 +6,10 @@ says. A loss of torch (a module, or a function of torch.nn.functional) is called
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from operator import is_
 from types import FunctionType
 from typing import Any
 
@@ -16,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from torchkeras import losses
+from torchkeras import losses, metrics
 from torchkeras.base.lazy import lazy_property
 from torchkeras.data.target_kinds import (
     AS_GIVEN,
@@ -29,12 +30,58 @@ from torchkeras.data.target_kinds import (
     ONE_HOT,
     SOME_CLASSES,
 )
-from torchkeras.engine.step.by_sample import adds_up
 from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
 from torchkeras.losses.loss import function_of
-from torchkeras.losses.shared import ELEMENTWISE, check_scores, divide_no_nan, like
+from torchkeras.losses.shared import ELEMENTWISE, MIXING, check_scores, divide_no_nan, like
 from torchkeras.world.one_process import CURRENT
+
+# --- means over samples: the value for a batch follows from the values for its parts ----------------------------------
+
+
+# The functions that give each sample a number of its own, or the mean of such numbers.
+FUNCTIONS = (
+    *(set(ELEMENTWISE) - set(MIXING)),
+    losses.sparse_categorical_crossentropy,
+    *(metrics.binary_accuracy, metrics.categorical_accuracy, metrics.sparse_categorical_accuracy),
+    *(metrics.categorical_hits, metrics.sparse_categorical_hits),
+    *(metrics.top_k_categorical_accuracy, metrics.sparse_top_k_categorical_accuracy),
+)
+TORCH = (nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss, nn.BCELoss, nn.BCEWithLogitsLoss)
+TORCH_FUNCTIONS = (
+    *(F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss),
+    *(F.binary_cross_entropy, F.binary_cross_entropy_with_logits),
+)
+
+
+def is_one_of(what: Any, known: Iterable[Any]) -> bool:
+    """Whether it is one of these very objects. A user's object may compare in any way, so `in` would not do."""
+    return any(map(partial(is_, what), known))
+
+
+def is_by_sample(what: Any) -> bool:
+    """Whether the mean over many samples is the mean of the means over parts of them, weighted by size."""
+    return is_one_of(what, FUNCTIONS)
+
+
+def adds_up(what: Any) -> bool:
+    """Whether a loss or function, with its options, is the mean, or the sum, of a number for each sample.
+
+    False for the user's own code, of which it is not known.
+    """
+    if isinstance(what, losses.Loss):
+        known = type(what).__module__ == losses.Huber.__module__ and getattr(type(what), "function", None) not in MIXING
+        return known and getattr(what, "axis", -1) == -1
+    if isinstance(what, nn.Module):
+        return type(what) in TORCH and what.reduction == "mean" and getattr(what, "weight", None) is None
+    if isinstance(what, partial):
+        plain = not what.args and what.keywords.get("axis", -1) == -1
+        return plain and is_by_sample(what.func)
+    return is_by_sample(what) or is_one_of(what, TORCH_FUNCTIONS)
+
+
+# --- the loss of an output --------------------------------------------------------------------------------------------
+
 
 Score = Callable[[Tensor, Tensor], Tensor]
 

@@ -21,8 +21,7 @@ from torchkeras.base.lazy import lazy_property
 from torchkeras.base.naming import snake_case
 from torchkeras.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.facts import facts_of
-from torchkeras.engine.step.by_sample import adds_up, is_one_of
-from torchkeras.engine.step.output_loss import Objective, Score, is_users, name_of, unwrapped
+from torchkeras.engine.step.output_loss import Objective, Score, adds_up, is_one_of, is_users, name_of, unwrapped
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.losses.loss import function_of
 from torchkeras.losses.shared import OF_PROBABILITIES, exactly

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from torchkeras import config
-from torchkeras.base.dtype_names import dtype_name
+from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.nested import Symbolic, leaves
 from torchkeras.engine.adapters import einops_backend
 from torchkeras.engine.symbolic.unknown_sizes import SymbolicSize

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from torchkeras import config
-from torchkeras.base.dtype_names import dtype_of
+from torchkeras.base.dtypes import dtype_of
 from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.keras2.applications.frozen import frozen
 from torchkeras.keras2.extras import extra

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from torchkeras import Input, Model, clear_session, config
-from torchkeras.base.dtype_names import dtype_name
+from torchkeras.base.dtypes import dtype_name
 from torchkeras.keras2.renamed import renamed
 from torchkeras.keras2.utils.generic_utils import has_arg
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from torchkeras.base.dtype_names import dtype_of
+from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.nested import POSITIONAL, TENSOR, TensorSlot, encoded, ordered
 from torchkeras.engine.functions import function_arguments
 from torchkeras.errors import ArchitectureError

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchkeras import registry
-from torchkeras.base.dtype_policy import MIXED
+from torchkeras.base.dtypes import MIXED
 from torchkeras.engine.facts import is_own
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.layer_facts import ANY, EVERY, FOREIGN, facts

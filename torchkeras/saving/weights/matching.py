@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from torchkeras.base.dtype_names import dtype_name
+from torchkeras.base.dtypes import dtype_name
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.errors import WeightMismatchError
 from torchkeras.legacy.weights import Recipe, Step, Stored, channels_first, recipes, recipes_of_keras1, stored_count

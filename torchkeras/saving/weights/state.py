@@ -24,8 +24,7 @@ from torch import Tensor, nn
 
 from torchkeras.base.atomic_file import replacing
 from torchkeras.base.sharing import sharing
-from torchkeras.engine.graph.network import Network
-from torchkeras.engine.graph.state_dict_keys import renamed
+from torchkeras.engine.graph.network import Network, renamed
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import is_wrapper
 from torchkeras.errors import ForbiddenContentError, UnreadableFileError, WeightMismatchError

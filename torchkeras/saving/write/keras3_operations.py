@@ -16,7 +16,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from torchkeras.base.dtype_names import dtype_name
+from torchkeras.base.dtypes import dtype_name
 from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.symbolic.tensor import Node
 from torchkeras.saving.dialects.keras3 import FUNCTIONS, IN_FULL

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torchkeras import registry
-from torchkeras.base.dtype_names import dtype_name
+from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.nested import POSITIONAL, bound, put_together
 from torchkeras.engine.facts import is_own
 from torchkeras.engine.functions.operators import Operation
@@ -18,7 +18,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph, graph_if_any, graph_of, has_own_code
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of
-from torchkeras.engine.weights.freezing import is_frozen_layer
+from torchkeras.engine.weights.weight_lists import is_frozen_layer
 from torchkeras.layers.attention import MASKS, Attending, Attention
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.functions import Lambda

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import layers
-from torchkeras.engine.weights.freezing import is_frozen_layer
+from torchkeras.engine.weights.weight_lists import is_frozen_layer
 from torchkeras.export.plain import facts
 from torchkeras.export.plain.call import LayerCall, rule
 from torchkeras.export.plain.formulas import noise as formulas, normalization as norms

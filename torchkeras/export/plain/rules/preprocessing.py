@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchkeras import layers
-from torchkeras.base.dtype_names import dtype_of
+from torchkeras.base.dtypes import dtype_of
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain import facts
 from torchkeras.export.plain.call import LayerCall, rule

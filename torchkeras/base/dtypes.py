@@ -1,4 +1,4 @@
-"""`DTypePolicy`: one name for the type that a layer computes in and the type of its weights."""
+"""Types of elements: their names in configs and files, and `DTypePolicy`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """`"float32"` for `torch.float32`."""
+    return str(dtype).removeprefix("torch.")
+
+
+def dtype_of(name: str | torch.dtype) -> torch.dtype:
+    """`torch.float32` for `"float32"`. Raises ValueError for a name that torch does not have."""
+    found = name if isinstance(name, torch.dtype) else getattr(torch, str(name), None)
+    if not isinstance(found, torch.dtype):
+        raise ValueError(f"dtype must be the name of a torch dtype, such as 'float32' or 'int64'; found {name!r}.")
+    return found
+
 
 MIXED = {"mixed_float16": "float16", "mixed_bfloat16": "bfloat16"}  # with weights in float32
 

@@ -1,4 +1,4 @@
-"""Predicting: many samples, a single one, and a copy of a model that only predicts."""
+"""`evaluate`, `predict`, and what predicts without them: a single sample, and a copy of a model that only predicts."""
 
 from __future__ import annotations
 
@@ -9,26 +9,79 @@ import numpy as np
 import torch
 
 from torchkeras.base.arrays import as_tensor, to_numpy
+from torchkeras.callbacks.base import CallbackList
+from torchkeras.callbacks.logs import Logs
 from torchkeras.data.batch import Batch
 from torchkeras.data.sources import Source
-from torchkeras.data.sources.arrays import ArraySource
+from torchkeras.data.sources.source import ArraySource
 from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.model_data import Intake
 from torchkeras.engine.fit.opening import as_callbacks, check_unwrapped, hooks_of, source_of
-from torchkeras.engine.fit.turns import computing
+from torchkeras.engine.fit.turns import computing, counted_apart
 from torchkeras.engine.graph.call_forms import float_type, in_form, parameters_of
 from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_tensor
-from torchkeras.engine.graph.hook_free_calls import HookFreeCalls
+from torchkeras.engine.graph.layer_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.modes import call_module
 from torchkeras.engine.speed.choose import compile_options
 from torchkeras.engine.speed.compiled_steps import Running
-from torchkeras.engine.step.step import predict_step
+from torchkeras.engine.step.step import losses, predict_step
 from torchkeras.engine.symbolic.tensor import as_list, fits_shape, unpacked
 from torchkeras.world.processes import has_group
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
+
+
+# --- evaluate ---------------------------------------------------------------------------------------------------------
+
+
+def evaluate(
+    training: Training,
+    x: Any,
+    y: Any,
+    batch_size: int | None,
+    verbose: int | str,
+    sample_weight: Any,
+    steps: int | None,
+    callbacks: Any,
+    made: dict[str, Any],
+) -> dict[str, Any]:
+    """As `Model.evaluate`: the numbers by name. `made`: how batches of a `Sequence` or generator are made."""
+    check_unwrapped(training.model, "evaluate")
+    training.check_compiled()
+    if training.is_alone:
+        training.step("test")  # raises where the class has none
+    source = source_of(
+        Intake(training), x, y, sample_weight, batch_size=batch_size, shuffle=None, steps=steps, method="evaluate",
+        raw=training.has_own("test_step"), **made,
+    )  # fmt: skip
+    try:
+        with (
+            counted_apart(training, "evaluate"),
+            training.processes.doing("evaluate", training.model, source),
+        ):
+            hooks = hooks_of(training, callbacks, source, verbose)
+            return Logs(evaluated(training, source, hooks)).copy()
+    finally:
+        source.close()
+
+
+def evaluated(training: Training, source: Source, hooks: CallbackList) -> runs.Numbers:
+    """The numbers of one pass over a source, on the device."""
+    processes = training.processes
+    with computing(training, trains=False), torch.no_grad():
+        processes.align(training.model)
+        owned, compiled = training.has_own("test_step"), training.ready()
+        at_once = not owned and compiled.score is losses
+        return runs.evaluate(
+            compiled, training.step("test"), source, hooks, training.model.metrics_names, owned, at_once,
+            training.model.steps_per_execution, processes,
+        )  # fmt: skip
+
+
+# --- predict ----------------------------------------------------------------------------------------------------------
+
 
 WORTH_A_LOOK = 32  # batches, of each of which inference_mode takes a few percent off: from there on a look pays
 FLOATS = (np.dtype("float32"), np.dtype("float64"))
