@@ -11,7 +11,7 @@ PACKAGE = Path(torchkeras.__file__).parent
 # The rooms of the house, the lower ones first: a file may import from its own room and from those before it. A room is
 # a folder, or a file that stands beside folders.
 ROOMS = [
-    *("errors", "base", "config", "mixed_precision", "world"),
+    *("errors", "base", "world", "config", "mixed_precision"),
     *("legacy", "registry", "declared"),
     *("activations", "initializers", "regularizers", "constraints", "losses", "metrics", "optimizers"),
     *("tensor_functions", "engine/adapters", "engine/symbolic"),
@@ -36,8 +36,8 @@ ROOMS = [
         "saving/training_config",
     ),
     "saving/keras3_entry",
-    *("saving/weights", "saving/optimizer", "saving/frozen", "saving/types"),
-    *("saving/model_file", "saving/extra_keys", "saving/data_format", "saving/dialects"),
+    *("saving/weights", "saving/optimizer", "saving/extra_keys"),
+    *("saving/model_file", "saving/data_format", "saving/dialects"),
     *("saving/write", "saving/unsaveable"),
     *("saving/load", "saving/save"),
     *("visualization", "models", "serving", "utils", "__init__"),

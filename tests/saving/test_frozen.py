@@ -9,7 +9,7 @@ from torchkeras import Input, Model, Sequential
 from torchkeras.errors import UnreadableFileError, WeightMismatchError
 from torchkeras.layers import Dense, TorchModule
 from torchkeras.models import load_model
-from torchkeras.saving.frozen import KEY, frozen_alone
+from torchkeras.saving.extra_keys import FROZEN_PARAMETERS, frozen_alone
 
 X, Y = np.ones((8, 4), "float32"), np.zeros((8, 2), "float32")
 
@@ -47,7 +47,7 @@ def test_what_a_layer_says_is_not_told_again(tmp_path):
     assert frozen_alone(model) == []
     model.save(str(tmp_path / "model.h5"))
     with h5py.File(tmp_path / "model.h5") as file:
-        assert KEY not in file.attrs
+        assert FROZEN_PARAMETERS not in file.attrs
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_bad_name(tmp_path, monkeypatch, value, kind, message):
     monkeypatch.chdir(tmp_path)
     Sequential([Dense(2, input_shape=(4,))]).save("model.h5")
     with h5py.File("model.h5", "a") as file:
-        file.attrs[KEY] = value
+        file.attrs[FROZEN_PARAMETERS] = value
     with pytest.raises(kind) as caught:
         load_model("model.h5")
     assert str(caught.value) == message

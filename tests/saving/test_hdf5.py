@@ -15,7 +15,7 @@ from torchkeras.base.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
 from torchkeras.saving.containers import hdf5
 from torchkeras.saving.containers.hdf5_rules import Place, readable
-from torchkeras.saving.containers.places import filename, shown_as
+from torchkeras.saving.containers.open_file import filename, shown_as
 
 
 @pytest.fixture

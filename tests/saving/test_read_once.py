@@ -19,8 +19,8 @@ from torchkeras.layers import LSTM, Conv2D, Dense, Embedding, Flatten
 from torchkeras.models import Sequential, load_model
 from torchkeras.saving.containers import archive, hdf5, hdf5_extents, parts
 from torchkeras.saving.containers.parts import Part, Stretch
-from torchkeras.saving.weights import placing, safetensors, state
-from torchkeras.saving.weights.placing import SLAB, put
+from torchkeras.saving.weights import matching, safetensors, state
+from torchkeras.saving.weights.matching import SLAB, put
 
 
 @pytest.fixture(autouse=True)
@@ -225,7 +225,7 @@ def test_small_shapes(shape, tmp_path):
 
 def test_pieces_of_the_last_axes_and_of_all_threads(monkeypatch, threads, tmp_path):
     """A row that is longer than a piece is cut further."""
-    monkeypatch.setattr(placing, "SLAB", 4096)
+    monkeypatch.setattr(matching, "SLAB", 4096)
     values = np.random.default_rng(0).normal(size=(1, 2, 7, 900)).astype("f4")
     path = tmp_path / "bytes"
     path.write_bytes(values.tobytes())

@@ -14,7 +14,7 @@ from torchkeras.errors import UnreadableFileError
 from torchkeras.layers import Dense
 from torchkeras.models import Sequential, load_model
 from torchkeras.saving.containers import open_file
-from torchkeras.saving.weights import matching, placing, state
+from torchkeras.saving.weights import matching, state
 
 SWAPS = """
 import os, sys
@@ -74,7 +74,7 @@ def test_arrays_are_those_of_the_file_that_was_opened(files: tuple[Path, Path], 
     def put(jobs):
         assert jobs
         swap(*files)
-        placing.put(jobs)
+        matching.put(jobs)
 
     for module in (matching, state):
         monkeypatch.setattr(module, "put", put)

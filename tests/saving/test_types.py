@@ -8,7 +8,7 @@ import torch
 from torchkeras.errors import UnreadableFileError, WeightMismatchError
 from torchkeras.layers import BatchNormalization, Dense
 from torchkeras.models import Sequential, load_model
-from torchkeras.saving.types import KEY, types_of
+from torchkeras.saving.extra_keys import WEIGHT_TYPES, types_of
 
 FILES = ("m.h5", "m.keras", "m.pt", "m.safetensors")
 
@@ -79,6 +79,6 @@ def test_a_type_of_no_use_is_refused(tmp_path):
         ('{"none.weight": "float16"}', WeightMismatchError, "'none.weight' is float16; the model has no such weight"),
     ):
         with h5py.File(path, "a") as file:
-            file.attrs[KEY] = value
+            file.attrs[WEIGHT_TYPES] = value
         with pytest.raises(kind, match=message):
             load_model(path)

@@ -23,12 +23,11 @@ from torchkeras.commands.output import Progress, counted, progress, show
 from torchkeras.errors import ArchitectureError, UnreadableFileError
 from torchkeras.models import clone_model, load_model, model_from_json, model_from_yaml
 from torchkeras.saving.containers import json_text
-from torchkeras.saving.containers.open_file import require_file
-from torchkeras.saving.containers.places import shown_as
+from torchkeras.saving.containers.open_file import require_file, shown_as
 from torchkeras.saving.data_format.convert import convert_data_format
+from torchkeras.saving.extra_keys import stored_alone
 from torchkeras.saving.formats import FORMATS, WEIGHTS, Format, suffix_of
 from torchkeras.saving.load import is_whole
-from torchkeras.saving.types import stored_alone
 from torchkeras.saving.weights.matching import Report
 from torchkeras.saving.write.keras3_writing import keras3_form
 

@@ -18,7 +18,7 @@ from torchkeras.errors import ModelFileError
 from torchkeras.saving import model_file
 from torchkeras.saving.containers import tensor_header
 from torchkeras.saving.containers.limits import MIB
-from torchkeras.saving.containers.places import shown
+from torchkeras.saving.containers.open_file import shown
 from torchkeras.saving.containers.tensor_header import DTYPES
 from torchkeras.saving.weights import orderings, state
 from torchkeras.saving.weights.safetensors import PREFIX

@@ -16,7 +16,7 @@ from torchkeras.engine.options import options_of
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.models.model import Model, trainable_as, with_trainable
 from torchkeras.models.sequential import Sequential
-from torchkeras.saving.frozen import Frozen
+from torchkeras.saving.extra_keys import Frozen
 from torchkeras.saving.graph_config import connect, in_structure, layer_config
 from torchkeras.saving.ties import tie, ties_of
 

@@ -36,18 +36,18 @@ from torchkeras.legacy.weights import Step
 from torchkeras.saving.config_checks import building
 from torchkeras.saving.containers import first_bytes
 from torchkeras.saving.containers.isolated import cleaned
-from torchkeras.saving.containers.places import shown
+from torchkeras.saving.containers.open_file import shown
 from torchkeras.saving.data_format.convert import reorderings
 from torchkeras.saving.data_format.tracker import Tracker
 from torchkeras.saving.dialects import modern
 from torchkeras.saving.dialects.compile_config import modern_training
+from torchkeras.saving.extra_keys import give_types
 from torchkeras.saving.formats import named
 from torchkeras.saving.graph_config import model_from_config
 from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, described, opened
 from torchkeras.saving.optimizer.by_name import restore_by_name
 from torchkeras.saving.optimizer.state import restore, restore_scale
 from torchkeras.saving.training_config import compile_as
-from torchkeras.saving.types import give_types
 from torchkeras.saving.weights import (
     either_backend,
     later_defaults,

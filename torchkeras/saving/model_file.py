@@ -25,12 +25,10 @@ from torchkeras.saving.containers.hdf5 import (
     reading,
 )
 from torchkeras.saving.containers.hdf5_folders import with_folders
-from torchkeras.saving.containers.open_file import require_file
-from torchkeras.saving.containers.places import filename, shown
-from torchkeras.saving.frozen import NOTHING_FROZEN, Frozen
+from torchkeras.saving.containers.open_file import filename, require_file, shown
+from torchkeras.saving.extra_keys import NOTHING_FROZEN, WEIGHT_TYPES, Frozen, read_types
 from torchkeras.saving.optimizer.keras3_order import SCALE
 from torchkeras.saving.optimizer.state import BESIDE
-from torchkeras.saving.types import KEY, read_types
 from torchkeras.saving.weights.layer_groups import read_arrays
 from torchkeras.saving.weights.matching import Named
 from torchkeras.saving.weights.numbered_layers import has_old_layout
@@ -108,7 +106,7 @@ def described(about: str, name: str) -> ModelFile:
         raise UnreadableFileError(f"{name}: its architecture must be a JSON object with 'model_config'.")
     version = str(found.get("keras_version", ""))
     training, state = found.get("training_config"), found.get(STATE)
-    frozen, types = Frozen.read(found.get, name), read_types(found.get(KEY), name)
+    frozen, types = Frozen.read(found.get, name), read_types(found.get(WEIGHT_TYPES), name)
     return ModelFile(
         name,
         None,
@@ -131,7 +129,7 @@ def _archived(found: archive.Archive, weights: h5py.Group, name: str) -> ModelFi
     training = _with_optimizer(training)
     if isinstance(training, Mapping) and own is not None:
         training = {**training, OWN: own}
-    frozen, types = Frozen.read(metadata.get, name), read_types(metadata.get(KEY), name)
+    frozen, types = Frozen.read(metadata.get, name), read_types(metadata.get(WEIGHT_TYPES), name)
     as_written = SORTED not in metadata and _was_written_here(metadata, found.config)
     return ModelFile(
         name,
@@ -213,7 +211,7 @@ def _whole_model(file: h5py.Group, name: str, version: str) -> ModelFile:
         str(attribute(file, "backend", attribute(group, "backend", ""))),
         as_written=has_dicts_as_written(group, version),
         frozen=Frozen.read(partial(read_config, file), name),
-        types=read_types(read_config(file, KEY), name),
+        types=read_types(read_config(file, WEIGHT_TYPES), name),
     )
 
 

@@ -16,7 +16,7 @@ from torchkeras.engine.step.optimizer_reach import warn_of_unseen
 from torchkeras.engine.weights.weight import is_wrapper
 from torchkeras.errors import ModelFileError
 from torchkeras.saving.containers import json_text
-from torchkeras.saving.containers.places import shown
+from torchkeras.saving.containers.open_file import shown
 from torchkeras.saving.extra_keys import extra_facts
 from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, Format, check_name, named, suffix_of
 from torchkeras.saving.graph_config import KERAS_VERSION, layer_config

@@ -24,9 +24,8 @@ from torchkeras.saving.containers import json_text
 from torchkeras.saving.containers.hdf5 import reading
 from torchkeras.saving.containers.hdf5_rules import check_count
 from torchkeras.saving.containers.limits import LIMITS, MIB, Limits
-from torchkeras.saving.containers.open_file import require_file
+from torchkeras.saving.containers.open_file import require_file, shown, shown_as
 from torchkeras.saving.containers.parts import CAN_READ, Part
-from torchkeras.saving.containers.places import shown, shown_as
 
 METADATA, CONFIG, WEIGHTS = MEMBERS = ("metadata.json", "config.json", "model.weights.h5")
 ASSETS = "assets/"

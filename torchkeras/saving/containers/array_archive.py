@@ -12,7 +12,7 @@ from numpy.lib import format as npy
 from torchkeras.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
 from torchkeras.saving.containers.archive import DAMAGE, ENCRYPTED, METHODS
 from torchkeras.saving.containers.limits import LIMITS, MIB, Limits
-from torchkeras.saving.containers.places import shown
+from torchkeras.saving.containers.open_file import shown
 
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 

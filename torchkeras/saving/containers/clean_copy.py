@@ -17,7 +17,7 @@ from torchkeras.saving.containers import archive, array_archive, first_bytes, hd
 from torchkeras.saving.containers.hdf5 import ATTRIBUTE_LIMIT, attributes, members, reading
 from torchkeras.saving.containers.hdf5_cached import Dataset
 from torchkeras.saving.containers.limits import LIMITS, MIB
-from torchkeras.saving.containers.places import shown
+from torchkeras.saving.containers.open_file import shown
 from torchkeras.saving.formats import named
 
 PathLike = str | os.PathLike[str]

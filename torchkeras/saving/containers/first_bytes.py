@@ -10,8 +10,7 @@ from pathlib import Path
 
 from torchkeras.errors import FileLimitError, UnknownFormatError, UnreadableFileError
 from torchkeras.saving.containers.limits import LIMITS
-from torchkeras.saving.containers.open_file import require_file
-from torchkeras.saving.containers.places import shown
+from torchkeras.saving.containers.open_file import require_file, shown
 from torchkeras.saving.formats import FORMATS, Format
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"

@@ -23,9 +23,8 @@ from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableF
 from torchkeras.saving.containers import hdf5_rules as rules
 from torchkeras.saving.containers.hdf5_cached import Dataset, Group, part_of
 from torchkeras.saving.containers.limits import LIMITS, Limits
-from torchkeras.saving.containers.open_file import require_file
+from torchkeras.saving.containers.open_file import filename, require_file, shown
 from torchkeras.saving.containers.parts import Part, Stretch
-from torchkeras.saving.containers.places import filename, shown
 
 ATTRIBUTE_LIMIT = 64512  # bytes; HDF5 keeps an attribute in an object header of 64 kB
 

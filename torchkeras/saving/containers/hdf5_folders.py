@@ -10,7 +10,7 @@ from torchkeras.errors import FileLimitError, UnreadableFileError
 from torchkeras.saving.containers.hdf5 import members
 from torchkeras.saving.containers.hdf5_cached import Dataset, Folder, Group
 from torchkeras.saving.containers.limits import LIMITS, Limits
-from torchkeras.saving.containers.places import filename
+from torchkeras.saving.containers.open_file import filename
 
 SEPARATOR = "\\"
 

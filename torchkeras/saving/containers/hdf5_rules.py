@@ -27,7 +27,7 @@ from torchkeras.saving.containers import hdf5_extents
 from torchkeras.saving.containers.hdf5_cached import Dataset, Folder, Group, part_of
 from torchkeras.saving.containers.hdf5_extents import bytes_at, file_size
 from torchkeras.saving.containers.limits import LIMITS, Limits
-from torchkeras.saving.containers.places import filename
+from torchkeras.saving.containers.open_file import filename
 
 LINKS = {h5l.TYPE_SOFT: "a soft link", h5l.TYPE_EXTERNAL: "a link to another file"}
 FILTERS = {h5z.FILTER_DEFLATE: "gzip", h5z.FILTER_SHUFFLE: "shuffle", h5z.FILTER_FLETCHER32: "fletcher32", 32000: "lzf"}

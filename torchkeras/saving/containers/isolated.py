@@ -26,8 +26,7 @@ from typing import Any
 from torchkeras import errors
 from torchkeras.errors import FileLimitError, UnreadableFileError
 from torchkeras.saving.containers.limits import GIB, MIB
-from torchkeras.saving.containers.open_file import require_file
-from torchkeras.saving.containers.places import shown, shown_as
+from torchkeras.saving.containers.open_file import require_file, shown, shown_as
 
 SECONDS = 30.0  # for any file; one more for each 16 MiB
 OVERHEAD = 16 * MIB  # of a copy: headers of groups and arrays

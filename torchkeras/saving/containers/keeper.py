@@ -23,7 +23,7 @@ from torchkeras.base.atomic_file import NUMBER
 from torchkeras.errors import FileLimitError, ModelFileError
 from torchkeras.saving.containers.clean_copy import COPIES
 from torchkeras.saving.containers.hdf5_rules import tells_of_memory
-from torchkeras.saving.containers.places import shown_as
+from torchkeras.saving.containers.open_file import shown_as
 
 with contextlib.suppress(ImportError):  # Windows has no such module; `isolated` raises an error there
     import resource

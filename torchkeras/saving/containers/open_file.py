@@ -1,4 +1,7 @@
-"""Files held open: what is read of a file is read of one file, also while another one takes its name."""
+"""Files held open: what is read of a file is read of one file, also while another one takes its name.
+
+Errors call a temporary copy by the name that the user gave.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,40 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import h5py
+
 from torchkeras.errors import UnreadableFileError
-from torchkeras.saving.containers.places import shown, shown_as
+
+# pyright: reportAttributeAccessIssue=false
+# h5py's compiled modules have no types.
+
+
+_shown: dict[str, str] = {}
+
+
+@contextmanager
+def shown_as(path: str | os.PathLike[str], original: str | os.PathLike[str]) -> Iterator[None]:
+    """Inside the `with` block, errors about `path` say `original`."""
+    key = os.fspath(path)
+    _shown[key] = shown(original)
+    try:
+        yield
+    finally:
+        del _shown[key]
+
+
+def shown(path: str | os.PathLike[str]) -> str:
+    """The name of a file in errors."""
+    return _shown.get(os.fspath(path), os.fspath(path))
+
+
+def filename(place: h5py.Group | h5py.Dataset) -> str:
+    """The name, in errors, of the file that holds a group or dataset."""
+    return shown(os.fsdecode(h5py.h5f.get_name(place.id)))  # place.file would open the file's root
+
+
+# --- open files -------------------------------------------------------------------------------------------------------
+
 
 OPENED = "/proc/self/fd"  # Linux: each file that is open here, by its number
 

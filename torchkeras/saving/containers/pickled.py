@@ -21,7 +21,7 @@ from typing import IO, Any
 from torchkeras.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
 from torchkeras.saving.containers.archive import BEGINNING, DAMAGE, ENCRYPTED
 from torchkeras.saving.containers.limits import LIMITS, MIB, Limits
-from torchkeras.saving.containers.places import shown
+from torchkeras.saving.containers.open_file import shown
 
 MORE = "it holds more than tensors, or no pickled tensors at all"
 NO_STATE = "it must hold a state_dict, tensors by their names."

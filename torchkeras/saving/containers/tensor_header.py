@@ -14,7 +14,7 @@ import numpy as np
 from torchkeras.errors import FileLimitError, UnreadableFileError
 from torchkeras.saving.containers import json_text
 from torchkeras.saving.containers.limits import LIMITS, Limits
-from torchkeras.saving.containers.places import shown
+from torchkeras.saving.containers.open_file import shown
 
 # The element types: their usual names, and NumPy's types to read them.
 DTYPES: Mapping[str, tuple[str, str]] = {

@@ -1,26 +1,11 @@
-"""Architectures of Keras 1, in today's form.
+"""Architectures of Keras 1 and of Keras 0, in today's form.
 
-`torchkeras.legacy.arguments` translates names of classes and arguments. This module handles what a config of Keras 1
-writes in another form, and what it leaves out. Found with genuine Keras 1.2.2, its configs leave out:
-
-- `dim_ordering` of ZeroPadding2D/3D, UpSampling2D/3D, Cropping2D/3D (and SpatialDropout2D/3D, where it matters only in
-  training), which was a setting of the session. It is taken from `original_data_format`; from the file's other layers;
-  from the only reading with which the model can be built and takes the stored weights; or from a call of
-  `set_image_data_format`, which Keras 1 itself follows. Otherwise there is an ArchitectureError.
-- `shared_axes` of PReLU, ParametricSoftplus and SReLU. The stored weights have the size 1 there.
-- which output of a branch with several outputs a Merge takes. This is refused.
-- `subsample` of ConvLSTM2D and, before 1.1.2, `output_mask` of a Merge by a function. They are taken as (1, 1) and
-  None, as Keras 1 does when it reads its own files. `doubts` lists them.
-- what only training needs: ConvLSTM2D's regularizers and dropout, Dropout's `noise_shape` and seeds. `transform_bias`
-  of Highway before 1.2, which only sets initial values, is dropped here.
-- the backend, which decides how pooling with 'same' pads. It is taken from the names of weights, or from
-  `original_backend`.
-
-Masks are those of Keras 1: a Merge takes none from its Sequential branches, a TimeDistributed none from its layer.
+Keras 0 has the form of Keras 1, except that `name` of a layer is its class.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any
@@ -33,7 +18,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight_lists import KERAS1
 from torchkeras.errors import ArchitectureError
 from torchkeras.layers.pooling import Pooling
-from torchkeras.saving.dialects import keras0
+from torchkeras.legacy.arguments import LAYERS
 from torchkeras.saving.dialects.changes import with_variance
 from torchkeras.saving.dialects.dialect import Dialect, Known
 from torchkeras.saving.dialects.keras1_layers import Config, StoredShapes, Translation
@@ -41,6 +26,83 @@ from torchkeras.saving.graph_config import model_from_config
 from torchkeras.saving.model_file import GROUPS
 from torchkeras.saving.weights.layer_groups import stored_layers
 from torchkeras.saving.weights.origin import backend_by_names
+
+# --- Keras 0 ----------------------------------------------------------------------------------------------------------
+
+
+# Entries of a config that are not options of the layer.
+BESIDE_LAYER = ("name", "cache_enabled", "custom_name")
+# Entries of a layer's config that had no meaning.
+WITHOUT: Mapping[str, tuple[str, ...]] = {"Embedding": ("input_shape",), "Merge": ("trainable",)}
+
+
+def is_of_keras0(config: Any) -> bool:
+    """Whether a config has the form of Keras 0, where `name` of a layer is its class."""
+    return isinstance(config, Mapping) and "class_name" not in config and isinstance(config.get("name"), str)
+
+
+def keras1_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A model's config of Keras 0 in the form of Keras 1. Raises ArchitectureError for what is not supported."""
+    return _layer(config, Counter())
+
+
+def _layer(config: Any, used: Counter[str]) -> dict[str, Any]:
+    if not is_of_keras0(config):
+        raise ArchitectureError(
+            f"A layer of Keras 0 is written as a dictionary with its 'name'; found {config!r:.200}."
+        )
+    kind = config["name"]
+    if kind == "Graph":
+        raise ArchitectureError("A Graph of Keras 0 is not read. Build it by code, as a Model.")
+    if kind == "Sequential":
+        if not isinstance(config.get("layers"), list):
+            raise ArchitectureError("Sequential: a list of 'layers' is missing.")
+        return {"class_name": kind, "config": [_layer(entry, used) for entry in config["layers"]]}
+    name = _name(config, used)
+    options = _options(kind, config, used)
+    _refuse(kind, name, options)
+    return {"class_name": kind, "config": {**options, "name": name}}
+
+
+def _options(kind: str, config: Mapping[str, Any], used: Counter[str]) -> dict[str, Any]:
+    """A layer's options by the names of Keras 1."""
+    options = {key: value for key, value in config.items() if key not in (*BESIDE_LAYER, *WITHOUT.get(kind, ()))}
+    if isinstance(options.get("layers"), list):
+        options["layers"] = [_layer(entry, used) for entry in options["layers"]]
+    if isinstance(options.get("layer"), Mapping):
+        options["layer"] = _layer(options["layer"], used)
+    if "input_shape" in options:
+        shape = options.pop("input_shape")
+        options.setdefault("batch_input_shape", [None, *shape] if isinstance(shape, (list, tuple)) else shape)
+    if kind == "Reshape" and "dims" in options:
+        options["target_shape"] = options.pop("dims")
+    return options
+
+
+def _name(config: Mapping[str, Any], used: Counter[str]) -> str:
+    """The name of a layer, often that of its class, with a number if another layer has it."""
+    name = str(config.get("custom_name") or LAYERS.get(config["name"], config["name"]).lower())
+    used[name] += 1
+    return name if used[name] == 1 else f"{name}_{used[name]}"
+
+
+def _refuse(kind: str, name: str, options: Mapping[str, Any]) -> None:
+    """Raise ArchitectureError for what Keras 0 computed differently from all later versions."""
+    where = f"{kind} {name!r} of Keras 0"
+    if kind == "Embedding" and options.get("dropout"):
+        raise ArchitectureError(
+            f"{where}: with dropout it scaled its outputs outside training as well; found {options['dropout']!r}."
+        )
+    if kind == "BatchNormalization" and options.get("mode") == 1:
+        raise ArchitectureError(f"{where}: mode=1 divided by another number than today's does.")
+    if kind == "Merge" and options.get("mode") not in ("ave", "concat", "mul", "sum"):
+        raise ArchitectureError(
+            f"{where}: mode must be 'ave', 'concat', 'mul' or 'sum'; found {options.get('mode')!r}."
+        )
+
+
+# --- Keras 1 ----------------------------------------------------------------------------------------------------------
+
 
 # Options that only Keras 1 has.
 OPTIONS = frozenset(("nb_filter", "border_mode", "dim_ordering", "inner_activation", "W_regularizer"))
@@ -70,8 +132,8 @@ def modern_config(
     Raises ArchitectureError for what is not understood or is missing, ForbiddenContentError for a function stored as
     bytecode, unless `custom_objects` has it.
     """
-    if keras0.is_config(config):
-        config = keras0.keras1_config(config)
+    if is_of_keras0(config):
+        config = keras1_config(config)
     custom = {**registry.get_custom_objects(), **(custom_objects or {})}
     config = bytecode.read(config, custom)
     session_format = data_format or _agreed_format(config)

@@ -11,7 +11,7 @@ from torchkeras import registry
 from torchkeras.base import bytecode
 from torchkeras.errors import UnknownFormatError
 from torchkeras.saving.config_checks import building, check_entry, check_model
-from torchkeras.saving.dialects import keras0, keras1, keras3, tf_keras
+from torchkeras.saving.dialects import keras1, keras3, tf_keras
 from torchkeras.saving.dialects.changes import with_variance, without_integer_vectors
 from torchkeras.saving.dialects.class_names import as_meant
 from torchkeras.saving.dialects.dialect import NO_RULES, Dialect, Known, LossRules
@@ -105,7 +105,7 @@ def dialect_of(source: ModelFile) -> Dialect:
 
 def _checked(config: Any, version: str | None, backend: str | None) -> Dialect:
     check_model(config)
-    if keras0.is_config(config):
+    if keras1.is_of_keras0(config):
         return keras1.DIALECT
     check_entry(config)
     return dialect(config, version or None, backend or None)

@@ -17,7 +17,7 @@ from torchkeras.engine.weights.weight import Variable
 from torchkeras.engine.weights.weight_lists import NOW, Order, weights_in
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import dataset_in, group_in, members, read_names, write_names
-from torchkeras.saving.containers.places import filename
+from torchkeras.saving.containers.open_file import filename
 from torchkeras.saving.graph_config import KERAS_VERSION
 from torchkeras.saving.weights.matching import ADVICE, Match, Named, match, warn_of_skipped
 from torchkeras.saving.weights.origin import SORTED, Origin

@@ -27,7 +27,7 @@ from torchkeras.errors import ModelFileError, UnknownFormatError, WeightMismatch
 from torchkeras.legacy.weights import Recipe, Step
 from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, has_attribute, members
 from torchkeras.saving.containers.hdf5_cached import Dataset
-from torchkeras.saving.containers.places import filename
+from torchkeras.saving.containers.open_file import filename
 from torchkeras.saving.weights import matching
 from torchkeras.saving.weights.matching import Match, Named
 from torchkeras.saving.weights.origin import Origin

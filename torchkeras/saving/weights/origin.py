@@ -20,7 +20,7 @@ from torchkeras.errors import UnknownFormatError
 from torchkeras.legacy.weights import Step
 from torchkeras.saving.containers.hdf5 import attribute, has_attribute, read_names
 from torchkeras.saving.containers.hdf5_rules import member
-from torchkeras.saving.containers.places import filename
+from torchkeras.saving.containers.open_file import filename
 from torchkeras.saving.layer_facts import facts
 
 LATER = re.compile(r"3\.|2\.[4-9]|2\.\d\d|2\..*-tf")  # tf.keras, which calls itself 2.4.0 or 2.3.0-tf, and Keras 3

@@ -28,7 +28,7 @@ from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import attribute as attribute_of, group_in, groups, members, values
 from torchkeras.saving.containers.hdf5_cached import Dataset
 from torchkeras.saving.containers.hdf5_rules import is_bfloat16
-from torchkeras.saving.containers.places import filename
+from torchkeras.saving.containers.open_file import filename
 from torchkeras.saving.layer_facts import facts, inherited
 from torchkeras.saving.weights.matching import ADVICE, Match, warn_of_skipped
 

@@ -22,9 +22,8 @@ from torchkeras.base.extras import extra
 from torchkeras.base.sharing import sharing
 from torchkeras.errors import FileLimitError, UnreadableFileError
 from torchkeras.saving.containers.limits import LIMITS
-from torchkeras.saving.containers.open_file import open_path
+from torchkeras.saving.containers.open_file import open_path, shown
 from torchkeras.saving.containers.parts import CAN_READ, Part, Stretch
-from torchkeras.saving.containers.places import shown
 from torchkeras.saving.weights.state import ABOUT, OPTIMIZER, Description, StoredTensors, tensors_of
 
 FORMAT = {"format": "pt", "written_by": "torchkeras", "version": "1"}  # "pt": the axes are in torch's order

@@ -29,11 +29,9 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import is_wrapper
 from torchkeras.errors import ForbiddenContentError, UnreadableFileError, WeightMismatchError
 from torchkeras.saving.containers import pickled
-from torchkeras.saving.containers.open_file import open_path
+from torchkeras.saving.containers.open_file import open_path, shown
 from torchkeras.saving.containers.parts import Stretch
-from torchkeras.saving.containers.places import shown
-from torchkeras.saving.weights.matching import warn_of_skipped
-from torchkeras.saving.weights.placing import put
+from torchkeras.saving.weights.matching import put, warn_of_skipped
 
 Description = tuple[torch.dtype, tuple[int, ...]]  # of a tensor in a file
 ABOUT = "torchkeras"  # the key of the text that describes the model, in a file of tensors
