@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 import torchkeras
-from torchkeras.base import lazy
+from torchkeras.base import python
 from torchkeras.engine.fit.model_data import Intake
 from torchkeras.engine.fit.turns import computing
 from torchkeras.layers import Dense, Input
 from torchkeras.models import Model
 
 PACKAGE = str(Path(torchkeras.__file__).parent)
-LAZY = lazy.__file__
+LAZY = python.__file__
 
 
 class Trace:

@@ -2,7 +2,7 @@
 
 import threading
 
-from torchkeras.base.lazy import lazy_property
+from torchkeras.base.python import lazy_property
 
 
 class Counted:

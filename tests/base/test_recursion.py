@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from torchkeras.base.recursion import at_least, leave_room
+from torchkeras.base.python import at_least, leave_room
 from torchkeras.errors import ModelFileError
 from torchkeras.models import model_from_json
 from torchkeras.saving.containers import json_text

@@ -5,8 +5,8 @@ import inspect
 import pytest
 import torch
 
-from torchkeras.base.sharing import WholeTensors, sharing
 from torchkeras.distribution import shared_tensors
+from torchkeras.world.one_process import WholeTensors, sharing
 
 NAMES = [name for name in vars(WholeTensors) if not name.startswith("_")]
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from torchkeras.backend.wrapped import node_of
-from torchkeras.engine.graph.codegen import Variant
-from torchkeras.engine.graph.generated_functions import GeneratedFunctions
+from torchkeras.engine.graph.codegen import GeneratedFunctions, Variant
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.base.sharing import sharing
+from torchkeras.world.one_process import sharing
 
 Pieces = Any  # a view, a list of views, or a list of lists of views
 

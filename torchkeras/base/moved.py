@@ -13,7 +13,7 @@ MOVED = {
     "torchkeras.dtype_policy": "torchkeras.base.dtypes",
     "torchkeras.engine.graph.operators": "torchkeras.engine.functions.operators",
     "torchkeras.engine.layer.axis_order": "torchkeras.engine.symbolic.axis_order",
-    "torchkeras.engine.layer.input_spec": "torchkeras.engine.shapes.input_spec",
+    "torchkeras.engine.layer.input_spec": "torchkeras.engine.symbolic.tensor",
     "torchkeras.engine.layer.nested": "torchkeras.base.nested",
     "torchkeras.engine.layer.symbolic": "torchkeras.engine.symbolic.tensor",
     "torchkeras.engine.layer.tracked": "torchkeras.engine.adapters.tracked",

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchkeras.base.rules import FLAG_OR_DIGIT, integer, read, read_path
-from torchkeras.base.sharing import sharing
 from torchkeras.callbacks.logs import named
 from torchkeras.callbacks.monitoring import Monitored, one_number
 from torchkeras.callbacks.progress import say
 from torchkeras.engine.facts import is_own
 from torchkeras.saving.formats import WEIGHTS, WHOLE, check_name
+from torchkeras.world.one_process import sharing
 
 if TYPE_CHECKING:
     from torchkeras.models.model import Model

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchkeras.base.function_values import attributes_of
+from torchkeras.base.python import attributes_of
 
 DEPTH, LONGEST = 6, 64  # how deep objects are followed; up to how many items a list is described item by item
 WHOLE = 1 << 24  # bytes: a checksum reads all of an array up to this size, of a larger one as many bytes, in rows

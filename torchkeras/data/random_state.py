@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras.base.function_values import attributes_of
+from torchkeras.base.python import attributes_of
 from torchkeras.world import processes
 
 Own = Mapping[str, Any]

@@ -28,7 +28,7 @@ from torch import nn
 
 from torchkeras import activations, config, constraints, initializers, registry, regularizers
 from torchkeras.base import rules
-from torchkeras.base.lazy import lazy_property
+from torchkeras.base.python import lazy_property
 from torchkeras.base.rules import OBJECT, Rule, integer, optional, sizes
 
 if TYPE_CHECKING:

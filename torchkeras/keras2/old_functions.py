@@ -12,7 +12,7 @@ from reprlib import repr as shortened
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
-from torchkeras.base.function_values import EMPTY, loads, used_by
+from torchkeras.base.python import EMPTY, loads, used_by
 from torchkeras.engine.layer.changed_options import keep_option
 from torchkeras.engine.layer.layer import Layer
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from torchkeras.base.function_values import installed
+from torchkeras.base.python import installed
 from torchkeras.engine.step import output_loss
 from torchkeras.keras2.old_values import taking_values
 

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from torchkeras import config, initializers, registry
 from torchkeras.base.fixed_lists import States
-from torchkeras.base.function_values import attributes_of
 from torchkeras.base.naming import snake_case
+from torchkeras.base.python import attributes_of
 from torchkeras.declared import Declared
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchkeras import registry
-from torchkeras.base.function_values import attributes_of
+from torchkeras.base.python import attributes_of
 from torchkeras.base.rules import CUSTOM_OBJECTS, FLAG_OR_DIGIT, check
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.trace import graph_if_any, graph_of, has_own_code

@@ -19,25 +19,23 @@ from torchkeras.base import fixed_lists
 from torchkeras.base.annexes import annex
 from torchkeras.base.dtypes import policy_of
 from torchkeras.base.fixed_lists import Layers, Losses, OutputNames
-from torchkeras.base.lazy import lazy_property
 from torchkeras.base.naming import name_methods
 from torchkeras.base.nested import leaves, put_together
+from torchkeras.base.python import lazy_property
 from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path
-from torchkeras.base.sharing import sharing
 from torchkeras.base.tracing import is_compiling
 from torchkeras.callbacks.logging import History
 from torchkeras.callbacks.logs import Named
 from torchkeras.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.building.building import building_alone
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.fit import fitting, graph_losses, inference, one_batch
+from torchkeras.engine.fit import graph_losses, methods, one_batch
 from torchkeras.engine.fit.custom_steps import mark_masks, overridable
 from torchkeras.engine.fit.graph_losses import added_state, take_added_state, warn_of_added
 from torchkeras.engine.fit.model_data import Intake
 from torchkeras.engine.fit.training import EARLIER, OF_STATE, Training
 from torchkeras.engine.fit.turns import in_turn
-from torchkeras.engine.graph.call_forms import as_tensors, keys_of_form
-from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.network import Network, as_tensors, keys_of_form
 from torchkeras.engine.graph.subclassed import OwnCode
 from torchkeras.engine.graph.trace import Graph, graph_of
 from torchkeras.engine.layer.added_losses import losses_of_call
@@ -56,6 +54,7 @@ from torchkeras.saving.load import Taking
 from torchkeras.saving.ties import warn_of_ties
 from torchkeras.visualization import summary
 from torchkeras.visualization.notebook import graph_html, model_html
+from torchkeras.world.one_process import sharing
 
 PLAIN = (None, 0, None, None, 10, 1, False, True)  # the options of `predict` as they are where nobody gives any
 
@@ -537,7 +536,7 @@ class Model(Network):
         """
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         with in_turn(self._training, "fit", trains=True):
-            return fitting.fit(
+            return methods.fit(
                 self._training, x, y, batch_size, epochs, verbose, callbacks, validation_split, validation_data,
                 shuffle, class_weight, sample_weight, initial_epoch, steps_per_epoch, validation_steps,
                 validation_batch_size, validation_freq, made,
@@ -591,7 +590,7 @@ class Model(Network):
         """
         check("evaluate", FLAG_OR_DIGIT, return_dict=return_dict)
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
-        numbers = inference.evaluate(self._training, x, y, batch_size, verbose, sample_weight, steps, callbacks, made)
+        numbers = methods.evaluate(self._training, x, y, batch_size, verbose, sample_weight, steps, callbacks, made)
         return numbers if return_dict else unpacked(list(numbers.values()))
 
     def predict(
@@ -639,11 +638,11 @@ class Model(Network):
         Source: https://keras.io/api/models/model_training_apis/
         """
         options = (batch_size, verbose, steps, callbacks, max_queue_size, workers, use_multiprocessing, gather)
-        if all(map(is_, options, PLAIN)) and type(x) is np.ndarray and inference.takes_at_once(self._training, x):
-            return inference.predict_at_once(self._training, x)
+        if all(map(is_, options, PLAIN)) and type(x) is np.ndarray and methods.takes_at_once(self._training, x):
+            return methods.predict_at_once(self._training, x)
         check("predict", FLAG_OR_DIGIT, gather=gather)
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
-        return inference.predict(self._training, x, batch_size, verbose, steps, callbacks, gather, made)
+        return methods.predict(self._training, x, batch_size, verbose, steps, callbacks, gather, made)
 
     def train_on_batch(
         self,
@@ -746,7 +745,7 @@ class Model(Network):
     @property
     def _validation_arrays(self) -> list[np.ndarray] | None:
         """While `fit` validates on arrays: its inputs, targets and weights, one after another; callbacks ask."""
-        return fitting.validation_arrays(self._training)
+        return methods.validation_arrays(self._training)
 
     @old_names("fit_generator")
     def fit_generator(
@@ -1331,7 +1330,7 @@ class Model(Network):
             2
         """
         sharing().refuse(self.parameters(), "freeze_for_inference")
-        return inference.frozen_copy(self._training)
+        return methods.frozen_copy(self._training)
 
     # --- copies -------------------------------------------------------------------------------------------------------
 

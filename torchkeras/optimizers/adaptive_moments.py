@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from torchkeras.optimizers.base import Optimizer
-from torchkeras.optimizers.kernels import fused_adam
+from torchkeras.optimizers.base import Optimizer, fused_adam
 from torchkeras.optimizers.parameter_groups import Group
 
 

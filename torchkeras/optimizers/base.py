@@ -5,14 +5,12 @@ Options and counts stay on the host: a step waits for nothing, and no number bec
 torch lays out the parameters; `get_weights` gives it in Keras's order of arrays and of axes.
 """
 
-# pyright: reportPrivateImportUsage=false
-# torch names its kernels over lists with an underscore; its own optimizers call the same.
-
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, InitVar, dataclass, fields
+from functools import partial
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -22,7 +20,7 @@ from torch import Tensor
 from torchkeras import registry
 from torchkeras.base import docstrings
 from torchkeras.base.keras_axes import IN_ORDER, Arrangement
-from torchkeras.base.lazy import lazy_property
+from torchkeras.base.python import lazy_property
 from torchkeras.base.rules import read
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.averages import Averages
@@ -40,6 +38,10 @@ from torchkeras.optimizers.schedules import LearningRateSchedule
 from torchkeras.optimizers.state import State, plain
 from torchkeras.optimizers.whole_parameters import WHOLE_PARAMETERS, held
 from torchkeras.world.processes import has_group
+
+# pyright: reportPrivateImportUsage=false
+# torch names its kernels over lists with an underscore; its own optimizers call the same.
+
 
 REGROUPING = ("lr_multipliers", "no_weight_decay", "exclude_layers", "exclude_embeddings")
 
@@ -415,3 +417,61 @@ for _name, _followed in (("learning_rate", "lr"), ("global_clipnorm", "clipnorm"
             doc=f"Another name of `{_followed}`.",
         ),
     )
+
+
+# --- fused kernels of torch -------------------------------------------------------------------------------------------
+
+
+# pyright: reportPrivateImportUsage=false
+# torch names its kernels over lists with an underscore; its own optimizers call the same.
+
+
+fused_sgd: Callable[..., None] = partial(
+    torch._fused_sgd_, weight_decay=0.0, nesterov=False, maximize=False, is_first_step=False
+)
+
+
+def fused_adam(
+    group: Group,
+    gradients: list[Tensor],
+    moments: list[list[Tensor]],
+    rate: float,
+    beta_1: float,
+    beta_2: float,
+    epsilon: float,
+    weight_decay: float = 0.0,
+    skipping: Tensor | None = None,
+) -> None:
+    """m, v, and p -= rate * (m / (sqrt(v) + epsilon) + weight_decay * p): no bias correction but the rate's own.
+
+    Nothing changes where `skipping` is 1.
+    """
+    # After infinitely many steps torch's correction is 1, and its epsilon stands where Keras's does.
+    first, second, *largest = moments
+    (torch._fused_adamw_ if weight_decay else torch._fused_adam_)(
+        group.parameters,
+        gradients,
+        first,
+        second,
+        largest[0] if largest else [],
+        group.forever,
+        lr=rate,
+        beta1=beta_1,
+        beta2=beta_2,
+        weight_decay=weight_decay,
+        eps=epsilon,
+        amsgrad=bool(largest),
+        maximize=False,
+        found_inf=skipping,
+    )
+
+
+def leaky(values: list[Tensor], new: list[Tensor], keep: float) -> None:
+    """values = keep * values + (1 - keep) * new"""
+    torch._foreach_lerp_(values, new, 1.0 - keep)
+
+
+def leaky_squares(values: list[Tensor], new: list[Tensor], keep: float) -> None:
+    """values = keep * values + (1 - keep) * new**2"""
+    torch._foreach_mul_(values, keep)
+    torch._foreach_addcmul_(values, new, new, value=1.0 - keep)

@@ -17,8 +17,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.optimizers.adaptive_moments import Adam, AdamW
-from torchkeras.optimizers.base import Optimizer
-from torchkeras.optimizers.kernels import leaky, leaky_squares
+from torchkeras.optimizers.base import Optimizer, leaky, leaky_squares
 from torchkeras.optimizers.parameter_groups import Group
 from torchkeras.optimizers.root_mean_square import rooted
 

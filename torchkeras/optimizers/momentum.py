@@ -14,8 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchkeras.optimizers.base import Optimizer
-from torchkeras.optimizers.kernels import fused_sgd, leaky
+from torchkeras.optimizers.base import Optimizer, fused_sgd, leaky
 from torchkeras.optimizers.parameter_groups import Group
 
 

@@ -15,8 +15,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.optimizers.adaptive_moments import adam_rate
-from torchkeras.optimizers.base import Optimizer
-from torchkeras.optimizers.kernels import fused_adam
+from torchkeras.optimizers.base import Optimizer, fused_adam
 from torchkeras.optimizers.parameter_groups import Group
 from torchkeras.optimizers.state import Slot
 

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from torchkeras.base.arrays import fills_its_memory
-from torchkeras.base.sharing import sharing
 from torchkeras.optimizers.whole_parameters import WHOLE_PARAMETERS, WholeParameters
+from torchkeras.world.one_process import sharing
 
 Gradients = Sequence[Tensor | None]
 

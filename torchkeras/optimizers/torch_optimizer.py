@@ -14,7 +14,6 @@ from torch import Tensor
 
 from torchkeras.base.interrupts import whole_imports
 from torchkeras.base.rules import read
-from torchkeras.base.sharing import sharing
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.aside import Aside
 from torchkeras.optimizers.by_hand import ByHand
@@ -23,6 +22,7 @@ from torchkeras.optimizers.given_torch import divided, is_torch
 from torchkeras.optimizers.options import RULES
 from torchkeras.optimizers.parameter_groups import Gradients, Treatment, grouped, laid_out_as
 from torchkeras.optimizers.whole_parameters import WHOLE_PARAMETERS, held
+from torchkeras.world.one_process import sharing
 
 # What a group of torch's has for the sake of its parameters, rather than as an option.
 OF_PARAMETERS = ("params", "fused", "foreach", "capturable")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from torchkeras.base.function_values import attributes_of
+from torchkeras.base.python import attributes_of
 from torchkeras.callbacks.backup import ACCEPTED
 from torchkeras.callbacks.base import HOOKS, CallbackList
 from torchkeras.data.contents import code_of, config_of, of_user, plain

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from torchkeras.base.function_values import attributes_of
+from torchkeras.base.python import attributes_of
 from torchkeras.callbacks.base import CallbackList, is_called
 from torchkeras.data import random_state
 from torchkeras.data.batch import Batch

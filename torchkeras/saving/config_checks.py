@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from torchkeras.base.bytecode import SCALARS
-from torchkeras.base.recursion import leave_room
+from torchkeras.base.python import leave_room
 from torchkeras.errors import ArchitectureError, FileLimitError, ModelFileError
 from torchkeras.saving.containers.limits import LIMITS, Limits
 

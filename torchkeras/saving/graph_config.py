@@ -27,8 +27,7 @@ from torchkeras.base.nested import (
     taken_apart,
 )
 from torchkeras.base.rules import CUSTOM_OBJECTS, read, refuse_unknown
-from torchkeras.engine.graph.call_forms import flat
-from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.network import Network, flat
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list, calls_of, node_of, unpacked

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path
-from torchkeras.base.sharing import sharing
 from torchkeras.engine.step.optimizer_reach import warn_of_unseen
 from torchkeras.engine.weights.weight import is_wrapper
 from torchkeras.errors import ModelFileError
@@ -28,6 +27,7 @@ from torchkeras.saving.unsaveable import changed_by_hand, check_names, check_siz
 from torchkeras.saving.weights.either_backend import warn_of_torch
 from torchkeras.saving.weights.origin import SORTED
 from torchkeras.saving.write.keras2_training import training_for_keras2
+from torchkeras.world.one_process import sharing
 
 if TYPE_CHECKING:
     from torchkeras.models.model import Model

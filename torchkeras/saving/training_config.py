@@ -10,8 +10,7 @@ from torch.utils._pytree import tree_leaves
 
 from torchkeras import losses as loss_functions, metrics as metric_functions, optimizers
 from torchkeras.engine.fit.training import has_loss, training_of
-from torchkeras.engine.graph.call_forms import output_form_of
-from torchkeras.engine.graph.network import output_layer_names
+from torchkeras.engine.graph.network import output_form_of, output_layer_names
 from torchkeras.engine.graph.trace import has_own_code
 from torchkeras.engine.step.targets import by_output
 from torchkeras.engine.symbolic.tensor import as_list

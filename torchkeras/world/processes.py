@@ -14,7 +14,7 @@ import torch
 import torch.distributed as dist
 
 from torchkeras.base.annexes import annex
-from torchkeras.base.sharing import has_group
+from torchkeras.world.one_process import has_group
 
 # --- what launchers tell ----------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from torch.nn.utils import parametrize
 
 from torchkeras import Input, Model, Sequential
 from torchkeras.callbacks import Callback
-from torchkeras.engine.fit import inference
+from torchkeras.engine.fit import methods
 from torchkeras.engine.graph import fold_batch_norm
 from torchkeras.engine.graph.layer_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network
@@ -697,7 +697,7 @@ def modes_of(model, *arguments, **options):
         return [run(inputs[0])]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inference, "predict_step", step)
+        patch.setattr(methods, "predict_step", step)
         model.predict(*arguments, **options)
     return set(found)
 

@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn.utils import parametrizations
 
 from torchkeras import backend as K, layers, losses
-from torchkeras.base.function_values import used_by
+from torchkeras.base.python import used_by
 from torchkeras.layers import Input, Lambda, Layer, TorchModule
 from torchkeras.models import Model, Sequential
 

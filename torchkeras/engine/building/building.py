@@ -21,24 +21,23 @@ from torch.nn.parameter import is_lazy
 
 from torchkeras import config
 from torchkeras.base.dtypes import dtype_of
-from torchkeras.base.function_values import attributes_of, installed
 from torchkeras.base.keras_axes import IN_ORDER
+from torchkeras.base.python import attributes_of, installed
 from torchkeras.base.rules import FLAG_OR_DIGIT, read
-from torchkeras.base.sharing import sharing
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.dtypes import agree_on_policy
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.options import CONSTRAINT, INITIALIZER, REGULARIZER
-from torchkeras.engine.shapes.input_spec import InputSpec
-from torchkeras.engine.symbolic.tensor import Shape, as_list, calls_of
+from torchkeras.engine.symbolic.tensor import InputSpec, Shape, as_list, calls_of
 from torchkeras.engine.users_code import CODE, Made
 from torchkeras.engine.weights.expressions import refuse_frozen
 from torchkeras.engine.weights.weight import Variable, own_variables, plain_modules
 from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN, follow_trainable
 from torchkeras.legacy.arguments import Keras1Arrays
 from torchkeras.legacy.weights import modern
+from torchkeras.world.one_process import sharing
 
 _is_on_meta = attrgetter("is_meta")
 HOLDERS = (Tensor, list, tuple, dict)

@@ -17,7 +17,7 @@ from torchkeras.data.batch import Batch
 from torchkeras.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.dtypes import widened
 from torchkeras.engine.fit.model_data import Intake
-from torchkeras.engine.graph.call_forms import device_of
+from torchkeras.engine.graph.network import device_of
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.step import step
 from torchkeras.engine.step.step import NO_LOSS, Values

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from torchkeras.base.annexes import annex
-from torchkeras.engine.graph.call_forms import device_of
+from torchkeras.engine.graph.network import device_of
 from torchkeras.world import processes
 
 if TYPE_CHECKING:

@@ -13,8 +13,15 @@ from torchkeras.data import checks, sample_weights
 from torchkeras.data.batch import Batch
 from torchkeras.data.raw_batch import mapped, samples_in
 from torchkeras.data.target_kinds import AS_GIVEN, CLASSES, SOME_CLASSES
-from torchkeras.engine.graph.call_forms import float_type, in_order, input_form_of, is_by_name, output_form_of, type_of
-from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.network import (
+    Network,
+    float_type,
+    in_order,
+    input_form_of,
+    is_by_name,
+    output_form_of,
+    type_of,
+)
 from torchkeras.engine.graph.trace import has_own_code, is_connected
 from torchkeras.engine.step.targets import by_output
 from torchkeras.engine.symbolic.tensor import as_list

@@ -14,7 +14,7 @@ from torchkeras.engine.fit.opening import check_batches, check_unwrapped
 from torchkeras.engine.fit.results import ordered
 from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counting
-from torchkeras.engine.graph.call_forms import device_of
+from torchkeras.engine.graph.network import device_of
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.one_process import OneProcess

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import torch
 
-from torchkeras.base.sharing import sharing
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.data.batch import Batch
 from torchkeras.data.part import Part
@@ -27,7 +26,7 @@ from torchkeras.engine.step.optimizer_reach import warn_of_hooks
 from torchkeras.engine.step.step import CompiledModel, TrainFunction
 from torchkeras.metrics import Metric
 from torchkeras.resume.backup_files import Backups
-from torchkeras.world.one_process import ONE_REPLICA, OneReplica
+from torchkeras.world.one_process import ONE_REPLICA, OneReplica, sharing
 
 if TYPE_CHECKING:
     from torchkeras.models.model import Model

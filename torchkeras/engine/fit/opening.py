@@ -15,7 +15,7 @@ from torchkeras.callbacks.torch_scheduler import SCHEDULERS, TorchScheduler
 from torchkeras.data import checks
 from torchkeras.data.sources import Source, open_source
 from torchkeras.engine.fit.model_data import Intake, describe, fixed_batch_size
-from torchkeras.engine.graph.call_forms import device_of
+from torchkeras.engine.graph.network import device_of
 from torchkeras.engine.graph.trace import is_connected
 from torchkeras.world import processes
 

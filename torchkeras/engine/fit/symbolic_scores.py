@@ -17,8 +17,8 @@ from typing import Any
 from torch import Tensor
 
 from torchkeras.base.dtypes import dtype_name
-from torchkeras.base.function_values import installed, loads, used_by
 from torchkeras.base.naming import unique_name
+from torchkeras.base.python import installed, loads, used_by
 from torchkeras.data.target_kinds import FREE, LIKE
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.layer.layer import Layer

@@ -16,9 +16,8 @@ from torch import nn
 
 from torchkeras import optimizers
 from torchkeras.base import fixed_lists
-from torchkeras.base.function_values import installed
 from torchkeras.base.interrupts import imported
-from torchkeras.base.lazy import lazy_property
+from torchkeras.base.python import installed, lazy_property
 from torchkeras.callbacks.logs import Named
 from torchkeras.callbacks.monitoring import rises_by_words
 from torchkeras.data.checks import check_count
@@ -32,8 +31,7 @@ from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess
 from torchkeras.engine.fit.symbolic_scores import Scores, refuse
 from torchkeras.engine.fit.turns import Turn
 from torchkeras.engine.fit.watched import Changing, ChangingWeights
-from torchkeras.engine.graph.call_forms import device_of
-from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.network import Network, device_of
 from torchkeras.engine.graph.subclassed import OwnCode
 from torchkeras.engine.graph.trace import Graph, graph_if_any
 from torchkeras.engine.layer.added_losses import add_activity_losses

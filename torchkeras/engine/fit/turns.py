@@ -16,7 +16,7 @@ import torch
 
 from torchkeras.base.forks import remake_thread_pool
 from torchkeras.base.malloc import keep_freed
-from torchkeras.engine.graph.call_forms import device_of
+from torchkeras.engine.graph.network import device_of
 from torchkeras.engine.modes import in_mode, stored_mode
 from torchkeras.engine.step.step import AS_IT_IS
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from torchkeras.base.sharing import sharing
+from torchkeras.world.one_process import sharing
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training

@@ -3,6 +3,8 @@
 First the graph becomes a list of `Line`s over values, each set once. This pass inserts a `permute` where a layer needs
 another order of axes, at most one for each value and order. Then each value gets the name of a variable, which is free
 again after the last use of the value, and the lines are printed.
+
+A network has `GeneratedFunctions`: one for each form of its inputs and outputs, written when it is first called.
 """
 
 from __future__ import annotations
@@ -23,18 +25,22 @@ import torch
 from torchkeras.base.naming import Unused
 from torchkeras.base.nested import POSITIONAL, TensorSlot, is_flat, leaves, of_first
 from torchkeras.base.torch_tables import own_modules
+from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.dtypes import cast_type, is_mixed, typed
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.functions.call_text import PLAIN, literal
-from torchkeras.engine.graph.layer_calls import Call, Way
-from torchkeras.engine.graph.trace import Graph, infer_again, layer_names
+from torchkeras.engine.graph.layer_calls import Call, DirectCalls, ModuleCalls, Remembered, Way
+from torchkeras.engine.graph.trace import Graph, graph_of, infer_again, layer_names
+from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.shapes.output_shapes import overrides
 from torchkeras.engine.symbolic.axis_order import Layout, axis_channels_first, to_channels_first, to_keras
-from torchkeras.engine.symbolic.tensor import KerasTensor, Node, index_of, node_of, unpacked
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list, index_of, node_of, unpacked
 from torchkeras.engine.users_code import is_users_layer
 
 if TYPE_CHECKING:
+    from torchkeras.engine.graph.network import Network
     from torchkeras.engine.layer.layer import Layer
+
 
 PERMUTATIONS = {Layout.KERAS: to_keras, Layout.CHANNELS_FIRST: to_channels_first}  # from the other order
 RESERVED = {"self", *keyword.kwlist}
@@ -511,3 +517,151 @@ def _identifier(name: str, kind: str = "input") -> str:
     if cleaned.isidentifier() and cleaned not in RESERVED and not cleaned.startswith("__"):
         return cleaned
     return f"{kind}_{cleaned}"
+
+
+# --- generated functions ----------------------------------------------------------------------------------------------
+
+
+Written = tuple[str, Mapping[str, Call]]  # a text, and what the names in it stand for
+
+
+class GeneratedFunction:
+    """A function that computes a graph, written as text when it is first needed.
+
+    `compute(layers, *inputs, *masks)`: the function, which runs over `modules` where hooks must see the calls of the
+    layers; `text`: its text; `calls`: what the names in the text stand for. `write` makes all four.
+    """
+
+    text: str
+    calls: Mapping[str, Call]
+    modules: ModuleCalls
+    compute: Any = None  # before it is written
+
+    def __init__(self, network: Network, variant: Variant, written: Written | None = None):
+        self.variant, self.written = variant, written
+
+        def write() -> None:
+            if self.compute is None:
+                if self.written is None:
+                    self.written = source(graph_of(network), variant, network._layer_keys())
+                self.text, self.calls = self.written
+                self.modules = ModuleCalls(own_modules(network), self.calls)
+                self.compute = compiled(self.text, network.name)
+
+        # As torch.compiler.assume_constant_result does, without its import of the compiler: writing is not traced.
+        write._dynamo_marked_constant = True  # type: ignore[attr-defined]
+        self.write = write
+
+
+class GeneratedFunctions:
+    """The functions of one network, by variant."""
+
+    def __init__(self, network: Network, written: Mapping[Variant, Written | None] | None = None):
+        self.network = network
+        self.functions = {each: GeneratedFunction(network, each, text) for each, text in (written or {}).items()}
+        self.remembered: Remembered | None = None
+        self._settled = SETTLED.count  # how often options that functions are written by had changed
+
+    def clear(self) -> None:
+        """Forget what was written: the graph is another one."""
+        self.functions = {}
+
+    @property
+    def plain(self) -> Variant:
+        """The variant of inputs without masks, to outputs alone."""
+        return Variant(masked=(False,) * len(graph_of(self.network).inputs))
+
+    @property
+    def code(self) -> str:
+        """The text of the plain function."""
+        return self.function(self.plain).text
+
+    def function(self, variant: Variant) -> GeneratedFunction:
+        """The function of a variant, written."""
+        self.renew()
+        function = self.functions.get(variant) or GeneratedFunction(self.network, variant)
+        function.write()  # what cannot be written is not stored
+        self.functions[variant] = function
+        return function
+
+    def renew(self) -> None:
+        """Write the functions again if an option that they are written by has changed since."""
+        if self._settled == SETTLED.count:
+            return
+        count = SETTLED.count
+        renewed = {}
+        for variant in list(self.functions):
+            renewed[variant] = GeneratedFunction(self.network, variant)
+            renewed[variant].write()
+        self.functions, self._settled = renewed, count
+
+    def state(self) -> dict[Variant, Written | None]:
+        """What a copy and a pickle of the network store of them."""
+        self.renew()
+        return {variant: function.written for variant, function in list(self.functions.items())}
+
+    def write_later(self) -> None:
+        """Have the plain function written at the first call."""
+        self.functions[self.plain] = GeneratedFunction(self.network, self.plain)
+
+    def direct_now(self, inputs: tuple[Any, ...]) -> DirectCalls | None:
+        """The direct calls of the layers, for a plain call that nothing sees; else None."""
+        if (
+            type(inputs[0]) is not torch.Tensor
+            or (compiled_somewhere() and is_compiling())
+            or torch._C._get_tracing_state()
+        ):
+            return None
+        if self.remembered is None:
+            self.remembered = Remembered(self)
+        return self.remembered.direct()
+
+    def run(
+        self,
+        direct: DirectCalls | None,
+        *inputs: Any,
+        mask: Any = None,
+        details: bool = False,
+        logits: tuple[int, ...] = (),
+    ) -> Any:
+        """What `Network.forward` returns, computed by direct calls of the layers, or as modules where there are none.
+
+        Raises ValueError for another number of inputs.
+        """
+        tensors: Any = inputs
+        if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)):
+            tensors = inputs[0]
+        masked, masks = (False,) * len(tensors), []
+        if mask is not None:
+            masks = as_list(mask)
+            masked = tuple(each is not None for each in masks) or masked
+            masks = [each for each in masks if each is not None]
+        # A tuple finds what is stored for the variant that is equal to it, and is made in less time.
+        key: Any = masked, details, logits
+        if self._settled != SETTLED.count:
+            self.renew()
+        if traced := compiled_somewhere() and is_compiling():
+            key = Variant(*key)  # Dynamo of torch 2.11 and older does not find a named tuple by one without names
+        function = self.functions.get(key)
+        if function is None:
+            self._check_count(len(tensors))
+            function = self.function(Variant(*key))
+        elif traced or function.compute is None:
+            function.write()
+        if direct is None:
+            layers: Any = function.modules
+        else:
+            layers = direct.made.get(function.variant)
+            if layers is None or layers._function is not function:
+                layers = function.modules if traced else direct.make(function)  # torch.compile cannot follow the choice
+        compute: Any = function.compute
+        return compute(layers, *tensors, *masks)
+
+    def _check_count(self, found: int) -> None:
+        network = self.network
+        expected = len(graph_of(network).inputs)
+        if found != expected:
+            raise ValueError(
+                f"{type(network).__name__} {network.name!r} has {expected} inputs "
+                f"({', '.join(network.input_names)}); it was called with {found}."
+            )

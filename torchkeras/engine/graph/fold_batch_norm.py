@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from torchkeras.activations import linear
-from torchkeras.base.function_values import attributes_of
+from torchkeras.base.python import attributes_of
 from torchkeras.base.torch_tables import own_modules
 from torchkeras.engine.dtypes import is_mixed
 from torchkeras.engine.facts import OWN_PACKAGE, facts_of, is_own

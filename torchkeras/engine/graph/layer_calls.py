@@ -22,7 +22,7 @@ import torch
 from torch import nn
 from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
 
-from torchkeras.base.lazy import lazy_property
+from torchkeras.base.python import lazy_property
 from torchkeras.engine.facts import Facts, facts_of
 from torchkeras.engine.layer.added_losses import activity_loss
 from torchkeras.engine.layer.changed_options import SETTLED
@@ -31,7 +31,7 @@ from torchkeras.engine.modes import all_mode_dependent, call_in_mode, call_modul
 from torchkeras.engine.weights.weight_lists import CHANGES
 
 if TYPE_CHECKING:
-    from torchkeras.engine.graph.generated_functions import GeneratedFunction, GeneratedFunctions, Variant
+    from torchkeras.engine.graph.codegen import GeneratedFunction, GeneratedFunctions, Variant
     from torchkeras.engine.layer.layer import Layer
 
 

@@ -17,9 +17,8 @@ from torchkeras import config
 from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.nested import TENSORS, TensorSlot, leaves, put_together, taken_apart
 from torchkeras.engine.building.building import building_alone, move_modules
-from torchkeras.engine.graph.call_forms import as_tensors, form_of, keys_of_form
 from torchkeras.engine.graph.input import Input
-from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.network import Network, as_tensors, form_of, keys_of_form
 from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import call_module

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from torchkeras.base.lazy import lazy_property
 from torchkeras.base.nested import POSITIONAL, leaves, mapped, put_together, slots_as_written, taken_apart
+from torchkeras.base.python import lazy_property
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.layer.call import attach
 from torchkeras.engine.symbolic.tensor import History, KerasTensor, Node, Shape, calls_of, node_of

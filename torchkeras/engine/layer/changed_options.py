@@ -14,8 +14,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from torchkeras.base.function_values import installed
 from torchkeras.base.nested import leaves
+from torchkeras.base.python import installed
 from torchkeras.base.torch_tables import own_buffers, own_modules
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import on_meta

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from torchkeras.base.function_values import attributes_of, installed, loads, used_by
+from torchkeras.base.python import attributes_of, installed, loads, used_by
 from torchkeras.engine.adapters.tracked import Tracked, hidden
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.layer.layer import Layer

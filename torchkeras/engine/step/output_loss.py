@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from torchkeras import losses, metrics
-from torchkeras.base.lazy import lazy_property
+from torchkeras.base.python import lazy_property
 from torchkeras.data.target_kinds import (
     AS_GIVEN,
     BINARY,

@@ -17,8 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from torchkeras import losses as loss_functions, metrics as metric_functions
-from torchkeras.base.lazy import lazy_property
 from torchkeras.base.naming import snake_case
+from torchkeras.base.python import lazy_property
 from torchkeras.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.step.output_loss import Objective, Score, adds_up, is_one_of, is_users, name_of, unwrapped

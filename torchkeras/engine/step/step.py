@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import torch
 
 from torchkeras.activations import CARRYING, ITSELF
-from torchkeras.base.lazy import lazy_property
-from torchkeras.base.sharing import sharing
+from torchkeras.base.python import lazy_property
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.data.batch import Batch
 from torchkeras.data.target_kinds import FREE
@@ -37,7 +36,7 @@ from torchkeras.engine.symbolic.tensor import as_list, unpacked
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.losses.shared import carried, exactly
 from torchkeras.metrics import Metric
-from torchkeras.world.one_process import CURRENT, ONE_REPLICA, OneReplica
+from torchkeras.world.one_process import CURRENT, ONE_REPLICA, OneReplica, sharing
 
 NO_LOSS = "The model has no loss to optimize: give compile a `loss`, or the model one with `add_loss`."
 

@@ -20,8 +20,8 @@ from typing import Any
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from torchkeras.base.function_values import attributes_of, installed, used_by
 from torchkeras.base.nested import Symbolic
+from torchkeras.base.python import attributes_of, installed, used_by
 from torchkeras.base.tracing import traced
 from torchkeras.engine.users_code import CODE
 from torchkeras.engine.weights.weight import Value, Variable

@@ -25,10 +25,10 @@ from torch.utils._pytree import tree_map_only
 from torchkeras import initializers
 from torchkeras.base.arrays import as_numbers, as_tensor, to_numpy
 from torchkeras.base.keras_axes import IN_ORDER, Arrangement
-from torchkeras.base.sharing import sharing
 from torchkeras.base.tracing import traced
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.modes import call_in_mode, in_mode
+from torchkeras.world.one_process import sharing
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer

@@ -13,9 +13,8 @@ from torchkeras import config
 from torchkeras.base.nested import leaves
 from torchkeras.engine.dtypes import is_mixed
 from torchkeras.engine.graph import trace
-from torchkeras.engine.graph.call_forms import keys_of_form, output_form_of
 from torchkeras.engine.graph.input import InputLayer
-from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.network import Network, keys_of_form, output_form_of
 from torchkeras.engine.graph.trace import Graph, has_own_code
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.shapes.output_shapes import overrides

@@ -13,7 +13,7 @@ import os
 import h5py
 from h5py import h5d, h5f, h5fd, h5g, h5i
 
-from torchkeras.base.lazy import lazy_property
+from torchkeras.base.python import lazy_property
 from torchkeras.saving.containers.parts import CAN_READ, Part
 
 

@@ -21,7 +21,7 @@ import h5py
 import numpy as np
 from h5py import h5a, h5d, h5g, h5l, h5o, h5t, h5z
 
-from torchkeras.base.recursion import leave_room
+from torchkeras.base.python import leave_room
 from torchkeras.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
 from torchkeras.saving.containers import hdf5_extents
 from torchkeras.saving.containers.hdf5_cached import Dataset, Folder, Group, part_of

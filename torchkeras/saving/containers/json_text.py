@@ -10,7 +10,7 @@ import math
 import re
 from typing import Any
 
-from torchkeras.base.recursion import leave_room
+from torchkeras.base.python import leave_room
 from torchkeras.errors import FileLimitError, UnreadableFileError
 from torchkeras.saving.containers.limits import LIMITS, Limits
 

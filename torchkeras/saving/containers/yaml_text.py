@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any
 
 from torchkeras.base.extras import extra
-from torchkeras.base.recursion import leave_room
+from torchkeras.base.python import leave_room
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
 from torchkeras.saving.containers.limits import LIMITS, Limits
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchkeras import metrics, registry
 from torchkeras.base.nested import slots_as_written
-from torchkeras.engine.graph.call_forms import output_form_of
-from torchkeras.engine.graph.network import names_by_layers
+from torchkeras.engine.graph.network import names_by_layers, output_form_of
 from torchkeras.engine.graph.trace import has_own_code
 from torchkeras.engine.step.targets import by_output
 from torchkeras.errors import ArchitectureError

@@ -19,12 +19,12 @@ from torch import Tensor, nn
 
 from torchkeras.base.atomic_file import replacing
 from torchkeras.base.extras import extra
-from torchkeras.base.sharing import sharing
 from torchkeras.errors import FileLimitError, UnreadableFileError
 from torchkeras.saving.containers.limits import LIMITS
 from torchkeras.saving.containers.open_file import open_path, shown
 from torchkeras.saving.containers.parts import CAN_READ, Part, Stretch
 from torchkeras.saving.weights.state import ABOUT, OPTIMIZER, Description, StoredTensors, tensors_of
+from torchkeras.world.one_process import sharing
 
 FORMAT = {"format": "pt", "written_by": "torchkeras", "version": "1"}  # "pt": the axes are in torch's order
 DTYPES: Mapping[str, torch.dtype] = {

@@ -23,7 +23,6 @@ import torch
 from torch import Tensor, nn
 
 from torchkeras.base.atomic_file import replacing
-from torchkeras.base.sharing import sharing
 from torchkeras.engine.graph.network import Network, renamed
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import is_wrapper
@@ -32,6 +31,7 @@ from torchkeras.saving.containers import pickled
 from torchkeras.saving.containers.open_file import open_path, shown
 from torchkeras.saving.containers.parts import Stretch
 from torchkeras.saving.weights.matching import put, warn_of_skipped
+from torchkeras.world.one_process import sharing
 
 Description = tuple[torch.dtype, tuple[int, ...]]  # of a tensor in a file
 ABOUT = "torchkeras"  # the key of the text that describes the model, in a file of tensors

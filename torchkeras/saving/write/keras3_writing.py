@@ -13,8 +13,7 @@ from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.nested import POSITIONAL, bound, put_together
 from torchkeras.engine.facts import is_own
 from torchkeras.engine.functions.operators import Operation
-from torchkeras.engine.graph.call_forms import input_form_of, output_form_of
-from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.network import Network, input_form_of, output_form_of
 from torchkeras.engine.graph.trace import Graph, graph_if_any, graph_of, has_own_code
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of

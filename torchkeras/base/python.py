@@ -1,0 +1,97 @@
+"""What Python does not have itself: lazy properties, room for deep recursion, and the values that a function uses."""
+
+from __future__ import annotations
+
+import dis
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from functools import cached_property  # noqa: TID251  # the base of what is used instead
+from types import CellType, CodeType, FunctionType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+# --- properties that are computed when they are first asked for -------------------------------------------------------
+
+
+T = TypeVar("T")
+
+
+class lazy_property(cached_property[T]):  # noqa: N801  # used as a decorator
+    """As `functools.cached_property`, without a lock; all threads get the value that was stored first.
+
+    Until Python 3.11 that one holds a lock while it computes, one for all objects. A thread that holds it, and waits
+    for another lock such as HDF5's, waits for ever if the thread that has the other asks for the property too.
+    """
+
+    if not TYPE_CHECKING:  # the types are those of the base
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            return instance.__dict__.setdefault(self.attrname, self.func(instance))
+
+
+# --- the limit of recursion -------------------------------------------------------------------------------------------
+
+
+CALLERS = 500  # frames that are left to whoever calls: up to here Python's own limit is enough
+_raising = threading.Lock()
+
+
+def at_least(limit: int) -> None:
+    """Let the limit be `limit` or more."""
+    with _raising:  # else a lower one may be set after a higher one
+        if sys.getrecursionlimit() < limit:
+            sys.setrecursionlimit(limit)
+
+
+def leave_room(levels: int) -> None:
+    """Leave room for texts, configs or groups of that many levels in one another: each takes up to 3 frames of ours,
+    and one more where C counts its own.
+    """
+    at_least(CALLERS + 5 * levels)
+
+
+# --- what a function uses besides its arguments -----------------------------------------------------------------------
+
+
+# Whether the name of a module is of a package whose functions use no tensor of a user's.
+installed = re.compile(r"(torchkeras|torch|numpy)(\.|$)").match
+EMPTY = CellType()
+
+
+def used_by(function: FunctionType) -> dict[str, Any]:
+    """The values that a function uses, by the names that it has for them; none for one of these packages.
+
+    >>> w = 3
+    >>> used_by(lambda x: x * w)
+    {'w': 3}
+    """
+    if installed(function.__module__ or ""):
+        return {}
+    found = {name: function.__globals__[name] for name in _globals(function) if name in function.__globals__}
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    found |= {name: cell.cell_contents for name, cell in cells if cell != EMPTY}
+    given = function.__defaults__ or ()
+    positional = function.__code__.co_varnames[: function.__code__.co_argcount]
+    found |= dict(zip(positional[len(positional) - len(given) :], given, strict=True))
+    return found | (function.__kwdefaults__ or {})
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """The attributes that an object keeps itself: a copy, since another thread may set one meanwhile."""
+    return dict(getattr(value, "__dict__", {}))
+
+
+def _globals(function: FunctionType) -> list[str]:
+    return [name for kind, name in loads(function.__code__) if kind == "LOAD_GLOBAL"]
+
+
+def loads(code: CodeType) -> Iterator[tuple[str, Any]]:
+    """The instructions of a function, and of those inside it, with the names that they load."""
+    for each in dis.get_instructions(code):
+        yield each.opname, each.argval
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from loads(each)
