@@ -19,7 +19,7 @@ import numpy as np
 
 import torchkeras
 from torchkeras.base import python
-from torchkeras.engine.fit.model_data import Intake
+from torchkeras.engine.fit.opening import Intake
 from torchkeras.engine.fit.turns import computing
 from torchkeras.layers import Dense, Input
 from torchkeras.models import Model

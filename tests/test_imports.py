@@ -11,13 +11,13 @@ PACKAGE = Path(torchkeras.__file__).parent
 # The rooms of the house, the lower ones first: a file may import from its own room and from those before it. A room is
 # a folder, or a file that stands beside folders.
 ROOMS = [
-    *("errors", "base", "world", "config", "mixed_precision"),
+    *("errors", "base", "world", "base/keras_axes", "config", "mixed_precision"),
     *("legacy", "registry", "declared"),
     *("activations", "initializers", "regularizers", "constraints", "losses", "metrics", "optimizers"),
     *("tensor_functions", "engine/adapters", "engine/symbolic"),
     *("engine/options", "engine/base_layer", "engine/users_code", "engine/modes", "engine/facts"),
     *("engine/weights", "engine/dtypes"),
-    *("engine/symbolic/tensor", "engine/building", "engine/shapes/output_shapes"),
+    *("engine/shapes/input_spec", "engine/building", "engine/shapes/output_shapes"),
     *("engine/layer", "engine/functions", "engine/graph"),
     *("data", "data/sources"),
     *("saving/formats", "callbacks"),

@@ -7,7 +7,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchkeras.data.batch import ArrayData
-from torchkeras.engine.fit.model_data import Intake
+from torchkeras.engine.fit.opening import Intake
 from torchkeras.engine.step.step import test_step as evaluation_step
 
 # What moves no numbers: views, and the handles that autograd and the profiler take.

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from torchkeras.engine.symbolic.tensor import InputSpec
+from torchkeras.engine.shapes.input_spec import InputSpec
 from torchkeras.export import checking, exporting
 from torchkeras.export.errors import ExportError
 from torchkeras.layers import (

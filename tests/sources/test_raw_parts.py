@@ -12,7 +12,7 @@ from test_every_kind import Samples
 from torchkeras.data.batch import Batch
 from torchkeras.data.part import Part
 from torchkeras.data.raw_batch import samples_in
-from torchkeras.engine.fit.model_data import Intake
+from torchkeras.engine.fit.opening import Intake
 
 
 def raw_rows(item: Any, part: Part) -> Batch:

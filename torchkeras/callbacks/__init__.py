@@ -7,8 +7,7 @@ from torchkeras.callbacks.control import EarlyStopping, TerminateOnNaN, TimeLimi
 from torchkeras.callbacks.csv_log import CSVLogger
 from torchkeras.callbacks.ema import SwapEMAWeights
 from torchkeras.callbacks.finder import LearningRateFinder
-from torchkeras.callbacks.logging import BaseLogger, History, LambdaCallback
-from torchkeras.callbacks.logs import Logs
+from torchkeras.callbacks.logs import BaseLogger, History, LambdaCallback, Logs
 from torchkeras.callbacks.profiling import Profiler
 from torchkeras.callbacks.progress import ProgbarLogger
 from torchkeras.callbacks.rates import LearningRateScheduler, ReduceLROnPlateau

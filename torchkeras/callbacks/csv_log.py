@@ -9,7 +9,7 @@ from typing import Any
 
 from torchkeras.base.rules import FLAG_OR_DIGIT, read, read_path, rule
 from torchkeras.callbacks.base import Callback
-from torchkeras.callbacks.logging import numbers
+from torchkeras.callbacks.logs import numbers
 
 CHARACTER = rule("must be one character", lambda v: isinstance(v, str) and len(v) == 1)
 

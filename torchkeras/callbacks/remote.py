@@ -11,7 +11,7 @@ from typing import Any
 
 from torchkeras.base.rules import FLAG_OR_DIGIT, STRING, optional, read, rule
 from torchkeras.callbacks.base import Callback
-from torchkeras.callbacks.logging import numbers
+from torchkeras.callbacks.logs import numbers
 
 TIMEOUT = 10.0  # seconds; training waits for the server's answer
 ADDRESS = rule(

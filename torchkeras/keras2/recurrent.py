@@ -11,7 +11,8 @@ from torch import Tensor
 
 from torchkeras import backend as K
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import InputSpec, as_list, unpacked
+from torchkeras.engine.shapes.input_spec import InputSpec
+from torchkeras.engine.symbolic.tensor import as_list, unpacked
 
 __all__ = ["Recurrent", "_generate_dropout_mask", "_standardize_args"]
 

@@ -4,7 +4,7 @@ from torchkeras import registry
 from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.input import Input, InputLayer
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import InputSpec
+from torchkeras.engine.shapes.input_spec import InputSpec
 from torchkeras.layers.activation import (
     ELU,
     LeakyReLU,

@@ -14,7 +14,8 @@ from torchkeras.base.rules import integers, one_of, optional
 from torchkeras.engine.facts import Facts, facts_of
 from torchkeras.engine.modes import call_module, in_its_mode
 from torchkeras.engine.options import Called, Fraction, OptionalPositive, Positive, options_of
-from torchkeras.engine.symbolic.tensor import InputSpec, Shape
+from torchkeras.engine.shapes.input_spec import InputSpec
+from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.engine.weights.weight import is_wrapper
 from torchkeras.layers.attention import MASKS, Attending, Known
 from torchkeras.layers.core import KernelLayer

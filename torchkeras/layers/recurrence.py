@@ -13,7 +13,8 @@ from torchkeras.base.tracing import exporting
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import NEWER
-from torchkeras.engine.symbolic.tensor import InputSpec, Shape, as_list, unpacked
+from torchkeras.engine.shapes.input_spec import InputSpec
+from torchkeras.engine.symbolic.tensor import Shape, as_list, unpacked
 from torchkeras.layers.exported import scanned, where
 from torchkeras.layers.scan import Mask
 from torchkeras.world.one_process import CURRENT

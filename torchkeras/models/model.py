@@ -24,15 +24,14 @@ from torchkeras.base.nested import leaves, put_together
 from torchkeras.base.python import lazy_property
 from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.base.tracing import is_compiling
-from torchkeras.callbacks.logging import History
-from torchkeras.callbacks.logs import Named
+from torchkeras.callbacks.logs import History, Named
 from torchkeras.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.building.building import building_alone
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.fit import graph_losses, methods, one_batch
 from torchkeras.engine.fit.custom_steps import mark_masks, overridable
 from torchkeras.engine.fit.graph_losses import added_state, take_added_state, warn_of_added
-from torchkeras.engine.fit.model_data import Intake
+from torchkeras.engine.fit.opening import Intake
 from torchkeras.engine.fit.training import EARLIER, OF_STATE, Training
 from torchkeras.engine.fit.turns import in_turn
 from torchkeras.engine.graph.network import Network, as_tensors, keys_of_form

@@ -11,8 +11,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from torchkeras import Input, Model, Sequential, layers, optimizers
 from torchkeras.callbacks import Callback
-from torchkeras.engine.fit.model_data import Intake
-from torchkeras.engine.fit.opening import source_of
+from torchkeras.engine.fit.opening import Intake, source_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.step import nonfinite
 from torchkeras.metrics import AUC

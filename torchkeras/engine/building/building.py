@@ -30,7 +30,8 @@ from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.dtypes import agree_on_policy
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.options import CONSTRAINT, INITIALIZER, REGULARIZER
-from torchkeras.engine.symbolic.tensor import InputSpec, Shape, as_list, calls_of
+from torchkeras.engine.shapes.input_spec import InputSpec
+from torchkeras.engine.symbolic.tensor import Shape, as_list, calls_of
 from torchkeras.engine.users_code import CODE, Made
 from torchkeras.engine.weights.expressions import refuse_frozen
 from torchkeras.engine.weights.weight import Variable, own_variables, plain_modules

@@ -16,7 +16,7 @@ import torch
 from torchkeras.data.batch import Batch
 from torchkeras.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.dtypes import widened
-from torchkeras.engine.fit.model_data import Intake
+from torchkeras.engine.fit.opening import Intake
 from torchkeras.engine.graph.network import device_of
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.step import step

@@ -17,16 +17,14 @@ from tqdm import tqdm
 
 from torchkeras.base.arrays import as_tensor, to_numpy
 from torchkeras.callbacks.base import CallbackList
-from torchkeras.callbacks.logging import History
-from torchkeras.callbacks.logs import Logs
+from torchkeras.callbacks.logs import History, Logs
 from torchkeras.callbacks.progress import level
 from torchkeras.data import checks
 from torchkeras.data.batch import Batch
 from torchkeras.data.sources import Source
 from torchkeras.data.sources.source import ArraySource
 from torchkeras.engine.fit import runs
-from torchkeras.engine.fit.model_data import Intake
-from torchkeras.engine.fit.opening import as_callbacks, check_unwrapped, hooks_of, source_of, validation_of
+from torchkeras.engine.fit.opening import Intake, as_callbacks, check_unwrapped, hooks_of, source_of, validation_of
 from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counted_apart
 from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_tensor

@@ -56,7 +56,8 @@ from torchkeras.engine.layer.call import (
 from torchkeras.engine.layer.changed_options import change_option, keep_option
 from torchkeras.engine.modes import MODE, by_mode, call_in_mode, call_module, in_mode
 from torchkeras.engine.shapes import output_shapes
-from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape, as_list, whole_shape
+from torchkeras.engine.shapes.input_spec import whole_shape
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape, as_list
 from torchkeras.engine.users_code import is_users_layer
 from torchkeras.engine.weights.weight import Variable, Weight, initializer_of
 from torchkeras.engine.weights.weight_lists import (
