@@ -17,7 +17,7 @@ from table import ROWS, Row  # noqa: E402  # the table of examples is among the 
 
 from torchkeras import layers  # noqa: E402
 from torchkeras.base import docstrings  # noqa: E402
-from torchkeras.legacy.arguments import LAYERS, SIGNATURES  # noqa: E402
+from torchkeras.legacy.names import LAYERS, SIGNATURES  # noqa: E402
 
 PAGE = ROOT / "docs" / "layers.md"
 HEAD = """# Layers

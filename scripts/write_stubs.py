@@ -24,7 +24,7 @@ import torch
 from torchkeras import layers, losses, metrics, optimizers
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import Option
-from torchkeras.optimizers.options import GIVEN, RULES
+from torchkeras.optimizers.base import GIVEN, RULES
 
 PACKAGES = (layers, losses, metrics, optimizers)
 # Bases in the source disagree with each other here and there, which is said where they stand, if at all.

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from torchkeras.legacy import arguments
+from torchkeras.legacy.names import LAYERS
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -384,4 +384,4 @@ constraints: Family[Any] = Family("constraint")
 losses: Family[Callable[..., Any]] = Family("loss function")
 metrics: Family[Callable[..., Any]] = Family("metric function", beside=("accuracy",))
 optimizers: Family[Any] = Family("optimizer")
-layers = Layers("layer", arguments.LAYERS)
+layers = Layers("layer", LAYERS)

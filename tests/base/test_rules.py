@@ -14,7 +14,7 @@ from torchkeras.config import set_image_data_format
 from torchkeras.engine.options import NEWER
 from torchkeras.layers import LSTM, Conv2D, Dense, Layer
 from torchkeras.optimizers import SGD, Adam
-from torchkeras.optimizers.options import RULES
+from torchkeras.optimizers.base import RULES
 from torchkeras.registry import custom_object_scope
 
 KEPT = [

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from torchkeras import layers, registry
-from torchkeras.legacy.arguments import KEYWORDS, LAYERS, SIGNATURES, layer_arguments
+from torchkeras.legacy.arguments import layer_arguments
+from torchkeras.legacy.names import KEYWORDS, LAYERS, SIGNATURES
 
 SIGNATURES_THERE = json.loads((Path(__file__).parents[1] / "golden" / "keras-layer-signatures.json").read_text())
 

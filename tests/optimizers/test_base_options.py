@@ -27,7 +27,7 @@ from torchkeras.optimizers import (
     TorchOptimizer,
     schedules,
 )
-from torchkeras.optimizers.options import RULES
+from torchkeras.optimizers.base import RULES
 
 OWN = [kind for kind in vars(optimizers).values() if isinstance(kind, type) and issubclass(kind, Optimizer)]
 
@@ -45,7 +45,7 @@ def test_defaults_are_written_as_they_are_kept(kind):
 @pytest.mark.parametrize("kind", OWN)
 def test_every_option_has_a_rule(kind):
     lacking = {field.name for field in dataclasses.fields(kind)} - RULES.keys()
-    assert not lacking, f"{kind.__name__}: give them a rule in RULES of optimizers/options.py"
+    assert not lacking, f"{kind.__name__}: give them a rule in RULES of optimizers/base.py"
 
 
 def test_defaults_of_a_users_class_are_read():

@@ -10,14 +10,22 @@ from types import ModuleType
 from typing import Any
 
 MOVED = {
+    "torchkeras.activations.keras2": "torchkeras.activations",
+    "torchkeras.base.dtype_policy": "torchkeras.base.dtypes",
+    "torchkeras.callbacks.averages": "torchkeras.callbacks.logs",
+    "torchkeras.callbacks.logging": "torchkeras.callbacks.logs",
     "torchkeras.dtype_policy": "torchkeras.base.dtypes",
+    "torchkeras.engine.fit.compile_options": "torchkeras.engine.fit.training",
     "torchkeras.engine.graph.operators": "torchkeras.engine.functions.operators",
     "torchkeras.engine.layer.axis_order": "torchkeras.engine.symbolic.axis_order",
-    "torchkeras.engine.layer.input_spec": "torchkeras.engine.symbolic.tensor",
+    "torchkeras.engine.layer.input_spec": "torchkeras.engine.shapes.input_spec",
     "torchkeras.engine.layer.nested": "torchkeras.base.nested",
     "torchkeras.engine.layer.symbolic": "torchkeras.engine.symbolic.tensor",
     "torchkeras.engine.layer.tracked": "torchkeras.engine.adapters.tracked",
     "torchkeras.engine.layer.weight": "torchkeras.engine.weights.weight",
+    "torchkeras.engine.weights.freezing": "torchkeras.engine.weights.weight_lists",
+    "torchkeras.initializers.initializer": "torchkeras.initializers.distributions",
+    "torchkeras.initializers.scaling": "torchkeras.initializers.distributions",
     "torchkeras.keras_axes": "torchkeras.base.keras_axes",
     "torchkeras.optimizers.shards": "torchkeras.distribution.optimizer_shards",
 }

@@ -16,7 +16,7 @@ import numpy as np
 
 from torchkeras.data.checks import check_count
 from torchkeras.data.sources.ordered import in_threads
-from torchkeras.legacy.arguments import KEYWORDS, REFUSED
+from torchkeras.legacy.names import KEYWORDS, REFUSED
 from torchkeras.models import Model
 
 # By method: the old argument that counts samples, what they are samples of, and the new argument, which counts batches.

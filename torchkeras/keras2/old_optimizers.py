@@ -21,9 +21,8 @@ from torchkeras.backend.nodes import floating
 from torchkeras.backend.variables import Settable
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.keras2.put_into import OfOptimizer
-from torchkeras.optimizers.base import Optimizer
+from torchkeras.optimizers.base import RULES, Optimizer
 from torchkeras.optimizers.clipping import clipped
-from torchkeras.optimizers.options import RULES
 from torchkeras.optimizers.parameter_groups import Gradients
 
 _declare = Optimizer.__init_subclass__.__func__  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-from torchkeras.legacy.arguments import VALUES
+from torchkeras.legacy.names import VALUES
 
 F = TypeVar("F", bound=Callable[..., Any])
 

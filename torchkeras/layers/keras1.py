@@ -16,7 +16,7 @@ from torchkeras.initializers import Ones, Zeros
 from torchkeras.layers.core import Dense, KernelLayer
 from torchkeras.layers.functions import Lambda, with_functions
 from torchkeras.layers.merging import Add, Average, Concatenate, Dot, Maximum, Multiply, batch_dot
-from torchkeras.legacy.arguments import SIGNATURES
+from torchkeras.legacy.names import SIGNATURES
 
 
 class _OldNames(KernelLayer, abstract=True):

@@ -3,13 +3,17 @@
 `update(parameters, gradients, samples)` is one step; `step()` and `apply(gradients, variables)` are the same by hand.
 Options and counts stay on the host: a step waits for nothing, and no number becomes a tensor. State is laid out as
 torch lays out the parameters; `get_weights` gives it in Keras's order of arrays and of axes.
+
+An option that Keras 2.2.4 does not have is declared as `newer`: `momentum: float = newer(0.0)`. A config holds it only
+when it is not at its default, so that Keras 2.2.4 reads our files.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import Field, InitVar, dataclass, fields
+from dataclasses import Field, InitVar, dataclass, field, fields
 from functools import partial
 from itertools import islice
 from typing import Any, ClassVar
@@ -17,16 +21,28 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from torchkeras import registry
+from torchkeras import config, registry
 from torchkeras.base import docstrings
 from torchkeras.base.keras_axes import IN_ORDER, Arrangement
 from torchkeras.base.python import lazy_property
-from torchkeras.base.rules import read
+from torchkeras.base.rules import (
+    ABOVE_0,
+    AT_LEAST_0,
+    BELOW_1,
+    FINITE,
+    FLAG,
+    SHARE,
+    Rule,
+    integer,
+    number,
+    optional,
+    read,
+)
+from torchkeras.optimizers import schedules
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.averages import Averages
 from torchkeras.optimizers.by_hand import ByHand
 from torchkeras.optimizers.clipping import clipped
-from torchkeras.optimizers.options import RULES, newer
 from torchkeras.optimizers.parameter_groups import (
     Gradients,
     Group,
@@ -38,6 +54,76 @@ from torchkeras.optimizers.schedules import LearningRateSchedule
 from torchkeras.optimizers.state import State, plain
 from torchkeras.optimizers.whole_parameters import WHOLE_PARAMETERS, held
 from torchkeras.world.processes import has_group
+
+# --- the rule of each option ------------------------------------------------------------------------------------------
+
+
+def newer(default: Any) -> Any:
+    """A keyword-only dataclass field, for an option that Keras 2.2.4 does not have."""
+    return field(default=default, kw_only=True, metadata={"newer": True})
+
+
+def _rate(value: Any) -> Any:
+    if isinstance(value, schedules.LearningRateSchedule):
+        return value
+    if isinstance(value, Mapping):
+        return schedules.deserialize(value)
+    return AT_LEAST_0.read(value)
+
+
+def _factors(value: Any) -> Any:
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise ValueError(f"must be a dictionary of numbers by layer name; found {value!r}.")
+    return {name: _factor(name, number) for name, number in value.items()}
+
+
+def _factor(name: str, value: Any) -> float:
+    try:
+        return AT_LEAST_0.read(value)
+    except ValueError as error:
+        raise ValueError(f"of the layer {name!r} {error}") from error
+
+
+def _patterns(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not all(isinstance(pattern, str) for pattern in value or ()):
+        raise ValueError(f"must be a list of strings; found {value!r}.")
+    return tuple(value or ())
+
+
+def _epsilon(value: Any) -> float:
+    return config.epsilon() if value is None else AT_LEAST_0.read(value)
+
+
+_at_most_0 = number("of at most 0", lambda v: -math.inf < v <= 0)
+RATE = Rule(_rate, takes="float | schedules.LearningRateSchedule | Mapping[str, Any]")
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(("decay", "momentum", "schedule_decay", "initial_accumulator_value", "adam_lr_ratio"), AT_LEAST_0),
+    **dict.fromkeys(("epsilon_1", "epsilon_2", "beta", "l1_regularization_strength"), AT_LEAST_0),
+    **dict.fromkeys(("l2_regularization_strength", "l2_shrinkage_regularization_strength"), AT_LEAST_0),
+    **dict.fromkeys(("rho", "beta_1", "beta_2", "adam_beta_1", "adam_beta_2"), BELOW_1),
+    **dict.fromkeys(("nesterov", "amsgrad", "centered", "epsilon_inside_root", "use_ema"), FLAG),
+    **dict.fromkeys(("exclude_embeddings", "relative_step"), FLAG),
+    **dict.fromkeys(("clipnorm", "clipvalue", "each_clipnorm", "weight_decay"), optional(AT_LEAST_0)),
+    **dict.fromkeys(("adam_weight_decay", "rms_rate"), optional(AT_LEAST_0)),
+    **dict.fromkeys(("learning_rate_power", "beta_2_decay"), _at_most_0),
+    **dict.fromkeys(("muon_a", "muon_b", "muon_c"), FINITE),
+    **dict.fromkeys(("no_weight_decay", "exclude_layers"), Rule(_patterns)),
+    "lr": RATE,
+    "epsilon": Rule(_epsilon, takes="float | None", settled=False),
+    "clip_threshold": ABOVE_0,
+    "ns_steps": integer(0),
+    "ema_momentum": SHARE,
+    "ema_overwrite_frequency": optional(integer(1)),
+    "gradient_accumulation_steps": optional(integer(1)),
+    "lr_multipliers": optional(Rule(_factors)),
+}
+# Other names, only as arguments of the constructor.
+GIVEN: dict[str, Rule] = {"learning_rate": optional(RATE), "global_clipnorm": RULES["clipnorm"]}
+
+
+# --- the base ---------------------------------------------------------------------------------------------------------
+
 
 # pyright: reportPrivateImportUsage=false
 # torch names its kernels over lists with an underscore; its own optimizers call the same.
@@ -382,13 +468,13 @@ class Optimizer(ByHand, State):
     def get_config(self) -> dict[str, Any]:
         """The options by name; `clipnorm`, `clipvalue` and those newer than Keras 2.2.4 only where they are set."""
         found = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == "no_weight_decay":
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if option.name == "no_weight_decay":
                 value = (*value, *self._excluded_paths())
-            optional = field.name in ("clipnorm", "clipvalue") or field.metadata.get("newer")
-            if not (optional and value == field.default):
-                found[field.name] = plain(value)
+            may_be_left_out = option.name in ("clipnorm", "clipvalue") or option.metadata.get("newer")
+            if not (may_be_left_out and value == option.default):
+                found[option.name] = plain(value)
         return found
 
     def _excluded_paths(self) -> list[str]:

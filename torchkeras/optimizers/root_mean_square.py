@@ -12,8 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.optimizers.base import Optimizer, fused_adam, leaky, leaky_squares
-from torchkeras.optimizers.options import newer
+from torchkeras.optimizers.base import Optimizer, fused_adam, leaky, leaky_squares, newer
 from torchkeras.optimizers.parameter_groups import Group
 
 

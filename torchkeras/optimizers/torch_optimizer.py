@@ -16,10 +16,10 @@ from torchkeras.base.interrupts import whole_imports
 from torchkeras.base.rules import read
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.aside import Aside
+from torchkeras.optimizers.base import RULES
 from torchkeras.optimizers.by_hand import ByHand
 from torchkeras.optimizers.clipping import clipped
 from torchkeras.optimizers.given_torch import divided, is_torch
-from torchkeras.optimizers.options import RULES
 from torchkeras.optimizers.parameter_groups import Gradients, Treatment, grouped, laid_out_as
 from torchkeras.optimizers.whole_parameters import WHOLE_PARAMETERS, held
 from torchkeras.world.one_process import sharing

@@ -8,7 +8,7 @@ that trains, as a tensor passed to `add_loss` does. So one pass computes everyth
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import FunctionType, MethodType, ModuleType
@@ -24,7 +24,7 @@ from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.step.output_loss import FunctionObjective, name_of
 from torchkeras.engine.step.output_metric import Measure
-from torchkeras.engine.step.targets import Target, losses_and_metrics
+from torchkeras.engine.step.targets import Target
 from torchkeras.engine.symbolic.tensor import KerasTensor
 
 HISTORY = "_keras_history"
@@ -88,9 +88,9 @@ class Scores:
         return len(outputs) + len(self.outputs) - 1
 
 
-def refuse(targets: list[Target]) -> None:
+def refuse(functions: Iterable[Any]) -> None:
     """Raise TypeError for a loss or metric that uses symbolic tensors, if no built-in step computes it."""
-    for function in losses_and_metrics(targets):
+    for function in functions:
         if uses_symbolic(function):
             raise TypeError(
                 f"compile: {name_of(function)} uses a symbolic tensor of the graph, which only the built-in step can "

@@ -43,7 +43,7 @@ from torchkeras.engine.step.nonfinite import POLICIES, Guard
 from torchkeras.engine.step.optimizer_reach import bind, check_reach, discrepancy, warn_of_unseen
 from torchkeras.engine.step.output_loss import name_of
 from torchkeras.engine.step.step import NO_LOSS, CompiledModel, train_step
-from torchkeras.engine.step.targets import NUMERICS, Target, reported_names, resolve
+from torchkeras.engine.step.targets import NUMERICS, Target, losses_and_metrics, reported_names, resolve
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.engine.weights.expressions import refuse_frozen
 from torchkeras.engine.weights.weight import Variable, penalized, trained
@@ -395,7 +395,6 @@ def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledMo
     network, graph, targets, scores = _targets(training)
     if added.metrics:
         _check_names(targets, added)
-    _refuse_frozen_scores(targets)
     weights = model.weights
     variables, parameters = trained(weights)
     regularized, mixed = penalized(model, weights), mixed_layers(network)
@@ -458,19 +457,40 @@ def _targets(training: Training) -> tuple[Network, Graph, list[Target], Scores]:
     Raises as `resolve`, and as `symbolic_scores`.
     """
     model, scores = training.model, Scores()
-    is_built_in = not (training.has_own("train_step") or training.has_own("compute_loss"))
-    network = trained_network(training, training.network)
+    network = training.network
+    if _adds_to_graph(model):
+        network = trained_network(training, network)
     names = model.output_names
     graph = network._graphed
     targets = resolve(names, lambda: model._output_owners, graph, training.options)
-    if is_built_in:
+    theirs = _users_scores(targets)
+    if theirs and (training.has_own("train_step") or training.has_own("compute_loss")):
+        refuse(theirs)
+    elif theirs:
         targets = scores.taken_from(targets, graph.outputs[: len(names)])
-    else:
-        refuse(targets)
     if scores.outputs:
         network = trained_network(training, network, scores)
         graph = network._graphed
+        theirs = _users_scores(targets)
+    if theirs:
+        refuse_frozen(
+            "compile", {name_of(each): each for each in theirs}
+        )  # what holds a value computed from weights that have changed since
     return network, graph, targets, scores
+
+
+def _users_scores(targets: list[Target]) -> list[Any]:
+    """The losses and metrics that are the user's own code."""
+    return [each for each in losses_and_metrics(targets) if not installed(getattr(each, "__module__", None) or "")]
+
+
+def _adds_to_graph(model: nn.Module) -> bool:
+    """Whether `add_loss` or `add_metric` of a model, or of one inside it, was given symbolic tensors."""
+    for module in model.modules():
+        inside = vars(module).get("_training")
+        if inside is not None and (inside.added.losses or inside.added.metrics):
+            return True
+    return False
 
 
 def _check_names(targets: list[Target], added: AddedToGraph) -> None:
@@ -479,17 +499,6 @@ def _check_names(targets: list[Target], added: AddedToGraph) -> None:
     repeated = [name for name in added.metrics if taken.count(name) > 1]
     if repeated:
         raise ValueError(f"compile: add_metric has the name {repeated[0]!r}, which another reported number has.")
-
-
-def _refuse_frozen_scores(targets: list[Target]) -> None:
-    """Raise ValueError for a user's loss or metric that holds a value computed from weights that have changed since."""
-    theirs: dict[str, Any] = {}
-    for target in targets:
-        for each in (target.objective.given, *(measure.metric for measure in target.measures)):
-            if not installed(getattr(each, "__module__", None) or ""):
-                theirs[name_of(each)] = each
-    if theirs:
-        refuse_frozen("compile", theirs)
 
 
 def has_loss(training: Training, targets: Sequence[Target]) -> bool:

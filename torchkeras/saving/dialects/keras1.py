@@ -18,7 +18,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight_lists import KERAS1
 from torchkeras.errors import ArchitectureError
 from torchkeras.layers.pooling import Pooling
-from torchkeras.legacy.arguments import LAYERS
+from torchkeras.legacy.names import LAYERS
 from torchkeras.saving.dialects.changes import with_variance
 from torchkeras.saving.dialects.dialect import Dialect, Known
 from torchkeras.saving.dialects.keras1_layers import Config, StoredShapes, Translation

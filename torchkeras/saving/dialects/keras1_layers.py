@@ -10,7 +10,8 @@ from typing import Any
 from torchkeras import registry
 from torchkeras.engine.options import options_of
 from torchkeras.errors import ArchitectureError
-from torchkeras.legacy.arguments import LAYERS, layer_arguments
+from torchkeras.legacy.arguments import layer_arguments
+from torchkeras.legacy.names import LAYERS
 from torchkeras.saving.dialects.keras1_axes import with_todays_axes
 from torchkeras.saving.dialects.masking import settle, stop
 
