@@ -26,6 +26,7 @@ from torchkeras.errors import (
 from torchkeras.layers import Dense
 from torchkeras.legacy.weights import Stored, recipes_of_keras1
 from torchkeras.models import Model, Sequential, model_from_config
+from torchkeras.saving import model_file
 from torchkeras.saving.containers.hdf5 import read_names, text
 from torchkeras.saving.dialects.keras1 import doubts, modern_config
 from torchkeras.saving.weights import numbered_layers
@@ -370,7 +371,7 @@ def old_model(path: Path) -> Sequential:
 def test_numbered_layers_are_those_of_the_model(path: Path):
     model = old_model(path)
     with h5py.File(path / "weights.h5") as file:
-        assert numbered_layers.has_old_layout(file)
+        assert model_file.has_old_layout(file)
         names = [name for name, _ in numbered_layers.old_layout(file)]
         assert names == [f"layer_{k}" for k in range(len(names))]
         pairs = numbered_layers.old_pairs(file, model)
@@ -429,7 +430,7 @@ def test_gaps_in_the_numbers_are_refused(tmp_path: Path):
 def test_weights_of_a_graph_are_refused(tmp_path: Path):
     with h5py.File(tmp_path / "graph.h5", "w") as file:
         file.create_group("graph").attrs["nb_params"] = 0
-        assert numbered_layers.has_old_layout(file)
+        assert model_file.has_old_layout(file)
         with pytest.raises(
             UnknownFormatError, match="the weights of a Graph of Keras 0, in an order that the file does"
         ):

@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from torchkeras.base.arrays import as_numbers, as_tensor
-from torchkeras.base.rules import integer, read
 from torchkeras.data import hints
 from torchkeras.data.target_kinds import (
     BINARY,
@@ -234,11 +233,6 @@ def _common_length(values: Sequence[Tensor | None], what: str) -> int | None:
     if len(lengths) > 1:
         raise ValueError(f"All {what} should have the same number of samples. Got array shapes: {shapes}")
     return next(iter(lengths), None)
-
-
-def check_count(method: str, option: str, value: Any, least: int) -> None:
-    """Raise ValueError when a number of samples or epochs is no integer, or below `least`."""
-    read(method, option, integer(least), value)
 
 
 def check_executions(together: int, callbacks: Iterable[Any]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from torchkeras.data.checks import check_count
+from torchkeras.base.rules import integer, read
 from torchkeras.data.sources.ordered import in_threads
 from torchkeras.legacy.names import KEYWORDS, REFUSED
 from torchkeras.models import Model
@@ -96,7 +96,7 @@ def _counting(method: str) -> Callable[..., Any]:
 def _in_epochs(method: str, given: dict[str, Any]) -> dict[str, Any]:
     """Arguments whose iterators are `Epochs`. Arrays to validate on are all taken, as in Keras 1."""
     workers, ahead = given.pop("workers", 1), given.pop("max_queue_size", 10)
-    check_count(method, "max_queue_size", ahead, least=1)
+    read(method, "max_queue_size", integer(1), ahead)
     if given.pop("use_multiprocessing", False) or workers > 1:
         warnings.warn(
             f"{method}: threads or processes would each make the same batches of a generator, so one thread runs it; a "
@@ -107,7 +107,7 @@ def _in_epochs(method: str, given: dict[str, Any]) -> dict[str, Any]:
         samples = given.pop(old, None)
         if samples is None:
             continue
-        check_count(method, old, samples, least=1)
+        read(method, old, integer(1), samples)
         if hasattr(given[source], "__next__"):
             given[source] = Epochs(given[source], samples, ahead if workers else 0, method == "predict_generator")
         elif not isinstance(given[source], (tuple, list)):

@@ -31,7 +31,6 @@ from torchkeras.saving.optimizer.keras3_order import SCALE
 from torchkeras.saving.optimizer.state import BESIDE
 from torchkeras.saving.weights.layer_groups import read_arrays
 from torchkeras.saving.weights.matching import Named
-from torchkeras.saving.weights.numbered_layers import has_old_layout
 from torchkeras.saving.weights.origin import SORTED, has_dicts_as_written
 from torchkeras.saving.weights.paths import numbered
 
@@ -173,6 +172,11 @@ def _with_optimizer(training: Any) -> Any:
     optimizer = training.get("optimizer", "rmsprop")
     named = {"class_name": optimizer, "config": {}} if isinstance(optimizer, str) else optimizer
     return {**{key: value for key, value in training.items() if key != "optimizer"}, "optimizer_config": named}
+
+
+def has_old_layout(group: h5py.Group) -> bool:
+    """Whether a group holds weights as Keras 0 wrote them."""
+    return has_attribute(group, "nb_layers") or (not has_attribute(group, "layer_names") and "graph" in members(group))
 
 
 def _hdf5(file: h5py.Group) -> ModelFile:

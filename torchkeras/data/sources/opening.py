@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from torchkeras.data import checks
+from torchkeras.base.rules import integer, read
 from torchkeras.data.part import Part
 from torchkeras.data.sources.generators import GeneratorSource
 from torchkeras.data.sources.kinds import (
@@ -70,9 +70,9 @@ def open_source(
     if shuffle not in (None, True, False, "batch"):
         raise ValueError(f"{method}: shuffle must be True, False or 'batch'; found {shuffle!r}.")
     if steps is not None:
-        checks.check_count(method, STEPS.get(method, "steps"), steps, least=1)
-    checks.check_count(method, "workers", workers, least=0)
-    checks.check_count(method, "max_queue_size", max_queue_size, least=1)
+        read(method, STEPS.get(method, "steps"), integer(1), steps)
+    read(method, "workers", integer(0), workers)
+    read(method, "max_queue_size", integer(1), max_queue_size)
     made_by = Workers(int(workers), bool(use_multiprocessing), int(max_queue_size))
     request = Request(
         x, y, sample_weight, batch_size, shuffle, steps, made_by, prepare, check_arrays, torch.device(device), method,

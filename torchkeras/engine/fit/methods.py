@@ -16,6 +16,7 @@ import torch
 from tqdm import tqdm
 
 from torchkeras.base.arrays import as_tensor, to_numpy
+from torchkeras.base.rules import integer, read
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logs import History, Logs
 from torchkeras.callbacks.progress import level
@@ -325,8 +326,8 @@ def _order(shuffle: Any) -> str:
 
 def _check_epochs(epochs: int, initial_epoch: int) -> None:
     """Raise ValueError for a bad number of epochs; warn where no epoch would run."""
-    checks.check_count("fit", "epochs", epochs, least=0)
-    checks.check_count("fit", "initial_epoch", initial_epoch, least=0)
+    read("fit", "epochs", integer(0), epochs)
+    read("fit", "initial_epoch", integer(0), initial_epoch)
     if initial_epoch > epochs:
         warnings.warn(
             f"fit: initial_epoch {initial_epoch} is past epochs {epochs}, and no epoch runs: epochs is the epoch "

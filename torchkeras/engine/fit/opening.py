@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from torchkeras.base.rules import is_number
+from torchkeras.base.rules import integer, is_number, read
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.progress import level, shown
 from torchkeras.callbacks.torch_scheduler import SCHEDULERS, TorchScheduler
@@ -224,7 +224,7 @@ def source_of(intake: Intake, x: Any, y: Any = None, sample_weight: Any = None, 
     training, method, batch_size = intake.training, options["method"], options["batch_size"]
     model = training.model
     if batch_size is not None:
-        checks.check_count(method, "batch_size", batch_size, least=1)
+        read(method, "batch_size", integer(1), batch_size)
     source = open_source(
         x, y, sample_weight, **options, prepare=intake.batch, check_arrays=intake.arrays, device=device_of(model),
         default_batch_size=fixed_batch_size(model) or BATCH_SIZE, part=training.processes.dividing.part,
@@ -290,7 +290,7 @@ def validation_of(
         return source, None
     parts = source.split(split)
     if own_batch_size is not None:
-        checks.check_count("fit", "validation_batch_size", own_batch_size, least=1)
+        read("fit", "validation_batch_size", integer(1), own_batch_size)
         parts[1].batch_size = own_batch_size
     for part in parts:
         _check_batches_of(training, part, "validation_split")

@@ -18,9 +18,9 @@ from torchkeras import optimizers
 from torchkeras.base import fixed_lists
 from torchkeras.base.interrupts import imported
 from torchkeras.base.python import installed, lazy_property
+from torchkeras.base.rules import integer, read
 from torchkeras.callbacks.logs import Named
 from torchkeras.callbacks.monitoring import rises_by_words
-from torchkeras.data.checks import check_count
 from torchkeras.data.sources import Source
 from torchkeras.engine.building.building import move_modules
 from torchkeras.engine.dtypes import mixed_layers
@@ -82,7 +82,7 @@ class CompileOptions:
         check_speed(self.jit_compile, self.cuda_graph)
         if (self.distribute, self.sync_batch_norm) != ("auto", True):
             check_distribution(self.distribute, self.sync_batch_norm)
-        check_count("compile", "steps_per_execution", self.steps_per_execution, least=1)
+        read("compile", "steps_per_execution", integer(1), self.steps_per_execution)
         if self.on_nonfinite not in POLICIES:
             raise ValueError(
                 f"compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found {self.on_nonfinite!r}."

@@ -545,7 +545,7 @@ class GeneratedFunction:
                 if self.written is None:
                     self.written = source(graph_of(network), variant, network._layer_keys())
                 self.text, self.calls = self.written
-                self.modules = ModuleCalls(own_modules(network), self.calls)
+                self.modules = ModuleCalls(network._modules, self.calls)
                 self.compute = compiled(self.text, network.name)
 
         # As torch.compiler.assume_constant_result does, without its import of the compiler: writing is not traced.

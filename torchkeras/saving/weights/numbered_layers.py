@@ -25,7 +25,7 @@ from torchkeras.engine.weights.weight import own_variables
 from torchkeras.engine.weights.weight_lists import KERAS1
 from torchkeras.errors import ModelFileError, UnknownFormatError, WeightMismatchError
 from torchkeras.legacy.weights import Recipe, Step
-from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, has_attribute, members
+from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, has_attribute
 from torchkeras.saving.containers.hdf5_cached import Dataset
 from torchkeras.saving.containers.open_file import filename
 from torchkeras.saving.weights import matching
@@ -72,11 +72,6 @@ def _with_variance(found: Match) -> Match:
     epsilon: Any = found.variable.layer.epsilon  # every layer with this weight has it
     step = Step("standard deviation made a variance", partial(variance, epsilon=epsilon))
     return Match(found.variable, found.sources, Recipe(found.recipe.sources, after=(step,)))
-
-
-def has_old_layout(group: h5py.Group) -> bool:
-    """Whether a group holds weights as Keras 0 wrote them."""
-    return has_attribute(group, "nb_layers") or (not has_attribute(group, "layer_names") and "graph" in members(group))
 
 
 def old_layout(group: h5py.Group) -> list[tuple[str, list[Dataset]]]:
