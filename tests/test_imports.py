@@ -20,7 +20,7 @@ ROOMS = [
     *("engine/shapes/input_spec", "engine/building", "engine/shapes/output_shapes"),
     *("engine/layer", "engine/functions", "engine/graph"),
     *("data", "data/sources"),
-    *("saving/formats", "callbacks"),
+    *("saving/containers/limits", "saving/containers/open_file", "saving/formats", "callbacks"),
     *("resume/folder_lock", "resume/backup_files"),
     *("engine/step", "engine/speed", "engine/fit"),
     "resume",
@@ -28,7 +28,6 @@ ROOMS = [
     "layers",
     *(
         "saving/containers",
-        "saving/config_checks",
         "saving/ties",
         "saving/graph_config",
         "saving/keras3_names",

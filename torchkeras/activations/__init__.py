@@ -1,12 +1,10 @@
 """Activations: functions of a tensor, and what `activation="relu"` names. The shape of the result is that of `x`.
 
-`softmax` and `sigmoid` leave their input on their result, so that a crossentropy can be computed from it: attributes
-`_keras_logits` (the input) and `_keras_activation` ("softmax" or "sigmoid"), set only while gradients are recorded.
+`softmax` and `sigmoid` leave their input on their result; see `activations.logits`.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -37,6 +35,7 @@ from torchkeras.activations.keras3 import (
     tanh_shrink,
     threshold,
 )
+from torchkeras.activations.logits import with_logits as _with_logits
 
 __all__ = [
     "celu",
@@ -244,24 +243,6 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
 
 # The activations whose results carry their logits, for a crossentropy, by name.
 WITH_LOGITS: Mapping[Callable[..., Tensor], str] = {softmax: "softmax", sigmoid: "sigmoid"}
-ITSELF = "itself"  # in place of the logits on a tensor that is nothing else
-
-
-class Carrying(threading.local):
-    """Whether results carry their logits in any case, and not while gradients are recorded alone. Each thread's own."""
-
-    always = False
-
-
-CARRYING = Carrying()
-
-
-def _with_logits(result: Tensor, logits: Tensor, activation: str) -> Tensor:
-    if isinstance(result, Tensor) and (result.requires_grad or CARRYING.always):  # a symbolic one carries nothing
-        result._keras_logits = logits  # type: ignore[attr-defined]
-        result._keras_activation = activation  # type: ignore[attr-defined]
-    return result
-
 
 POINTWISE = (
     *(linear, relu, elu, selu, softplus, softsign, tanh, sigmoid, hard_sigmoid, exponential),

@@ -15,9 +15,8 @@ from torchkeras.commands.files import safe
 from torchkeras.commands.output import Progress, progress
 from torchkeras.errors import ArchitectureError, ModelFileError
 from torchkeras.models import load_model
-from torchkeras.saving.containers.first_bytes import format_of
 from torchkeras.saving.containers.open_file import require_file
-from torchkeras.saving.formats import Format, named
+from torchkeras.saving.formats import Format, format_of, named
 from torchkeras.saving.weights.matching import Loaded
 
 PASSES = 3  # over a file: the clean copy, the model, the check of its values

@@ -14,10 +14,9 @@ from torchkeras.base import bytecode
 from torchkeras.commands.contents import Array, Contents, entries
 from torchkeras.commands.output import Progress
 from torchkeras.errors import ForbiddenContentError
-from torchkeras.saving.containers.first_bytes import superblock_at
 from torchkeras.saving.containers.limits import GIB
 from torchkeras.saving.dialects import keras3
-from torchkeras.saving.formats import Format
+from torchkeras.saving.formats import Format, superblock_at
 
 KINDS: Mapping[str, str] = {
     "not finite": "an array has NaN or infinite values",

@@ -19,8 +19,8 @@ from torchkeras.commands.contents import Array, Contents, StoredLayer, classes
 from torchkeras.errors import ModelFileError
 from torchkeras.saving.containers import archive, hdf5_rules
 from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, members, read_names, reading, values
-from torchkeras.saving.containers.hdf5_cached import Dataset
 from torchkeras.saving.containers.limits import MIB
+from torchkeras.saving.containers.parts import Dataset
 from torchkeras.saving.model_file import OWN, read_config, version_by_names
 from torchkeras.saving.weights import orderings
 

@@ -15,8 +15,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from torchkeras.activations.logits import carried
 from torchkeras.distribution import batch_statistics
-from torchkeras.losses.shared import carried
 from torchkeras.world.one_process import CURRENT, WHOLE, OneReplica, WholeBatch
 from torchkeras.world.parts import bounds, taken
 from torchkeras.world.processes import stacked

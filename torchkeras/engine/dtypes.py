@@ -13,12 +13,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchkeras.activations.logits import carried
 from torchkeras.base.dtypes import DTypePolicy
 from torchkeras.base.nested import mapped, put_together, taken_apart
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.engine.weights.weight import own_variables
-from torchkeras.losses.shared import HALF_TYPES, carried
+from torchkeras.losses.shared import HALF_TYPES
 
 
 def take_policy(layer: AnyLayer, policy: DTypePolicy) -> None:

@@ -9,18 +9,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import config, registry
-from torchkeras.activations import ITSELF
+from torchkeras.activations.logits import ITSELF, logits_of
 from torchkeras.declared import constants
-from torchkeras.losses.shared import (
-    HALF_TYPES,
-    clamp,
-    clip,
-    elementwise,
-    like,
-    logit_bounds,
-    logits_of,
-    of_probabilities,
-)
+from torchkeras.losses.shared import HALF_TYPES, clamp, clip, elementwise, like, logit_bounds, of_probabilities
 
 NO_LABEL = -(2**62)  # torch silently ignores the label -100
 

@@ -8,8 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from torchkeras.activations.logits import logits_of
 from torchkeras.losses import crossentropy, hinges
-from torchkeras.losses.shared import clip, logits_of
+from torchkeras.losses.shared import clip
 
 
 def hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:

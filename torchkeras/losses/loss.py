@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 
 from torchkeras import config, registry
+from torchkeras.activations.logits import carried
 from torchkeras.base.naming import snake_case
 from torchkeras.base.rules import Rule, one_of
 from torchkeras.declared import Declared, check_options, function_named, options_of
 from torchkeras.losses.reduction import REDUCTIONS, Reduction, reduce_weighted
-from torchkeras.losses.shared import carried, check_scores, same_rank
+from torchkeras.losses.shared import check_scores, same_rank
 
 
 class Loss(Declared):

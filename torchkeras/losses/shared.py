@@ -1,4 +1,4 @@
-"""What several losses use: clipped probabilities, the logits that a `y_pred` carries, shapes made to fit."""
+"""What several losses use: clipped probabilities, the bounds of logits, shapes made to fit."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from torchkeras import config, registry
-from torchkeras.activations import ITSELF
+from torchkeras.activations.logits import carried
 
 F = TypeVar("F", bound=Callable[..., Tensor])
 
@@ -50,39 +50,6 @@ def like(y_true: Tensor, y_pred: Tensor) -> Tensor:
 def clip(probabilities: Tensor) -> Tensor:
     """Clipped to [epsilon, 1 - epsilon]."""
     return clamp(probabilities, config.epsilon(), 1.0 - config.epsilon())
-
-
-def exactly(y_pred: Tensor) -> Tensor:
-    """y_pred, marked for crossentropies from its logits, as tf.keras and Keras 3 on TensorFlow compute them.
-
-    These take the logits of either activation for those of a softmax, or of a sigmoid, whichever the loss is of.
-    """
-    y_pred._keras_exact = True  # type: ignore[attr-defined]
-    return y_pred
-
-
-def logits_of(y_pred: Tensor, activation: str, axis: int = -1) -> Tensor | None:
-    """The logits that y_pred carries, when it comes straight out of `activation` along `axis`."""
-    found = getattr(y_pred, "_keras_activation", None)
-    if (found is None if getattr(y_pred, "_keras_exact", False) else found != activation) or axis not in (
-        -1,
-        y_pred.dim() - 1,
-    ):
-        return None
-    logits = getattr(y_pred, "_keras_logits", None)
-    return y_pred if logits is ITSELF else logits
-
-
-def carried(y_pred: Tensor, change: Callable[[Tensor], Tensor]) -> Tensor:
-    """y_pred with its type or shape changed, and with it the logits that it carries."""
-    result = change(y_pred)
-    logits: Any = getattr(y_pred, "_keras_logits", None)
-    if logits is not None and result is not y_pred:
-        result._keras_logits = logits if logits is ITSELF else change(logits)  # type: ignore[attr-defined]
-        result._keras_activation = y_pred._keras_activation  # type: ignore[attr-defined]
-        if getattr(y_pred, "_keras_exact", False):
-            result._keras_exact = True  # type: ignore[attr-defined]
-    return result
 
 
 @lru_cache

@@ -11,9 +11,10 @@ import torch
 from torch import Tensor
 
 from torchkeras import registry
+from torchkeras.activations.logits import carried
 from torchkeras.base.naming import snake_case
 from torchkeras.declared import check_options, function_named, options_of
-from torchkeras.losses.shared import HALF_TYPES, carried, divide_no_nan, same_rank
+from torchkeras.losses.shared import HALF_TYPES, divide_no_nan, same_rank
 from torchkeras.metrics.direction import higher_is_better
 from torchkeras.metrics.metric import Metric
 

@@ -33,8 +33,7 @@ from torchkeras.errors import (
 )
 from torchkeras.layers.shaping import Flatten
 from torchkeras.legacy.weights import Step
-from torchkeras.saving.config_checks import building
-from torchkeras.saving.containers import first_bytes
+from torchkeras.saving import formats
 from torchkeras.saving.containers.isolated import cleaned
 from torchkeras.saving.containers.open_file import shown
 from torchkeras.saving.data_format.convert import reorderings
@@ -43,7 +42,7 @@ from torchkeras.saving.dialects import modern
 from torchkeras.saving.dialects.compile_config import modern_training
 from torchkeras.saving.extra_keys import give_types
 from torchkeras.saving.formats import named
-from torchkeras.saving.graph_config import model_from_config
+from torchkeras.saving.graph_config import building, model_from_config
 from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, described, opened
 from torchkeras.saving.optimizer.by_name import restore_by_name
 from torchkeras.saving.optimizer.state import restore, restore_scale
@@ -186,7 +185,7 @@ def _as_listed(model: Network, entry: Mapping[str, Any]) -> Iterator[Variable]:
 
 def is_whole(path: PathLike) -> bool:
     """Whether a file holds an architecture as well as weights. Raises the errors of reading the file."""
-    kind = first_bytes.of_tensors(path)
+    kind = formats.of_tensors(path)
     if kind is not None:
         with named(kind.tensors).opened(path) as stored:
             return stored.about is not None
@@ -225,7 +224,7 @@ def _of_tensors(
 
 def _layout_of_tensors(path: PathLike, taking: Taking) -> Any:
     """The module that reads a file of tensors under torch's names; None for a file of Keras."""
-    kind = first_bytes.of_tensors(path)
+    kind = formats.of_tensors(path)
     if kind is None:
         return None
     taking.only(kind.suffixes[0], "by_name", "skip_mismatch")

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from torchkeras.activations.logits import carried
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logs import Logs
 from torchkeras.data.batch import Batch
@@ -26,7 +27,6 @@ from torchkeras.engine.step.step import (
     score,
     train_step,
 )
-from torchkeras.losses.shared import carried
 
 
 class Executions:

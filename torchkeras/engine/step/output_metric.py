@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from torchkeras import losses as loss_functions, metrics as metric_functions
+from torchkeras.activations.logits import exactly
 from torchkeras.base.naming import snake_case
 from torchkeras.base.python import lazy_property
 from torchkeras.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, SOME_CLASSES
@@ -24,7 +25,7 @@ from torchkeras.engine.facts import facts_of
 from torchkeras.engine.step.output_loss import Objective, Score, adds_up, is_one_of, is_users, name_of, unwrapped
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.losses.loss import function_of
-from torchkeras.losses.shared import OF_PROBABILITIES, exactly
+from torchkeras.losses.shared import OF_PROBABILITIES
 from torchkeras.metrics.confusion import Confusion
 from torchkeras.metrics.direction import rising
 from torchkeras.metrics.keras3 import binary_accuracy

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from torchkeras.activations import CARRYING, ITSELF
+from torchkeras.activations.logits import CARRYING, ITSELF, carried, exactly
 from torchkeras.base.python import lazy_property
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.data.batch import Batch
@@ -34,7 +34,6 @@ from torchkeras.engine.step.targets import Target, losses_and_metrics, measures_
 from torchkeras.engine.step.unchanged import checked
 from torchkeras.engine.symbolic.tensor import as_list, unpacked
 from torchkeras.engine.weights.weight import Variable
-from torchkeras.losses.shared import carried, exactly
 from torchkeras.metrics import Metric
 from torchkeras.world.one_process import CURRENT, ONE_REPLICA, OneReplica, sharing
 

@@ -13,11 +13,12 @@ import h5py
 import numpy as np
 
 from torchkeras.errors import FileLimitError, ForbiddenContentError
-from torchkeras.saving.containers import archive, array_archive, first_bytes, hdf5_rules as rules
+from torchkeras.saving import formats
+from torchkeras.saving.containers import archive, array_archive, hdf5_rules as rules
 from torchkeras.saving.containers.hdf5 import ATTRIBUTE_LIMIT, attributes, members, reading
-from torchkeras.saving.containers.hdf5_cached import Dataset
 from torchkeras.saving.containers.limits import LIMITS, MIB
 from torchkeras.saving.containers.open_file import shown
+from torchkeras.saving.containers.parts import Dataset
 from torchkeras.saving.formats import named
 
 PathLike = str | os.PathLike[str]
@@ -27,13 +28,13 @@ PIECE = 8 * MIB  # of an array, copied at once
 
 def write_known(source: PathLike, target: PathLike) -> None:
     """`write_clean`, for a file that may be of no known format. Raises UnknownFormatError too."""
-    first_bytes.format_of(source)
+    formats.format_of(source)
     write_clean(source, target)
 
 
 def write_clean(source: PathLike, target: PathLike, strict: bool = True) -> None:
     """Copy a model file to `target`. Raises the errors of reading it; warns of what may be damage if not `strict`."""
-    tensors = first_bytes.of_tensors(source)
+    tensors = formats.of_tensors(source)
     if tensors is not None:
         named(tensors.check)(source)
         shutil.copyfile(source, target)

@@ -21,10 +21,9 @@ from h5py import h5a, h5d, h5g, h5t
 from torchkeras.base.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
 from torchkeras.saving.containers import hdf5_rules as rules
-from torchkeras.saving.containers.hdf5_cached import Dataset, Group, part_of
 from torchkeras.saving.containers.limits import LIMITS, Limits
 from torchkeras.saving.containers.open_file import filename, require_file, shown
-from torchkeras.saving.containers.parts import Part, Stretch
+from torchkeras.saving.containers.parts import Dataset, Group, Part, Stretch, part_of
 
 ATTRIBUTE_LIMIT = 64512  # bytes; HDF5 keeps an attribute in an object header of 64 kB
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import h5py
 from h5py import h5d, h5i, h5o
 
-from torchkeras.saving.containers.hdf5_cached import Dataset, part_of
+from torchkeras.saving.containers.parts import Dataset, part_of
 
 LAYOUT, ATTRIBUTE, MORE, TABLE = 0x08, 0x0C, 0x10, 0x11  # kinds of messages in a header
 PREFIX, SHARED = 16, 2  # bytes of a header before its messages; a message's flag for "it is elsewhere"

@@ -8,9 +8,9 @@ import h5py
 
 from torchkeras.errors import FileLimitError, UnreadableFileError
 from torchkeras.saving.containers.hdf5 import members
-from torchkeras.saving.containers.hdf5_cached import Dataset, Folder, Group
 from torchkeras.saving.containers.limits import LIMITS, Limits
 from torchkeras.saving.containers.open_file import filename
+from torchkeras.saving.containers.parts import Dataset, Folder, Group
 
 SEPARATOR = "\\"
 

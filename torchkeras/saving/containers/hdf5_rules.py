@@ -24,10 +24,10 @@ from h5py import h5a, h5d, h5g, h5l, h5o, h5t, h5z
 from torchkeras.base.python import leave_room
 from torchkeras.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
 from torchkeras.saving.containers import hdf5_extents
-from torchkeras.saving.containers.hdf5_cached import Dataset, Folder, Group, part_of
 from torchkeras.saving.containers.hdf5_extents import bytes_at, file_size
 from torchkeras.saving.containers.limits import LIMITS, Limits
 from torchkeras.saving.containers.open_file import filename
+from torchkeras.saving.containers.parts import Dataset, Folder, Group, part_of
 
 LINKS = {h5l.TYPE_SOFT: "a soft link", h5l.TYPE_EXTERNAL: "a link to another file"}
 FILTERS = {h5z.FILTER_DEFLATE: "gzip", h5z.FILTER_SHUFFLE: "shuffle", h5z.FILTER_FLETCHER32: "fletcher32", 32000: "lzf"}

@@ -1,4 +1,9 @@
-"""Parts of open files: what HDF5 reads as a file may be a member of an archive, which needs no copy of it."""
+"""What is read of an open file: its parts, and the groups and datasets of HDF5 in them.
+
+What HDF5 reads as a file may be a member of an archive, which needs no copy of it. Groups and datasets of a file that
+is only read keep what HDF5 has answered: h5py makes an object for most answers, and registers it: for one array it made
+twenty-four, now five.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import h5py
 import numpy as np
+from h5py import h5d, h5f, h5fd, h5g, h5i
+
+from torchkeras.base.python import lazy_property
 
 CAN_READ = hasattr(os, "preadv")  # Windows has none
 MOST = 1024  # arrays that one call of the system fills
@@ -135,3 +144,58 @@ def _times(matrix: Matrix, checksum: int) -> int:
         if checksum >> k & 1:
             found ^= matrix[k]
     return found
+
+
+# --- groups and datasets ----------------------------------------------------------------------------------------------
+
+
+# pyright: reportAttributeAccessIssue=false
+# h5py's compiled modules have no types.
+
+
+class Group(h5py.Group):
+    """A group: what was found inside, and passed the checks, is kept by its name.
+
+    `part`: the bytes that HDF5 reads as the file, where they can be read beside it.
+    """
+
+    def __init__(self, bind: h5g.GroupID, part: Part | None):
+        super().__init__(bind)
+        self.part = part
+        self.kept: dict[bytes, Group | Dataset] = {}
+
+    name = lazy_property(h5py.Group.name.fget)  # type: ignore[assignment]
+    names = lazy_property(lambda self: list(self.id))
+
+
+class Folder(Group):
+    """A group that exists in the names of others alone, as `layers` in `layers\\dense`: `kept` has all inside."""
+
+    def __init__(self, root: Group, path: str):
+        super().__init__(root.id, root.part)
+        self.name, self.names = path, []
+
+
+class Dataset(h5py.Dataset):
+    """A dataset: its type, its shape and how it is stored. `part`: as of a group."""
+
+    def __init__(self, bind: h5d.DatasetID, part: Part | None):
+        super().__init__(bind, readonly=True)  # so that h5py keeps the shape
+        self.part = part
+
+    name = lazy_property(h5py.Dataset.name.fget)  # type: ignore[assignment]
+    dtype = lazy_property(lambda self: self.kind.dtype)  # type: ignore[assignment]
+    kind = lazy_property(lambda self: self.id.get_type())
+    plist = lazy_property(lambda self: self.id.get_create_plist())
+
+
+def part_of(place: h5py.Group | h5py.Dataset) -> Part | None:
+    """The bytes that HDF5 reads as a file, where they can be read beside it; None otherwise."""
+    if isinstance(place, (Group, Dataset)):
+        return place.part
+    file = h5i.get_file_id(place.id)
+    # HDF5 may keep back what was written to a file, and in memory there is no descriptor.
+    if not CAN_READ or file.get_intent() != h5f.ACC_RDONLY or file.get_access_plist().get_driver() != h5fd.SEC2:
+        return None
+    descriptor = file.get_vfd_handle()
+    return Part(descriptor, 0, os.fstat(descriptor).st_size)

@@ -17,11 +17,11 @@ from torchkeras.base import bytecode
 from torchkeras.base.bytecode import SCALARS
 from torchkeras.engine.options import options_of
 from torchkeras.errors import ArchitectureError, UnknownFormatError
-from torchkeras.saving.config_checks import building, check_entry, check_model
 from torchkeras.saving.dialects import keras1, keras3, tf_keras
 from torchkeras.saving.dialects.changes import with_variance, without_integer_vectors
 from torchkeras.saving.dialects.dialect import NO_RULES, Dialect, Known, LossRules
 from torchkeras.saving.extra_keys import with_own_options
+from torchkeras.saving.graph_config import building, check_entry, check_model
 from torchkeras.saving.model_file import ModelFile, mappings
 from torchkeras.saving.weights.origin import BACKENDS2
 

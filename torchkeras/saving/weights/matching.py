@@ -21,9 +21,8 @@ from torchkeras.engine.weights.weight import NO_MEMORY, Variable
 from torchkeras.errors import UnreadableFileError, WeightMismatchError
 from torchkeras.legacy.weights import Recipe, Step, Stored, channels_first, recipes, recipes_of_keras1, stored_count
 from torchkeras.saving.containers import hdf5, hdf5_rules
-from torchkeras.saving.containers.hdf5_cached import Dataset
 from torchkeras.saving.containers.hdf5_rules import BFLOAT16
-from torchkeras.saving.containers.parts import Stretch
+from torchkeras.saving.containers.parts import Dataset, Stretch
 from torchkeras.saving.weights.origin import Origin
 
 if TYPE_CHECKING:

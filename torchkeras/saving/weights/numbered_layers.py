@@ -26,8 +26,8 @@ from torchkeras.engine.weights.weight_lists import KERAS1
 from torchkeras.errors import ModelFileError, UnknownFormatError, WeightMismatchError
 from torchkeras.legacy.weights import Recipe, Step
 from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, has_attribute
-from torchkeras.saving.containers.hdf5_cached import Dataset
 from torchkeras.saving.containers.open_file import filename
+from torchkeras.saving.containers.parts import Dataset
 from torchkeras.saving.weights import matching
 from torchkeras.saving.weights.matching import Match, Named
 from torchkeras.saving.weights.origin import Origin

@@ -26,9 +26,9 @@ from torchkeras.engine.weights.weight import Variable, own_variables
 from torchkeras.engine.weights.weight_lists import sublayers
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import attribute as attribute_of, group_in, groups, members, values
-from torchkeras.saving.containers.hdf5_cached import Dataset
 from torchkeras.saving.containers.hdf5_rules import is_bfloat16
 from torchkeras.saving.containers.open_file import filename
+from torchkeras.saving.containers.parts import Dataset
 from torchkeras.saving.layer_facts import facts, inherited
 from torchkeras.saving.weights.matching import ADVICE, Match, warn_of_skipped
 
