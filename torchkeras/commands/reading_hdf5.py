@@ -22,7 +22,7 @@ from torchkeras.saving.containers.hdf5 import attribute, dataset_in, group_in, m
 from torchkeras.saving.containers.limits import MIB
 from torchkeras.saving.containers.parts import Dataset
 from torchkeras.saving.model_file import OWN, read_config, version_by_names
-from torchkeras.saving.weights import orderings
+from torchkeras.saving.weights import origin
 
 GROUPS, GROUPS_WHOLE = "HDF5, a group a layer: weights alone", "HDF5, a group a layer: a whole model"
 NUMBERED, NUMBERED_WHOLE = "HDF5 of Keras 0 (layer_0/param_0): weights alone", "HDF5 of Keras 0: a whole model"
@@ -56,7 +56,7 @@ def _of_archive(found: archive.Archive, weights: h5py.Group) -> Contents:
         contents.find("version", archive.METADATA, "there is no 'keras_version'")
     compiled = found.config.get("compile_config") if isinstance(found.config, Mapping) else None
     contents.training = compiled if isinstance(compiled, Mapping) else None
-    contents.data_format = orderings.of_config(found.config)
+    contents.data_format = origin.format_of_config(found.config)
     _take_paths(contents, weights)
     return contents
 
@@ -67,7 +67,7 @@ def _of_hdf5(file: h5py.Group) -> Contents:
     contents.config = _config(contents, file, "model_config")
     contents.training = _config(contents, file, "training_config")
     contents.whole = "model_config" in file.attrs
-    contents.data_format = orderings.of_config(contents.config)
+    contents.data_format = origin.format_of_config(contents.config)
     nested = inside.get("model_weights")
     group = nested if isinstance(nested, h5py.Group) and not _has_list(file, "layer_names") else file
     if _has_list(group, "layer_names"):

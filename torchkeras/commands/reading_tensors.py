@@ -20,7 +20,7 @@ from torchkeras.saving.containers import tensor_header
 from torchkeras.saving.containers.limits import MIB
 from torchkeras.saving.containers.open_file import shown
 from torchkeras.saving.containers.tensor_header import DTYPES
-from torchkeras.saving.weights import orderings, state
+from torchkeras.saving.weights import origin, state
 from torchkeras.saving.weights.safetensors import PREFIX
 
 SAFETENSORS, STATE = "safetensors, names of a state_dict", "torch state_dict (.pt)"
@@ -95,7 +95,7 @@ def _contents(format: str, arrays: list[Array], about: str | None, path: str | o
         else:
             contents.config, contents.training = described.config, described.training
             contents.keras_version = described.version or None
-            contents.data_format = orderings.of_config(described.config)
+            contents.data_format = origin.format_of_config(described.config)
     return contents
 
 

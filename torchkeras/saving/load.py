@@ -52,12 +52,18 @@ from torchkeras.saving.weights import (
     later_defaults,
     layer_groups,
     numbered_layers,
-    orderings,
     paths,
     state,
 )
 from torchkeras.saving.weights.matching import Match, Named, Report, match_one, take
-from torchkeras.saving.weights.origin import BACKENDS, Origin
+from torchkeras.saving.weights.origin import (
+    BACKENDS,
+    Origin,
+    agreed_format,
+    format_by_kernels,
+    format_of_config,
+    format_of_model,
+)
 
 if TYPE_CHECKING:
     from torchkeras.models.model import Model
@@ -383,10 +389,14 @@ def _settled(
     attempt: Callable[[Origin], list[Match]],
 ) -> Matched:
     """The matches of `attempt`, after it is settled where the file's convolutions have their channels."""
-    own, said, declared_format = orderings.of_model(model), taking.original_data_format, orderings.of_config(config)
+    own, said, declared_format = (
+        format_of_model(model),
+        taking.original_data_format,
+        format_of_config(config),
+    )
     if origin.generation == 1 and source.config is None and said is None:
-        declared_format = orderings.by_kernels(source.name, lambda tried: attempt(replace(origin, data_format=tried)))
-    data_format = orderings.agreed(source.name, said, declared_format, own)
+        declared_format = format_by_kernels(source.name, lambda tried: attempt(replace(origin, data_format=tried)))
+    data_format = agreed_format(source.name, said, declared_format, own)
     moved: Mapping[Any, Step] = {}
     if data_format is not None and own is not None and data_format != own:
         moved = _moved(source, model, data_format, origin)

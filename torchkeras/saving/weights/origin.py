@@ -1,27 +1,28 @@
-"""What wrote a file's weights: the generation of Keras, its backend, and where its convolutions had the channels.
-
-Theano computed true convolutions: its kernels are flipped along the spatial axes. Files of Keras 1 say neither the
-backend nor where the channels are. It is taken from names and shapes; what these leave open, the caller has to say.
-"""
+"""What wrote a file's weights: the generation of Keras, its backend, and where its convolutions had the channels."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import h5py
 import torch
 
+from torchkeras import config
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.engine.weights.weight_lists import KERAS1, TORCH, WRITTEN, FrozenModels, Order
-from torchkeras.errors import UnknownFormatError
+from torchkeras.errors import ModelFileError, UnknownFormatError, WeightMismatchError
 from torchkeras.legacy.weights import Step
 from torchkeras.saving.containers.hdf5 import attribute, has_attribute, read_names
 from torchkeras.saving.containers.hdf5_rules import member
 from torchkeras.saving.containers.open_file import filename
 from torchkeras.saving.layer_facts import facts
+
+if TYPE_CHECKING:
+    from torchkeras.saving.weights.matching import Match
 
 LATER = re.compile(r"3\.|2\.[4-9]|2\.\d\d|2\..*-tf")  # tf.keras, which calls itself 2.4.0 or 2.3.0-tf, and Keras 3
 # Those of Keras 2, two of them by other makers; and of Keras 3. All but Theano compute correlations.
@@ -159,3 +160,89 @@ def _all_names(group: h5py.Group) -> list[str]:
 def _weight_names(group: h5py.Group, layer: str) -> list[str]:
     found = member(group, layer)
     return read_names(found, "weight_names") if isinstance(found, h5py.Group) else []
+
+
+# --- channels first or last, as far as it can be found out ------------------------------------------------------------
+
+
+FORMAT_KEYS = ("data_format", "dim_ordering")
+# Flatten has the option for its own input alone, so it says nothing about the model.
+APART = ("Flatten",)
+
+
+def format_of_model(model: Layer) -> str | None:
+    """The data format of a model's layers, if they agree."""
+    found = {
+        layer.data_format
+        for layer in model.modules()
+        if hasattr(layer, "data_format") and _counts(type(layer).__name__)
+    }
+    return _only(found)
+
+
+def format_of_config(architecture: Any) -> str | None:
+    """The data format of the layers in a config of any version, if they agree."""
+    return _only({config.DIM_ORDERINGS.get(value, value) for value in _values(architecture)})
+
+
+def _values(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        if isinstance(value.get("config"), (Mapping, list)) and not _counts(str(value.get("class_name"))):
+            return
+        for key, item in value.items():
+            if key in FORMAT_KEYS and isinstance(item, str):
+                yield item
+            else:
+                yield from _values(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _values(item)
+
+
+def _counts(class_name: str) -> bool:
+    return class_name not in APART
+
+
+def _only(found: set[Any]) -> str | None:
+    return found.pop() if len(found) == 1 and found <= set(config.DATA_FORMATS) else None
+
+
+def format_by_kernels(file: str, attempt: Callable[[str], list[Match]]) -> str | None:
+    """The data format that fits the shapes of Keras 1's kernels; None if no kernel depends on it.
+
+    `attempt` matches the weights under a data format. Raises ModelFileError if both fit: then only the caller can
+    decide.
+    """
+    fitting: dict[str, list[Match]] = {}
+    for data_format in config.DATA_FORMATS:
+        try:
+            fitting[data_format] = attempt(data_format)
+        except WeightMismatchError:
+            continue
+    if len(fitting) < 2:
+        return next(iter(fitting), None)
+    first, last = fitting.values()
+    differing = [a for a, b in zip(first, last, strict=True) if a.recipe.deeds != b.recipe.deeds]
+    if differing:
+        names = ", ".join(dict.fromkeys(found.variable.full_name for found in differing))
+        raise ModelFileError(
+            f"{file}: weights of Keras 1, whose kernels fit both with channels first and with channels last ({names}). "
+            "Say which: original_data_format='channels_first' (image_dim_ordering 'th') or 'channels_last' ('tf')."
+        )
+    return None
+
+
+def agreed_format(file: str, said: str | None, file_format: str | None, model: str | None) -> str | None:
+    """The data format of the file: what the caller says, or what the file shows.
+
+    Raises ValueError if the two contradict, ModelFileError if the model has the other format and the caller did not ask
+    for a conversion.
+    """
+    if said and file_format and said != file_format:
+        raise ValueError(f"{file}: its convolutions are {file_format}, and original_data_format says {said!r}.")
+    if file_format and model and file_format != model and not said:
+        raise ModelFileError(
+            f"{file}: its convolutions are {file_format}, those of the model {model}. To convert the weights, give "
+            f"original_data_format={file_format!r}."
+        )
+    return said or file_format
