@@ -1,4 +1,4 @@
-"""Record what the functions of a genuine Keras's backend give, for `tests/backend`.
+"""Record what the functions of a genuine Keras's backend give, for `tests/keras2/backend`.
 
     KERAS_BACKEND=tensorflow python scripts/golden_backend.py tests/golden/backend-2.2.4-tensorflow
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "backend"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "keras2" / "backend"))
 
 import cases
 import keras

@@ -1,4 +1,4 @@
-"""What the functions of `tests/lambdas/bodies*.py` are as bytecode, and what Keras 2.2.4 computes with them.
+"""What the functions of `tests/keras2/lambdas/bodies*.py` are as bytecode, and what Keras 2.2.4 computes with them.
 
     python2.7 scripts/golden_lambdas.py codes out.json      # with each Python; needs nothing else
     python3.7 scripts/golden_lambdas.py outputs out.npz     # with Keras 2.2.4
@@ -19,7 +19,7 @@ import marshal
 import os
 import sys
 
-TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "lambdas")
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "keras2", "lambdas")
 
 
 def bodies(scope):

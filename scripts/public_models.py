@@ -34,7 +34,7 @@ RUN = ROOT / "scripts" / "public_models_run.py"
 LIST = ROOT / "scripts" / "public_models.toml"
 RECORD = ROOT / "scripts" / "public_models.txt"
 NEAR = 1e-4
-COVERED = ("torchkeras/keras2", "torchkeras/backend", "scripts/public_models.toml")
+COVERED = ("torchkeras/keras2", "scripts/public_models.toml")
 
 
 @dataclass(frozen=True)

@@ -41,10 +41,10 @@ ROOMS = [
     *("saving/load", "saving/save"),
     *("visualization", "models", "serving", "utils", "__init__"),
     "distribution",
-    *("backend", "lambdas"),
+    *("keras2/backend", "keras2/lambdas"),
     *("export/errors", "export/plain", "export/examples", "export/checking", "export/program", "export/onnx"),
     "export/exporting",
-    *("keras2", "as_keras"),
+    *("keras2", "backend", "as_keras"),
     *("commands", "__main__"),
 ]
 

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 MOVED = {
+    "torchkeras.lambdas": "torchkeras.keras2.lambdas",
     "torchkeras.activations.keras2": "torchkeras.activations",
     "torchkeras.base.dtype_policy": "torchkeras.base.dtypes",
     "torchkeras.callbacks.averages": "torchkeras.callbacks.logs",
@@ -31,16 +32,35 @@ MOVED = {
 }
 
 
+# Folders whose modules have the same names in another place.
+MOVED_FOLDERS = {
+    "torchkeras.backend.": "torchkeras.keras2.backend.",
+    "torchkeras.lambdas.": "torchkeras.keras2.lambdas.",
+}
+
+
 class _Finder(MetaPathFinder, Loader):
-    """Imports a module of `MOVED` by its old name; Python asks it after all others."""
+    """Imports a module by its old name."""
 
     def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
-        return ModuleSpec(fullname, self) if fullname in MOVED else None
+        return ModuleSpec(fullname, self) if _today(fullname) else None
 
     def exec_module(self, module: ModuleType) -> None:
-        sys.modules[module.__name__] = importlib.import_module(MOVED[module.__name__])
+        sys.modules[module.__name__] = importlib.import_module(str(_today(module.__name__)))
+
+
+def _today(name: str) -> str | None:
+    """Where a module is that had this name; None for any other name."""
+    for before, now in MOVED_FOLDERS.items():
+        if name.startswith(before):
+            return now + name.removeprefix(before)
+    return MOVED.get(name)
 
 
 def find_moved_modules() -> None:
-    """Let imports of the old names find the modules."""
-    sys.meta_path.append(_Finder())
+    """Let imports of the old names find the modules.
+
+    It comes before Python's own finders: these would find a file again in the folder of `torchkeras.backend`, which is
+    another name of `torchkeras.keras2.backend`.
+    """
+    sys.meta_path.insert(0, _Finder())

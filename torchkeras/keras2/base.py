@@ -5,9 +5,9 @@ import warnings
 
 import numpy as np
 
-from torchkeras import activations, backend as K, constraints, initializers, losses, metrics, optimizers, regularizers
-from torchkeras.backend.settings import transpose_shape
-from torchkeras.keras2 import initializations, interfaces
+from torchkeras import activations, constraints, initializers, losses, metrics, optimizers, regularizers
+from torchkeras.keras2 import backend as K, initializations, interfaces
+from torchkeras.keras2.backend.settings import transpose_shape
 from torchkeras.keras2.utils import conv_utils
 from torchkeras.keras2.utils.function_dump import func_dump, func_load
 from torchkeras.keras2.utils.generic_utils import (

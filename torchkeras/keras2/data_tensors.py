@@ -9,10 +9,10 @@ from typing import Any
 from torch import Tensor, nn
 
 from torchkeras import models
-from torchkeras.backend.wrapped import values_of, wrap
 from torchkeras.base.arrays import to_numpy
 from torchkeras.engine.graph import input as inputs
 from torchkeras.engine.symbolic.tensor import as_list, unpacked
+from torchkeras.keras2.backend.wrapped import values_of, wrap
 
 
 def Input(*args: Any, sparse: bool = False, tensor: Any = None, **kwargs: Any) -> Any:  # noqa: N802  (Keras's name)

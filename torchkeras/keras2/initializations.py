@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from torchkeras import backend as K, initializers
+from torchkeras import initializers
+from torchkeras.keras2 import backend as K
 
 Made = Callable[..., Any]
 

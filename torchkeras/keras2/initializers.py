@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from torchkeras.backend import normalize_data_format
+from torchkeras.keras2.backend import normalize_data_format
 
 
 def _compute_fans(shape: Sequence[int], data_format: str = "channels_last") -> tuple[float, float]:

@@ -12,7 +12,8 @@ from typing import Any
 
 from torch import Tensor
 
-from torchkeras import backend as K, metrics, registry
+from torchkeras import metrics, registry
+from torchkeras.keras2 import backend as K
 
 
 def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from torchkeras import backend
-from torchkeras.backend.old_arguments import SIGNATURES, taking_old_names
+from torchkeras.keras2 import backend
+from torchkeras.keras2.backend.old_arguments import SIGNATURES, taking_old_names
 
 
 def extend() -> None:

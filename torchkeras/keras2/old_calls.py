@@ -12,16 +12,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras import backend as K
-from torchkeras.backend.lambdas import as_node
-from torchkeras.backend.nodes import is_symbolic
 from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.shapes.output_shapes import overrides
 from torchkeras.engine.symbolic.tensor import as_list, unpacked
 from torchkeras.engine.weights.weight import Variable
-from torchkeras.keras2 import old_functions, old_phase, old_seeds
+from torchkeras.keras2 import backend as K, old_functions, old_phase, old_seeds
+from torchkeras.keras2.backend.lambdas import as_node
+from torchkeras.keras2.backend.nodes import is_symbolic
 from torchkeras.keras2.utils.generic_utils import object_list_uid
 from torchkeras.layers.recurrence import Recurrent
 from torchkeras.layers.wrappers import TimeDistributed

@@ -15,7 +15,6 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from torchkeras.backend import assignments
 from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.rules import BELOW_1, is_number
 from torchkeras.engine.building.building import check_inputs, free_path
@@ -24,6 +23,7 @@ from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list
 from torchkeras.engine.weights.weight import Variable, own_variables
 from torchkeras.keras2 import old_builds, old_states
 from torchkeras.keras2.added import LOSSES, UPDATES, keep, warn_of_none
+from torchkeras.keras2.backend import assignments
 from torchkeras.keras2.interfaces import add_weight_args_preprocessing
 from torchkeras.keras2.old_values import ScriptWeight, taking_values
 from torchkeras.keras2.put_into import OfLayer

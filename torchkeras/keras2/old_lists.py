@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from torchkeras.backend.functions import Moved
-from torchkeras.backend.lambdas import as_node
 from torchkeras.engine.layer.added_losses import losses_of_call
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.engine.weights.weight import penalized
 from torchkeras.keras2.added import LOSSES, UPDATES
+from torchkeras.keras2.backend.functions import Moved
+from torchkeras.keras2.backend.lambdas import as_node
 from torchkeras.keras2.put_into import OfLayer
 from torchkeras.layers import GRU, LSTM, BatchNormalization, ConvLSTM2D, SimpleRNN
 

@@ -13,11 +13,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras import backend as K
 from torchkeras.engine import users_code
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.users_code import CODE, note
 from torchkeras.engine.weights.weight import own_variables
+from torchkeras.keras2 import backend as K
 
 VALUES = "_values_made_by_code"  # an attribute of a layer: what its code made in its first call, in order
 

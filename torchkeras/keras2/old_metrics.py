@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.backend import assignments
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import in_mode
+from torchkeras.keras2.backend import assignments
 from torchkeras.metrics import Metric
 from torchkeras.saving.training_config import mapped
 

@@ -14,12 +14,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras import backend as K
-from torchkeras.backend import assignments, remembered
-from torchkeras.backend.functions import Minimized
-from torchkeras.backend.nodes import floating
-from torchkeras.backend.variables import Settable
 from torchkeras.engine.weights.weight import Variable
+from torchkeras.keras2 import backend as K
+from torchkeras.keras2.backend import assignments, remembered
+from torchkeras.keras2.backend.functions import Minimized
+from torchkeras.keras2.backend.nodes import floating
+from torchkeras.keras2.backend.variables import Settable
 from torchkeras.keras2.put_into import OfOptimizer
 from torchkeras.optimizers.base import RULES, Optimizer
 from torchkeras.optimizers.clipping import clipped

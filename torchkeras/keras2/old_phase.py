@@ -9,12 +9,12 @@ from functools import wraps
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
-from torchkeras import backend as K
-from torchkeras.backend import phase
 from torchkeras.base.nested import leaves
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of
+from torchkeras.keras2 import backend as K
+from torchkeras.keras2.backend import phase
 from torchkeras.layers import BatchNormalization
 from torchkeras.models import Model
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchkeras import backend as K
 from torchkeras.engine.symbolic.tensor import KerasTensor
+from torchkeras.keras2 import backend as K
 from torchkeras.keras2.old_values import steps_back
 from torchkeras.keras2.tf.shapes import TensorShape, merged
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from torch import Tensor
 
-from torchkeras import backend as K
 from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.naming import unique_name
 from torchkeras.data.target_kinds import CLASSES, SOME_CLASSES
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.step.step import scored
 from torchkeras.engine.symbolic.tensor import KerasTensor
+from torchkeras.keras2 import backend as K
 from torchkeras.keras2.put_into import OfModel
 from torchkeras.layers import Lambda
 from torchkeras.models import Model

@@ -12,11 +12,11 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from torchkeras import backend as K
-from torchkeras.backend import assignments
 from torchkeras.engine.users_code import CODE
 from torchkeras.engine.weights.expressions import expression_of, recorded
 from torchkeras.engine.weights.weight import Weight
+from torchkeras.keras2 import backend as K
+from torchkeras.keras2.backend import assignments
 from torchkeras.keras2.old_values import IN_PLACE, ScriptWeight, giving_values
 
 _get = Weight.__get__

@@ -7,7 +7,8 @@ from typing import Any, NoReturn
 
 from torch import Tensor
 
-from torchkeras import backend as K, optimizers, registry
+from torchkeras import optimizers, registry
+from torchkeras.keras2 import backend as K
 
 __all__ = ["TFOptimizer", "clip_norm", "deserialize"]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from torchkeras import backend as K
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.shapes.input_spec import InputSpec
 from torchkeras.engine.symbolic.tensor import as_list, unpacked
+from torchkeras.keras2 import backend as K
 
 __all__ = ["Recurrent", "_generate_dropout_mask", "_standardize_args"]
 

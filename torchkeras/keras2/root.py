@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from torchkeras import backend as K  # not as `backend`, which in Keras is a module with modules inside
-from torchkeras.backend import settings
 from torchkeras.keras2 import (
+    backend as K,  # not as `backend`, which in Keras is a module with modules inside
     old_arguments,
     old_backend,
     old_batch_norms,
@@ -30,6 +29,7 @@ from torchkeras.keras2 import (
     old_training,
     old_variables,
 )
+from torchkeras.keras2.backend import settings
 from torchkeras.keras2.layers import Input
 from torchkeras.keras2.session import get_session, set_session
 from torchkeras.keras2.tf.arrays import constant

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from torchkeras import backend as K
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
+from torchkeras.keras2 import backend as K
 
 
 class Session:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchkeras import backend as K
+from torchkeras.keras2 import backend as K
 
 th_sparse_module = None
 

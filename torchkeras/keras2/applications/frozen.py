@@ -7,8 +7,8 @@ from functools import wraps
 from types import SimpleNamespace
 from typing import Any
 
-from torchkeras import backend, layers, models
-from torchkeras.keras2 import utils
+from torchkeras import layers, models
+from torchkeras.keras2 import backend, utils
 from torchkeras.keras2.data_tensors import Input
 from torchkeras.keras2.extras import extra
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchkeras import backend as K
 from torchkeras.data import sample_weights
+from torchkeras.keras2 import backend as K
 from torchkeras.keras2.utils.generic_utils import slice_arrays, to_list
 
 __all__ = [

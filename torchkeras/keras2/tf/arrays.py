@@ -9,16 +9,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchkeras import backend as K, config
-from torchkeras.backend.lambdas import as_node
-from torchkeras.backend.nodes import as_type, is_symbolic, node, pair, sizes, tensor
-from torchkeras.backend.variables import full
+from torchkeras import config
 from torchkeras.base.arrays import as_tensor, to_numpy
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.engine.weights.weight import Variable
-from torchkeras.lambdas.keras_functions import Function
-from torchkeras.lambdas.signatures import named
-from torchkeras.lambdas.tensorflow_functions import FUNCTIONS
+from torchkeras.keras2 import backend as K
+from torchkeras.keras2.backend.lambdas import as_node
+from torchkeras.keras2.backend.nodes import as_type, is_symbolic, node, pair, sizes, tensor
+from torchkeras.keras2.backend.variables import full
+from torchkeras.keras2.lambdas.keras_functions import Function
+from torchkeras.keras2.lambdas.signatures import named
+from torchkeras.keras2.lambdas.tensorflow_functions import FUNCTIONS
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:

@@ -8,12 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.backend.lambdas import as_node
-from torchkeras.backend.nodes import is_symbolic, sizes, tensor
+from torchkeras.keras2.backend.lambdas import as_node
+from torchkeras.keras2.backend.nodes import is_symbolic, sizes, tensor
+from torchkeras.keras2.lambdas.keras_functions import Function
+from torchkeras.keras2.lambdas.signatures import named
+from torchkeras.keras2.lambdas.tensorflow_images import patches
 from torchkeras.keras2.tf.arrays import on_tensors
-from torchkeras.lambdas.keras_functions import Function
-from torchkeras.lambdas.signatures import named
-from torchkeras.lambdas.tensorflow_images import patches
 
 
 class ResizeMethod:

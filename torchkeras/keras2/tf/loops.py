@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchkeras.backend.lambdas import as_node
-from torchkeras.backend.nodes import as_type, is_symbolic, tensor
 from torchkeras.engine.symbolic.tensor import as_list, unpacked
+from torchkeras.keras2.backend.lambdas import as_node
+from torchkeras.keras2.backend.nodes import as_type, is_symbolic, tensor
 
 
 class TensorArray:

@@ -12,13 +12,13 @@ from typing import Any, NoReturn
 
 import torch
 
-from torchkeras import backend as K
+from torchkeras.keras2 import backend as K
+from torchkeras.keras2.lambdas.keras_functions import Function
+from torchkeras.keras2.lambdas.signatures import named
+from torchkeras.keras2.lambdas.tensorflow_functions import FUNCTIONS
 from torchkeras.keras2.old_values import giving_values
 from torchkeras.keras2.tf import arrays, images, loops, nn, sessions
 from torchkeras.keras2.tf.shapes import Dimension, TensorShape
-from torchkeras.lambdas.keras_functions import Function
-from torchkeras.lambdas.signatures import named
-from torchkeras.lambdas.tensorflow_functions import FUNCTIONS
 
 NAME = "tensorflow"
 VERSION = "1.14.0"

@@ -8,10 +8,10 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor
 
-from torchkeras import backend as K
-from torchkeras.backend.nodes import tensor
-from torchkeras.lambdas.keras_functions import Function
-from torchkeras.lambdas.signatures import named
+from torchkeras.keras2 import backend as K
+from torchkeras.keras2.backend.nodes import tensor
+from torchkeras.keras2.lambdas.keras_functions import Function
+from torchkeras.keras2.lambdas.signatures import named
 
 FORMATS = {"NHWC": "channels_last", "NCHW": "channels_first", "NWC": "channels_last"}
 

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor as Values
 
-from torchkeras import backend as K
 from torchkeras.engine.symbolic.tensor import KerasTensor
+from torchkeras.keras2 import backend as K
 from torchkeras.keras2.session import Session
 
 

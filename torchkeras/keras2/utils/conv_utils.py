@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from torchkeras.backend import normalize_data_format
+from torchkeras.keras2.backend import normalize_data_format
 from torchkeras.keras2.renamed import renamed
 from torchkeras.layers.spatial import windows
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from torchkeras.backend import has_arg, transpose_shape
+from torchkeras.keras2.backend import has_arg, transpose_shape
 from torchkeras.keras2.utils.function_dump import func_dump, func_load
 from torchkeras.keras2.utils.progbar import Progbar
 from torchkeras.registry import CustomObjectScope, custom_object_scope, get_custom_objects

@@ -7,8 +7,8 @@ from math import prod
 from typing import Any
 
 from torchkeras import layers, registry
-from torchkeras.backend.wrapped import stand_in
 from torchkeras.engine.symbolic.tensor import KerasTensor
+from torchkeras.keras2.backend.wrapped import stand_in
 from torchkeras.keras2.utils.conv_utils import convert_kernel
 
 CONVOLUTIONS = (layers.Conv1D, layers.Conv2D, layers.Conv3D, layers.Conv2DTranspose)

@@ -12,7 +12,7 @@ from torchkeras.export.plain.call import LayerCall, mask_rule, rule, slots
 from torchkeras.export.plain.formulas import activation as formulas, noise as noise_formulas
 from torchkeras.export.plain.rules.activation import activated, as_function
 from torchkeras.export.plain.rules.formula import torch_text
-from torchkeras.lambdas.formula import Formula
+from torchkeras.keras2.lambdas.formula import Formula
 from torchkeras.layers.keras1 import Highway, MaxoutDense, TimeDistributedDense
 
 

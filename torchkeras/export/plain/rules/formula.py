@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from torchkeras.export.errors import EjectError
-from torchkeras.lambdas.expression import Argument, Call, in_order
-from torchkeras.lambdas.formula_text import Writer
+from torchkeras.keras2.lambdas.expression import Argument, Call, in_order
+from torchkeras.keras2.lambdas.formula_text import Writer
 
 _MATH = ("abs", "exp", "log", "square", "sign", "sin", "cos", "tanh", "sigmoid", "round")
 _PAIRS = {"maximum": "maximum", "minimum": "minimum", "pow": "pow"}
