@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torchkeras import models
 from torchkeras.base.arrays import to_numpy
 from torchkeras.engine.graph import input as inputs
+from torchkeras.engine.graph.trace import is_connected
 from torchkeras.engine.symbolic.tensor import as_list, unpacked
 from torchkeras.keras2.backend.wrapped import values_of, wrap
 
@@ -36,7 +37,7 @@ def clone_model(model: Any, input_tensors: Any = None) -> Any:
 
 def with_values(model: Any, x: Any) -> Any:
     """The inputs by name where some of them have values; else what was given. Raises ValueError for another number."""
-    layers = [tensor._keras_history.layer for tensor in model.inputs] if model._is_connected else []
+    layers = [tensor.keras_history.layer for tensor in model.inputs] if is_connected(model) else []
     values = {layer.name: values_of(layer.input) for layer in layers}
     known = {name: to_numpy(each) for name, each in values.items() if each is not None}
     if not known:

@@ -16,7 +16,7 @@ from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.shapes.output_shapes import overrides
-from torchkeras.engine.symbolic.tensor import as_list, unpacked
+from torchkeras.engine.symbolic.tensor import as_list, calls_of, unpacked
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.keras2 import backend as K, old_functions, old_phase, old_seeds
 from torchkeras.keras2.backend.lambdas import as_node
@@ -122,7 +122,7 @@ def called_with_states(
 def input_map(layer: Any) -> dict[str, Any]:
     """What `TimeDistributed` gave its layer in each call, with the time steps folded into the batch, by its input."""
     return {
-        object_list_uid(node.inputs): K.reshape(node.inputs, (-1, *node.inputs.shape[2:])) for node in layer._call_nodes
+        object_list_uid(node.inputs): K.reshape(node.inputs, (-1, *node.inputs.shape[2:])) for node in calls_of(layer)
     }
 
 

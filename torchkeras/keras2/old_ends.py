@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.graph.trace import Graph, is_connected
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
 from torchkeras.keras2.put_into import OfModel
@@ -43,7 +43,7 @@ class Ends(OfModel):
         Raises ValueError where there is a graph already. A model whose inputs were taken away gets its own back.
         """
         given = as_list(inputs)
-        own = _inputs.fget(self) if self._is_connected else None
+        own = _inputs.fget(self) if is_connected(self) else None
         taken = vars(self).pop("_inputs_taken", False)
         if own is None:
             self.build(unpacked([(None, *each.shape[1:]) for each in given]))

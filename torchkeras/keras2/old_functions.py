@@ -15,6 +15,7 @@ from typing import Any
 from torchkeras.base.python import EMPTY, loads, used_by
 from torchkeras.engine.layer.changed_options import keep_option
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.options import options_of
 
 WRITES_GLOBAL, WRITES_CLOSURE = ("STORE_GLOBAL", "DELETE_GLOBAL"), ("STORE_DEREF", "DELETE_DEREF")
 PLAIN = (bool, int, float, str, tuple, type(None))
@@ -95,5 +96,5 @@ def check_variables(layer: Any) -> None:
 
 def _functions(layer: Any) -> list[tuple[Any, FunctionType]]:
     """The options of a layer that are functions, and these."""
-    found = [(option, vars(layer).get(option.field)) for option in layer._options.values()]
+    found = [(option, vars(layer).get(option.field)) for option in options_of(layer).values()]
     return [(option, value) for option, value in found if isinstance(value, FunctionType)]

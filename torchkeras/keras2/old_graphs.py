@@ -12,8 +12,9 @@ import torch
 from torchkeras.base.naming import unique_name
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.trace import graph_of, is_connected
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list, calls_of
 from torchkeras.engine.weights.weight import penalized
 from torchkeras.keras2.added import LOSSES, UPDATES, values, warn_of_none
 from torchkeras.keras2.old_lists import moved
@@ -27,7 +28,7 @@ _losses: Any = Model.losses
 def calls(network: Any, frozen: bool = False) -> Iterator[tuple[Node, bool]]:
     """All calls, those in models inside once for each call of these; and whether a model around a call is frozen."""
     frozen = frozen or not network.trainable
-    for node in network._graphed.nodes if network._is_connected else ():
+    for node in graph_of(network).nodes if is_connected(network) else ():
         if node.input_tensors:
             yield node, frozen
             if isinstance(node.layer, Network):
@@ -42,7 +43,7 @@ class OldGraph(OfModel):
         """The penalties, and all that was added: of the last pass by hand where there was one, else symbolic."""
         found = _losses.fget(self)
         penalties = len(penalized(self))
-        if len(found) > penalties or not self._is_connected:
+        if len(found) > penalties or not is_connected(self):
             return found
         added = [each.value for each in _told_losses(self) if self not in each.models]
         return [*found, *_activities(self), *self._training.added.losses, *added]
@@ -81,42 +82,42 @@ class OldGraph(OfModel):
 
     @property
     def _input_layers(self) -> list[Layer]:
-        return [tensor._keras_history.layer for tensor in self.inputs]
+        return [tensor.keras_history.layer for tensor in self.inputs]
 
     @property
     def _output_layers(self) -> list[Layer]:
-        return [tensor._keras_history.layer for tensor in self.outputs]
+        return [tensor.keras_history.layer for tensor in self.outputs]
 
     input_layers, output_layers = _input_layers, _output_layers
 
     @property
     def input_layers_node_indices(self) -> list[int]:
         """Which call of its layer made each input."""
-        return [tensor._keras_history.node_index for tensor in self.inputs]
+        return [tensor.keras_history.node_index for tensor in self.inputs]
 
     @property
     def input_layers_tensor_indices(self) -> list[int]:
         """Which output of that call each input is."""
-        return [tensor._keras_history.tensor_index for tensor in self.inputs]
+        return [tensor.keras_history.tensor_index for tensor in self.inputs]
 
     @property
     def output_layers_node_indices(self) -> list[int]:
         """Which call of its layer made each output."""
-        return [tensor._keras_history.node_index for tensor in self.outputs]
+        return [tensor.keras_history.node_index for tensor in self.outputs]
 
     @property
     def output_layers_tensor_indices(self) -> list[int]:
         """Which output of that call each output is."""
-        return [tensor._keras_history.tensor_index for tensor in self.outputs]
+        return [tensor.keras_history.tensor_index for tensor in self.outputs]
 
     @property
     def _layers_by_depth(self) -> dict[int, list[Layer]]:
         """The layers by their longest way to an output."""
         depths: dict[Layer, int] = {}
-        for node, depth in self._graphed.depths.items():
+        for node, depth in graph_of(self).depths.items():
             depths[node.layer] = max(depth, depths.get(node.layer, 0))
         found: dict[int, list[Layer]] = {}
-        for layer in self._graphed.layers:
+        for layer in graph_of(self).layers:
             found.setdefault(depths[layer], []).append(layer)
         return found
 
@@ -124,7 +125,7 @@ class OldGraph(OfModel):
     def _nodes_by_depth(self) -> dict[int, list[Node]]:
         """The calls by their longest way to an output."""
         found: dict[int, list[Node]] = {}
-        for node, depth in self._graphed.depths.items():
+        for node, depth in graph_of(self).depths.items():
             found.setdefault(depth, []).append(node)
         return found
 
@@ -177,7 +178,7 @@ class InputNode(Node):
 @property
 def _of_input(layer: Any) -> list[Node]:
     """The one node of an Input, under Keras's name."""
-    return [InputNode(layer, [], node.outputs, {}) for node in layer._call_nodes]
+    return [InputNode(layer, [], node.outputs, {}) for node in calls_of(layer)]
 
 
 def extend() -> None:
@@ -199,7 +200,7 @@ _masks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 def mask_of(tensor: Any) -> Any:
     """The mask of a symbolic tensor as a node of the graph, which scripts compute with; None where it has none."""
-    mask = tensor._keras_mask
+    mask = tensor.keras_mask
     if mask is None or hasattr(mask, "_keras_history"):
         return mask
     if tensor not in _masks:

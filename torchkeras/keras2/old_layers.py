@@ -17,9 +17,12 @@ from torch import Tensor, nn
 
 from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.rules import BELOW_1, is_number
+from torchkeras.base.torch_tables import own_buffers, own_parameters
 from torchkeras.engine.building.building import check_inputs, free_path
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.options import options_of
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list
+from torchkeras.engine.users_code import is_users_layer
 from torchkeras.engine.weights.weight import Variable, own_variables
 from torchkeras.keras2 import old_builds, old_states
 from torchkeras.keras2.added import LOSSES, UPDATES, keep, warn_of_none
@@ -62,7 +65,7 @@ class OldLayer(OfLayer):
         made: Any = cls
         _declare(made, **options)
         own = vars(cls)
-        if not made._is_users:
+        if not is_users_layer(made):
             return
         if "get_output_shape_for" in own and "compute_output_shape" not in own:
             made.compute_output_shape = own["get_output_shape_for"]
@@ -215,8 +218,8 @@ def _fits(layer: Any, input_shape: Any) -> None:
 def extend() -> None:
     """Add the names to `Layer`; let `Dropout` take any rate, and a cropping leave nothing."""
     Cropping._make_modules = _fits  # type: ignore[method-assign]
-    option = Dropout._options["rate"]
-    Dropout._options["rate"] = replace(option, rule=replace(option.rule, convert=_rate, holds=None))
+    option = options_of(Dropout)["rate"]
+    options_of(Dropout)["rate"] = replace(option, rule=replace(option.rule, convert=_rate, holds=None))
     Layer.__init_subclass__ = classmethod(OldLayer.__init_subclass__.__func__)  # type: ignore
     for name in NAMES:
         own = name in vars(Layer) or name in REPLACED
@@ -242,14 +245,14 @@ def _assigning(call: Callable[..., Any]) -> Callable[..., Any]:
 def _take(layer: Any, given: list[Any], trainable: bool) -> None:
     """Make these tensors the layer's weights of one kind, in this order, as Keras 1's layers set them."""
     taken = [_as_weight(layer, each, trainable) for each in given]
-    for parameter in layer._parameters.values() if trainable else ():
+    for parameter in own_parameters(layer).values() if trainable else ():
         if parameter is not None:
             parameter.requires_grad_(any(parameter is each for each in taken))
 
 
 def _removed(layer: Any, tensor: Tensor) -> str | None:
     """Remove a tensor from the attributes of a layer; returns the name of the first, None where none held it."""
-    holders = (layer.__dict__, layer._parameters, layer._buffers)
+    holders = (layer.__dict__, own_parameters(layer), own_buffers(layer))
     names = [name for held in holders for name, value in held.items() if value is tensor]
     for held in holders:
         for name in names:
@@ -268,6 +271,6 @@ def _as_weight(layer: Any, given: Any, trainable: bool) -> Tensor:
         kept = nn.Parameter(tensor, requires_grad=tensor.is_floating_point())
     elif not trainable:
         kept = tensor.detach()
-    (layer._parameters if trainable else layer._buffers)[name] = kept
+    (own_parameters(layer) if trainable else own_buffers(layer))[name] = kept
     layer._added.append(Variable(layer, name, (name,), IN_ORDER, trainable))
     return kept

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from torchkeras.engine.layer.added_losses import losses_of_call
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import as_list
+from torchkeras.engine.symbolic.tensor import as_list, calls_of
 from torchkeras.engine.weights.weight import penalized
 from torchkeras.keras2.added import LOSSES, UPDATES
 from torchkeras.keras2.backend.functions import Moved
@@ -29,7 +29,7 @@ class Listed(NamedTuple):
 
 def updates_of(layer: Any) -> Iterator[Listed]:
     """The statistics that the calls of a layer move in training, and what scripts added."""
-    for node in layer._call_nodes if layer.trainable else ():
+    for node in calls_of(layer) if layer.trainable else ():
         if node.arguments.get("training") is not False:
             yield from [Listed(each, node.inputs) for each in moved(layer)]
     for each in layer.modules():
@@ -54,7 +54,7 @@ def losses_of(layer: Any) -> Iterator[Listed]:
         yield from [Listed(each.regularizer(each.array), None) for each in penalized(layer)]
     regularizer: Any = getattr(layer, "activity_regularizer", None)
     if regularizer is not None:
-        for node in layer._call_nodes:
+        for node in calls_of(layer):
             yield from [Listed(as_node("activity_loss", regularizer, t), node.inputs) for t in node.output_tensors]
     if "_activity_of_call" in vars(layer):
         yield Listed(*vars(layer)["_activity_of_call"])

@@ -7,7 +7,7 @@ from typing import Any
 
 from torchkeras.engine.layer.call import attach
 from torchkeras.engine.shapes.output_shapes import overrides
-from torchkeras.engine.symbolic.tensor import History, Node, as_list, unpacked
+from torchkeras.engine.symbolic.tensor import History, Node, as_list, calls_of, unpacked
 from torchkeras.layers import Layer
 
 
@@ -32,7 +32,7 @@ def add_inbound_node(
     if not overrides(node, "call"):
         return
     for place, tensor in enumerate(outputs):
-        tensor._keras_history = History(node, len(node._call_nodes), place)
+        tensor._keras_history = History(node, len(calls_of(node)), place)
     attach(Node(node, unpacked(inputs), unpacked(outputs), dict(arguments or {})), inputs)
 
 

@@ -11,8 +11,10 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from torchkeras.base.nested import leaves
 from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.trace import graph_of, is_connected
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of
+from torchkeras.engine.users_code import is_users_layer
 from torchkeras.keras2 import backend as K
 from torchkeras.keras2.backend import phase
 from torchkeras.layers import BatchNormalization
@@ -55,14 +57,14 @@ def of_layer(layer: Any) -> bool:
     """Whether a layer does in training what it does not do otherwise; a script may have said so of its own."""
     if layer in _told:
         return _told[layer]
-    if isinstance(layer, Network) and layer._is_connected:
+    if isinstance(layer, Network) and is_connected(layer):
         return any(map(of_tensor, layer.outputs))
     inside = [each for each in layer.modules() if isinstance(each, Layer)]
     return any(map(_acts, inside))
 
 
 def _acts(layer: Any) -> bool:
-    if layer._is_users:
+    if is_users_layer(layer):
         return "training" in layer._call_parameters
     if isinstance(layer, BatchNormalization):
         return layer.mode == 0
@@ -83,8 +85,8 @@ def keep_settled(outputs: Any) -> None:
 def get_config(model: Any) -> dict[str, Any]:
     """`Model.get_config`, without the phases that were set: they are no arguments of the calls."""
     config = _get_config(model)
-    for layer, written in zip(model._graphed.layers, config.get("layers", ()), strict=False):
-        calls = [node for node in model._graphed.nodes_of(layer) if node.input_tensors]
+    for layer, written in zip(graph_of(model).layers, config.get("layers", ()), strict=False):
+        calls = [node for node in graph_of(model).nodes_of(layer) if node.input_tensors]
         for node, places in zip(calls, written.get("inbound_nodes", ()), strict=False):
             for place in places if node in _settled else ():
                 place[3].pop("training", None)

@@ -12,7 +12,9 @@ from torch import Tensor
 from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.naming import unique_name
 from torchkeras.data.target_kinds import CLASSES, SOME_CLASSES
+from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.graph.input import InputLayer
+from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.step.step import scored
 from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.keras2 import backend as K
@@ -54,7 +56,7 @@ def _pair(model: Any) -> None:
     """Report each tensor under its name, once both are there."""
     names, tensors = model.__dict__["_appended_names"], model.__dict__["_appended_tensors"]
     for name, tensor in zip(names, tensors, strict=False):
-        if name not in model._training.added.metrics:
+        if name not in training_of(model).added.metrics:
             model.add_metric(tensor, name)
 
 
@@ -111,7 +113,7 @@ def _forgetting(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def forgetting(model: Any, /, *args: Any, **kwargs: Any) -> None:
         for name in model.__dict__.get("_appended_names", ()):
-            model._training.added = model._training.added.without(name)
+            training_of(model).added = training_of(model).added.without(name)
         model.__dict__.update(_appended_names=[], _appended_tensors=[])
         method(model, *args, **kwargs)
 
@@ -120,7 +122,7 @@ def _forgetting(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def _fed(model: Any) -> Any:
     """The tensors of a compiled model, made once for each `compile`. Raises RuntimeError before."""
-    compiled = model._training.ready()
+    compiled = training_of(model).ready()
     known = model.__dict__.get("_fed_totals")
     if known is None or known.compiled is not compiled:
         known = SimpleNamespace(compiled=compiled, **_made(model, compiled))
@@ -134,7 +136,7 @@ def _made(model: Any, compiled: Any) -> dict[str, Any]:
             f"{type(model).__name__} {model.name!r}: total_loss is for models without masked outputs, activity "
             "regularizers and losses that use symbolic tensors. Write the loss in the graph, and K.gradients of it."
         )
-    outputs = list(compiled.network._graphed.outputs)
+    outputs = list(graph_of(compiled.network).outputs)
     predicted = [outputs[target.index] for target in compiled.targets]
     targets = [
         _input(f"{target.name}_target", _shape(target, tensor), dtype_name(tensor.dtype))

@@ -14,7 +14,8 @@ import torch
 
 from torchkeras.data.checks import standardize
 from torchkeras.engine.fit import runs
-from torchkeras.engine.fit.training import collected
+from torchkeras.engine.fit.training import collected, training_of
+from torchkeras.engine.graph.trace import is_connected
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
 from torchkeras.keras2 import old_seeds
 from torchkeras.keras2.data_tensors import STEPS, by_steps, with_values
@@ -132,11 +133,11 @@ class OldTraining(OfModel):
         for name in ("metrics", "weighted_metrics"):
             if given.get(name):
                 given[name] = converted(given[name])
-        _check_outputs(self.output_names if self._is_connected else [], given)
+        _check_outputs(self.output_names if is_connected(self) else [], given)
         if given.get("target_tensors") is not None:
-            names = self.output_names if self._is_connected else []
+            names = self.output_names if is_connected(self) else []
             given["target_tensors"] = _fed(given["target_tensors"], names)
-        if self._is_connected:
+        if is_connected(self):
             self._take_told()
         _compile(self, **given)
 
@@ -197,7 +198,7 @@ def _by_name(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
 
 def _by_parts(model: Any, method: Callable[..., Any]) -> Callable[[Any], list[Any]]:
     def run(ins: Any) -> list[Any]:
-        first, count = len(model.inputs), len(model._training.ready().targets)
+        first, count = len(model.inputs), len(training_of(model).ready().targets)
         parts = list(ins)
         x, y = parts[:first], parts[first : first + count]
         weights = parts[first + count : first + 2 * count]
@@ -266,7 +267,7 @@ def _on_data(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def taking(model: Any, /, *args: Any, **kwargs: Any) -> Any:
         given = {name: _dense(value) for name, value in _by_name(method, args, kwargs).items()}
-        if isinstance(given.get("sample_weight"), tuple) and model._is_connected and len(model.outputs) > 1:
+        if isinstance(given.get("sample_weight"), tuple) and is_connected(model) and len(model.outputs) > 1:
             raise TypeError(
                 f"{method.__name__}: the sample_weight of {len(model.outputs)} outputs must be a list or a dict; found "
                 "a tuple."
@@ -289,7 +290,7 @@ def _is_32(model: Any, method: str, given: Mapping[str, Any]) -> bool:
 
     It matters for stateful models, which refuse a number of samples that has a smaller last batch.
     """
-    if not (model._is_connected and model.stateful) or given.get("batch_size") or given.get(STEPS[method]):
+    if not (is_connected(model) and model.stateful) or given.get("batch_size") or given.get(STEPS[method]):
         return False
     x = given.get("x")
     arrays = list(x.values()) if isinstance(x, Mapping) else as_list(x)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import nn
 
@@ -17,9 +17,6 @@ from torchkeras.base.torch_tables import own_modules, own_parameters
 from torchkeras.engine.adapters.tracked import Tracked
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.errors import ArchitectureError
-
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.layer import Layer
 
 KEY = "ties"
 

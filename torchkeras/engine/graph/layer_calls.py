@@ -32,7 +32,6 @@ from torchkeras.engine.weights.weight_lists import CHANGES
 
 if TYPE_CHECKING:
     from torchkeras.engine.graph.codegen import GeneratedFunction, GeneratedFunctions, Variant
-    from torchkeras.engine.layer.layer import Layer
 
 
 class Way(Enum):

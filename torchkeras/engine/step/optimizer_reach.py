@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Set
 from functools import partial
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -23,9 +23,6 @@ from torchkeras.engine.adapters.tracked import Tracked, hidden
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN
-
-if TYPE_CHECKING:
-    from torchkeras.engine.layer.layer import Layer
 
 
 def check_reach(model: Any, parameters: Iterable[torch.Tensor], losses: Iterable[Any]) -> None:

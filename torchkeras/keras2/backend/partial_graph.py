@@ -33,7 +33,7 @@ class _WithMasks(GeneratedFunctions):
     """Functions to which an input that has a mask in the graph brings it."""
 
     def function(self, variant: Variant) -> Any:
-        has_mask = tuple(tensor._keras_mask is not None for tensor in self.network.inputs)
+        has_mask = tuple(tensor.keras_mask is not None for tensor in self.network.inputs)
         return super().function(variant._replace(masked=has_mask))
 
 

@@ -41,12 +41,12 @@ def is_keras_tensor(x: Any) -> bool:
         return False
     inputs, layers = trace.before(x)
     called = any(not isinstance(layer, Operation) for layer in layers)
-    return called or any(PLACEHOLDER not in vars(each._keras_history.layer) for each in inputs)
+    return called or any(PLACEHOLDER not in vars(each.keras_history.layer) for each in inputs)
 
 
 def is_placeholder(x: Any) -> bool:
     """Whether a symbolic tensor gets its values from outside: a placeholder or an Input."""
-    return isinstance(x, KerasTensor) and isinstance(x._keras_history.layer, InputLayer)
+    return isinstance(x, KerasTensor) and isinstance(x.keras_history.layer, InputLayer)
 
 
 def is_variable(x: Any) -> bool:

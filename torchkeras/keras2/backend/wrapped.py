@@ -26,23 +26,23 @@ def wrap(tensor: Any, name: str | None = None) -> KerasTensor:
     origin = tensor
     if isinstance(tensor, KerasTensor):
         origin = replace(symbolic.node_of(Activation("linear")(tensor)), outputs=made)
-        vars(tensor._keras_history.layer)[_STAND_IN] = made
-    vars(made._keras_history.layer)[_ORIGIN] = origin
+        vars(tensor.keras_history.layer)[_STAND_IN] = made
+    vars(made.keras_history.layer)[_ORIGIN] = origin
     return made
 
 
 def values_of(tensor: KerasTensor) -> Tensor | None:
     """The values that an Input stands for."""
-    found = vars(tensor._keras_history.layer).get(_ORIGIN)
+    found = vars(tensor.keras_history.layer).get(_ORIGIN)
     return found if isinstance(found, Tensor) else None
 
 
 def node_of(tensor: KerasTensor) -> Node:
     """The call that made a symbolic tensor; of an Input that stands for another, one that passes that on."""
-    found = vars(tensor._keras_history.layer).get(_ORIGIN)
+    found = vars(tensor.keras_history.layer).get(_ORIGIN)
     return found if isinstance(found, Node) else symbolic.node_of(tensor)
 
 
 def stand_in(tensor: KerasTensor) -> KerasTensor | None:
     """The Input that stands for a symbolic tensor, if there is one."""
-    return vars(tensor._keras_history.layer).get(_STAND_IN)
+    return vars(tensor.keras_history.layer).get(_STAND_IN)

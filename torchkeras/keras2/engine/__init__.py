@@ -25,7 +25,7 @@ Container = Model  # Keras 1's and early 2's name of a graph that is a layer
 
 def _collect_previous_mask(input_tensors: Any) -> Any:
     """The masks of tensors, None for one that has none; one for a single tensor."""
-    return unpacked([each._keras_mask if isinstance(each, KerasTensor) else None for each in as_list(input_tensors)])
+    return unpacked([each.keras_mask if isinstance(each, KerasTensor) else None for each in as_list(input_tensors)])
 
 
 def _collect_input_shape(input_tensors: Any) -> Any:

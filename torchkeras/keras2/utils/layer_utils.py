@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from torchkeras import layers, registry
-from torchkeras.engine.symbolic.tensor import KerasTensor
+from torchkeras.engine.symbolic.tensor import KerasTensor, calls_of
 from torchkeras.keras2.backend.wrapped import stand_in
 from torchkeras.keras2.utils.conv_utils import convert_kernel
 
@@ -79,12 +79,12 @@ def get_source_inputs(tensor: Any, layer: Any = None, node_index: int | None = N
     if not isinstance(tensor, KerasTensor):
         return tensor
     if layer is None:
-        layer, node_index, _ = tensor._keras_history
+        layer, node_index, _ = tensor.keras_history
     if (stood_for := stand_in(tensor)) is not None:
         return [stood_for]
     sources: list[KerasTensor] = []
     seen: set[int] = set()
-    pending = [layer._call_nodes[node_index or 0]]
+    pending = [calls_of(layer)[node_index or 0]]
     while pending:
         node = pending.pop()
         if id(node) in seen:
@@ -93,6 +93,6 @@ def get_source_inputs(tensor: Any, layer: Any = None, node_index: int | None = N
         if not node.input_tensors:
             sources += node.output_tensors
         sources += [made for each in node.input_tensors if (made := stand_in(each)) is not None]
-        history = [each._keras_history for each in node.input_tensors if stand_in(each) is None]
-        pending += [made_by._call_nodes[index] for made_by, index, _ in reversed(history)]
+        history = [each.keras_history for each in node.input_tensors if stand_in(each) is None]
+        pending += [calls_of(made_by)[index] for made_by, index, _ in reversed(history)]
     return sources
