@@ -11,6 +11,9 @@ import torch
 from torch import Tensor
 
 from torchkeras.base.arrays import as_numbers, as_tensor
+from torchkeras.base.extensions import replaceable_in
+
+replaceable_in(__name__, "_by_output")
 
 MODES = (None, "temporal")
 MOST = 10  # classes in an error

@@ -153,6 +153,12 @@ def options_of(layer: "Layer | type[Layer]") -> Mapping[str, Option]:
     return layer._options
 
 
+def replace_rule(cls: "type[Layer]", name: str, rule: Rule) -> None:
+    """Read an option of a class, and of classes that are made from it later, by another rule."""
+    options: Any = options_of(cls)
+    options[name] = replace(options[name], rule=rule)
+
+
 def signature(options: Mapping[str, Option], rest: str) -> inspect.Signature:
     """The signature that `help` shows: the options in order, then `**rest`."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD

@@ -15,6 +15,7 @@ import torch
 from torch import nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
+from torchkeras.base.extensions import replaceable
 from torchkeras.base.tracing import is_compiling
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def note(made: Any) -> None:
         CODE.made = (*CODE.made, made)
 
 
+@replaceable("note", "check")
 class Made:
     """What to do with layers and modules that code has made; `keras2` replaces both functions for old scripts.
 

@@ -16,7 +16,10 @@ from torch import Tensor
 
 from torchkeras import config, registry
 from torchkeras.base.arrays import as_numbers
+from torchkeras.base.extensions import replaceable_in
 from torchkeras.base.rules import ABOVE_0, AT_LEAST_0, FINITE, Checked, integer, optional, read, word
+
+replaceable_in(__name__, "_call_initializer", "_generator")
 
 Device = torch.device | str | None
 SEED = optional(integer())

@@ -6,6 +6,7 @@ import warnings
 from functools import wraps
 from typing import Any
 
+from torchkeras.base import extensions
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.layers import LSTM, Conv2DTranspose, ConvLSTM2D
 
@@ -34,4 +35,4 @@ def _warn(layer: Any, argument: str, instead: str) -> None:
 
 def extend() -> None:
     """Let layers ignore these arguments."""
-    Layer.__init__ = make  # type: ignore[method-assign]
+    extensions.extend(Layer, __init__=make)

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchkeras.base import extensions
 from torchkeras.layers.normalization import BatchNormalization
 from torchkeras.world.one_process import CURRENT
 
@@ -25,8 +26,7 @@ _moving = BatchNormalization._moving
 
 def extend() -> None:
     """Let batch normalizations correct the first steps."""
-    BatchNormalization._make_modules = make_modules  # type: ignore[method-assign]
-    BatchNormalization._moving, BatchNormalization._normalize = moving, normalize  # type: ignore[method-assign]
+    extensions.extend(BatchNormalization, _make_modules=make_modules, _moving=moving, _normalize=normalize)
 
 
 @wraps(_make_modules)

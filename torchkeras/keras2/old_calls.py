@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchkeras.base import extensions
 from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.layer import Layer
@@ -140,8 +141,6 @@ def _as_constant(inputs: Any, value: Any) -> Any:
 
 def extend() -> None:
     """Let the layers take symbolic tensors there."""
-    Layer.call, Layer.__call__ = call, called  # type: ignore[method-assign]
-    Layer.compute_output_shape = compute_output_shape  # type: ignore[method-assign]
-    TimeDistributed.compute_mask = mask_of_steps  # type: ignore[method-assign]
-    TimeDistributed._input_map = property(input_map)  # type: ignore[attr-defined]
-    Recurrent.get_initial_state, Recurrent.__call__ = begin, called_with_states  # type: ignore[method-assign]
+    extensions.extend(Layer, call=call, __call__=called, compute_output_shape=compute_output_shape)
+    extensions.extend(TimeDistributed, compute_mask=mask_of_steps, _input_map=property(input_map))
+    extensions.extend(Recurrent, get_initial_state=begin, __call__=called_with_states)

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from torchkeras.base import extensions
 from torchkeras.data import sample_weights
 
 _by_output = sample_weights._by_output
@@ -13,7 +14,7 @@ _by_output = sample_weights._by_output
 
 def extend() -> None:
     """Let them be ignored, with a warning."""
-    sample_weights._by_output = by_output
+    extensions.extend(sample_weights, _by_output=by_output)
 
 
 def by_output(given: Any, names: Sequence[str], option: str) -> list[Any]:

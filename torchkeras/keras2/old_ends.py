@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from torchkeras.base import extensions
 from torchkeras.engine.graph.trace import Graph, is_connected
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
@@ -89,6 +90,5 @@ def layers_of_sequential(model: Any) -> list[Layer]:
 
 def extend() -> None:
     """Add the names to models."""
-    for name in ("inputs", "_set_inputs", "outputs", "layers"):
-        setattr(Model, name, vars(Ends)[name])
-    Sequential.layers = property(layers_of_sequential)  # type: ignore[method-assign,assignment]
+    extensions.extend(Model, **{name: vars(Ends)[name] for name in ("inputs", "_set_inputs", "outputs", "layers")})
+    extensions.extend(Sequential, layers=property(layers_of_sequential))

@@ -12,6 +12,7 @@ from reprlib import repr as shortened
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
+from torchkeras.base import extensions
 from torchkeras.base.python import EMPTY, loads, used_by
 from torchkeras.engine.layer.changed_options import keep_option
 from torchkeras.engine.layer.layer import Layer
@@ -24,7 +25,7 @@ _build = Layer.build
 
 def extend() -> None:
     """Let layers keep their functions as they are when their weights are made."""
-    Layer.build = build  # type: ignore[method-assign]
+    extensions.extend(Layer, build=build)
 
 
 @wraps(_build)

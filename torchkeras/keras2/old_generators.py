@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from torchkeras.base import extensions
 from torchkeras.base.rules import integer, read
 from torchkeras.data.sources.ordered import in_threads
 from torchkeras.legacy.names import KEYWORDS, REFUSED
@@ -128,6 +129,5 @@ def _in_numpy(evaluate: Callable[..., Any]) -> Callable[..., Any]:
 
 def extend() -> None:
     """Let models count samples where a script does."""
-    for method in COUNTS:
-        setattr(Model, method, _counting(method))
-    Model.evaluate = _in_numpy(Model.evaluate)  # type: ignore[method-assign]
+    extensions.extend(Model, **{method: _counting(method) for method in COUNTS})
+    extensions.extend(Model, evaluate=_in_numpy(Model.evaluate))

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import torch
 
+from torchkeras.base import extensions
 from torchkeras.base.naming import unique_name
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.network import Network
@@ -183,16 +184,16 @@ def _of_input(layer: Any) -> list[Node]:
 
 def extend() -> None:
     """Add the names to `Model`, and what Keras's nodes have to `Node`."""
-    for name in NAMES:
-        setattr(Model, name, vars(OldGraph)[name])
-    models: Any = Sequential
-    models.model = property(lambda model: model)  # Keras 1 kept the model of a Sequential there
-    InputLayer._inbound_nodes = _of_input  # type: ignore[method-assign,assignment]
-    nodes: Any = Node
-    nodes.outbound_layer = property(lambda node: node.layer)
-    nodes.input_masks = property(lambda node: [mask_of(tensor) for tensor in node.input_tensors])
-    nodes.output_masks = property(lambda node: [mask_of(tensor) for tensor in node.output_tensors])
-    nodes.get_config = _config_of_node
+    extensions.extend(Model, **{name: vars(OldGraph)[name] for name in NAMES})
+    extensions.extend(Sequential, model=property(lambda model: model))  # Keras 1 kept the model of a Sequential there
+    extensions.extend(InputLayer, _inbound_nodes=_of_input)
+    extensions.extend(
+        Node,
+        outbound_layer=property(lambda node: node.layer),
+        input_masks=property(lambda node: [mask_of(tensor) for tensor in node.input_tensors]),
+        output_masks=property(lambda node: [mask_of(tensor) for tensor in node.output_tensors]),
+        get_config=_config_of_node,
+    )
 
 
 _masks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()

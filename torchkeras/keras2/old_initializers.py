@@ -6,6 +6,7 @@ import inspect
 from functools import partial
 from typing import Any
 
+from torchkeras.base import extensions
 from torchkeras.initializers import distributions as core
 
 _call = core._call_initializer
@@ -13,7 +14,7 @@ _call = core._call_initializer
 
 def extend() -> None:
     """Let weights begin with what `lambda shape, name: ...` gives."""
-    core._call_initializer = _with_name
+    extensions.extend(core, _call_initializer=_with_name)
 
 
 def _with_name(initializer: Any, *given: Any) -> Any:

@@ -12,7 +12,7 @@ from reprlib import repr as shortened
 from types import FunctionType
 from typing import Any
 
-from torchkeras.base import bytecode
+from torchkeras.base import bytecode, extensions
 from torchkeras.errors import ArchitectureError
 from torchkeras.keras2.old_functions import PLAIN, different, original, variables_of, with_variables_of_now
 from torchkeras.keras2.old_values import taking_values
@@ -25,9 +25,8 @@ _get_config, _get_state, _set_state = Lambda.get_config, Lambda.__getstate__, La
 
 def extend() -> None:
     """Let the configs and pickles of Lambdas have functions as bytecode."""
-    Lambda.get_config = _with_bytecode  # type: ignore[method-assign]
-    Lambda.__getstate__, Lambda.__setstate__ = _state, _restore  # type: ignore[method-assign]
-    Lambda.forward = taking_values(Lambda.forward)  # type: ignore[method-assign]
+    extensions.extend(Lambda, get_config=_with_bytecode, forward=taking_values(Lambda.forward))
+    extensions.extend(Lambda, __getstate__=_state, __setstate__=_restore)
 
 
 @dataclass

@@ -15,12 +15,13 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from torchkeras.base import extensions
 from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.rules import BELOW_1, is_number
 from torchkeras.base.torch_tables import own_buffers, own_parameters
 from torchkeras.engine.building.building import check_inputs, free_path
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.options import options_of
+from torchkeras.engine.options import options_of, replace_rule
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list
 from torchkeras.engine.users_code import is_users_layer
 from torchkeras.engine.weights.weight import Variable, own_variables
@@ -217,14 +218,13 @@ def _fits(layer: Any, input_shape: Any) -> None:
 
 def extend() -> None:
     """Add the names to `Layer`; let `Dropout` take any rate, and a cropping leave nothing."""
-    Cropping._make_modules = _fits  # type: ignore[method-assign]
-    option = options_of(Dropout)["rate"]
-    options_of(Dropout)["rate"] = replace(option, rule=replace(option.rule, convert=_rate, holds=None))
-    Layer.__init_subclass__ = classmethod(OldLayer.__init_subclass__.__func__)  # type: ignore
-    for name in NAMES:
-        own = name in vars(Layer) or name in REPLACED
-        if own or not hasattr(Layer, name):
-            setattr(Layer, name, vars(OldLayer)[name])
+    extensions.extend(Cropping, _make_modules=_fits)
+    rate = options_of(Dropout)["rate"].rule
+    replace_rule(Dropout, "rate", replace(rate, convert=_rate, holds=None))
+    declare: Any = OldLayer.__init_subclass__
+    extensions.extend(Layer, __init_subclass__=classmethod(declare.__func__))
+    own = [name for name in NAMES if name in vars(Layer) or name in REPLACED or not hasattr(Layer, name)]
+    extensions.extend(Layer, **{name: vars(OldLayer)[name] for name in own})
 
 
 def _assigning(call: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from torchkeras.base import extensions
 from torchkeras.engine.layer.added_losses import losses_of_call
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import as_list, calls_of
@@ -116,7 +117,7 @@ class Cell:
 
 def extend() -> None:
     """Add the names to `Layer` and to the recurrent layers."""
-    for name in ("updates", "losses", "get_updates_for", "get_losses_for"):
-        setattr(Layer, name, vars(ListedOfLayer)[name])
+    names = ("updates", "losses", "get_updates_for", "get_losses_for")
+    extensions.extend(Layer, **{name: vars(ListedOfLayer)[name] for name in names})
     for kind in (SimpleRNN, GRU, LSTM, ConvLSTM2D):
-        kind.cell = property(Cell)  # type: ignore[attr-defined]
+        extensions.extend(kind, cell=property(Cell))

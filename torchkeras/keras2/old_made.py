@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchkeras.base import extensions
 from torchkeras.engine import users_code
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.users_code import CODE, note
@@ -63,6 +64,6 @@ def _variable_of_code(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def extend() -> None:
     """Let code make layers and variables."""
-    users_code.Made.note, users_code.Made.check = staticmethod(note_layer), staticmethod(check)
+    extensions.extend(users_code.Made, note=staticmethod(note_layer), check=staticmethod(check))
     for name in ("random_uniform_variable", "random_normal_variable", "variable"):
         setattr(K, name, _variable_of_code(getattr(K, name)))

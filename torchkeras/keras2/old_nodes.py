@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from torchkeras.base import extensions
 from torchkeras.engine.layer.call import attach
 from torchkeras.engine.shapes.output_shapes import overrides
 from torchkeras.engine.symbolic.tensor import History, Node, as_list, calls_of, unpacked
@@ -38,4 +39,4 @@ def add_inbound_node(
 
 def extend() -> None:
     """Add it to `Layer`."""
-    Layer._add_inbound_node = add_inbound_node  # type: ignore[attr-defined]
+    extensions.extend(Layer, _add_inbound_node=add_inbound_node)

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchkeras.base import extensions
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.keras2 import backend as K
 from torchkeras.keras2.backend import assignments, remembered
@@ -183,8 +184,7 @@ def extend() -> None:
 
     As in Keras 2, a script may keep attributes of its own on any optimizer.
     """
-    Optimizer._check_name = lambda self, name: None  # type: ignore[method-assign]
-    Optimizer.get_updates = get_updates  # type: ignore[attr-defined]
-    Optimizer.initial_decay = property(lambda self: float(self.decay))  # type: ignore[attr-defined]
-    Optimizer.__post_init__, Optimizer._set_option = _finish_settable, _set_settable  # type: ignore[method-assign]
-    Optimizer.__init_subclass__ = classmethod(OldOptimizer.__init_subclass__.__func__)  # type: ignore
+    extensions.extend(Optimizer, _check_name=lambda self, name: None, _set_option=_set_settable)
+    extensions.extend(Optimizer, get_updates=get_updates, initial_decay=property(lambda self: float(self.decay)))
+    declare: Any = OldOptimizer.__init_subclass__
+    extensions.extend(Optimizer, __post_init__=_finish_settable, __init_subclass__=classmethod(declare.__func__))

@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
+from torchkeras.base import extensions
 from torchkeras.base.nested import leaves
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import graph_of, is_connected
@@ -104,6 +105,6 @@ def set_learning_phase(value: int) -> None:
 def extend() -> None:
     """Add the names; scripts may set whether something uses the phase."""
     K.__dict__.update(set_learning_phase=set_learning_phase)
-    Model.get_config = wraps(_get_config)(get_config)  # type: ignore[method-assign]
-    KerasTensor._uses_learning_phase = property(of_tensor, _told.__setitem__)  # type: ignore[attr-defined]
-    Layer.uses_learning_phase = property(of_layer, _told.__setitem__)  # type: ignore[attr-defined]
+    extensions.extend(Model, get_config=wraps(_get_config)(get_config))
+    extensions.extend(KerasTensor, _uses_learning_phase=property(of_tensor, _told.__setitem__))
+    extensions.extend(Layer, uses_learning_phase=property(of_layer, _told.__setitem__))

@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
+from torchkeras.base import extensions
 from torchkeras.base.python import installed
 from torchkeras.engine.step import output_loss
 from torchkeras.keras2.old_values import taking_values
@@ -18,7 +19,7 @@ _scores_of = output_loss.scores_of
 
 def extend() -> None:
     """Let the functions of losses and metrics take them."""
-    output_loss.scores_of = scores_of
+    extensions.extend(output_loss, scores_of=scores_of)
 
 
 def scores_of(function: Any, true: Tensor, predicted: Tensor, by_feature: bool = False) -> Tensor:

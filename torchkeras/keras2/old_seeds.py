@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from torchkeras.base import extensions
 from torchkeras.initializers import distributions as initializers
 from torchkeras.layers.noise import Noise
 
@@ -15,7 +16,7 @@ _generator = initializers._generator
 
 def extend() -> None:
     """Draw what has no seed of its own by one that NumPy's global state gives."""
-    initializers._generator = _of_numpy
+    extensions.extend(initializers, _generator=_of_numpy)
 
 
 def _of_numpy(initializer: Any, device: torch.device) -> torch.Generator | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchkeras.base import extensions
 from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.keras2 import backend as K
 from torchkeras.keras2.old_values import steps_back
@@ -38,9 +39,8 @@ def part(tensor: Any, key: Any) -> Any:
 
 def extend() -> None:
     """Let a symbolic tensor equal itself alone, as in Keras 2: `tensor in tensors`, `tensors.index(tensor)`."""
-    KerasTensor.__eq__, KerasTensor.__ne__ = object.__eq__, object.__ne__  # type: ignore[method-assign]
+    extensions.extend(KerasTensor, __eq__=object.__eq__, __ne__=object.__ne__)
     if "__len__" in vars(KerasTensor):
         del KerasTensor.__len__  # scripts ask `hasattr(tensor, "__len__")` for a list
-    KerasTensor.__getitem__ = part  # type: ignore[method-assign]
-    KerasTensor.get_shape, KerasTensor.set_shape = get_shape, set_shape  # type: ignore[attr-defined]
-    KerasTensor._keras_shape = property(lambda self: self.shape, set_shape)  # type: ignore[assignment]
+    extensions.extend(KerasTensor, __getitem__=part, get_shape=get_shape, set_shape=set_shape)
+    extensions.extend(KerasTensor, _keras_shape=property(lambda self: self.shape, set_shape))

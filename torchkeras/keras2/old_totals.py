@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
+from torchkeras.base import extensions
 from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.naming import unique_name
 from torchkeras.data.target_kinds import CLASSES, SOME_CLASSES
@@ -188,8 +189,6 @@ def get_gradients(optimizer: Any, loss: KerasTensor, params: Any) -> list[KerasT
 
 def extend() -> None:
     """Add the attributes to `Model`, and `get_gradients` to optimizers."""
-    Optimizer.get_gradients = get_gradients  # type: ignore[attr-defined]
-    Model.compile = _forgetting(Model.compile)  # type: ignore[method-assign]
-    for name, value in vars(OldTotals).items():
-        if not name.startswith("__"):
-            setattr(Model, name, value)
+    extensions.extend(Optimizer, get_gradients=get_gradients)
+    extensions.extend(Model, compile=_forgetting(Model.compile))
+    extensions.extend(Model, **{name: value for name, value in vars(OldTotals).items() if not name.startswith("__")})

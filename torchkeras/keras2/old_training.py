@@ -12,6 +12,7 @@ import h5py
 import numpy as np
 import torch
 
+from torchkeras.base import extensions
 from torchkeras.data.checks import standardize
 from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.training import collected, training_of
@@ -175,12 +176,10 @@ def extend() -> None:
     for name, value in vars(OldTraining).items():
         if not name.startswith("__"):
             given = getattr(Model, name, None)  # whose arguments stay those that `inspect` finds
-            setattr(Model, name, wraps(given)(value) if callable(given) else value)
-    for name in ON_DATA:
-        setattr(Model, name, _on_data(getattr(Model, name)))
-    for name in GENERATORS:
-        setattr(Model, name, _taking_processes(getattr(Model, name)))
-    runs.may_wait = _may_wait_in_training
+            extensions.extend(Model, **{name: wraps(given)(value) if callable(given) else value})
+    extensions.extend(Model, **{name: _on_data(getattr(Model, name)) for name in ON_DATA})
+    extensions.extend(Model, **{name: _taking_processes(getattr(Model, name)) for name in GENERATORS})
+    extensions.extend(runs, may_wait=_may_wait_in_training)
 
 
 def _may_wait_in_training(model: Any, source: Any, hooks: Any, kind: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from torchkeras.base import extensions
 from torchkeras.engine.users_code import CODE
 from torchkeras.engine.weights.expressions import expression_of, recorded
 from torchkeras.engine.weights.weight import Weight
@@ -69,4 +70,4 @@ def extend() -> None:
             setattr(K, name, giving_values(function))
     K.constant = giving_values(K.constant)  # type: ignore[assignment]
     K.variable = _variable(K.variable)  # type: ignore[assignment]
-    Weight.__get__ = get  # type: ignore[method-assign]
+    extensions.extend(Weight, __get__=get)

@@ -12,6 +12,7 @@ from torch import nn
 
 from torchkeras import registry
 from torchkeras.base import bytecode
+from torchkeras.base.extensions import replaceable
 from torchkeras.base.rules import Rule, optional, rule
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
@@ -51,6 +52,7 @@ def _read_callable(value: Any) -> Any:
     return value
 
 
+@replaceable("get_config", "forward", "__getstate__", "__setstate__")
 class Lambda(Layer):
     """`function(x, **arguments)`, with the axes in Keras's order.
 

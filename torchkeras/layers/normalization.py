@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import torch
 from torch import Tensor, nn
 
+from torchkeras.base.extensions import replaceable
 from torchkeras.base.rules import is_integer, one_of, rule
 from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.facts import Facts
@@ -110,6 +111,7 @@ class Channelwise(Normalizing, abstract=True):
         return self._known_size(input_shape, self.axis)
 
 
+@replaceable("_make_modules", "_moving", "_normalize")
 class BatchNormalization(Channelwise):
     """`gamma * (x - mean) / sqrt(variance + epsilon) + beta`, with one of each for every index of `axis`.
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import torch
 from torch import Tensor
 
+from torchkeras.base.extensions import replaceable
 from torchkeras.base.fixed_lists import CarriedStates
 from torchkeras.base.rules import one_of
 from torchkeras.base.tracing import exporting
@@ -31,6 +32,7 @@ Walk = tuple[Callable[[Tensor], Tensor], StepFunction]
 WRITTEN_OUT = 16  # up to so many steps stand one after another in an exported program: any runtime knows the operations
 
 
+@replaceable("get_initial_state", "__call__")
 class Recurrent(Layer, abstract=True):
     """`output[t], states = step(x[t], states)` along time: the base of all recurrent layers.
 

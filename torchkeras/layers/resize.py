@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 import torch
 import torch.nn.functional as F
 
+from torchkeras.base.extensions import replaceable
 from torchkeras.base.rules import Rule, is_integer, one_of, sizes
 from torchkeras.engine.options import NEWER, DataFormat, Sizes
 from torchkeras.layers.spatial import Spatial, torch_padding
@@ -59,6 +60,7 @@ AxisPairs = Annotated[
 ]
 
 
+@replaceable("_make_modules")
 class Cropping(Spatial, abstract=True):
     """The input without the values at the ends of each spatial axis.
 

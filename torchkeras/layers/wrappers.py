@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import initializers, registry
+from torchkeras.base.extensions import replaceable
 from torchkeras.base.rules import Rule, integer
 from torchkeras.engine.facts import Facts, facts_of
 from torchkeras.engine.layer.layer import Layer
@@ -96,6 +97,7 @@ class Wrapper(Layer, abstract=True):
         return [variable for layer in self.inner_layers for variable in ordered_weights(layer)]
 
 
+@replaceable("compute_mask")
 class TimeDistributed(Wrapper):
     """`output[:, t] = layer(x[:, t])`, in one call: the time steps are folded into the batch.
 

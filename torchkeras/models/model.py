@@ -18,6 +18,7 @@ from torchkeras import registry
 from torchkeras.base import fixed_lists
 from torchkeras.base.annexes import annex
 from torchkeras.base.dtypes import policy_of
+from torchkeras.base.extensions import replaceable
 from torchkeras.base.fixed_lists import Layers, Losses, OutputNames
 from torchkeras.base.naming import name_methods
 from torchkeras.base.nested import leaves, put_together
@@ -126,6 +127,11 @@ class MissingOption:
 # --- the model --------------------------------------------------------------------------------------------------------
 
 
+@replaceable(
+    *("compile", "fit", "evaluate", "predict", "fit_generator", "evaluate_generator", "predict_generator"),
+    *("train_on_batch", "test_on_batch", "predict_on_batch", "compute_mask", "get_config", "save", "summary"),
+    *("add_loss", "losses", "metrics_names", "inputs", "outputs", "layers"),
+)
 class Model(Network):
     """A model between symbolic inputs and outputs: `Model(inputs, outputs)`.
 

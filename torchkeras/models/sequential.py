@@ -9,6 +9,7 @@ from torch import nn
 
 from torchkeras import registry
 from torchkeras.base.dtypes import DTypePolicy, policy_of
+from torchkeras.base.extensions import replaceable
 from torchkeras.base.fixed_lists import Layers
 from torchkeras.engine.building.building import building_alone
 from torchkeras.engine.dtypes import take_policy
@@ -26,6 +27,7 @@ from torchkeras.models.model import Model, trainable_as, with_trainable
 from torchkeras.saving.graph_config import layer_config
 
 
+@replaceable("layers")
 class Sequential(Model):
     """Layers one after another: `Sequential([Dense(8, input_shape=(4,)), Dense(1)])`.
 

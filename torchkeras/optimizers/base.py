@@ -23,6 +23,7 @@ from torch import Tensor
 
 from torchkeras import config, registry
 from torchkeras.base import docstrings
+from torchkeras.base.extensions import replaceable
 from torchkeras.base.keras_axes import IN_ORDER, Arrangement
 from torchkeras.base.python import lazy_property
 from torchkeras.base.rules import (
@@ -132,6 +133,7 @@ GIVEN: dict[str, Rule] = {"learning_rate": optional(RATE), "global_clipnorm": RU
 REGROUPING = ("lr_multipliers", "no_weight_decay", "exclude_layers", "exclude_embeddings")
 
 
+@replaceable("__post_init__", "__init_subclass__", "_check_name", "_set_option")
 @dataclass(eq=False, kw_only=True)
 class Optimizer(ByHand, State):
     """The base class; a subclass declares its options as dataclass fields and defines `update_step`.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from torchkeras.base.extensions import replaceable_in
 from torchkeras.base.rules import is_integer
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logs import Logs
@@ -25,6 +26,8 @@ from torchkeras.engine.step.step import BatchStep, CompiledModel, constrain
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
     from torchkeras.models.model import Model
+
+replaceable_in(__name__, "may_wait")
 
 Numbers = dict[str, torch.Tensor]  # device scalars by name
 

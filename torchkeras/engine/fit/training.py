@@ -486,11 +486,8 @@ def _users_scores(targets: list[Target]) -> list[Any]:
 
 def _adds_to_graph(model: nn.Module) -> bool:
     """Whether `add_loss` or `add_metric` of a model, or of one inside it, was given symbolic tensors."""
-    for module in model.modules():
-        inside = vars(module).get("_training")
-        if inside is not None and (inside.added.losses or inside.added.metrics):
-            return True
-    return False
+    trainings = [vars(module).get("_training") for module in model.modules()]
+    return any(each.added.losses or each.added.metrics for each in trainings if each is not None)
 
 
 def _check_names(targets: list[Target], added: AddedToGraph) -> None:

@@ -9,6 +9,7 @@ import torch
 
 from torchkeras import config
 from torchkeras.base.dtypes import dtype_of
+from torchkeras.base.extensions import replaceable
 from torchkeras.base.naming import unique_name
 from torchkeras.base.rules import is_integer
 from torchkeras.engine.facts import Facts
@@ -20,6 +21,7 @@ from torchkeras.legacy.arguments import old_names
 KerasTensor.apply_function = staticmethod(apply)
 
 
+@replaceable("_inbound_nodes")
 class InputLayer(Layer):
     """The layer of an `Input`: its one output is a symbolic tensor.
 

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from torchkeras import config, registry
 from torchkeras.base import docstrings
 from torchkeras.base.dtypes import DTypePolicy, dtype_name, dtype_of, policy_of
+from torchkeras.base.extensions import replaceable
 from torchkeras.base.fixed_lists import Weights
 from torchkeras.base.naming import name_methods, snake_case, unique_name
 from torchkeras.base.nested import tensors_in
@@ -78,6 +79,10 @@ from torchkeras.legacy.arguments import layer_arguments
 _signature = lru_cache(inspect.signature)  # of a `forward`, which many classes inherit
 
 
+@replaceable(
+    *("__init__", "__init_subclass__", "__setattr__", "__call__", "call", "build", "compute_output_shape"),
+    *("add_weight", "add_loss", "trainable_weights", "non_trainable_weights"),
+)
 class Layer(BaseLayer):
     """The base of all layers: a module of torch that makes its weights at its first call.
 

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from torchkeras import losses, metrics
+from torchkeras.base.extensions import replaceable_in
 from torchkeras.base.python import lazy_property
 from torchkeras.data.target_kinds import (
     AS_GIVEN,
@@ -35,6 +36,8 @@ from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse
 from torchkeras.losses.loss import function_of
 from torchkeras.losses.shared import ELEMENTWISE, MIXING, check_scores, divide_no_nan, like
 from torchkeras.world.one_process import CURRENT
+
+replaceable_in(__name__, "scores_of")
 
 # --- means over samples: the value for a batch follows from the values for its parts ----------------------------------
 

@@ -17,6 +17,7 @@ import torch
 
 from torchkeras import config
 from torchkeras.base.dtypes import dtype_name
+from torchkeras.base.extensions import replaceable
 from torchkeras.base.nested import Symbolic, leaves
 from torchkeras.engine.adapters import einops_backend
 from torchkeras.engine.symbolic.unknown_sizes import SymbolicSize
@@ -48,6 +49,7 @@ def _another_name(name: str) -> Any:
     )
 
 
+@replaceable("__eq__", "__ne__", "__getitem__", "_keras_shape")
 class KerasTensor(Symbolic):
     """A symbolic tensor: a shape and a type, without values. `Input` and calls of layers make them.
 

@@ -24,6 +24,7 @@ from torch.utils._pytree import tree_map_only
 
 from torchkeras import initializers
 from torchkeras.base.arrays import as_numbers, as_tensor, to_numpy
+from torchkeras.base.extensions import replaceable
 from torchkeras.base.keras_axes import IN_ORDER, Arrangement
 from torchkeras.base.tracing import traced
 from torchkeras.engine.base_layer import AnyLayer
@@ -39,6 +40,7 @@ NO_MEMORY = (
 )
 
 
+@replaceable("__get__")
 class Weight:
     """The declaration of one weight of a layer class.
 
