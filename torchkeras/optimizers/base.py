@@ -8,6 +8,9 @@ An option that Keras 2.2.4 does not have is declared as `newer`: `momentum: floa
 when it is not at its default, so that Keras 2.2.4 reads our files.
 """
 
+# pyright: reportPrivateImportUsage=false
+# torch names its kernels over lists with an underscore; its own optimizers call the same.
+
 from __future__ import annotations
 
 import math
@@ -124,10 +127,6 @@ GIVEN: dict[str, Rule] = {"learning_rate": optional(RATE), "global_clipnorm": RU
 
 
 # --- the base ---------------------------------------------------------------------------------------------------------
-
-
-# pyright: reportPrivateImportUsage=false
-# torch names its kernels over lists with an underscore; its own optimizers call the same.
 
 
 REGROUPING = ("lr_multipliers", "no_weight_decay", "exclude_layers", "exclude_embeddings")
@@ -508,10 +507,6 @@ for _name, _followed in (("learning_rate", "lr"), ("global_clipnorm", "clipnorm"
 
 
 # --- fused kernels of torch -------------------------------------------------------------------------------------------
-
-
-# pyright: reportPrivateImportUsage=false
-# torch names its kernels over lists with an underscore; its own optimizers call the same.
 
 
 fused_sgd: Callable[..., None] = partial(

@@ -1,5 +1,8 @@
 """What a run collects on the device: the sums of losses and metrics, and the predictions of many batches."""
 
+# pyright: reportPrivateImportUsage=false
+# torch names its kernels over lists with an underscore; its own optimizers call the same.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,10 +19,6 @@ from torchkeras.engine.step.nonfinite import Guard
 from torchkeras.engine.step.output_metric import as_reported
 from torchkeras.engine.step.step import BatchStep
 from torchkeras.metrics import Metric
-
-# pyright: reportPrivateImportUsage=false
-# torch names its kernels over lists with an underscore; its own optimizers call the same.
-
 
 Numbers = Mapping[str, torch.Tensor]  # device scalars by name
 Done = Sequence[tuple[Numbers, int]]  # the numbers and the size of some batches

@@ -3,6 +3,9 @@
 HDF5 has no checksum of such an address.
 """
 
+# pyright: reportAttributeAccessIssue=false
+# h5py's compiled modules have no types.
+
 from __future__ import annotations
 
 import re
@@ -171,10 +174,6 @@ def _require(holds: bool, what: str, at: int) -> None:
 
 
 # --- arrays -----------------------------------------------------------------------------------------------------------
-
-
-# pyright: reportAttributeAccessIssue=false
-# h5py's compiled modules have no types.
 
 
 SEARCHED = 1 << 16  # bytes that are compared with 0, or searched, at once

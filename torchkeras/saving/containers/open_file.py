@@ -3,6 +3,9 @@
 Errors call a temporary copy by the name that the user gave.
 """
 
+# pyright: reportAttributeAccessIssue=false
+# h5py's compiled modules have no types.
+
 from __future__ import annotations
 
 import os
@@ -14,10 +17,6 @@ from pathlib import Path
 import h5py
 
 from torchkeras.errors import UnreadableFileError
-
-# pyright: reportAttributeAccessIssue=false
-# h5py's compiled modules have no types.
-
 
 _shown: dict[str, str] = {}
 

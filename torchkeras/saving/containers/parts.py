@@ -5,6 +5,9 @@ is only read keep what HDF5 has answered: h5py makes an object for most answers,
 twenty-four, now five.
 """
 
+# pyright: reportAttributeAccessIssue=false
+# h5py's compiled modules have no types.
+
 from __future__ import annotations
 
 import io
@@ -147,10 +150,6 @@ def _times(matrix: Matrix, checksum: int) -> int:
 
 
 # --- groups and datasets ----------------------------------------------------------------------------------------------
-
-
-# pyright: reportAttributeAccessIssue=false
-# h5py's compiled modules have no types.
 
 
 class Group(h5py.Group):
