@@ -43,10 +43,6 @@ class LossRules:
 NO_RULES = LossRules()
 
 
-def _no_entries(config: Any, known: Known) -> list[str]:
-    return []
-
-
 @dataclass(frozen=True, eq=False)
 class Dialect:
     """The form in which one version of Keras writes configs.
@@ -54,7 +50,7 @@ class Dialect:
     `version(major, minor, tf)`: whether that version writes it; `tf` if it calls itself tf.keras. `marks`: whether a
     dictionary is one that this dialect has and others have not, except those whose forms it writes `besides`.
     `modern_config(config, known)`: today's config of a model. `doubts(config, known)`: what a config leaves open,
-    as sentences for a warning. `classes`: whether names of losses and metrics mean classes; then `metrics_by_output`,
+    as sentences for a warning; None where it leaves nothing open. `classes`: whether names of losses and metrics mean classes; then `metrics_by_output`,
     whether a list of metrics has one for each of several outputs, and `names_outputs`, whether each of several outputs
     of a layer has a name of its own, with which that of a metric begins. `rules(source)`: how the
     writer of a compiled model computed losses.
@@ -64,7 +60,7 @@ class Dialect:
     version: Callable[[int, int, bool], bool]
     marks: Callable[[Mapping[str, Any]], bool]
     modern_config: Callable[[Any, Known], Any]
-    doubts: Callable[[Any, Known], list[str]] = _no_entries
+    doubts: Callable[[Any, Known], list[str]] | None = None
     besides: tuple[str, ...] = ()
     classes: bool = False
     metrics_by_output: bool = False

@@ -155,10 +155,7 @@ def of_source(
     """
     found = dialect_of(source)
     config = _as_read(source.config, found, custom_objects, lambdas, source.version)
-    known = Known(source, backend, data_format, custom_objects)
-    with building():
-        made = found.modern_config(config, known)
-        doubts = found.doubts(config, known)
+    made, doubts = _translated(found, config, Known(source, backend, data_format, custom_objects))
     for doubt in doubts:
         warnings.warn(f"{source.name}: {doubt}", stacklevel=6)
     return made
@@ -174,13 +171,17 @@ def of_config(
     """The same for an architecture alone, from JSON or YAML."""
     found = _checked(config, version, backend)
     config = _as_read(config, found, custom_objects, lambdas, version)
-    known = Known(None, backend, None, custom_objects)
-    with building():
-        made = found.modern_config(config, known)
-        doubts = found.doubts(config, known)
+    made, doubts = _translated(found, config, Known(None, backend, None, custom_objects))
     for doubt in doubts:
         warnings.warn(doubt, stacklevel=4)
     return made
+
+
+def _translated(found: Dialect, config: Any, known: Known) -> tuple[Any, list[str]]:
+    """Today's config of a model, and what the config of the dialect leaves open."""
+    with building():
+        made = found.modern_config(config, known)
+        return made, [] if found.doubts is None else found.doubts(config, known)
 
 
 def _as_read(config: Any, found: Dialect, custom_objects: Custom, lambdas: str, version: str | None) -> Any:
