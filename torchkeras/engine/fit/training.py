@@ -472,10 +472,8 @@ def _targets(training: Training) -> tuple[Network, Graph, list[Target], Scores]:
         network = trained_network(training, network, scores)
         graph = network._graphed
         theirs = _users_scores(targets)
-    if theirs:
-        refuse_frozen(
-            "compile", {name_of(each): each for each in theirs}
-        )  # what holds a value computed from weights that have changed since
+    if theirs:  # one may hold a value that was computed from weights, which have changed since
+        refuse_frozen("compile", {name_of(each): each for each in theirs})
     return network, graph, targets, scores
 
 
