@@ -49,11 +49,11 @@ class Dialect:
 
     `version(major, minor, tf)`: whether that version writes it; `tf` if it calls itself tf.keras. `marks`: whether a
     dictionary is one that this dialect has and others have not, except those whose forms it writes `besides`.
-    `modern_config(config, known)`: today's config of a model. `doubts(config, known)`: what a config leaves open,
-    as sentences for a warning; None where it leaves nothing open. `classes`: whether names of losses and metrics mean classes; then `metrics_by_output`,
-    whether a list of metrics has one for each of several outputs, and `names_outputs`, whether each of several outputs
-    of a layer has a name of its own, with which that of a metric begins. `rules(source)`: how the
-    writer of a compiled model computed losses.
+    `modern_config(config, known)`: today's config of a model. `doubts(config, known)`: what a config leaves open, as
+    sentences for a warning; None where it leaves nothing open. `classes`: whether names of losses and metrics mean
+    classes; then `metrics_by_output`, whether a list of metrics has one for each of several outputs, and
+    `names_outputs`, whether each of several outputs of a layer has a name of its own, with which that of a metric
+    begins. `rules(source)`: how the writer of a compiled model computed losses.
     """
 
     name: str
