@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import sys
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -31,7 +31,6 @@ MOVED = {
     "torchkeras.optimizers.shards": "torchkeras.distribution.optimizer_shards",
 }
 
-
 # Folders whose modules have the same names in another place.
 MOVED_FOLDERS = {
     "torchkeras.backend.": "torchkeras.keras2.backend.",
@@ -43,7 +42,8 @@ class _Finder(MetaPathFinder, Loader):
     """Imports a module by its old name."""
 
     def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
-        return ModuleSpec(fullname, self) if _today(fullname) else None
+        today = _today(fullname)
+        return ModuleSpec(fullname, self) if today and importlib.util.find_spec(today) else None
 
     def exec_module(self, module: ModuleType) -> None:
         sys.modules[module.__name__] = importlib.import_module(str(_today(module.__name__)))
