@@ -11,7 +11,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from torchkeras.base import extensions
-from torchkeras.engine.graph.trace import Graph, is_connected
+from torchkeras.engine.fit.training import training_of
+from torchkeras.engine.graph.trace import Graph, graph_if_any, is_connected
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
 from torchkeras.keras2.put_into import OfModel
@@ -63,7 +64,7 @@ class Ends(OfModel):
             return
         if not isinstance(self, Sequential):
             self._connect(unpacked(self.inputs or []), unpacked(wanted))
-            self._training.forget()
+            training_of(self).forget()
             return
         ends = [layer.output for layer in self.layers]
         if len(wanted) != 1 or not any(end is wanted[0] for end in ends):
@@ -77,12 +78,13 @@ class Ends(OfModel):
     def layers(self) -> list[Layer]:
         """The layers, in a list that a script may change: always the same until the model has another graph."""
         found = list(_layers.fget(self))
-        return found if self._graph is None else _lists.setdefault(self._graph, found)
+        graph = graph_if_any(self)
+        return found if graph is None else _lists.setdefault(graph, found)
 
 
 def layers_of_sequential(model: Any) -> list[Layer]:
     """The layers; of a Sequential without a graph in a list that a script may change."""
-    if model._graph is not None:
+    if graph_if_any(model) is not None:
         return list(_stacked.fget(model))
     vars(model)["_keys"] = None
     return model._stack

@@ -11,6 +11,7 @@ import torch
 
 from torchkeras.base import extensions
 from torchkeras.base.naming import unique_name
+from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import graph_of, is_connected
@@ -47,7 +48,7 @@ class OldGraph(OfModel):
         if len(found) > penalties or not is_connected(self):
             return found
         added = [each.value for each in _told_losses(self) if self not in each.models]
-        return [*found, *_activities(self), *self._training.added.losses, *added]
+        return [*found, *_activities(self), *training_of(self).added.losses, *added]
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
         """`Model.add_loss`, also of numbers."""

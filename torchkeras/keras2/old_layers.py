@@ -20,7 +20,7 @@ from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.rules import BELOW_1, is_number
 from torchkeras.base.torch_tables import own_buffers, own_parameters
 from torchkeras.engine.building.building import check_inputs, free_path
-from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.layer.layer import Layer, added_as
 from torchkeras.engine.options import options_of, replace_rule
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, as_list
 from torchkeras.engine.users_code import is_users_layer
@@ -81,13 +81,11 @@ class OldLayer(OfLayer):
         A plain value may hide a method of a script's layer, such as `self.build = True` for `self.built`.
         """
         hides = isinstance(getattr(type(self), name, None), FunctionType) and not callable(value)
-        if hides and self._is_users:
+        if hides and is_users_layer(self):
             object.__setattr__(self, name, value)
             return
-        known = self.__dict__.get("_added")
-        is_made = self._is_users and known is not None
-        is_weight = any(variable.tensors[0] is value for variable in known or ())
-        if not (is_made and isinstance(value, nn.Parameter)) or is_weight:
+        is_made = is_users_layer(self) and "_added" in self.__dict__
+        if not (is_made and isinstance(value, nn.Parameter)) or added_as(self, value) is not None:
             _set(self, name, value)
             return
         for held in (self.__dict__, self._parameters, self._buffers):
@@ -263,7 +261,7 @@ def _removed(layer: Any, tensor: Tensor) -> str | None:
 def _as_weight(layer: Any, given: Any, trainable: bool) -> Tensor:
     """A tensor as a weight of the layer, in the attribute that holds it; it may be one already."""
     tensor = given.tensors[0] if isinstance(given, Variable) else given
-    if any(variable.tensors[0] is tensor for variable in layer._added):
+    if added_as(layer, tensor) is not None:
         return tensor
     name = _removed(layer, tensor) or free_path(layer, "weight")
     kept = tensor

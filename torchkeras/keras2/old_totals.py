@@ -75,7 +75,7 @@ class OldTotals(OfModel):
     def metrics_names(self, names: Any) -> None:
         known = _metrics_names.__get__(self)
         self.__dict__["_appended_names"] = [
-            name for name in names if name not in known or name in self._training.added.metrics
+            name for name in names if name not in known or name in training_of(self).added.metrics
         ]
 
     @property

@@ -39,7 +39,7 @@ class OldTraining(OfModel):
 
     def _make_train_function(self) -> None:
         """Nothing but a look: `train_function` is there once the model is compiled. RuntimeError before."""
-        self._training.check_compiled()
+        training_of(self).check_compiled()
 
     _make_test_function = _make_train_function
 
@@ -49,12 +49,12 @@ class OldTraining(OfModel):
     @property
     def train_function(self) -> Callable[[Any], list[Any]] | None:
         """A step on [inputs..., targets..., sample weights..., learning phase]; a list of numbers. None uncompiled."""
-        return _by_parts(self, self.train_on_batch) if self._training.is_compiled else None
+        return _by_parts(self, self.train_on_batch) if training_of(self).is_compiled else None
 
     @property
     def test_function(self) -> Callable[[Any], list[Any]] | None:
         """As `train_function`, without an update."""
-        return _by_parts(self, self.test_on_batch) if self._training.is_compiled else None
+        return _by_parts(self, self.test_on_batch) if training_of(self).is_compiled else None
 
     @property
     def predict_function(self) -> Callable[[Any], list[Any]]:
@@ -77,35 +77,35 @@ class OldTraining(OfModel):
 
     @property
     def _feed_output_names(self) -> list[str]:
-        return [target.name for target in self._training.ready().targets]
+        return [target.name for target in training_of(self).ready().targets]
 
     @property
     def _feed_output_shapes(self) -> list[Any]:
-        return [self.outputs[target.index].shape for target in self._training.ready().targets]
+        return [self.outputs[target.index].shape for target in training_of(self).ready().targets]
 
     @property
     def _collected_trainable_weights(self) -> list[Any]:
         """What trains, since the last `compile`."""
-        parameters = {id(each) for each in self._training.ready().parameters}
+        parameters = {id(each) for each in training_of(self).ready().parameters}
         return [each for each in self.weights if id(each.tensors[0]) in parameters]
 
     @property
     def loss_functions(self) -> list[Any]:
         """The loss of each output that has one."""
-        return [target.objective.given for target in self._training.ready().targets]
+        return [target.objective.given for target in training_of(self).ready().targets]
 
     @property
     def stateful_metric_names(self) -> list[str]:
         """The metrics that are no means over batches."""
-        return list(self._training.ready().kept)
+        return list(training_of(self).ready().kept)
 
     def _uses_dynamic_learning_phase(self) -> bool:
         return self.uses_learning_phase
 
     def _check_trainable_weights_consistency(self) -> None:
         """Warn when what trains is another than at the time of `compile`."""
-        if self._training.is_compiled:
-            with collected(self._training, self._training.ready()):
+        if training_of(self).is_compiled:
+            with collected(training_of(self), training_of(self).ready()):
                 pass
 
     def _standardize_user_data(
@@ -120,7 +120,7 @@ class OldTraining(OfModel):
         targets = training_utils.standardize_input_data(y, named)
         weights = training_utils.standardize_sample_weights(sample_weight, named)
         classes = training_utils.standardize_class_weights(class_weight, named)
-        modes = [target.weight_mode for target in self._training.ready().targets]
+        modes = [target.weight_mode for target in training_of(self).ready().targets]
         parts = zip(targets, weights, classes, modes, strict=True)
         return inputs, targets, [training_utils.standardize_weights(*each) for each in parts]
 

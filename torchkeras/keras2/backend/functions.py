@@ -10,6 +10,7 @@ from torch import Tensor
 
 from torchkeras import config
 from torchkeras.base.arrays import as_tensor
+from torchkeras.engine.graph.network import device_of
 from torchkeras.engine.modes import in_mode
 from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.engine.weights.weight import Variable
@@ -130,7 +131,7 @@ class Function:
         if self._part is None:
             return []
         part = self._part
-        on_device = [value.to(part._device) for value in (*values, *self._wrapped)]
+        on_device = [value.to(device_of(part)) for value in (*values, *self._wrapped)]
         moving = {id(buffer) for layer in self._moving for buffer in layer.buffers()}
         with torch.set_grad_enabled(bool(self._steps)), in_mode(training):
             still = [(name, each) for name, each in part.named_buffers() if id(each) not in moving]

@@ -19,7 +19,7 @@ from torchkeras import models
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import Variable
-from torchkeras.engine.weights.weight_lists import distinct
+from torchkeras.engine.weights.weight_lists import distinct, sublayers
 from torchkeras.legacy import weights as old_weights
 from torchkeras.models import model_from_json, model_from_yaml
 from torchkeras.saving.containers.hdf5 import read_names, write_names
@@ -181,7 +181,7 @@ def preprocess_weights_for_loading(
 
 def _parts(layer: Any) -> list[Any]:
     """The layers inside that have weights of their own, in order; of a wrapper that of each direction."""
-    inside = layer.layers if isinstance(layer, Network) else layer._sublayers()
+    inside = layer.layers if isinstance(layer, Network) else sublayers(layer)
     return [part for each in inside for part in _parts(each)] if inside else [layer]
 
 
