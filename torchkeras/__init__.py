@@ -16,6 +16,7 @@ _declare(
         "export": "torchkeras.export.exporting",
         "functions as formulas": "torchkeras.keras2.lambdas.formula_data",
         "functions in bytecode": "torchkeras.keras2.lambdas.reading",
+        "import keras": "torchkeras.keras2.alias",
         "optimizer shards": "torchkeras.distribution.optimizer_shards",
         "process group": "torchkeras.distribution.group",
         "processes": "torchkeras.distribution.training",

@@ -9,7 +9,7 @@ import pytest
 
 import torchkeras
 from torchkeras.base import extensions
-from torchkeras.base.extensions import extend, replaceable, replaceable_in
+from torchkeras.base.extensions import extend, replaceable, replaceable_in, withdraw
 from torchkeras.layers import Dense, Layer
 
 ANNEX = Path(torchkeras.__file__).parent / "keras2"
@@ -46,6 +46,18 @@ def test_another_member_is_not_replaced():
         extend(Dense, forward=lambda self, x: x)
 
 
+def test_a_declared_member_is_removed():
+    class Short(Greeter):
+        def greet(self):
+            return "Hi."
+
+    for _ in range(2):
+        withdraw(Short, "greet")
+        assert Short().greet() == "Hello."
+    with pytest.raises(TypeError, match=r"^Short.leave may not be replaced; these may: greet.$"):
+        withdraw(Short, "leave")
+
+
 def test_functions_of_a_module():
     module = ModuleType("torchkeras.somewhere")
     module.__dict__.update(first=lambda: 1, second=lambda: 2)
@@ -78,7 +90,7 @@ def test_the_annex_sets_nothing_in_classes_of_the_core_but_by_extend(path: Path)
     tree = ast.parse(path.read_text())
     core = classes_of_the_core(tree)
     for node in ast.walk(tree):
-        targets = node.targets if isinstance(node, ast.Assign) else []
+        targets = node.targets if isinstance(node, (ast.Assign, ast.Delete)) else []
         for target in targets:
             for each in target.elts if isinstance(target, ast.Tuple) else [target]:
                 written = isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id in core

@@ -1,7 +1,7 @@
 """Functions in configs: find those stored as Python bytecode, and what replaces them.
 
 Keras writes a function of a Lambda or a Merge as marshalled bytecode, in another form in each generation. Such a
-function is never run. The user's function replaces it, or else the formula that `keras2.lambdas` reads from it. The
+function is never run. The user's function replaces it, or else the formula that an annex reads from it. The
 config is refused where it is no formula, and with `lambdas="refuse"`.
 """
 

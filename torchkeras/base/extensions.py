@@ -47,11 +47,24 @@ def extend(owner: type | ModuleType, **members: Any) -> None:
         >>> Greeter().greet(), Greeter().leave()
         ('Good day.', 'Goodbye.')
     """
-    declared = _declared_for(owner)
     for name, member in members.items():
-        if name not in declared and _has(owner, name):
-            raise TypeError(f"{owner.__name__}.{name} may not be replaced; these may: {', '.join(sorted(declared))}.")
+        if _has(owner, name):
+            _check(owner, name)
         setattr(owner, name, member)
+
+
+def withdraw(owner: type, name: str) -> None:
+    """Remove a member that a class declares, if it has it. Raises TypeError for one that it does not declare."""
+    _check(owner, name)
+    if name in vars(owner):
+        delattr(owner, name)
+
+
+def _check(owner: type | ModuleType, name: str) -> None:
+    """Raise TypeError for a member that may not be replaced."""
+    declared = _declared_for(owner)
+    if name not in declared:
+        raise TypeError(f"{owner.__name__}.{name} may not be replaced; these may: {', '.join(sorted(declared))}.")
 
 
 def _declared_for(owner: type | ModuleType) -> frozenset[str]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import runpy
 import sys
 import traceback
 from pathlib import Path
-from typing import Any
 
+from torchkeras.base.annexes import annex
 from torchkeras.commands.exits import WELL, CommandError
 
 FAILED = 1  # as Python itself ends when a script raises
@@ -24,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     script = Path(arguments.script)
     if not script.is_file():
         raise CommandError(f"{script}: no such file.")
-    alias: Any = importlib.import_module("torchkeras.keras2.alias")  # an annex: the other commands do without
+    alias = annex("import keras")  # the other commands do without
     try:
         alias.install(["keras", *(arguments.answers or ())])
     except (ValueError, ImportError) as error:

@@ -97,7 +97,7 @@ def note(made: Any) -> None:
 
 @replaceable("note", "check")
 class Made:
-    """What to do with layers and modules that code has made; `keras2` replaces both functions for old scripts.
+    """What to do with layers and modules that code has made; for old scripts an annex replaces both functions.
 
     `note`: called for a layer that the running code has built, and so may have made. `check`: called with everything
     noted, when the code has run.

@@ -40,7 +40,6 @@ def part(tensor: Any, key: Any) -> Any:
 def extend() -> None:
     """Let a symbolic tensor equal itself alone, as in Keras 2: `tensor in tensors`, `tensors.index(tensor)`."""
     extensions.extend(KerasTensor, __eq__=object.__eq__, __ne__=object.__ne__)
-    if "__len__" in vars(KerasTensor):
-        del KerasTensor.__len__  # scripts ask `hasattr(tensor, "__len__")` for a list
+    extensions.withdraw(KerasTensor, "__len__")  # scripts ask `hasattr(tensor, "__len__")` for a list
     extensions.extend(KerasTensor, __getitem__=part, get_shape=get_shape, set_shape=set_shape)
     extensions.extend(KerasTensor, _keras_shape=property(lambda self: self.shape, set_shape))
