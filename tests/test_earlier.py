@@ -24,6 +24,7 @@ SAME_PYTHON = str(ARRAYS["python"]) == earlier.python()
 
 @pytest.fixture(autouse=True)
 def _one_thread():
+    earlier.begin()
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
