@@ -1,53 +1,85 @@
-"""Make tests/golden/earlier: pickles that name modules where they were before they moved.
+"""Make tests/golden/earlier: pickles and checkpoints of this version, which later ones must be able to read.
 
-PYTHONPATH=AN_EARLIER_CHECKOUT python scripts/golden_earlier.py FOLDER
+    PYTHONPATH=CHECKOUT python scripts/golden_earlier.py FOLDER
 
-Each pickle has an object, what a model was given, and what it computed; for functions both are None. A file that is
-there stays: later versions of the package can no longer make it.
+CHECKOUT is the tree of an earlier version. `tests/earlier_models.py` has the models; `tests/test_earlier.py` reads the
+files, and compares with the arrays in `arrays.npz`: weights and outputs, and the ends of the runs that stopped.
 """
-
-from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Callable
+import tempfile
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import torch
 
-from torchkeras import Input, Model, backend as K
-from torchkeras.layers import Dense, Lambda
-from torchkeras.models import load_model
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-MODELS = Path(__file__).resolve().parent.parent / "tests" / "golden" / "lambdas" / "models"
-FUNCTIONS = (K.square, K.dot, K.l2_normalize, K.batch_dot, K.rnn, K.ctc_decode, K.update)
+import earlier_models as earlier  # type: ignore[reportMissingImports]  # the models stand among the tests
 
+from torchkeras.callbacks import BackupAndRestore
 
-def backend_nodes() -> tuple[Any, Any]:
-    """A model with a function of the backend in a `Lambda`, and others as nodes."""
-    x = Input((4,))
-    y = Lambda(K.square)(x)
-    z = K.concatenate([K.l2_normalize(y, axis=1), K.sum(K.exp(y) * 2, axis=1, keepdims=True)])
-    return Model(x, Dense(2)(z)), np.arange(8, dtype="float32").reshape(2, 4) / 8
+Arrays = dict[str, np.ndarray]
 
 
-def formula() -> tuple[Any, Any]:
-    """A model whose file has the function of a `Lambda` as bytecode."""
-    model = load_model(MODELS / "siamese.h5", compile=False)
-    arrays = dict(np.load(MODELS / "siamese.npz"))
-    given = [arrays[f"x{place}"] for place in range(len(model.inputs))]
-    return model, given[0] if len(given) == 1 else given
+def kept(name: str, values: list[np.ndarray]) -> Arrays:
+    return {f"{name}/{number}": value for number, value in enumerate(values)}
 
 
-CASES: dict[str, Callable[[], tuple[Any, Any]]] = {"backend_nodes": backend_nodes, "formula": formula}
+def model(folder: Path) -> Arrays:
+    """A model that was fitted, its History and callbacks; then what two more batches make of it."""
+    earlier.begin()
+    made = earlier.images()
+    history = made.fit(earlier.IMAGES, earlier.Y, 4, 2, verbose=0, callbacks=earlier.callbacks()[:1])
+    found = {"model": made, "history": history, "callbacks": earlier.callbacks()}
+    (folder / "model.pickle").write_bytes(pickle.dumps(found))
+    before = kept("model", earlier.result(made, earlier.IMAGES))
+    history_of = {f"history/{name}": np.array(values) for name, values in history.history.items()}
+    torch.manual_seed(6)
+    for _ in range(2):
+        made.train_on_batch(earlier.IMAGES, earlier.Y)
+    return {**before, **history_of, **kept("model trained", earlier.result(made, earlier.IMAGES))}
+
+
+def optimizers(folder: Path) -> Arrays:
+    """The weights and the optimizer's state after two steps, and the weights after two more."""
+    states, arrays = {}, {}
+    for name in earlier.OPTIMIZERS:
+        made = earlier.stepping(name)
+        earlier.steps(made, 2)
+        states[name] = made.optimizer.state_dict()
+        arrays |= kept(f"{name} 2", made.get_weights())
+        states[name] = pickle.dumps(states[name])  # before further steps change its tensors
+        earlier.steps(made, 2)
+        arrays |= kept(f"{name} 4", made.get_weights())
+    (folder / "optimizers.pickle").write_bytes(pickle.dumps(states))
+    return arrays
+
+
+def runs(folder: Path) -> Arrays:
+    """Checkpoints of runs that stopped, and how runs end that did not."""
+    arrays = {}
+    for name in earlier.RUNS:
+        with tempfile.TemporaryDirectory() as place:
+            backup = BackupAndRestore(place, save_freq=1)
+            with suppress(earlier.StoppedError):
+                earlier.fit(name, earlier.Stop(earlier.STOPPED), backup)
+            (folder / name).mkdir(exist_ok=True)
+            newest = max(Path(place).glob("*.checkpoint"))
+            (folder / name / newest.name).write_bytes(newest.read_bytes())
+        arrays |= kept(name, earlier.result(earlier.fit(name)))
+    return arrays
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    torch.set_num_threads(1)
+    arrays = {**model(folder), **optimizers(folder), **runs(folder)}
+    np.savez_compressed(folder / "arrays.npz", python=earlier.python(), rounding=earlier.rounding(), **arrays)
+
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[1])
-    for name, make in CASES.items():
-        path = folder / f"{name}.pickle"
-        if not path.exists():
-            model, given = make()
-            path.write_bytes(pickle.dumps((model, given, model.predict(given, verbose=0)), protocol=4))
-    if not (folder / "functions.pickle").exists():
-        (folder / "functions.pickle").write_bytes(pickle.dumps((FUNCTIONS, None, None), protocol=4))
+    main()

@@ -28,8 +28,9 @@ ROOT = Path(__file__).parents[1]
 BLOCKS = runpy.run_path(str(ROOT / "scripts" / "site" / "blocks.py"))
 
 
-def test_layers_page_is_made_of_the_docstrings():
-    command = [sys.executable, str(ROOT / "scripts" / "document_layers.py"), "--check"]
+@pytest.mark.parametrize("script", ["document_layers.py", "document_callbacks.py"])
+def test_a_page_is_made_of_the_docstrings(script: str):
+    command = [sys.executable, str(ROOT / "scripts" / script), "--check"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
 
@@ -44,7 +45,7 @@ def test_every_callback_has_a_row_in_the_table_of_training():
     table = (ROOT / "docs" / "training.md").read_text().partition("\n## Callbacks\n")[2].partition("\n\n`callbacks`")[0]
     rows = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|[^|]*", table, re.MULTILINE))))
     lacking = set(callbacks.__all__) - rows - {"Callback", "CallbackList", "Logs"}
-    assert not lacking, "add a row for each of them to the table in docs/training.md"
+    assert not lacking, "run scripts/document_callbacks.py, which adds a row for each of them to docs/training.md"
 
 
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/adding.md", "docs/architecture.md", "docs/decisions.md"])

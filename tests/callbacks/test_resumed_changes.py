@@ -16,7 +16,7 @@ from changed_runs import CHANGES, SIZE, At, Killed, X, Y, adam, model, network, 
 
 from torchkeras import Input, Model, callbacks as given, clear_session, layers, optimizers
 from torchkeras.callbacks import BackupAndRestore
-from torchkeras.callbacks.backup import ACCEPTED
+from torchkeras.resume.accepted import ACCEPTED
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,5 @@
 """What classes of layers say of themselves: joined from their bases, and of a `forward` only for that `forward`."""
 
-import numpy as np
 import pytest
 import torch
 
@@ -8,8 +7,7 @@ from torchkeras.activations import softmax
 from torchkeras.engine.facts import OF_FORWARD, Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.axis_order import Layout
-from torchkeras.layers import BatchNormalization, Conv2D, Dense, Input, ReLU
-from torchkeras.models import Model
+from torchkeras.layers import BatchNormalization, Conv2D, Dense
 
 
 class Quiet(Dense):
@@ -46,18 +44,6 @@ def test_what_is_said_of_a_forward_does_not_hold_for_another(kind):
     assert layer._facts.in_place() is None
     assert layer._facts.hook_free() == layer.forward
     assert layer._facts.min_input_ndim == 2  # which is said of the layer
-
-
-def test_a_users_forward_may_change_the_shape_that_the_base_keeps():
-    class Both(ReLU):
-        def forward(self, inputs):
-            return torch.cat([super().forward(inputs), super().forward(-inputs)], -1)
-
-    inputs = Input((3,))
-    outputs = Both()(inputs)
-    assert outputs.shape == (None, 6)
-    model, x = Model(inputs, Dense(2)(outputs)), np.array([[1, -2, 3]], "float32")
-    np.testing.assert_allclose(model.predict(x), model(torch.from_numpy(x)).detach(), rtol=1e-5, atol=1e-6)
 
 
 def test_a_class_adds_to_what_its_bases_say():

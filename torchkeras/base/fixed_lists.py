@@ -90,6 +90,12 @@ class Losses(FixedList):
     of, instead = "model.losses", "add_loss adds one; in a loop of your own add it to sum(model.losses)"
 
 
+class LayerLosses(FixedList):
+    """The same of a layer."""
+
+    of, instead = "layer.losses", "add_loss adds one; in a loop of your own add it to sum(layer.losses)"
+
+
 class CarriedStates(FixedList):
     """The states of a recurrent layer."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import inspect
 import re
 import sys
 import threading
@@ -77,6 +78,12 @@ def used_by(function: FunctionType) -> dict[str, Any]:
     positional = function.__code__.co_varnames[: function.__code__.co_argcount]
     found |= dict(zip(positional[len(positional) - len(given) :], given, strict=True))
     return found | (function.__kwdefaults__ or {})
+
+
+def computes_with(kind: type, name: str) -> bool:
+    """Whether the text of a class's `call` or `forward` has a method or function of this name."""
+    functions: Any = [inspect.unwrap(getattr(kind, way, None)) for way in ("call", "forward")]  # type: ignore[arg-type]
+    return any(name in each.__code__.co_names for each in functions if hasattr(each, "__code__"))
 
 
 def attributes_of(value: Any) -> dict[str, Any]:

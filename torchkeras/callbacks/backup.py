@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from torchkeras.base.rules import FLAG_OR_DIGIT, NAMES, Rule, is_integer, read, read_path, rule
+from torchkeras.base.rules import FLAG_OR_DIGIT, is_integer, read, read_path, rule
 from torchkeras.callbacks.base import Callback
+from torchkeras.resume.accepted import ACCEPT
+from torchkeras.resume.stop_signals import StopSignals
 
-# What may be other than in the checkpoint, if `accept` says so.
-ACCEPTED = (
-    *("model", "optimizer", "learning_rate", "loss", "metrics", "loss_weights", "sample_weight_mode"),
-    *("weighted_metrics", "target_tensors", "on_nonfinite", "jit_compile", "cuda_graph", "steps_per_execution"),
-    *("sync_batch_norm", "numerics", "data", "batch_size", "steps_per_epoch", "shuffle", "workers", "sample_weight"),
-    *("class_weight", "validation_data", "validation_freq", "initial_epoch", "callbacks"),
-)
-WORDS = (*ACCEPTED, "lock")
 SAVE_FREQ = rule("must be 'epoch' or a number of batches", lambda v: v == "epoch" or (is_integer(v) and v >= 1))
 
 
@@ -84,6 +73,7 @@ class BackupAndRestore(Callback):
 
     _takes_means = True
     needed_to_resume = False
+    _signals = StopSignals()  # each run has its own; this one never listens
 
     def __init__(
         self,
@@ -100,8 +90,6 @@ class BackupAndRestore(Callback):
         self._run: Any = None
         self._backups: Any = None
         self._batches = 0  # of the epoch, when this was last called
-        self._signalled: int | None = None
-        self._handlers: dict[int, Any] = {}
 
     @property
     def backup_dir(self) -> Path:
@@ -116,13 +104,13 @@ class BackupAndRestore(Callback):
 
     def resume(self, run: Any) -> None:
         """Called by `fit` when all callbacks have begun: go on from the newest whole checkpoint, if there is one."""
-        self._run, self._signalled, self.interrupted = run, None, False
+        self._run, self._signals, self.interrupted = run, StopSignals(), False
         self._backups = run.processes.backups(self.folder, run, self.accept)
         self._backups.prepare()
         newest = self._backups.newest()
         if newest is not None:
             self._go_on(*newest)
-        self._listen()
+        self._signals.listen()
 
     def _go_on(self, path: Path, saved: dict[str, Any]) -> None:
         try:
@@ -141,80 +129,33 @@ class BackupAndRestore(Callback):
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         before, self._batches = self._batches, batch + 1
-        if self._backups.agreed(self._signalled is not None):
-            self._write(self._run.state_dict())
+        if self._backups.agreed(self._signals.has_come):
+            self._write()
             self._end()
         elif isinstance(self.save_freq, int) and self._batches // self.save_freq > before // self.save_freq:
-            self._write(self._run.state_dict())
+            self._write()
         self._look_ahead()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        self._write(self._run.state_dict(epoch_done=True))
-        if self._backups.agreed(self._signalled is not None):
+        self._write(epoch_done=True)
+        if self._backups.agreed(self._signals.has_come):
             self._end()
 
-    def _write(self, state: dict[str, Any]) -> None:
-        if self._backups.agreed(
-            not _finite([state["tensors"][name] for name in self.model.state_dict(keep_vars=True)])
-        ):
-            warnings.warn(
-                "BackupAndRestore: some weights are not finite numbers; no checkpoint is written, the last one stays.",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-            return
-        self._backups.write(state)
+    def _write(self, epoch_done: bool = False) -> None:
+        self._backups.write_finite(self._run.state_dict(epoch_done), self.model.state_dict(keep_vars=True))
 
     def _end(self) -> None:
         self._run.interrupted = self.interrupted = True
 
     def on_train_end(self, logs: Any = None) -> None:
-        self._restore_handlers()
+        self._signals.restore()
         if self.delete_checkpoint and not self.interrupted:
             self._backups.delete()
         self._run = None
 
     def abandon(self) -> None:
         """Called by `fit` when it ends, also with an error: give back the signals and the folder."""
-        self._restore_handlers()
+        self._signals.restore()
         if self._backups is not None:
             self._backups.release()
         self._run = self._backups = None
-
-    # --- signals -----------------------------------------------------------------------------------------------------
-
-    def _listen(self) -> None:
-        if threading.current_thread() is not threading.main_thread():
-            return  # Python takes signals in the main thread alone
-
-        def note(number: int, frame: Any) -> None:
-            if self._signalled is not None and number == signal.SIGINT:
-                raise KeyboardInterrupt
-            self._signalled = number
-
-        for number in (signal.SIGINT, signal.SIGTERM):
-            # None is a handler that Python did not set and cannot put back.
-            if signal.getsignal(number) not in (signal.SIG_IGN, None):
-                self._handlers[number] = signal.signal(number, note)
-
-    def _restore_handlers(self) -> None:
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler)
-        self._handlers = {}
-
-
-def _words(value: Any) -> tuple[str, ...]:
-    given = (value,) if isinstance(value, str) else tuple(NAMES.read(value))
-    unknown = [word for word in given if word not in WORDS]
-    if unknown:
-        raise ValueError(f"must hold words of {', '.join(WORDS)}; found {unknown[0]!r}.")
-    return given
-
-
-ACCEPT = Rule(_words)
-
-
-def _finite(tensors: list[Any]) -> bool:
-    here = [tensor.to_local() if hasattr(tensor, "to_local") else tensor for tensor in tensors]
-    floats = [tensor for tensor in here if tensor.is_floating_point() and tensor.numel()]
-    return not floats or bool(torch.stack([torch.isfinite(tensor).all() for tensor in floats]).all())

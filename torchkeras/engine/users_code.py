@@ -27,11 +27,13 @@ PATHS = "_made_by_code"  # an attribute of a layer: the ids of the modules that 
 class _Code(threading.local):
     """`owner`: the layer whose code runs; None outside of such code, and while a layer makes its weights.
 
-    `made`: what this code has made that has weights. `numpys`: while a symbolic call finds the shape of the output,
-    the state of NumPy's random numbers before the code ran.
+    `outermost`: stands for the outermost call of such code; None outside of one. `made`: what this code has made that
+    has weights. `numpys`: while a symbolic call finds the shape of the output, the state of
+    NumPy's random numbers before the code ran.
     """
 
     owner: Any = None
+    outermost: object | None = None
     made: tuple[Any, ...] = ()
     numpys: Any = None
 
@@ -77,7 +79,8 @@ def run(owner: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
         return function(*args, **kwargs)
     if _HOOK.handle is None:
         _HOOK.handle = register_module_parameter_registration_hook(_note_module)
-    before = CODE.owner, CODE.made, CODE.numpys
+    before = CODE.owner, CODE.outermost, CODE.made, CODE.numpys
+    CODE.outermost = CODE.outermost or object()
     CODE.owner, CODE.made = owner, ()
     CODE.numpys = numpys_place() if torch._C._len_torch_dispatch_stack() else None
     try:
@@ -86,7 +89,7 @@ def run(owner: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
             Made.check(owner, list(CODE.made))
         return found
     finally:
-        CODE.owner, CODE.made, CODE.numpys = before
+        CODE.owner, CODE.outermost, CODE.made, CODE.numpys = before
 
 
 def note(made: Any) -> None:

@@ -38,12 +38,11 @@ from torchkeras.engine.fit.turns import in_turn
 from torchkeras.engine.graph.network import Network, as_tensors, keys_of_form
 from torchkeras.engine.graph.subclassed import OwnCode
 from torchkeras.engine.graph.trace import Graph, graph_of
-from torchkeras.engine.layer.added_losses import losses_of_call
+from torchkeras.engine.layer.added_losses import losses_of_calls, penalties
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import call_module
 from torchkeras.engine.step.step import predict_step
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
-from torchkeras.engine.weights.weight import penalized
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.legacy.arguments import old_names
 from torchkeras.models.replace_layer import outputs_with
@@ -961,9 +960,7 @@ class Model(Network):
     @property
     def losses(self) -> list[torch.Tensor]:
         """The penalties on the weights now, and what layers added in the last pass by hand: sum them in your loop."""
-        penalties = [v.regularizer(v.array) for v in penalized(self)]
-        of_calls = [loss for module in self.modules() for loss in losses_of_call(module)]
-        return Losses([*penalties, *self._training.own_steps.added, *of_calls])
+        return Losses([*penalties(self), *self._training.own_steps.added, *losses_of_calls(self)])
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
         """Add the mean of a symbolic tensor, or a loss of weights, to the loss that training minimizes.

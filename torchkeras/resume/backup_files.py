@@ -10,7 +10,7 @@ import shutil
 import stat
 import tempfile
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -81,6 +81,17 @@ class Backups:
                 return annex("backups").read(path, self.run)
             return read_file(path)
 
+    def write_finite(self, state: dict[str, Any], weights: Iterable[str]) -> None:
+        """Write a checkpoint, unless some of the tensors with these names are not finite numbers: then warn."""
+        if self.agreed(not _are_finite([state["tensors"][name] for name in weights])):
+            warnings.warn(
+                "BackupAndRestore: some weights are not finite numbers; no checkpoint is written, the last one stays.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+            return
+        self.write(state)
+
     def write(self, state: dict[str, Any]) -> None:
         """Write a checkpoint, and remove torn ones and all but the last ones."""
         content = io.BytesIO()
@@ -116,6 +127,13 @@ class Backups:
         except OSError as error:
             reason = error.strerror or str(error)
             raise OSError(error.errno, f"BackupAndRestore: {what} this folder ({reason})", str(self.folder)) from error
+
+
+def _are_finite(tensors: list[Any]) -> bool:
+    """Whether all numbers that this process has of some tensors are finite."""
+    here = [tensor.to_local() if hasattr(tensor, "to_local") else tensor for tensor in tensors]
+    floats = [tensor for tensor in here if tensor.is_floating_point() and tensor.numel()]
+    return not floats or bool(torch.stack([torch.isfinite(tensor).all() for tensor in floats]).all())
 
 
 def checkpoints(folder: Path) -> list[Path]:

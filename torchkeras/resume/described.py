@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import torch
 
 from torchkeras.base.python import attributes_of
-from torchkeras.callbacks.backup import ACCEPTED
 from torchkeras.callbacks.base import HOOKS, CallbackList
 from torchkeras.data.contents import code_of, config_of, of_user, plain
 from torchkeras.data.sources import Source
@@ -23,6 +22,7 @@ from torchkeras.engine.graph.trace import graph_if_any, is_connected
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.optimizers.torch_optimizer import OWN_OPTIONS
 from torchkeras.resume import earlier_code
+from torchkeras.resume.accepted import ACCEPTED
 
 COMPILED = (
     *("loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics", "target_tensors", "on_nonfinite"),

@@ -7,49 +7,22 @@ import copy
 import json
 import operator
 import pickle
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from texts import NAMES, VALUES, Row, assert_same, inputs_of, parts
 from torch import nn
 
 import torchkeras
 from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.errors import ArchitectureError
-from torchkeras.layers import Conv2D, Dense, Embedding, Input
+from torchkeras.layers import Dense, Embedding, Input
 from torchkeras.models import Model, clone_model, load_model, model_from_json
 from torchkeras.tensor_functions import torch_functions
-
-torch.manual_seed(0)
-VALUES = {
-    "a": torch.rand(2, 6, 4) + 0.1,
-    "b": torch.rand(2, 6, 4) + 0.1,
-    "m": torch.rand(2, 4, 5),
-    "i": torch.rand(2, 3, 8, 8),
-    "n": torch.randint(0, 4, (2, 6, 4)),
-}
-NAMES = {"torch": torch, "F": F}
-
-
-@dataclass(frozen=True)
-class Row:
-    """A text that computes; what stands of it in `model.code`, if it is another; the axes that may be unknown."""
-
-    text: str
-    line: str = ""
-    unknown: tuple[int, ...] = (1,)
-
-    @property
-    def used(self) -> list[str]:
-        return sorted(set(compile(self.text, "", "eval").co_names) & VALUES.keys())
-
-    def compute(self, values: dict[str, Any]) -> Any:
-        return eval(self.text, NAMES, values)
-
 
 FUNCTIONS = [
     Row("torch.relu(a)"),
@@ -234,25 +207,6 @@ def fresh_session():
     torchkeras.clear_session()
 
 
-def parts(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def inputs_of(row: Row, unknown: tuple[int, ...]) -> dict[str, Any]:
-    found = {}
-    for name in row.used:
-        tensor = VALUES[name]
-        is_other = name == "m"  # whose second axis is the features of `a`
-        shape = [None if axis == 0 or (axis in unknown and not is_other) else n for axis, n in enumerate(tensor.shape)]
-        found[name] = Input(batch_shape=tuple(shape), dtype=str(tensor.dtype).removeprefix("torch."), name=name)
-    return found
-
-
-def assert_same(found: Any, expected: Any) -> None:
-    for mine, other in zip(parts(found), parts(expected), strict=True):
-        torch.testing.assert_close(mine, other, equal_nan=True)
-
-
 @pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
 @pytest.mark.parametrize("row", ROWS, ids=[row.text for row in ROWS])
 def test_value_shape_line_copies_and_files(row: Row, known: bool, tmp_path):
@@ -287,61 +241,6 @@ x: Any = Input((5, 4), name="x")
 y: Any = Input((None, 4), name="y")
 X = "<KerasTensor 'x' shape=(?, 5, 4) dtype=float32>"
 Y = "<KerasTensor 'y' shape=(?, ?, 4) dtype=float32>"
-
-
-def test_what_is_known_at_once():
-    assert x.size()[1:] == x.shape[1:] == (5, 4)
-    assert (x.size(1), x.size(-1), x.dim(), x.ndim, x.ndimension()) == (5, 4, 3, 3, 3)
-    assert (x.is_floating_point(), torch.is_floating_point(x > 0), x.is_complex()) == (True, False, False)
-    assert (x.element_size(), x.device, x[0].numel(), torch.numel(x[0])) == (4, torch.device("cpu"), 20, 20)
-    assert not hasattr(x, "no_such_thing")
-
-
-SIZES = [
-    Row("a.view(a.size(0), -1)", "a.reshape(a.shape[0], -1)", ()),
-    Row("a.view(a.size(0), a.size(1), 2, -1)", "a.reshape(a.shape[0], a.shape[1], 2, -1)"),
-    Row("a.reshape(a.size(0) * a.size(1), 4)", "a.reshape(a.shape[0] * a.shape[1], 4)"),
-    Row("a.reshape(a.size(0), a.size(1) // 2, 8)", "a.reshape(a.shape[0], a.shape[1] // 2, 8)"),
-    Row("a.expand(3, *a.size())", "a.expand(3, a.shape[0], a.shape[1], 4)"),
-    Row("a / a.size(1)", "a / a.shape[1]"),
-    Row("a[:, : a.size(1) - 2]", "a[:, :a.shape[1] - 2]"),
-    Row("a.new_zeros(a.size(0), 3)", "a.new_zeros(a.shape[0], 3)"),
-    Row("a.sum() / a.numel()", "x / ((a.shape[0] * a.shape[1]) * 4)"),
-    Row(
-        "a.view(a.size(0), a.size(1) // 2, 2, 4).transpose(1, 2).reshape(a.size(0) * 2, a.size(1) // 2, 4)",
-        "x.reshape(a.shape[0] * 2, a.shape[1] // 2, 4)",
-    ),
-]
-
-
-@pytest.mark.parametrize("row", SIZES, ids=[row.text for row in SIZES])
-def test_sizes_that_are_unknown_are_arguments(row: Row):
-    given, symbolic = VALUES["a"], inputs_of(row, row.unknown)
-    output = row.compute(symbolic)
-    expected = row.compute(VALUES)
-    assert all(size in (None, real) for size, real in zip(output.shape, expected.shape, strict=True))
-    model = Model(symbolic["a"], output)
-    assert f"{row.line} -> " in model.code
-    for again in (model, model_from_json(model.to_json()), clone_model(model)):
-        assert_same(again(given), expected)
-    inner = Input((6, 4))
-    assert_same(Model(inner, model(inner))(given), expected)
-
-
-def test_axes_are_those_that_keras_shows():
-    image = Input((6, 6, 3))
-    features = Conv2D(4, 1)(image)
-    model = Model(image, torch.cat([features.mean((1, 2)), features.amax((1, 2))], -1))
-    given = torch.rand(2, 6, 6, 3)
-    shown = model.layers[1](given)
-    torch.testing.assert_close(model(given), torch.cat([shown.mean((1, 2)), shown.amax((1, 2))], -1))
-
-
-def test_a_view_of_features_that_lie_otherwise_in_memory():
-    image = Input((6, 6, 3))
-    model = Model(image, Conv2D(4, 3)(image).view(-1, 64))
-    given = torch.rand(2, 6, 6, 3)
-    torch.testing.assert_close(model(given), model.layers[1](given).reshape(2, 64))
 
 
 def test_arrays_take_the_type_of_the_tensor():
@@ -665,16 +564,3 @@ def test_shape_driven_code():
     given = torch.rand(2, 5, 4)
     torch.testing.assert_close(Model(x, Dense(4)(attention(x, 2)))(given).shape, given.shape)
     torch.testing.assert_close(Model(x, attention(x, 2))(given), attention(given, 2))
-
-
-@pytest.mark.parametrize("function", [np.mean, np.sum, np.max, np.std])
-def test_a_function_of_numpy_is_an_error_that_names_torchs(function):
-    text = (
-        r": NumPy's functions compute on arrays with values\. Write torch's: torch\.mean\(x, dim=0\), "
-        r"not np\.mean\(x, axis=0\)\.$"
-    )
-    for inputs in (Input((2,)), Input(batch_shape=(3, 2))):
-        with pytest.raises(TypeError, match=text):
-            function(inputs)
-        with pytest.raises(TypeError, match=text):
-            function(inputs, axis=1)

@@ -323,6 +323,111 @@ def test_a_loop_by_hand_trains_as_fit_does():
         np.testing.assert_allclose(mine, expected, rtol=1e-5, atol=1e-6)
 
 
+# --- the losses of a layer -------------------------------------------------------------------------------------------
+
+
+class Adding(Layer):
+    """Adds the sum of its input."""
+
+    def call(self, inputs):
+        self.add_loss(inputs.sum())
+        return inputs
+
+
+class Twice(Layer):
+    """Calls a layer inside it twice, on its input and on the double."""
+
+    def __init__(self, inside: Any, **options: Any):
+        super().__init__(**options)
+        self.inside = inside
+
+    def call(self, inputs):
+        return self.inside(inputs) + self.inside(2 * inputs)
+
+
+def test_a_layer_has_the_losses_of_its_weights():
+    layer = Dense(3, kernel_regularizer="l2", bias_regularizer="l1")
+    assert layer.losses == []
+    layer(torch.zeros(1, 2))
+    kernel, bias = np.array([[1.0, 2.0, 3.0]] * 2), np.array([1.0, 0.0, -3.0])
+    layer.set_weights([kernel, bias])
+    layer.add_loss(lambda: (layer.kernel**2).sum())
+    assert [loss.item() for loss in layer.losses] == pytest.approx([0.01 * 28, 0.01 * 4, 28])
+    torch.stack(layer.losses).sum().backward()
+    gradient: Any = layer.linear.weight.grad
+    np.testing.assert_allclose(gradient.T.numpy(), (0.02 + 2) * kernel, rtol=1e-6)
+
+
+def test_a_layer_has_the_losses_of_its_last_call():
+    layer = Adding()
+    assert layer.losses == []
+    for size in (2, 3):
+        layer(torch.ones(size, 4))
+        assert [loss.item() for loss in layer.losses] == [4 * size]
+    copied = copy.deepcopy(layer)
+    assert copied.losses == []
+    copied(torch.ones(1, 4))
+    assert [[loss.item() for loss in each.losses] for each in (layer, copied)] == [[12], [4]]
+
+
+def test_a_layer_has_the_losses_of_all_calls_of_the_layers_inside():
+    inside = Sequential([Dense(4, kernel_regularizer="l2", kernel_initializer="ones", input_shape=(4,)), Adding()])
+    layer = Twice(Twice(inside))
+    for value in (1.0, 3.0):
+        layer(torch.full((1, 4), value))
+        found = [loss.item() for loss in layer.losses]
+        assert found == pytest.approx([0.01 * 16, *(16 * value * times for times in (1, 2, 2, 4))])
+        assert [loss.item() for loss in inside.losses] == found
+    alone = Twice(Adding())
+    for value in (1.0, 3.0):
+        alone(torch.full((1, 4), value))
+        assert [loss.item() for loss in alone.losses] == [4 * value, 8 * value]
+
+
+def test_losses_of_a_layer_in_a_loop_are_those_of_fit():
+    layer = Twice(Adding())
+    model = Sequential([Dense(6, kernel_regularizer="l2", input_shape=(6,)), layer])
+    model.compile(SGD(lr=0.0), None)
+    expected = model.train_on_batch(X)
+    model(torch.from_numpy(X))
+    assert len(layer.losses) == 2
+    assert torch.stack([*model.layers[0].losses, *layer.losses]).sum().item() == pytest.approx(expected, rel=1e-5)
+
+
+# --- layers of this package -------------------------------------------------------------------------------------------
+
+
+class Built(Layer, abstract=True):
+    """Written as the package's own layers, which have no code of a user's to run."""
+
+    __module__ = "torchkeras.layers.core"
+
+    def forward(self, inputs):
+        self.add_loss(inputs.sum())
+        return inputs
+
+
+def test_a_layer_of_the_package_adds_losses_in_calls_by_hand():
+    layer = Built()
+    assert not layer._is_users
+    for size in (2, 3):
+        assert layer(torch.ones(size, 4)).shape == (size, 4)
+        assert [loss.item() for loss in layer.losses] == [4 * size]
+    twice = Twice(layer)
+    twice(torch.ones(1, 4))
+    assert [loss.item() for loss in twice.losses] == [4, 8]
+
+
+def test_a_layer_of_the_package_adds_losses_in_a_model_and_in_fit():
+    model = Sequential([Dense(6, input_shape=(6,)), Built()])
+    model.compile(SGD(lr=0.0), None)
+    outputs = model(torch.from_numpy(X))
+    assert [loss.item() for loss in model.losses] == [outputs.sum().item()]
+    assert model.train_on_batch(X) == pytest.approx(outputs.sum().item(), rel=1e-5)
+    model.compile(SGD(lr=0.0), None, jit_compile=True)
+    assert model.train_on_batch(X) == pytest.approx(outputs.sum().item(), rel=1e-5)
+
+
 # --- copies ----------------------------------------------------------------------------------------------------------
 
 

@@ -204,6 +204,11 @@ LISTS = [
     (lambda m: m.non_trainable_weights, "The list of weights", WEIGHTS),
     (lambda m: m.layers[0].weights, "The list of weights", WEIGHTS),
     (lambda m: m.losses, "model.losses", "add_loss adds one; in a loop of your own add it to sum(model.losses)."),
+    (
+        lambda m: m.layers[0].losses,
+        "layer.losses",
+        "add_loss adds one; in a loop of your own add it to sum(layer.losses).",
+    ),
     (lambda m: m.metrics, "What compile was given", GIVEN),
 ]
 

@@ -218,18 +218,6 @@ def test_in_a_wrapper():
     assert model(torch.randn(2, 5, 6)).shape == (2, 5, 3)
 
 
-def test_an_unknown_axis_stays_unknown_inside():
-    model = Model(x := Input((None, 6)), Inner(3)(x))
-    assert model.output_shape == (None, None, 3)
-    for length in (3, 2520):
-        assert model(torch.randn(2, length, 6)).shape == (2, length, 3)
-
-
-def test_a_weight_cannot_depend_on_an_unknown_axis():
-    with pytest.raises(ValueError, match="must be known"):
-        Inner(3, name="inner")(Input((4, None)))
-
-
 def test_a_buffer_that_a_call_replaces_is_there_after_the_graph_is_built():
     class Mean(Layer):
         def __init__(self, **kwargs):
@@ -340,20 +328,6 @@ def test_an_argument_that_the_call_does_not_take():
     with pytest.raises(TypeError) as error:
         Dense(3, name="dense")(Input((3,)), Input((3,)))
     assert str(error.value) == "Dense 'dense': its call: too many positional arguments."
-
-
-def test_a_build_that_asks_for_several_shapes():
-    class Bilinear(Layer):
-        def build(self, query_shape, value_shape):
-            self.kernel = self.add_weight("kernel", (query_shape[-1], value_shape[-1]))
-
-        def call(self, query, value):
-            return torch.einsum("bi,ij,bj->b", query, self.kernel, value)
-
-    a, b = Input((3,)), Input((5,))
-    layer = Bilinear()
-    assert layer(a, b).shape == (None,)
-    assert layer.kernel.shape == (3, 5)
 
 
 def test_a_mixed_policy_reaches_all_inside():

@@ -16,7 +16,7 @@ import torchkeras
 from torchkeras import initializers, registry
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import weight
-from torchkeras.layers import Conv2D, Dense, Flatten, Input, InputSpec
+from torchkeras.layers import Conv2D, Dense, Flatten, Input
 from torchkeras.models import Model, Sequential, load_model, model_from_json
 from torchkeras.registry import custom_object_scope
 
@@ -163,11 +163,6 @@ def test_an_unknown_layer_in_a_config():
     )
 
 
-def test_a_shape_that_is_not_told_is_found():
-    assert Twice()(Input((None, 4))).shape == (None, None, 8)
-    assert Twice().compute_output_shape((None, 4)) == (None, 8)
-
-
 def test_a_layer_written_for_torch():
     x = Input((4,))
     layer = Perceptron(4, name="mlp")
@@ -273,12 +268,6 @@ def test_no_layer_of_the_package_has_a_private_option(name):
     assert not [option for option in getattr(registry.layers.find(name), "_options", ()) if option.startswith("_")]
 
 
-def test_a_shape_is_a_tuple():
-    with pytest.raises(ValueError, match="tuple") as error:
-        Input(4, name="number")
-    assert str(error.value) == "Input 'number': a shape is a tuple, such as (4,); found 4."
-
-
 def test_numbers_are_no_weights():
     layer = Dense(1, use_bias=False, name="head")
     layer(Input((1,)))
@@ -288,64 +277,6 @@ def test_numbers_are_no_weights():
         "head: weight 'head/kernel:0' has shape (1, 1); the array given for it has shape (). Give "
         "arrays as get_weights() does."
     )
-
-
-def test_a_batch_size_goes_with_an_input_shape():
-    with pytest.raises(ValueError, match="batch_size") as error:
-        Dense(1, batch_size=4, name="head")
-    assert str(error.value) == "Dense 'head': batch_size goes with input_shape; found batch_size 4."
-    assert Dense(1, batch_size=4, input_shape=(3,)).batch_input_shape == (4, 3)
-
-
-SEQUENCE = (
-    "Give it an input of 3 axes: samples, steps and features, as a recurrent layer gives with return_sequences=True."
-)
-ROWS = "Give it an input of 2 axes: samples and features."
-SIZE = "Give it that size, or make a new layer for this input."
-
-
-@pytest.mark.parametrize(
-    ("spec", "shape", "dtype", "problem"),
-    [
-        (InputSpec(ndim=3), (4,), "float32", f"expected ndim=3, found ndim=2 (input shape (None, 4)). {SEQUENCE}"),
-        (
-            InputSpec(max_ndim=2),
-            (4, 5),
-            "float32",
-            f"expected max_ndim=2, found ndim=3 (input shape (None, 4, 5)). {ROWS}",
-        ),
-        (
-            InputSpec(min_ndim=3),
-            (4,),
-            "float32",
-            f"expected min_ndim=3, found ndim=2 (input shape (None, 4)). {SEQUENCE}",
-        ),
-        (
-            InputSpec(axes={-1: 3}),
-            (4,),
-            "float32",
-            f"expected axis -1 of input shape to have value 3 (input shape (None, 4)). {SIZE}",
-        ),
-        (
-            InputSpec(shape=(None, 3)),
-            (4,),
-            "float32",
-            f"expected axis 1 of input shape to have value 3 (input shape (None, 4)). {SIZE}",
-        ),
-        (InputSpec(dtype="float32"), (4,), "int32", "expected dtype=float32, found dtype=int32"),
-    ],
-)
-def test_an_input_spec_is_held_to(spec, shape, dtype, problem):
-    class Asking(Layer):
-        def __init__(self, **kwargs):
-            super().__init__(**kwargs)
-            self.input_spec = spec
-
-    with pytest.raises(ValueError, match=r"^Input 0 is incompatible with layer ask: ") as error:
-        Asking(name="ask")(Input(shape, dtype=dtype))
-    assert str(error.value) == f"Input 0 is incompatible with layer ask: {problem}"
-    with pytest.raises(ValueError, match=r"^Input 0 is incompatible with layer ask: "):
-        Asking(name="ask")(torch.zeros(2, *shape, dtype=getattr(torch, dtype)))
 
 
 # --- known by name ---------------------------------------------------------------------------------------------------

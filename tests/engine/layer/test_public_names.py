@@ -28,7 +28,7 @@ KERAS_LAYER = words(
     """
     add_loss add_weight build call compute_mask compute_output_shape count_params dtype from_config get_config
     get_input_at get_input_mask_at get_input_shape_at get_output_at get_output_mask_at get_output_shape_at
-    get_weights input input_mask input_shape input_spec non_trainable_weights output output_mask output_shape
+    get_weights input input_mask input_shape input_spec losses non_trainable_weights output output_mask output_shape
     set_weights stateful supports_masking trainable trainable_weights weights
     """
 )

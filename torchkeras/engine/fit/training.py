@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import warnings
 from collections.abc import Iterator, Sequence
@@ -17,7 +16,7 @@ from torch import nn
 from torchkeras import optimizers
 from torchkeras.base import fixed_lists
 from torchkeras.base.interrupts import imported
-from torchkeras.base.python import installed, lazy_property
+from torchkeras.base.python import computes_with, installed, lazy_property
 from torchkeras.base.rules import integer, read
 from torchkeras.callbacks.logs import Named
 from torchkeras.callbacks.monitoring import rises_by_words
@@ -503,20 +502,10 @@ def has_loss(training: Training, targets: Sequence[Target]) -> bool:
         targets
         or training.added.losses
         or training.has_own("compute_loss")
-        or _may_add_losses(model)
+        or any(computes_with(type(module), "add_loss") for module in model.modules())
         or penalized(model)
         or _with_activity_regularizer(model)
     )
-
-
-def _may_add_losses(model: nn.Module) -> bool:
-    """Whether the code of some layer calls `add_loss`."""
-    for module in model.modules():
-        for name in ("call", "forward"):
-            method = inspect.unwrap(getattr(type(module), name, None))  # type: ignore[arg-type]
-            if "add_loss" in getattr(getattr(method, "__code__", None), "co_names", ()):
-                return True
-    return False
 
 
 # --- weights ---------------------------------------------------------------------------------------------------------
@@ -650,10 +639,8 @@ def _hook_activities(model: nn.Module, *, by_hand: bool) -> None:
     """Hook the activity regularizers that the generated code does not call; in a step `by_hand`, all of them."""
     graphed = {layer for network in model.modules() if isinstance(network, Network) for layer in network.layers}
     asked = _with_activity_regularizer(model)
-    parts: set[Any] = set()  # of wrappers
-    for layer in graphed.intersection(asked):
-        parts.update(layer.modules())
-    parts -= graphed
+    wrappers = graphed.intersection(asked)
+    parts = {part for wrapper in wrappers for part in wrapper.modules()} - graphed
     for module in asked:
         if module not in parts and (by_hand or module not in graphed):
             add_activity_losses(module, in_steps=module not in graphed)

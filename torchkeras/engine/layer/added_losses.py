@@ -1,7 +1,8 @@
 """The losses and metrics that layers add while they compute: `add_loss`, `add_metric`.
 
 The forward pass of a step collects them in `ADDED`. In a call by hand, and in a custom step, each layer stores the
-losses of the last pass, for `model.losses`: a pass is one call of a model, or of a layer outside of any model.
+losses of the last pass, for `losses` of a layer or model: a pass is one call of a model, or of a layer outside of any
+model, with the calls of other layers by its code.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -24,25 +25,28 @@ from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.engine.users_code import CODE
 from torchkeras.engine.weights.expressions import expression_of, value_now
+from torchkeras.engine.weights.weight import penalized
 from torchkeras.regularizers import L1L2
 from torchkeras.world.one_process import CURRENT
+
+if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
 
 
 class Added(threading.local):
     """Where added losses and metrics go, in each thread.
 
-    `taken`: the losses, and the metrics by name, of a step's forward pass; None outside of one. `by_hand`: the pass by
-    hand that runs now, or the last one; `inside`: whether one runs.
+    `taken`: the losses, and the metrics by name, of a step's forward pass; None outside of one. `by_hand`: stands for
+    the pass of a model by hand that runs now; None outside of one.
     """
 
     def __init__(self) -> None:
         self.taken: tuple[list[Tensor], dict[str, Tensor]] | None = None
-        self.inside = False
-        self.by_hand = object()
+        self.by_hand: object | None = None
 
     def one_pass(self) -> OnePass | nullcontext[None]:
         """The calls by hand inside the block are one pass; a block inside another one is a part of it."""
-        return PART if self.inside else OnePass(self)
+        return PART if self.by_hand else OnePass(self)
 
 
 class OnePass:
@@ -52,10 +56,10 @@ class OnePass:
         self._added = added
 
     def __enter__(self) -> None:
-        self._added.inside, self._added.by_hand = True, object()
+        self._added.by_hand = CODE.outermost or object()  # a model that a layer's code calls is a part of that call
 
     def __exit__(self, *_: object) -> None:
-        self._added.inside = False
+        self._added.by_hand = None
 
 
 PART = nullcontext()
@@ -88,7 +92,7 @@ def add_loss(layer: AnyLayer, losses: Any) -> None:
 
     Raises TypeError for a loss that is neither a tensor nor a function, and ValueError for one that is no scalar.
     """
-    computing = CODE.owner is not None or ADDED.taken is not None or ADDED.inside or traced()
+    computing = CODE.owner is not None or ADDED.taken is not None or ADDED.by_hand or traced()
     for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
         if not computing:
             _add_to_every_step(layer, loss)
@@ -161,7 +165,7 @@ def _add_to_pass(layer: AnyLayer, loss: Tensor) -> None:
         ADDED.taken[0].append(loss)
         return
     if "_losses_of_call" not in layer.__dict__:
-        layer.__dict__["_losses_of_call"] = (ADDED.by_hand, [])
+        layer.__dict__["_losses_of_call"] = (ADDED.by_hand or CODE.outermost, [])
         layer.register_forward_pre_hook(_forget_other_passes)
     layer._losses_of_call[1].append(loss)
 
@@ -171,9 +175,20 @@ def losses_of_call(module: nn.Module) -> list[Tensor]:
     return list(module.__dict__.get("_losses_of_call", (None, ()))[1])
 
 
+def penalties(layer: Layer) -> list[Tensor]:
+    """The penalties on the weights of a layer and of those inside it, as they are now."""
+    return [each.regularizer(each.array) for each in penalized(layer)]
+
+
+def losses_of_calls(layer: Layer) -> list[Tensor]:
+    """The losses that a layer and those inside it added in their last pass by hand."""
+    return [loss for module in layer.modules() for loss in losses_of_call(module)]
+
+
 def _forget_other_passes(layer: AnyLayer, _: Any) -> None:
-    if not (ADDED.inside and layer._losses_of_call[0] is ADDED.by_hand):
-        layer.__dict__["_losses_of_call"] = (ADDED.by_hand, [])
+    now = ADDED.by_hand or CODE.outermost
+    if now is None or layer._losses_of_call[0] is not now:
+        layer.__dict__["_losses_of_call"] = (now, [])
 
 
 def add_activity_losses(layer: AnyLayer, in_steps: bool) -> None:

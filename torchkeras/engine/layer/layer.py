@@ -22,10 +22,10 @@ from torchkeras import config, registry
 from torchkeras.base import docstrings
 from torchkeras.base.dtypes import DTypePolicy, dtype_name, dtype_of, policy_of
 from torchkeras.base.extensions import replaceable
-from torchkeras.base.fixed_lists import Weights
+from torchkeras.base.fixed_lists import LayerLosses, Weights
 from torchkeras.base.naming import name_methods, snake_case, unique_name
 from torchkeras.base.nested import tensors_in
-from torchkeras.base.python import installed
+from torchkeras.base.python import computes_with, installed
 from torchkeras.base.rules import refuse_unknown
 from torchkeras.base.torch_tables import own_buffers, own_modules, own_parameters
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
@@ -42,7 +42,14 @@ from torchkeras.engine.building.building import (
 )
 from torchkeras.engine.dtypes import input_type, take_policy
 from torchkeras.engine.facts import Facts, facts_of, is_own, joined
-from torchkeras.engine.layer.added_losses import LossOfWeights, add_loss, add_metric, copied_losses
+from torchkeras.engine.layer.added_losses import (
+    LossOfWeights,
+    add_loss,
+    add_metric,
+    copied_losses,
+    losses_of_calls,
+    penalties,
+)
 from torchkeras.engine.layer.call import (
     call_symbolically,
     check_mask,
@@ -81,7 +88,7 @@ _signature = lru_cache(inspect.signature)  # of a `forward`, which many classes 
 
 @replaceable(
     *("__init__", "__init_subclass__", "__setattr__", "__call__", "call", "build", "compute_output_shape"),
-    *("add_weight", "add_loss", "trainable_weights", "non_trainable_weights"),
+    *("add_weight", "add_loss", "losses", "trainable_weights", "non_trainable_weights"),
 )
 class Layer(BaseLayer):
     """The base of all layers: a module of torch that makes its weights at its first call.
@@ -814,6 +821,14 @@ class Layer(BaseLayer):
 
     # --- losses and metrics ------------------------------------------------------------------------------------------
 
+    @property
+    def losses(self) -> list[Tensor]:
+        """The penalties on the weights now, and what `add_loss` got in the last call by hand: sum them in your loop.
+
+        Those of the layers inside are among them. Penalties on outputs count in `fit` alone.
+        """
+        return LayerLosses([*penalties(self), *losses_of_calls(self)])
+
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
         """Add scalars to the loss that training minimizes.
 
@@ -953,7 +968,7 @@ def _find_weights(cls: type[Layer]) -> None:
 
 def _find_call(cls: type[Layer]) -> None:
     """Find how a class computes, by `call` or `forward`, and the arguments of its calls."""
-    if cls._is_users:
+    if cls._is_users or computes_with(cls, "add_loss"):
         for name in vars(cls).keys() & {"call", "forward"}:
             setattr(cls, name, by_mode(vars(cls)[name]))
     if "call" in cls.__dict__:
