@@ -46,7 +46,9 @@ class _Finder(MetaPathFinder, Loader):
         return ModuleSpec(fullname, self) if today and importlib.util.find_spec(today) else None
 
     def exec_module(self, module: ModuleType) -> None:
-        sys.modules[module.__name__] = importlib.import_module(str(_today(module.__name__)))
+        found = sys.modules[module.__name__] = importlib.import_module(str(_today(module.__name__)))
+        if hasattr(found, "__path__"):
+            find_moved_first()
 
 
 def _today(name: str) -> str | None:
@@ -57,10 +59,19 @@ def _today(name: str) -> str | None:
     return MOVED.get(name)
 
 
-def find_moved_modules() -> None:
-    """Let imports of the old names find the modules.
+_FINDER = _Finder()
 
-    It comes before Python's own finders: these would find a file again in the folder of `torchkeras.backend`, which is
-    another name of `torchkeras.keras2.backend`.
+
+def find_moved_modules() -> None:
+    """Let imports of the old names find the modules; Python asks for these after all others."""
+    sys.meta_path.append(_FINDER)
+
+
+def find_moved_first() -> None:
+    """Ask for the old names first, in a process where a package has two names.
+
+    Python's own finders would find a file in its folder again, under the second name: `torchkeras.backend` is another
+    name of `torchkeras.keras2.backend`.
     """
-    sys.meta_path.insert(0, _Finder())
+    sys.meta_path.remove(_FINDER)
+    sys.meta_path.insert(0, _FINDER)
