@@ -130,19 +130,19 @@ class BackupAndRestore(Callback):
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         before, self._batches = self._batches, batch + 1
         if self._backups.agreed(self._signals.has_come):
-            self._write()
+            self._write(self._run.state_dict())
             self._end()
         elif isinstance(self.save_freq, int) and self._batches // self.save_freq > before // self.save_freq:
-            self._write()
+            self._write(self._run.state_dict())
         self._look_ahead()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        self._write(epoch_done=True)
+        self._write(self._run.state_dict(epoch_done=True))
         if self._backups.agreed(self._signals.has_come):
             self._end()
 
-    def _write(self, epoch_done: bool = False) -> None:
-        self._backups.write_finite(self._run.state_dict(epoch_done), self.model.state_dict(keep_vars=True))
+    def _write(self, state: dict[str, Any]) -> None:
+        self._backups.write_finite(state, self.model.state_dict(keep_vars=True))
 
     def _end(self) -> None:
         self._run.interrupted = self.interrupted = True
