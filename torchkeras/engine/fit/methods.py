@@ -24,7 +24,6 @@ from torchkeras.data import checks
 from torchkeras.data.batch import Batch
 from torchkeras.data.sources import Source
 from torchkeras.data.sources.source import ArraySource
-from torchkeras.engine.facts import facts_of
 from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.opening import Intake, as_callbacks, check_unwrapped, hooks_of, source_of, validation_of
 from torchkeras.engine.fit.training import collected
@@ -33,7 +32,6 @@ from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_ten
 from torchkeras.engine.graph.layer_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network, float_type, in_form, parameters_of
 from torchkeras.engine.graph.trace import graph_of
-from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import call_module
 from torchkeras.engine.speed.choose import Auto, compile_options
 from torchkeras.engine.speed.compiled_steps import Running
@@ -144,17 +142,12 @@ def _step(training: Training, source: Source, callbacks: Any) -> tuple[Callable[
     run: Any = _compiled(training)
     # A callback may change weights between two batches: what was folded before them would be out of date.
     is_alone = run is None and not as_callbacks(callbacks)
-    if is_alone and _has_normalizations(training.network):
+    if is_alone:
         run = Merged(training.network, source.samples)
     elif run is None:
         run = HookFreeCalls(training.network)
     is_long = isinstance(source, ArraySource) and source.steps >= WORTH_A_LOOK
     return lambda batch: predict_step(run.run, batch.inputs), is_alone and is_long and keeps_no_tensor(run)
-
-
-def _has_normalizations(network: Network) -> bool:
-    """Whether a network has a layer that may be folded into the one before it."""
-    return any(isinstance(layer, Layer) and facts_of(layer).says("affine") for layer in network.modules())
 
 
 def _compiled(training: Training) -> Running | None:

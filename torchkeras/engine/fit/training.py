@@ -456,9 +456,7 @@ def _targets(training: Training) -> tuple[Network, Graph, list[Target], Scores]:
     Raises as `resolve`, and as `symbolic_scores`.
     """
     model, scores = training.model, Scores()
-    network = training.network
-    if _adds_to_graph(model):
-        network = trained_network(training, network)
+    network = trained_network(training, training.network)
     names = model.output_names
     graph = network._graphed
     targets = resolve(names, lambda: model._output_owners, graph, training.options)
@@ -479,12 +477,6 @@ def _targets(training: Training) -> tuple[Network, Graph, list[Target], Scores]:
 def _users_scores(targets: list[Target]) -> list[Any]:
     """The losses and metrics that are the user's own code."""
     return [each for each in losses_and_metrics(targets) if not installed(getattr(each, "__module__", None) or "")]
-
-
-def _adds_to_graph(model: nn.Module) -> bool:
-    """Whether `add_loss` or `add_metric` of a model, or of one inside it, was given symbolic tensors."""
-    trainings = [vars(module).get("_training") for module in model.modules()]
-    return any(each.added.losses or each.added.metrics for each in trainings if each is not None)
 
 
 def _check_names(targets: list[Target], added: AddedToGraph) -> None:
