@@ -178,7 +178,7 @@ HEADER = 30  # bytes of a zip's member before its name; the length of the name i
 FIRST_BLOCK = 512  # HDF5 may begin at 0, here, or at any doubling of this
 
 
-def format_of(path: str | os.PathLike[str]) -> Format:
+def format_of(path: PathLike) -> Format:
     """The format of a file. Raises FileNotFoundError, UnreadableFileError, UnknownFormatError, FileLimitError."""
     require_file(path)
     with Path(path).open("rb") as file:
@@ -192,7 +192,7 @@ def format_of(path: str | os.PathLike[str]) -> Format:
     return found
 
 
-def of_tensors(path: str | os.PathLike[str]) -> Format | None:
+def of_tensors(path: PathLike) -> Format | None:
     """The format of a file of tensors, by its first bytes, without parsing; None for another file.
 
     A damaged file is of the format of its suffix. Raises FileNotFoundError, UnknownFormatError for a program of
@@ -215,7 +215,7 @@ def of_tensors(path: str | os.PathLike[str]) -> Format | None:
     return found if found and found.tensors else None
 
 
-def _recognized(path: str | os.PathLike[str], first: bytes, members: Sequence[str] | None) -> Format | None:
+def _recognized(path: PathLike, first: bytes, members: Sequence[str] | None) -> Format | None:
     if members is not None or superblock_at(path) is not None:
         first = b""
     elif not first:
@@ -223,7 +223,7 @@ def _recognized(path: str | os.PathLike[str], first: bytes, members: Sequence[st
     return next((each for each in FORMATS if each.begins and each.begins(first, members)), None)
 
 
-def _members(path: str | os.PathLike[str]) -> list[str]:
+def _members(path: PathLike) -> list[str]:
     try:
         with zipfile.ZipFile(path) as found:
             names = found.namelist()
@@ -234,7 +234,7 @@ def _members(path: str | os.PathLike[str]) -> list[str]:
     return names
 
 
-def superblock_at(path: str | os.PathLike[str]) -> int | None:
+def superblock_at(path: PathLike) -> int | None:
     """Where HDF5 begins in a file; None if it is not HDF5."""
     size, at = Path(path).stat().st_size, 0
     with Path(path).open("rb") as file:

@@ -40,8 +40,13 @@ from torchkeras.world import processes
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
 
-
 Checked = tuple[list[Tensor], list[Tensor], list[Tensor | None]]
+BATCH_SIZE = 32
+BY_HAND = "Give the model itself to compile and fit, which wrap it; or train it by a loop of your own"
+FSDP = "FullyShardedDataParallel"
+VALIDATION_ITEMS = (
+    "When passing validation_data, it must contain 2 (x_val, y_val) or 3 (x_val, y_val, val_sample_weights) items"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +87,7 @@ class Intake:
         form = input_form_of(network)
         if form is None or is_by_name(form, network.input_names, x):
             return x
-        return in_order(form, x, network.inputs, f"{describe(network)}: x")
+        return in_order(form, x, network.inputs, f"{self.training.described}: x")
 
     def _build(self, x: Any) -> None:
         """Build the model for its first inputs."""
@@ -134,7 +139,7 @@ class Intake:
         y = self._by_output(y)
         form = output_form_of(network)
         if form is not None and y is not None and not (isinstance(y, Mapping) and set(y) <= set(names)):
-            y = in_order(form, y, network.outputs, f"{describe(network)}: y")
+            y = in_order(form, y, network.outputs, f"{self.training.described}: y")
         if not targets and self.is_free:
             count = len(as_list(y))
             names, kinds = [f"y{k}" for k in range(count)], [AS_GIVEN] * count
@@ -159,7 +164,7 @@ class Intake:
         if whole is None:
             whole = size
         if fixed is not None:
-            checks.check_batches(describe(self.network), fixed, False, whole, whole, "a batch")
+            checks.check_batches(self.training.described, fixed, False, whole, whole, "a batch")
         return Batch(inputs, targets, weights, size)
 
     def raw(self, item: Any) -> Batch:
@@ -169,7 +174,7 @@ class Intake:
         """
         if self.class_weight is not None:
             raise ValueError(
-                f"fit: class_weight cannot be given: {describe(self.network)} has a train_step of its own, which gets "
+                f"fit: class_weight cannot be given: {self.training.described} has a train_step of its own, which gets "
                 "the batches as they are made. Let them bring sample weights: (x, y, sample_weight)."
             )
         item = mapped(item, lambda tensor: tensor, None)
@@ -182,19 +187,6 @@ def fixed_batch_size(network: Network) -> int | None:
         return None
     sizes = (tensor.shape[0] for tensor in network.inputs)
     return next((size for size in sizes if size is not None), None)
-
-
-def describe(network: Network) -> str:
-    """Class and name of a model, for messages."""
-    return f"{type(network).__name__} {network.name!r}"
-
-
-BATCH_SIZE = 32
-BY_HAND = "Give the model itself to compile and fit, which wrap it; or train it by a loop of your own"
-FSDP = "FullyShardedDataParallel"
-VALIDATION_ITEMS = (
-    "When passing validation_data, it must contain 2 (x_val, y_val) or 3 (x_val, y_val, val_sample_weights) items"
-)
 
 
 # --- model -----------------------------------------------------------------------------------------------------------
@@ -242,7 +234,7 @@ def _build_for(training: Training, source: Source, method: str) -> None:
     """Build the model for the first batch of a source."""
     if source.once:
         raise ValueError(
-            f"{method}: {describe(training.model)} has no input shape yet, and {source.kind} gives each batch only "
+            f"{method}: {training.described} has no input shape yet, and {source.kind} gives each batch only "
             "once: give the first layer an input_shape, or call model.build(input_shape)."
         )
     with torch.random.fork_rng():
@@ -253,7 +245,7 @@ def _build_for(training: Training, source: Source, method: str) -> None:
 def check_batches(training: Training, samples: int, batch_size: int, what: str) -> None:
     """Raise ValueError where the batches do not have the size that the model has fixed."""
     model = training.model
-    checks.check_batches(describe(model), fixed_batch_size(model), model.stateful, samples, batch_size, what)
+    checks.check_batches(training.described, fixed_batch_size(model), model.stateful, samples, batch_size, what)
 
 
 def _check_batches_of(training: Training, source: Source, what: str) -> None:

@@ -228,7 +228,7 @@ def _unregistered(module: nn.Module) -> Iterable[tuple[Any, Any]]:
 def _tensor_holders(value: Any) -> dict[str, Any]:
     """The attributes of an object that may hold tensors."""
     found = {}
-    for name, each in dict(getattr(value, "__dict__", {})).items():  # a copy: another thread may set an attribute
+    for name, each in attributes_of(value).items():
         if name in IGNORED or not isinstance(each, FOLLOWED):
             continue
         if isinstance(each, FunctionType) and installed(each.__module__ or ""):

@@ -130,7 +130,7 @@ def _rules_of_keras2(source: ModelFile) -> LossRules:
 
 
 KERAS2 = Dialect(
-    "keras2",
+    KERAS2_NAME,
     version=lambda major, minor, tf: major == 2 and minor < 4 and not tf,
     marks=lambda found: "kernel_initializer" in found or "recurrent_activation" in found,
     modern_config=_of_keras2,
