@@ -10,7 +10,6 @@ from types import ModuleType
 from typing import Any
 
 MOVED = {
-    "torchkeras.lambdas": "torchkeras.keras2.lambdas",
     "torchkeras.activations.keras2": "torchkeras.activations",
     "torchkeras.base.dtype_policy": "torchkeras.base.dtypes",
     "torchkeras.callbacks.averages": "torchkeras.callbacks.logs",
@@ -28,6 +27,7 @@ MOVED = {
     "torchkeras.initializers.initializer": "torchkeras.initializers.distributions",
     "torchkeras.initializers.scaling": "torchkeras.initializers.distributions",
     "torchkeras.keras_axes": "torchkeras.base.keras_axes",
+    "torchkeras.lambdas": "torchkeras.keras2.lambdas",
     "torchkeras.optimizers.shards": "torchkeras.distribution.optimizer_shards",
 }
 

@@ -28,8 +28,8 @@ class _Code(threading.local):
     """`owner`: the layer whose code runs; None outside of such code, and while a layer makes its weights.
 
     `outermost`: stands for the outermost call of such code; None outside of one. `made`: what this code has made that
-    has weights. `numpys`: while a symbolic call finds the shape of the output, the state of
-    NumPy's random numbers before the code ran.
+    has weights. `numpys`: while a symbolic call finds the shape of the output, the state of NumPy's random numbers
+    before the code ran.
     """
 
     owner: Any = None

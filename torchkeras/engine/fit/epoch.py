@@ -189,9 +189,8 @@ class BatchedScores:
             self._sums.add(score(self._model, batch, passed)[1], batch.size)
         else:
             found = metrics(self._model, batch, passed, {})
-            for losses, size in zip(
-                known, sizes, strict=True
-            ):  # in this order the sum has the same last digit as without waiting
+            # In this order the sum has the same last digit as without waiting.
+            for losses, size in zip(known, sizes, strict=True):
                 self._sums.add({**losses, **found}, size)
         self._waiting, self._bytes = [], 0
 
