@@ -97,6 +97,13 @@ def test_every_room_is_there():
 NAMED_BELOW = {"engine/layer/layer", "engine/graph/network", "models/model"}
 
 
+def test_tests_of_the_engine_stand_in_its_rooms():
+    rooms = {path.parent.name for path in (PACKAGE / "engine").glob("*/__init__.py")}
+    found = {path.parent.name for path in (Path(__file__).parent / "engine").glob("*/test_*.py")}
+    assert "graph" in rooms
+    assert found == rooms
+
+
 def test_imports_point_one_way():
     wrong = [
         f"{name} imports {other}"
