@@ -35,14 +35,17 @@ METRICS: Mapping[str, str] = {
 }
 # The functions that 2.2.4 finds by name, and those of ours that it has under another one.
 _LOSSES = frozenset(
-    "binary_crossentropy categorical_crossentropy categorical_hinge cosine cosine_proximity hinge kld "
-    "kullback_leibler_divergence logcosh mae mape mean_absolute_error mean_absolute_percentage_error "
-    "mean_squared_error mean_squared_logarithmic_error mse msle poisson sparse_categorical_crossentropy squared_hinge "
-    "KLD MAE MAPE MSE MSLE".split()
+    """
+    binary_crossentropy categorical_crossentropy categorical_hinge cosine cosine_proximity hinge kld
+    kullback_leibler_divergence logcosh mae mape mean_absolute_error mean_absolute_percentage_error mean_squared_error
+    mean_squared_logarithmic_error mse msle poisson sparse_categorical_crossentropy squared_hinge KLD MAE MAPE MSE MSLE
+    """.split()  # noqa: SIM905
 )
 _METRICS = frozenset(
-    "acc accuracy binary_accuracy categorical_accuracy ce crossentropy sparse_categorical_accuracy "
-    "sparse_top_k_categorical_accuracy top_k_categorical_accuracy".split()
+    """
+    acc accuracy binary_accuracy categorical_accuracy ce crossentropy sparse_categorical_accuracy
+    sparse_top_k_categorical_accuracy top_k_categorical_accuracy
+    """.split()  # noqa: SIM905
 )
 RENAMED = {"bce": "binary_crossentropy", "kl_divergence": "kullback_leibler_divergence", "log_cosh": "logcosh"}
 NAMES = {
