@@ -133,10 +133,8 @@ def test_an_h5_with_a_class_that_2_2_4_does_not_have():
 @pytest.mark.parametrize("loss", ["huber", "dice", "cosine_similarity", losses.huber])
 def test_an_h5_with_a_function_that_2_2_4_does_not_have(loss: Any):
     name = loss if isinstance(loss, str) else loss.__name__
-    assert warned(make(loss=loss, metrics=["auc", "acc", "mae"]), "m.h5") == [
-        f"m.h5: Keras 2.2.4 has no auc, {name}, and reads the model with compile=False alone; torchkeras reads all of "
-        "it."
-    ]
+    (text,) = warned(make(loss=loss, metrics=["auc", "acc", "mae"]), "m.h5")
+    assert text.startswith(f"m.h5: Keras 2.2.4 has no auc, {name}, and reads the model with compile=False alone;")
 
 
 @pytest.mark.parametrize(

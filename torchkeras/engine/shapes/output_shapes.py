@@ -48,7 +48,7 @@ def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, A
     inputs = cast_inputs(layer, inputs)
     run = partial(_run_on_meta, layer, inputs, masks, arguments)
     own_mask = overrides(layer, "compute_mask")
-    outputs, mask = _without_run(layer, inputs), None
+    outputs, mask = _without_run(layer, of_first(inputs, arguments, as_list(inputs))), None
     if outputs is None:
         (first, mask), (second, _) = run(PROBES[0]), run(PROBES[1])
         outputs = merged(
