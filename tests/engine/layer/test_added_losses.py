@@ -555,7 +555,7 @@ class OwnLosses(Layer):
 @pytest.mark.parametrize("losses", [[2.0, 3.0], nn.ModuleList([nn.Identity(), nn.Identity()])])
 def test_losses_of_a_users_layer_may_be_its_own_attribute(losses: Any):
     layer = OwnLosses(losses)
-    for each in (layer, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+    for each in (layer, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):  # noqa: S301
         assert len(each.losses) == 2
         assert torch.equal(each(torch.ones(1, 3)), torch.full((1, 3), 2.0))
 
@@ -568,5 +568,5 @@ def test_a_loss_without_gradients_is_named():
 
     model = Sequential([Dense(2, input_shape=(6,)), Constant()])
     model.compile("sgd")
-    with pytest.raises(ValueError, match="^The loss of add_loss has no gradient for any weight"):
+    with pytest.raises(ValueError, match=r"^The loss of add_loss has no gradient for any weight"):
         model.fit(X, verbose=0)

@@ -547,6 +547,6 @@ def test_a_tensor_by_name_is_no_part_of_the_input_shape():
 
 
 @pytest.mark.parametrize("make", [lambda: Layer(name="own"), lambda: Sequential([Layer(input_shape=(2,))], name="own")])
-def test_a_name_is_a_string(make: Any):
+def test_a_name_stays_a_string(make: Any):
     with pytest.raises(ValueError, match="'own': name must be a string; found 3"):
         make().name = 3

@@ -283,7 +283,7 @@ class Layer(BaseLayer):
                 f"{type(self).__name__} {self.name!r}: built cannot become False, since a graph has its weights: set "
                 "other values by set_weights, or make another layer, such as by clone_model."
             )
-        elif name == "name" and not isinstance(value, str):
+        elif name == "name" and not issubclass(type(value), str):
             raise ValueError(f"{_named(self)}: name must be a string; found {value!r}.")
         if isinstance(value, Tensor):
             added = added_as(self, value)
