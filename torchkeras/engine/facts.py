@@ -34,7 +34,7 @@ class Facts:
     walks: bool = False  # it computes step after step along time, where torch.compile gains little
     input_ndim: int | None = None  # the number of axes of an input, where it is fixed
     min_input_ndim: int | None = None
-    indices: int | None = None  # its inputs are integers from 0 to below this
+    indices: int | None = None  # its first input is integers from 0 to below this
     native_layout: Layout = Layout.KERAS  # the order of axes that the class's own `forward` works in
 
     # Facts of its `forward`.
