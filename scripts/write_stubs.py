@@ -1,4 +1,4 @@
-"""Write the stubs of layers, losses, metrics and optimizers.
+"""Write the stubs of layers, losses, metrics, optimizers and of `keras.ops`.
 
 Type checkers cannot follow how their options are declared: fields with rules, the keyword arguments of a function,
 dataclass fields of two kinds. A stub, `__init__.pyi` in the package, gives each such class its signature. The class
@@ -24,9 +24,11 @@ import torch
 from torchkeras import layers, losses, metrics, optimizers
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import Option
+from torchkeras.keras3 import ops
 from torchkeras.optimizers.base import GIVEN, RULES
 
 PACKAGES = (layers, losses, metrics, optimizers)
+OPERATIONS = ("image", "linalg", "nn", "numpy")  # modules of `keras.ops`
 # Bases in the source disagree with each other here and there, which is said where they stand, if at all.
 HEAD = """# Made by scripts/write_stubs.py from the declarations in the source.
 # mypy: disable-error-code="misc, override"
@@ -192,9 +194,25 @@ def formatted(text: str) -> str:
     return text
 
 
+def operations(module: ModuleType) -> str:
+    """The functions of `keras.ops`, which are made from a table."""
+    lines = ["from typing import Any\n", "__all__: list[str]\n"]
+    lines += [f"from torchkeras.keras3.ops import {name} as {name}\n" for name in OPERATIONS if module is ops]
+    for name in sorted(module.__all__):
+        made_from = getattr(ops, name, None)
+        if module is not ops and getattr(module, name) is made_from:
+            lines.append(f"from torchkeras.keras3.ops import {name} as {name}\n")
+        else:
+            parameters = inspect.signature(getattr(module, name)).parameters.values()
+            lines.append(f"def {name}({as_code(each.replace(annotation=Any) for each in parameters)}) -> Any: ...\n")
+    return formatted("".join(lines))
+
+
 def main() -> None:
     for package in PACKAGES:
         Path(package.__path__[0], "__init__.pyi").write_text(stub(package))
+    for module in (ops, *(getattr(ops, name) for name in OPERATIONS)):
+        Path(str(module.__file__)).with_suffix(".pyi").write_text(operations(module))
 
 
 if __name__ == "__main__":

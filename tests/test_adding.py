@@ -133,7 +133,7 @@ def test_a_place_that_is_missing_is_named(copied: Path):
     code, said = run_tests(copied)
     assert code == 1
     for name, _, (exports, *_) in PLACES.values():
-        assert f"{exports} does not import {name}" in said
+        assert f"{exports} lacks {name}" in said
     assert "add a row for each of them to ROWS in tests/layers/table.py" in said
     assert "add a row for each of them to TABLE in tests/callbacks/callback_table.py" in said
 
@@ -167,4 +167,6 @@ def losses_by_name() -> set[str]:
 def test_everything_is_exported(place: str, names: set[str]):
     module = sys.modules[f"torchkeras.{place}"]
     lacking = names - set(vars(module)["__all__"]) - HELPERS
-    assert not lacking, "; ".join(f"torchkeras/{place}/__init__.py does not import {name}" for name in sorted(lacking))
+    assert not lacking, "; ".join(
+        f"torchkeras/{place}/__init__.py lacks {name}, as an import or in __all__" for name in sorted(lacking)
+    )

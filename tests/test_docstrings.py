@@ -102,7 +102,7 @@ CASES = [
 METHODS = {
     value.__qualname__: value
     for cls in (layers.Layer, Model, Sequential)
-    for name, value in inspect.getmembers(cls, inspect.isroutine)
+    for name, value in inspect.getmembers(cls, lambda value: inspect.isfunction(value) or inspect.ismethod(value))
     if not name.startswith("_") and value.__module__.startswith("torchkeras.")
 }
 

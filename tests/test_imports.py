@@ -41,6 +41,7 @@ ROOMS = [
     *("saving/write", "saving/unsaveable"),
     *("saving/load", "saving/save"),
     *("visualization", "models", "serving", "utils", "__init__"),
+    "keras3",
     "distribution",
     *("keras2/backend", "keras2/lambdas"),
     *("export/errors", "export/plain", "export/examples", "export/checking", "export/program", "export/onnx"),

@@ -11,6 +11,7 @@ _find_moved_modules()
 _declare(
     {
         "backend": "torchkeras.backend",
+        "operations": "torchkeras.tensor_functions.operations.table",
         "backups": "torchkeras.distribution.backups",
         "eject": "torchkeras.export.plain.eject",
         "export": "torchkeras.export.exporting",

@@ -258,3 +258,21 @@ def test_which_classes_look_at_a_mode():
 
 class OfUser(nn.Linear):
     """It stays a user's when torch derives another class from it."""
+
+
+class Dropping(layers.Layer):
+    def build(self, input_shape: Any) -> None:
+        self.plain, self.ours = nn.Dropout(0.9), layers.Dropout(0.9)
+        self.bare = nn.Sequential(nn.Dropout(0.9))
+
+    def call(self, inputs: Any) -> Any:
+        return self.bare(self.ours(self.plain(inputs)))
+
+
+@pytest.mark.parametrize("make", [Dropping, lambda: layers.TimeDistributed(Dropping())])
+def test_modules_made_by_the_first_call_have_the_mode_that_the_layer_was_set_to(make: Any):
+    layer, inputs = make().eval(), torch.ones(2, 3, 4)
+    assert torch.equal(layer(inputs), inputs)
+    assert not any(module.training for module in layer.modules())
+    assert all(module.training for module in layer.train().modules())
+    assert not torch.equal(layer(inputs), inputs)

@@ -156,7 +156,7 @@ def test_half_precision(row: Row, dtype: torch.dtype):
 
 @every("masks")
 def test_masks_pass_end_or_are_refused(row: Row):
-    layer, tensors, _ = called(row)
+    layer, tensors, outputs = called(row)
     masks = [torch.ones(tensor.shape[:2], dtype=torch.bool) for tensor in as_list(tensors)]
     mask = masks if len(masks) > 1 else masks[0]
     if row.masks == "refuse":
@@ -167,6 +167,8 @@ def test_masks_pass_end_or_are_refused(row: Row):
         return
     found = layer.compute_mask(tensors, mask)
     assert (as_list(found)[:1] == [None] or found is None) == (row.masks == "end")
+    if row.masks == "pass":
+        assert len(as_list(found)) == len(as_list(outputs))  # a graph has a mask for each output
 
 
 @every("copies")

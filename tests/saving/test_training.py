@@ -130,6 +130,24 @@ def test_an_h5_with_a_class_that_2_2_4_does_not_have():
     ]
 
 
+@pytest.mark.parametrize("loss", ["huber", "dice", "cosine_similarity", losses.huber])
+def test_an_h5_with_a_function_that_2_2_4_does_not_have(loss: Any):
+    name = loss if isinstance(loss, str) else loss.__name__
+    (text,) = warned(make(loss=loss, metrics=["auc", "acc", "mae"]), "m.h5")
+    assert text.startswith(f"m.h5: Keras 2.2.4 has no auc, {name}, and reads the model with compile=False alone;")
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [("bce", "binary_crossentropy"), ("kl_divergence", "kullback_leibler_divergence"), ("log_cosh", "logcosh")],
+)
+def test_in_an_h5_a_function_has_the_name_of_2_2_4(ours: str, theirs: str):
+    assert warned(make(loss=ours, metrics=[ours]), "m.h5") == []
+    found = training_of("m.h5")
+    assert (found["loss"], found["metrics"]) == (theirs, [theirs])
+    assert (load_model("m.h5").loss, load_model("m.h5").metrics) == (ours, [ours])
+
+
 class OwnDense(losses.Loss):
     def __init__(self, factor: float):
         super().__init__()

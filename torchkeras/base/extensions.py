@@ -53,6 +53,11 @@ def extend(owner: type | ModuleType, **members: Any) -> None:
         setattr(owner, name, member)
 
 
+def members_of(cls: type, *names: str) -> dict[str, Any]:
+    """Members that stand in a class, for `extend` to add to another."""
+    return {name: vars(cls)[name] for name in names}
+
+
 def withdraw(owner: type, name: str) -> None:
     """Remove a member that a class declares, if it has it. Raises TypeError for one that it does not declare."""
     _check(owner, name)

@@ -7,7 +7,7 @@ import inspect
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property  # noqa: TID251  # the base of what is used instead
 from types import CellType, CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -31,6 +31,25 @@ class lazy_property(cached_property[T]):  # noqa: N801  # used as a decorator
             if instance is None:
                 return self
             return instance.__dict__.setdefault(self.attrname, self.func(instance))
+
+
+class hideable_property:  # noqa: N801  # used as a decorator
+    """A property that an attribute of the object hides, also a submodule or a tensor that a module registers: one that
+    came late to a class, whose name a user's subclass may have given to something of its own.
+    """
+
+    def __init__(self, compute: Callable[[Any], Any]):
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        name = self._compute.__name__
+        for registered in ("_modules", "_parameters", "_buffers"):
+            if name in instance.__dict__.get(registered, ()):
+                return instance.__dict__[registered][name]
+        return self._compute(instance)
 
 
 # --- the limit of recursion -------------------------------------------------------------------------------------------
@@ -81,9 +100,24 @@ def used_by(function: FunctionType) -> dict[str, Any]:
 
 
 def computes_with(kind: type, name: str) -> bool:
-    """Whether the text of a class's `call` or `forward` has a method or function of this name."""
-    functions: Any = [inspect.unwrap(getattr(kind, way, None)) for way in ("call", "forward")]  # type: ignore[arg-type]
-    return any(name in each.__code__.co_names for each in functions if hasattr(each, "__code__"))
+    """Whether a class's `call` or `forward`, or another function of a user's that these may call, names this function.
+
+    A method of a user's class counts, and what its methods use.
+    """
+    functions = [value for base in kind.__mro__ if not installed(base.__module__) for value in vars(base).values()]
+    seen: set[Any] = set()
+    return any(_names(each, name, seen) for each in (*functions, getattr(kind, "call", None), kind.forward))
+
+
+def _names(value: Any, name: str, seen: set[Any]) -> bool:
+    """Whether the text of a function, or of one that it uses, has a name."""
+    function = inspect.unwrap(value) if callable(value) else value
+    if not isinstance(function, FunctionType) or function in seen:
+        return False
+    seen.add(function)
+    if any(name == named for _, named in loads(function.__code__)):
+        return True
+    return any(_names(used, name, seen) for used in used_by(function).values())
 
 
 def attributes_of(value: Any) -> dict[str, Any]:

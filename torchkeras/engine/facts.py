@@ -34,7 +34,7 @@ class Facts:
     walks: bool = False  # it computes step after step along time, where torch.compile gains little
     input_ndim: int | None = None  # the number of axes of an input, where it is fixed
     min_input_ndim: int | None = None
-    indices: int | None = None  # its inputs are integers from 0 to below this
+    indices: int | None = None  # its first input is integers from 0 to below this
     native_layout: Layout = Layout.KERAS  # the order of axes that the class's own `forward` works in
 
     # Facts of its `forward`.
@@ -57,7 +57,7 @@ class Facts:
     @property
     def layout(self) -> Layout:
         """The order of axes that the layer's `forward` works in; a `call` works in Keras's."""
-        return Layout.KERAS if self.layer._by_call else self.native_layout
+        return Layout.KERAS if computes_by_call(self.layer) else self.native_layout
 
     @property
     def axis(self) -> int:
@@ -94,6 +94,16 @@ class Facts:
 def facts_of(layer: AnyLayer) -> Facts:
     """The facts of a layer. Made at each access: a copy of a layer must not ask the original."""
     return layer._joined_facts(layer)
+
+
+def takes(layer: AnyLayer, argument: str) -> bool:
+    """Whether the layer's `call` or `forward` declares an argument of that name, such as `mask` or `training`."""
+    return argument in layer._call_parameters
+
+
+def computes_by_call(layer: AnyLayer) -> bool:
+    """Whether the layer computes by a `call` of its class, in Keras's order of axes, and not by a `forward`."""
+    return layer._by_call
 
 
 OF_FORWARD = (

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from torchkeras.base import extensions
 from torchkeras.base.tracing import is_compiling
+from torchkeras.engine.facts import computes_by_call
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.shapes.output_shapes import overrides
@@ -40,7 +41,7 @@ def call(layer: Any, /, *args: Any, **kwargs: Any) -> Any:
     """
     if isinstance(layer, Recurrent):
         args, kwargs = _of_recurrent(*args, **kwargs)
-    symbolic = is_symbolic([*args, *kwargs.values()]) and not layer._by_call
+    symbolic = is_symbolic([*args, *kwargs.values()]) and not computes_by_call(layer)
     return layer(*args, **kwargs) if symbolic else _call(layer, *args, **kwargs)
 
 
@@ -89,7 +90,7 @@ def _on_symbols(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
 @wraps(_output_shape)
 def compute_output_shape(layer: Any, input_shape: Any) -> Any:
     """`Layer.compute_output_shape`; the input's where a layer of the user's, which says its own, asks its base."""
-    asked = layer._by_call and layer._native_forward is None and overrides(layer, "compute_output_shape")
+    asked = computes_by_call(layer) and layer._native_forward is None and overrides(layer, "compute_output_shape")
     return input_shape if asked else _output_shape(layer, input_shape)
 
 

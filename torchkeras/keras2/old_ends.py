@@ -11,6 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from torchkeras.base import extensions
+from torchkeras.base.extensions import members_of
 from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.graph.trace import Graph, graph_if_any, is_connected
 from torchkeras.engine.layer.layer import Layer
@@ -92,5 +93,5 @@ def layers_of_sequential(model: Any) -> list[Layer]:
 
 def extend() -> None:
     """Add the names to models."""
-    extensions.extend(Model, **{name: vars(Ends)[name] for name in ("inputs", "_set_inputs", "outputs", "layers")})
+    extensions.extend(Model, **members_of(Ends, "inputs", "_set_inputs", "outputs", "layers"))
     extensions.extend(Sequential, layers=property(layers_of_sequential))

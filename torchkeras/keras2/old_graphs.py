@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import torch
 
 from torchkeras.base import extensions
+from torchkeras.base.extensions import members_of
 from torchkeras.base.naming import unique_name
 from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.graph.input import InputLayer
@@ -185,7 +186,7 @@ def _of_input(layer: Any) -> list[Node]:
 
 def extend() -> None:
     """Add the names to `Model`, and what Keras's nodes have to `Node`."""
-    extensions.extend(Model, **{name: vars(OldGraph)[name] for name in NAMES})
+    extensions.extend(Model, **members_of(OldGraph, *NAMES))
     extensions.extend(Sequential, model=property(lambda model: model))  # Keras 1 kept the model of a Sequential there
     extensions.extend(InputLayer, _inbound_nodes=_of_input)
     extensions.extend(

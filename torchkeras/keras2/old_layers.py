@@ -16,6 +16,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from torchkeras.base import extensions
+from torchkeras.base.extensions import members_of
 from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.rules import BELOW_1, is_number
 from torchkeras.base.torch_tables import own_buffers, own_parameters
@@ -222,7 +223,7 @@ def extend() -> None:
     declare: Any = OldLayer.__init_subclass__
     extensions.extend(Layer, __init_subclass__=classmethod(declare.__func__))
     own = [name for name in NAMES if name in vars(Layer) or name in REPLACED or not hasattr(Layer, name)]
-    extensions.extend(Layer, **{name: vars(OldLayer)[name] for name in own})
+    extensions.extend(Layer, **members_of(OldLayer, *own))
 
 
 def _assigning(call: Callable[..., Any]) -> Callable[..., Any]:

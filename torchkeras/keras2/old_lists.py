@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from torchkeras.base import extensions
+from torchkeras.base.extensions import members_of
 from torchkeras.engine.layer.added_losses import losses_of_call
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import as_list, calls_of
@@ -118,6 +119,6 @@ class Cell:
 def extend() -> None:
     """Add the names to `Layer` and to the recurrent layers."""
     names = ("updates", "losses", "get_updates_for", "get_losses_for")
-    extensions.extend(Layer, **{name: vars(ListedOfLayer)[name] for name in names})
+    extensions.extend(Layer, **members_of(ListedOfLayer, *names))
     for kind in (SimpleRNN, GRU, LSTM, ConvLSTM2D):
         extensions.extend(kind, cell=property(Cell))

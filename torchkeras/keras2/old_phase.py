@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from torchkeras.base import extensions
 from torchkeras.base.nested import leaves
+from torchkeras.engine.facts import takes
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import graph_of, is_connected
 from torchkeras.engine.layer.layer import Layer
@@ -66,15 +67,15 @@ def of_layer(layer: Any) -> bool:
 
 def _acts(layer: Any) -> bool:
     if is_users_layer(layer):
-        return "training" in layer._call_parameters
+        return takes(layer, "training")
     if isinstance(layer, BatchNormalization):
         return layer.mode == 0
-    return "training" in layer._call_parameters and any(getattr(layer, name, 0) for name in RATES)
+    return takes(layer, "training") and any(getattr(layer, name, 0) for name in RATES)
 
 
 def settled(layer: Any, training: Any) -> int | None:
     """The phase that is set, for the call of a layer or model that asks for one and receives none."""
-    asks = "training" in layer._call_parameters or isinstance(layer, Network)
+    asks = takes(layer, "training") or isinstance(layer, Network)
     return phase.settled() if training is None and asks else None
 
 

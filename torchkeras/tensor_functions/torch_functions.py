@@ -77,7 +77,7 @@ POINTWISE = frozenset(
 )
 
 
-BACKEND = "torchkeras.backend"
+BACKEND, OPERATIONS = "torchkeras.backend", "ops"
 _OWN: dict[str, Function] = {}  # the functions of the backend, which is imported when one of them is asked for
 _OWN_NAMES: dict[Function, str] = {}
 _OWN_POINTWISE: set[str] = set()
@@ -95,6 +95,8 @@ def named(name: str) -> Function | None:
     if name.startswith(f"{BACKEND}."):
         annex("backend")
         return _OWN.get(name)
+    if name.startswith(f"{OPERATIONS}."):
+        return annex("operations").BY_NAME.get(name)
     return functions().get(name)
 
 

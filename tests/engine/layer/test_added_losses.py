@@ -477,3 +477,96 @@ def test_a_config_says_that_added_losses_are_lost(way, tmp_path):
     )
     with pytest.warns(UserWarning, match=f"^{re.escape(text)}$"):
         act()
+
+
+class Weighted(Layer):
+    def build(self, input_shape: Any) -> None:
+        self.scale = self.add_weight("scale", (6,), initializer="ones")
+
+    def call(self, inputs: Any) -> Any:
+        self.add_loss((self.scale**2).sum())
+        return inputs * self.scale
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor")  # torch's own, where its compiler looks at one
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_loop_by_hand_trains_a_model_that_torch_compiles(compiled: bool):
+    model = Sequential([Weighted(input_shape=(6,))])
+    function = torch.compile(model, backend="eager") if compiled else model
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        outputs = function(torch.from_numpy(X))
+        assert len(model.losses) == 1
+        (0 * outputs.sum() + sum(model.losses)).backward()
+        optimizer.step()
+    np.testing.assert_allclose(model.get_weights()[0], np.full(6, 0.8**3), rtol=1e-5)
+
+
+class ByMethod(Weighted):
+    def penalty(self) -> None:
+        self.add_loss((self.scale**2).sum())
+
+    def call(self, inputs: Any) -> Any:
+        self.penalty()
+        return inputs * self.scale
+
+
+def undecorated(function: Any) -> Any:
+    def call(self: Any, inputs: Any) -> Any:
+        return function(self, inputs)
+
+    return call
+
+
+def penalize(layer: Any) -> None:
+    layer.add_loss((layer.scale**2).sum())
+
+
+class Decorated(Weighted):
+    call = undecorated(Weighted.call)
+
+
+class ByFunction(Weighted):
+    def call(self, inputs: Any) -> Any:
+        penalize(self)
+        return inputs * self.scale
+
+
+@pytest.mark.parametrize("kind", [ByMethod, Decorated, ByFunction])
+def test_a_loss_that_another_function_adds_is_a_loss_to_train_by(kind: Any):
+    model = Sequential([kind(input_shape=(6,))])
+    model.compile(SGD(lr=0.1))
+    assert model.fit(X, verbose=0).history == {"loss": [6.0]}
+    np.testing.assert_allclose(model.get_weights()[0], np.full(6, 0.8), rtol=1e-6)
+
+
+class OwnLosses(Layer):
+    """Its `losses` are an attribute of its own, as in files and pickles from before layers had that name."""
+
+    def __init__(self, losses: Any, **options: Any):
+        super().__init__(**options)
+        self.losses = losses
+
+    def call(self, inputs: Any) -> Any:
+        return inputs * len(self.losses)
+
+
+@pytest.mark.parametrize("losses", [[2.0, 3.0], nn.ModuleList([nn.Identity(), nn.Identity()])])
+def test_losses_of_a_users_layer_may_be_its_own_attribute(losses: Any):
+    layer = OwnLosses(losses)
+    for each in (layer, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):  # noqa: S301
+        assert len(each.losses) == 2
+        assert torch.equal(each(torch.ones(1, 3)), torch.full((1, 3), 2.0))
+
+
+def test_a_loss_without_gradients_is_named():
+    class Constant(Layer):
+        def call(self, inputs: Any) -> Any:
+            self.add_loss(inputs.detach().sum())
+            return inputs
+
+    model = Sequential([Dense(2, input_shape=(6,)), Constant()])
+    model.compile("sgd")
+    with pytest.raises(ValueError, match=r"^The loss of add_loss has no gradient for any weight"):
+        model.fit(X, verbose=0)

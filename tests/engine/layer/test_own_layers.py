@@ -6,6 +6,7 @@ import pickle
 from enum import IntEnum
 from math import inf, nan
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -523,3 +524,29 @@ def test_a_declared_weight_without_first_values_is_named():
             return initializers.Zeros()
 
     assert Zeroed()(torch.ones(1, 2)).tolist() == [[1.0, 1.0]]
+
+
+def test_a_tensor_by_name_is_no_part_of_the_input_shape():
+    shapes: list[Any] = []
+
+    class Shifted(Layer):
+        def build(self, input_shape: Any) -> None:
+            shapes.append(input_shape)
+
+        def call(self, inputs: Any, shift: Any = None) -> Any:
+            return inputs + shift
+
+        def compute_output_shape(self, input_shape: Any) -> Any:
+            shapes.append(input_shape)
+            return (*input_shape[:-1], 3)
+
+    inputs, shift = Input((3,)), Input((1,))
+    model = Model([inputs, shift], Shifted()(inputs, shift=shift))
+    assert shapes == [(None, 3), (None, 3)]
+    assert torch.equal(model([torch.ones(2, 3), torch.ones(2, 1)]), torch.full((2, 3), 2.0))
+
+
+@pytest.mark.parametrize("make", [lambda: Layer(name="own"), lambda: Sequential([Layer(input_shape=(2,))], name="own")])
+def test_a_name_stays_a_string(make: Any):
+    with pytest.raises(ValueError, match="'own': name must be a string; found 3"):
+        make().name = 3

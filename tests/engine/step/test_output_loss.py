@@ -286,6 +286,8 @@ def test_target_tensors_stand_in_for_y():
     assert model.fit(X, **options).history == twin.fit(X, Y, **options).history
     with refused(ValueError, "compile: target_tensors must be arrays or tensors; found a symbolic tensor."):
         dense("mse", target_tensors=[Input((3,))])
+    with refused(ValueError, "compile: target_tensors must be arrays or tensors; found 3."):
+        dense("mse", target_tensors=3)
 
 
 # --- what `accuracy` counts ------------------------------------------------------------------------------------------

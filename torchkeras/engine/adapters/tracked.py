@@ -87,8 +87,7 @@ class TrackedList(Tracked, list):  # type: ignore[misc]
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return list(self)[index]
-        found = list.__getitem__(self, index)
-        return self._parameters.get(str(index % len(self)), found)
+        return self._parameters.get(str(index % len(self)), list.__getitem__(self, index))
 
     __eq__, __repr__, __hash__ = list.__eq__, list.__repr__, object.__hash__  # type: ignore[assignment]
     append, extend, insert, pop, remove, clear, sort, reverse, __setitem__, __delitem__, __iadd__, __imul__ = (

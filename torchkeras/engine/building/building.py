@@ -29,6 +29,7 @@ from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
 from torchkeras.engine.dtypes import agree_on_policy
 from torchkeras.engine.facts import facts_of
+from torchkeras.engine.modes import in_mode
 from torchkeras.engine.options import CONSTRAINT, INITIALIZER, REGULARIZER
 from torchkeras.engine.shapes.input_spec import InputSpec
 from torchkeras.engine.symbolic.tensor import Shape, as_list, calls_of
@@ -125,7 +126,12 @@ def build_once(layer: AnyLayer, input_shapes: list[Shape], *further: Any) -> Non
     with _making:
         if layer.built:
             return
+        before = set(layer.children())
         _run_build(layer, input_shapes, further)
+        if not layer._training_mode:  # `eval` was called before there was a module in the layer
+            with in_mode(None):
+                for made in set(layer.children()) - before:
+                    made.eval()
         _refuse_computed(layer)
         if CODE.owner is not None and not in_first_run() and own_variables(layer):
             Made.note(layer)

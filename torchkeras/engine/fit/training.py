@@ -91,6 +91,8 @@ class CompileOptions:
             raise ValueError(f"compile: numerics must be one of {names}; found {self.numerics!r}.")
         if any(isinstance(each, KerasTensor) for each in as_list(self.target_tensors)):
             raise ValueError("compile: target_tensors must be arrays or tensors; found a symbolic tensor.")
+        if isinstance(self.target_tensors, (bool, int, float, str)):
+            raise ValueError(f"compile: target_tensors must be arrays or tensors; found {self.target_tensors!r}.")
 
 
 NOTHING_GIVEN = CompileOptions()
@@ -335,8 +337,7 @@ def _is_distributed(setting: Any) -> bool:
     """Whether `compile(distribute=)` says that processes train together."""
     if setting != "auto":
         return setting is not None
-    launched = not os.environ.keys().isdisjoint(RANKS)
-    return (has_group() or launched) and world_size() > 1
+    return (has_group() or not os.environ.keys().isdisjoint(RANKS)) and world_size() > 1
 
 
 # --- the compiled model ----------------------------------------------------------------------------------------------

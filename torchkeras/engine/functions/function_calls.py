@@ -48,13 +48,26 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
         raise TypeError(f"{called} cannot be applied to a symbolic tensor: {reason}")
     if name == "getitem":
         args = (args[0], function_arguments.index(args[1]))
-    inputs, arguments, keywords = _encoded(called, args, kwargs)
-    label = torch_functions.short(torch_functions.place_of(name))
-    layer = Operation(name, arguments, keywords, name=unique_name(f"operation_{label}"))
-    outputs = layer(unpacked(inputs))
+    outputs = _node(called, name, args, kwargs)
     if type(outputs) is list:  # a layer makes a list of a tuple, as in Keras
         return tuple(outputs)
     return outputs
+
+
+def apply_operation(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Make the node of an operation of Keras 3, `ops.mean`; returns symbolic tensors, several in a list.
+
+    Raises TypeError for an argument that a graph cannot contain, ValueError as layers do.
+    """
+    _check_outside()
+    return _node(name, name, args, kwargs, keeps_mask=False)
+
+
+def _node(called: str, name: Any, args: tuple[Any, ...], kwargs: dict[str, Any], **options: Any) -> Any:
+    inputs, arguments, keywords = _encoded(called, args, kwargs)
+    label = torch_functions.short(torch_functions.place_of(name))
+    layer = Operation(name, arguments, keywords, name=unique_name(f"operation_{label}"), **options)
+    return layer(unpacked(inputs))
 
 
 def _config_name(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

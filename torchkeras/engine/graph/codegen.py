@@ -27,7 +27,7 @@ from torchkeras.base.nested import POSITIONAL, TensorSlot, is_flat, leaves, of_f
 from torchkeras.base.torch_tables import own_modules
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.dtypes import cast_type, is_mixed, typed
-from torchkeras.engine.facts import facts_of
+from torchkeras.engine.facts import facts_of, takes
 from torchkeras.engine.functions.call_text import PLAIN, literal
 from torchkeras.engine.graph.layer_calls import Call, DirectCalls, ModuleCalls, Remembered, Way
 from torchkeras.engine.graph.trace import Graph, graph_of, infer_again, layer_names
@@ -271,7 +271,7 @@ class _Writer:
         texts = [_argument_text(layer, name, value) for name, value in options.items()]
         if POSITIONAL not in options:
             texts.insert(0, _first_argument(node, _slots(uses)) + axis)
-        if "mask" in layer._call_parameters:
+        if takes(layer, "mask"):
             masks = list(map(self.mask, node.input_tensors))
             if set(masks) != {None}:
                 texts.append(f"mask={_first_argument(node, _mask_slots(masks, uses))}")
@@ -387,7 +387,7 @@ def _has_activity_penalty(layer: Layer) -> bool:
 
 def has_details(layer: Layer) -> bool:
     """Whether a layer is a model, whose call can return masks and losses next to its outputs."""
-    return "details" in layer._call_parameters
+    return takes(layer, "details")
 
 
 def _slots(values: list[int]) -> list[str]:
@@ -431,7 +431,7 @@ def _typed_call(node: Node, call: str, mixed: bool) -> str:
 def runs_in_mode(node: Node) -> bool:
     """Whether a call says that all in the layer is in training or not, rather than the layer's own code alone."""
     return "training" in node.arguments and (
-        "training" not in node.layer._call_parameters or (bool(own_modules(node.layer)) and is_users_layer(node.layer))
+        not takes(node.layer, "training") or (bool(own_modules(node.layer)) and is_users_layer(node.layer))
     )
 
 

@@ -37,16 +37,21 @@ class Added(threading.local):
     """Where added losses and metrics go, in each thread.
 
     `taken`: the losses, and the metrics by name, of a step's forward pass; None outside of one. `by_hand`: stands for
-    the pass of a model by hand that runs now; None outside of one.
+    the pass of a model by hand that runs now, or for the last one; `inside`: whether one runs.
     """
 
     def __init__(self) -> None:
         self.taken: tuple[list[Tensor], dict[str, Tensor]] | None = None
-        self.by_hand: object | None = None
+        self.inside = False
+        self.by_hand = object()
 
     def one_pass(self) -> OnePass | nullcontext[None]:
         """The calls by hand inside the block are one pass; a block inside another one is a part of it."""
-        return PART if self.by_hand else OnePass(self)
+        return PART if self.inside else OnePass(self)
+
+    def this_pass(self) -> object | None:
+        """Stands for the pass by hand that runs; None if none does, and in the call of a model that is compiled."""
+        return self.by_hand if self.inside else CODE.outermost
 
 
 class OnePass:
@@ -56,10 +61,11 @@ class OnePass:
         self._added = added
 
     def __enter__(self) -> None:
-        self._added.by_hand = CODE.outermost or object()  # a model that a layer's code calls is a part of that call
+        # A model that a layer's code calls is a part of that call.
+        self._added.inside, self._added.by_hand = True, CODE.outermost or object()
 
     def __exit__(self, *_: object) -> None:
-        self._added.by_hand = None
+        self._added.inside = False
 
 
 PART = nullcontext()
@@ -92,7 +98,7 @@ def add_loss(layer: AnyLayer, losses: Any) -> None:
 
     Raises TypeError for a loss that is neither a tensor nor a function, and ValueError for one that is no scalar.
     """
-    computing = CODE.owner is not None or ADDED.taken is not None or ADDED.by_hand or traced()
+    computing = CODE.owner is not None or ADDED.taken is not None or ADDED.inside or traced()
     for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
         if not computing:
             _add_to_every_step(layer, loss)
@@ -165,7 +171,7 @@ def _add_to_pass(layer: AnyLayer, loss: Tensor) -> None:
         ADDED.taken[0].append(loss)
         return
     if "_losses_of_call" not in layer.__dict__:
-        layer.__dict__["_losses_of_call"] = (ADDED.by_hand or CODE.outermost, [])
+        layer.__dict__["_losses_of_call"] = (ADDED.this_pass() or ADDED.by_hand, [])
         layer.register_forward_pre_hook(_forget_other_passes)
     layer._losses_of_call[1].append(loss)
 
@@ -186,9 +192,9 @@ def losses_of_calls(layer: Layer) -> list[Tensor]:
 
 
 def _forget_other_passes(layer: AnyLayer, _: Any) -> None:
-    now = ADDED.by_hand or CODE.outermost
+    now = ADDED.this_pass()
     if now is None or layer._losses_of_call[0] is not now:
-        layer.__dict__["_losses_of_call"] = (now, [])
+        layer.__dict__["_losses_of_call"] = (now or ADDED.by_hand, [])
 
 
 def add_activity_losses(layer: AnyLayer, in_steps: bool) -> None:

@@ -25,7 +25,7 @@ from torchkeras.base.extensions import replaceable
 from torchkeras.base.fixed_lists import LayerLosses, Weights
 from torchkeras.base.naming import name_methods, snake_case, unique_name
 from torchkeras.base.nested import tensors_in
-from torchkeras.base.python import computes_with, installed
+from torchkeras.base.python import computes_with, hideable_property, installed
 from torchkeras.base.rules import refuse_unknown
 from torchkeras.base.torch_tables import own_buffers, own_modules, own_parameters
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
@@ -283,6 +283,8 @@ class Layer(BaseLayer):
                 f"{type(self).__name__} {self.name!r}: built cannot become False, since a graph has its weights: set "
                 "other values by set_weights, or make another layer, such as by clone_model."
             )
+        elif name == "name" and not issubclass(type(value), str):
+            raise ValueError(f"{_named(self)}: name must be a string; found {value!r}.")
         if isinstance(value, Tensor):
             added = added_as(self, value)
             if added is not None:
@@ -821,7 +823,7 @@ class Layer(BaseLayer):
 
     # --- losses and metrics ------------------------------------------------------------------------------------------
 
-    @property
+    @hideable_property
     def losses(self) -> list[Tensor]:
         """The penalties on the weights now, and what `add_loss` got in the last call by hand: sum them in your loop.
 

@@ -27,7 +27,7 @@ from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import deferred, first_run, in_first_run, materialize
 from torchkeras.engine.building.meta_run import run_on_meta
 from torchkeras.engine.dtypes import cast_inputs, is_mixed
-from torchkeras.engine.facts import facts_of, is_own
+from torchkeras.engine.facts import computes_by_call, facts_of, is_own, takes
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, calls_of, unpacked
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, A
     inputs = cast_inputs(layer, inputs)
     run = partial(_run_on_meta, layer, inputs, masks, arguments)
     own_mask = overrides(layer, "compute_mask")
-    outputs, mask = _without_run(layer, inputs), None
+    outputs, mask = _without_run(layer, of_first(inputs, arguments, as_list(inputs))), None
     if outputs is None:
         (first, mask), (second, _) = run(PROBES[0]), run(PROBES[1])
         outputs = merged(
@@ -140,7 +140,7 @@ def _without_run(layer: Layer, inputs: Any) -> Any:
     facts, dtype = facts_of(layer), first.dtype
     if not dtype.is_floating_point:
         dtype = layer._policy.compute_type
-    elif facts.keeps_shape and not layer._by_call:
+    elif facts.keeps_shape and not computes_by_call(layer):
         return KerasTensor(first.shape, dtype)
     try:
         if not several and facts.says("shape_from"):
@@ -169,7 +169,7 @@ def _run_on_meta(
     first, mask = (*args, tensors[0])[0], None
     if any(m is not None for m in masks):
         mask = mapped(of_first(inputs, arguments, masks), lambda m: _meta(m.shape, torch.bool, size))
-        if "mask" in layer._call_parameters:
+        if takes(layer, "mask"):
             kwargs["mask"] = mask
 
     def outputs_and_mask(called: Callable[..., Any]) -> tuple[Any, Any]:

@@ -400,8 +400,7 @@ def _options_of(what: Any) -> tuple[Any, Mapping[str, Any]]:
         function, options = _options_of(what.func)
         return function, {**options, **what.keywords}
     if isinstance(what, (loss_functions.LossFunctionWrapper, metric_functions.MeanMetricWrapper)):
-        function = what.fn if isinstance(what, loss_functions.Loss) else what._function
-        return function, what._options
+        return (what.fn if isinstance(what, loss_functions.Loss) else what._function), what._options
     if isinstance(what, loss_functions.Loss):
         return function_of(what), vars(what)
     if isinstance(what, metric_functions.Metric):

@@ -225,7 +225,7 @@ def gradients_of(model: CompiledModel, loss: torch.Tensor) -> Any:
 
 
 def _no_gradient(targets: Sequence[Target]) -> ValueError:
-    names = ", ".join(name_of(target.objective.function) for target in targets)
+    names = ", ".join(name_of(target.objective.function) for target in targets) or "of add_loss"
     return ValueError(
         f"The loss {names} has no gradient for any weight: something on the way from the weights to it, such as "
         "argmax, round or detach, has none."

@@ -130,8 +130,7 @@ class Weight:
     def _order(self, ndim: int) -> tuple[int, ...]:
         """For each of Keras's axes, its index in torch."""
         spatial = " ".join(f"axis{i}" for i in range(ndim - len(self.keras) + 1))
-        keras_axes = " ".join(self.keras).replace("...", spatial).split()
-        torch_axes = " ".join(self.torch).replace("...", spatial).split()
+        keras_axes, torch_axes = (" ".join(axes).replace("...", spatial).split() for axes in (self.keras, self.torch))
         return tuple(map(torch_axes.index, keras_axes))
 
 

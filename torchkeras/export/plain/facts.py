@@ -12,6 +12,7 @@ from torch.nn.utils import parametrize
 from torchkeras import config
 from torchkeras.base.nested import leaves
 from torchkeras.engine.dtypes import is_mixed
+from torchkeras.engine.facts import takes
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.network import Network, keys_of_form, output_form_of
@@ -90,7 +91,7 @@ def mixed_type(layer: Layer) -> str:
 
 def takes_mask(layer: Layer) -> bool:
     """Whether a layer's computation depends on masks."""
-    return "mask" in layer._call_parameters
+    return takes(layer, "mask")
 
 
 def passes_mask(layer: Layer) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from torchkeras import registry
@@ -33,25 +33,53 @@ METRICS: Mapping[str, str] = {
     "TopKCategoricalAccuracy": "top_k_categorical_accuracy",
     "SparseTopKCategoricalAccuracy": "sparse_top_k_categorical_accuracy",
 }
-NAMES = {"loss": (LOSSES, registry.losses), "metrics": (METRICS, registry.metrics)}
+# The functions that 2.2.4 finds by name, and those of ours that it has under another one.
+_LOSSES = frozenset(
+    """
+    binary_crossentropy categorical_crossentropy categorical_hinge cosine cosine_proximity hinge kld
+    kullback_leibler_divergence logcosh mae mape mean_absolute_error mean_absolute_percentage_error mean_squared_error
+    mean_squared_logarithmic_error mse msle poisson sparse_categorical_crossentropy squared_hinge KLD MAE MAPE MSE MSLE
+    """.split()  # noqa: SIM905
+)
+_METRICS = frozenset(
+    """
+    acc accuracy binary_accuracy categorical_accuracy ce crossentropy sparse_categorical_accuracy
+    sparse_top_k_categorical_accuracy top_k_categorical_accuracy
+    """.split()  # noqa: SIM905
+)
+RENAMED = {"bce": "binary_crossentropy", "kl_divergence": "kullback_leibler_divergence", "log_cosh": "logcosh"}
+NAMES = {
+    "loss": (LOSSES, _LOSSES, registry.losses),
+    "metrics": (METRICS, _LOSSES | _METRICS, registry.metrics),
+}
 SAYS_NOTHING = ("name", "dtype")
 
 
 def training_for_keras2(training: Mapping[str, Any], own: Mapping[str, Any]) -> tuple[Plain, list[str]]:
-    """How a model was compiled in the form of 2.2.4, and the names of the classes that 2.2.4 does not have.
+    """How a model was compiled in the form of 2.2.4, and the names of the classes and functions that it does not have.
 
     `own`: the same in our form, which is added if it says more. 2.2.4 ignores `weighted_metrics` when it loads.
     """
     made, left = dict(training), []
-    for option, (names, family) in NAMES.items():
+    for option, (names, functions, family) in NAMES.items():
         made[option] = mapped(training[option], lambda item, n=names, f=family: _function_name(item, n, f))
-        mapped(made[option], lambda item: left.append(item["class_name"]) if isinstance(item, Mapping) else None)
+        lacking = set(family.names()) - functions
+        mapped(made[option], lambda item, names=lacking: left.extend(_lacking(item, names)))
     said = {**{name: made.get(name) for name in own}, "on_nonfinite": None, "numerics": None}
     return {**made, **({} if said == own else {"torchkeras": dict(own)})}, left
 
 
+def _lacking(item: Any, functions: Set[str]) -> list[str]:
+    """The name of a loss or metric in a list, if it is a class or one of these functions."""
+    if isinstance(item, Mapping):
+        return [item["class_name"]]
+    return [item] if item in functions else []
+
+
 def _function_name(item: Any, names: Mapping[str, str], family: registry.Family[Any]) -> Any:
     """A class as the name of the function that computes the same, if there is one; else as it is."""
+    if isinstance(item, str):
+        return RENAMED.get(item, item)
     if not isinstance(item, Mapping) or item["class_name"] not in names:
         return item
     options, default = dict(item["config"]), family.find(item["class_name"])().get_config()

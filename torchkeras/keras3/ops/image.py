@@ -1,0 +1,6 @@
+"""`keras.ops.image`: the functions of Keras 3 on images."""
+
+from torchkeras.keras3.operations import FUNCTIONS as _FUNCTIONS
+
+__all__ = [name.removeprefix("image.") for name in _FUNCTIONS if name.startswith("image.")]
+globals().update({name: _FUNCTIONS[f"image.{name}"] for name in __all__})

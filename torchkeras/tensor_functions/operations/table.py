@@ -1,0 +1,26 @@
+"""All operations of Keras 3 (`keras.ops`): one table, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from torchkeras.tensor_functions.operations import (
+    activations,
+    arrays,
+    convolutions,
+    core,
+    creation,
+    ctc,
+    elementwise,
+    image,
+    linalg,
+    nn,
+    reductions,
+    signals,
+)
+from torchkeras.tensor_functions.operations.values import Function, Row, on_values
+
+MODULES = (activations, arrays, convolutions, core, creation, ctc, elementwise, image, linalg, nn, reductions, signals)
+OPERATIONS: Mapping[str, Row] = {name: row for module in MODULES for name, row in module.OPERATIONS.items()}
+# As a config names them, on values.
+BY_NAME: Mapping[str, Function] = {f"ops.{name}": on_values(row) for name, row in OPERATIONS.items()}
