@@ -6,6 +6,7 @@ Run it where Keras 3.15 and torch are installed. A file has the arrays of all re
 text their types and the form that they stand in, or the kind of error. `signatures.json` has those of all functions.
 """
 
+import gzip
 import importlib
 import inspect
 import json
@@ -58,6 +59,41 @@ def write(name):
     print(name, len(cases), "calls,", sum("error" in form for _, form in forms if isinstance(form, dict)), "errors")
 
 
+def symbols(value, inputs):
+    """The same with an Input for each array of one or more axes."""
+    if isinstance(value, np.ndarray) and value.ndim and value.size:
+        inputs.append(keras.Input(batch_shape=value.shape, dtype=str(value.dtype)))
+        return inputs[-1]
+    return type(value)(symbols(each, inputs) for each in value) if isinstance(value, (list, tuple)) else value
+
+
+def model(case):
+    """The config of a model of one call; None where Keras makes none."""
+    keras.backend.clear_session()
+    function, inputs = keras.ops, []
+    for part in case.name.split("."):
+        function = getattr(function, part)
+    try:
+        args = symbols(list(case.args), inputs)
+        outputs = function(*args, **{name: symbols(value, inputs) for name, value in case.kwargs.items()})
+        return json.loads(keras.Model(inputs, outputs).to_json())
+    except Exception:  # noqa: BLE001  # of any kind: its symbolic operations know less than the others
+        return None
+
+
+def write_models(names):
+    """Of each operation the first three models that Keras makes, into one file."""
+    found, count = [], {}
+    for name in names:
+        for number, case in enumerate(importlib.import_module(f"tests.keras3.cases.{name}").CASES):
+            made = model(case) if case.symbolic and count.get(case.name, 0) < 3 else None
+            if made is not None:
+                count[case.name] = count.get(case.name, 0) + 1
+                found.append([name, number, made])
+    (GOLDEN / "models.json.gz").write_bytes(gzip.compress(json.dumps(found).encode(), mtime=0))
+    print(len(found), "models of", len(count), "operations")
+
+
 def signatures(module, prefix=""):
     found = {}
     for name in dir(module):
@@ -75,3 +111,5 @@ if __name__ == "__main__":
     known = sorted(path.stem for path in (ROOT / "tests/keras3/cases").glob("*.py") if path.stem != "inputs")
     for name in sys.argv[1:] or known:
         write(name)
+    if not sys.argv[1:]:
+        write_models(known)

@@ -32,6 +32,7 @@ ROOMS = [
         "saving/ties",
         "saving/graph_config",
         "saving/keras3_names",
+        "saving/keras3_operations",
         "saving/layer_facts",
         "saving/training_config",
     ),

@@ -8,7 +8,7 @@ from typing import Any
 from torchkeras import config
 from torchkeras.base.nested import tensors_in
 from torchkeras.engine.functions.function_calls import apply_operation
-from torchkeras.keras3 import control
+from torchkeras.keras3 import control_flow
 from torchkeras.tensor_functions.operations.table import OPERATIONS
 from torchkeras.tensor_functions.operations.values import Row, on_values, with_short_way
 
@@ -34,4 +34,4 @@ def _published(name: str, row: Row) -> Callable[..., Any]:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {name: _published(name, row) for name, row in OPERATIONS.items()}
-FUNCTIONS |= {name: getattr(control, name) for name in control.NAMES}
+FUNCTIONS |= {name: getattr(control_flow, name) for name in control_flow.NAMES}

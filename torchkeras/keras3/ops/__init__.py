@@ -3,5 +3,5 @@
 from torchkeras.keras3.operations import FUNCTIONS as _FUNCTIONS
 from torchkeras.keras3.ops import image as image, linalg as linalg, nn as nn, numpy as numpy
 
-__all__ = [name for name in _FUNCTIONS if "." not in name]
+__all__ = [name for name in _FUNCTIONS if "." not in name]  # pyright: ignore[reportUnsupportedDunderAll]
 globals().update({name: _FUNCTIONS[name] for name in __all__})

@@ -2,5 +2,5 @@
 
 from torchkeras.keras3.operations import FUNCTIONS as _FUNCTIONS
 
-__all__ = [name.removeprefix("image.") for name in _FUNCTIONS if name.startswith("image.")]
+__all__ = [name.removeprefix("image.") for name in _FUNCTIONS if name.startswith("image.")]  # pyright: ignore[reportUnsupportedDunderAll]
 globals().update({name: _FUNCTIONS[f"image.{name}"] for name in __all__})

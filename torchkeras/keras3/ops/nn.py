@@ -10,5 +10,5 @@ moments multi_hot normalize one_hot polar psnr relu relu6 rms_normalization selu
 soft_shrink softmax softplus softsign space_to_depth sparse_categorical_crossentropy sparse_plus sparse_sigmoid
 sparsemax squareplus swish tanh_shrink threshold unfold
 """
-__all__ = list(_NAMES.split())
+__all__ = list(_NAMES.split())  # pyright: ignore[reportUnsupportedDunderAll]
 globals().update({name: _FUNCTIONS[name] for name in __all__})

@@ -10,5 +10,5 @@ saturate_cast scan scatter scatter_update segment_max segment_min segment_prod s
 stft stop_gradient switch top_k unstack vectorized_map view_as_complex view_as_real while_loop
 """
 _OTHERS = {*_linalg.__all__, *_nn.__all__, *_NOT_NUMPY.split()}
-__all__ = [name for name in _FUNCTIONS if "." not in name and name not in _OTHERS]
+__all__ = [name for name in _FUNCTIONS if "." not in name and name not in _OTHERS]  # pyright: ignore[reportUnsupportedDunderAll]
 globals().update({name: _FUNCTIONS[name] for name in __all__})

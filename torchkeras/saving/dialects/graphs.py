@@ -20,18 +20,19 @@ class Forms:
     """How one Keras writes layers and calls.
 
     `words`: the translation of options. `is_function`: whether an entry is a function of tensors. `function(entry,
-    call, where)`: its name and arguments. `training`: whether a layer follows the `training` in its call.
-    `masks(class_name, call, graph)`: whether each input of a call has a mask, None if the file does not say.
-    `numberings`: for a Sequential (False) and a functional model (True), what may have to be added to the numbers of
-    its calls in arguments and in outputs, to begin at 1. `loses_calls`: whether arguments name the first call of a
-    layer, whichever is meant. `dropping`, `joint`: see `masking.settle`. `as_written`: whether calls have the inputs
-    and outputs of models inside in the order in which the dicts of these were written, as in `.keras` files of ours
-    before they had it by keys. `in_calls`: by class, options that are arguments of calls today, by the names of these.
+    call, where)`: its name, and its arguments by position and by name. `training`: whether a layer follows the
+    `training` in its call. `masks(class_name, call, graph)`: whether each input of a call has a mask, None if the
+    file does not say. `numberings`: for a Sequential (False) and a functional model (True), what may have to be
+    added to the numbers of its calls in arguments and in outputs, to begin at 1. `loses_calls`: whether arguments
+    name the first call of a layer, whichever is meant. `dropping`, `joint`: see `masking.settle`. `as_written`:
+    whether calls have the inputs and outputs of models inside in the order in which the dicts of these were
+    written, as in `.keras` files of ours before they had it by keys. `in_calls`: by class, options that are
+    arguments of calls today, by the names of these.
     """
 
     words: Words
     is_function: Callable[[Mapping[str, Any]], bool]
-    function: Callable[[Mapping[str, Any], NodeCall, str], tuple[str, list[Any]]]
+    function: Callable[[Mapping[str, Any], NodeCall, str], tuple[str, list[Any], Config]]
     training: bool
     masks: Callable[[str, NodeCall, Mapping[str, Any]], list[bool | None]]
     numberings: Mapping[bool, tuple[tuple[int, int], ...]]
@@ -315,10 +316,11 @@ def _operations(name: str, entry: Mapping[str, Any], found: list[NodeCall], form
     """A function of tensors as an `Operation`. Its arguments become options, so all its calls must have the same."""
     where = f"{entry['class_name']} {name!r}"
     read = [forms.function(entry, call, where) for call in found]
-    encoded = [(function, *calls.as_arguments(arguments)) for function, arguments in read]
-    if len({repr(option[:2]) for option in encoded}) != 1:
+    encoded = [(function, keywords, *calls.as_arguments(arguments)) for function, arguments, keywords in read]
+    if len({repr(option[:3]) for option in encoded}) != 1:
         raise ArchitectureError(f"{where}: a function called with {len(found)} sets of arguments is not read.")
-    function, arguments, _ = encoded[0]
+    function, keywords, arguments, _ = encoded[0]
     config = {"name": name, "function": function, "arguments": arguments, "keeps_mask": False}
-    nodes = [[[*place, {}] for place in inputs] for _, _, inputs in encoded]
+    config |= {"keywords": keywords} if keywords else {}
+    nodes = [[[*place, {}] for place in inputs] for *_, inputs in encoded]
     return [{"name": name, "class_name": "Operation", "config": config, "inbound_nodes": nodes}]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from torchkeras.base.annexes import annex
 from torchkeras.errors import ArchitectureError
+from torchkeras.saving import keras3_operations
 from torchkeras.saving.dialects import calls
 from torchkeras.saving.dialects.calls import CallPlace, NodeCall
 from torchkeras.saving.dialects.changes import CHANGES, batch_normalization, with_options
@@ -271,42 +274,72 @@ def _is_function(entry: Mapping[str, Any]) -> bool:
     return "dtype" not in config or entry["class_name"] in (*FUNCTIONS, *_JOINING)
 
 
-def _torch_function(entry: Mapping[str, Any], call: NodeCall, where: str) -> tuple[str, list[Any]]:
+def _torch_function(entry: Mapping[str, Any], call: NodeCall, where: str) -> tuple[str, list[Any], Config]:
     name = entry["class_name"]
     if name == "Einsum":
-        return "einsum", [entry["config"]["subscripts"], *call.args]
-    if name not in FUNCTIONS:
-        raise ArchitectureError(f"{where}: the operation {name!r} of Keras 3 is not one that is read.")
+        return "einsum", [entry["config"]["subscripts"], *call.args], {}
     options = {key: value for key, value in entry["config"].items() if key != "name"}
-    row = FUNCTIONS[name] if _fits_short(entry, call, options) else IN_FULL[name]
-    function, arguments = calls.bound(row, call, options, where, none_counts=row is IN_FULL.get(name))
+    if name not in FUNCTIONS or not _fits_short(entry, call, options):
+        return _operation(name, options, call, where)
+    function, arguments = calls.bound(FUNCTIONS[name], call, options, where)
     if name in _PAIRS or name in _TENSOR_PAIRS:
         arguments = [calls.constant(argument, numbers=name in _TENSOR_PAIRS) for argument in arguments]
     if name == "GetItem":
         arguments[1] = calls.as_indices(arguments[1])
-    return function, arguments
+    return function, arguments, {}
 
 
-def _fits_short(entry: Mapping[str, Any], call: NodeCall, options: Mapping[str, Any]) -> bool:
+def _operation(name: str, options: Config, call: NodeCall, where: str) -> tuple[str, list[Any], Config]:
+    """An operation as the function of `keras.ops` that makes it. Raises ArchitectureError for another class."""
+    if name not in keras3_operations.FUNCTIONS:
+        raise ArchitectureError(f"{where}: the operation {name!r} of Keras 3 is not one that is read.")
+    function = keras3_operations.FUNCTIONS[name]
+    parameters = annex("operations").OPERATIONS[function].signature.parameters
+    given = {**{key: value for key, value in options.items() if key in parameters or value}, **call.kwargs}
+    kinds = {each.kind for each in parameters.values()}
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        return f"ops.{function}", list(call.args), given
+    places = [key for key in parameters if key not in options]
+    given.update(zip(places, call.args, strict=False))
+    lengths = {key: given.pop(key) for key in given.keys() - parameters.keys()}
+    arguments = _by_position(parameters, given)
+    if len(call.args) > len(places) or inspect.Parameter.empty in arguments:
+        raise ArchitectureError(f"{where}: its call has {len(call.args)} arguments by position; it takes {places}.")
+    if lengths and inspect.Parameter.VAR_KEYWORD not in kinds:
+        raise ArchitectureError(f"{where}: arguments of its call that are not read: {', '.join(sorted(lengths))}.")
+    return f"ops.{function}", arguments, lengths
+
+
+def _by_position(parameters: Mapping[str, inspect.Parameter], given: Mapping[str, Any]) -> list[Any]:
+    """The arguments of a call in the order of the parameters, up to the last that is given."""
+    last = max((place for place, name in enumerate(parameters) if name in given), default=-1)
+    return [given.get(name, each.default) for name, each in list(parameters.items())[: last + 1]]
+
+
+def _fits_short(entry: Mapping[str, Any], call: NodeCall, options: Config) -> bool:
     """Whether a call is one that the row of `FUNCTIONS` computes as Keras 3 does."""
-    name = entry["class_name"]
-    if name not in IN_FULL:
-        return True
-    short, full = (
-        {part.lstrip("~").partition("=")[0]: part for part in t[name].split()[1:]} for t in (FUNCTIONS, IN_FULL)
-    )
-    given = {**options, **call.kwargs, **dict(zip(full, call.args, strict=False))}
-    if not _computes_on_floats(entry["inbound_nodes"]):
-        return False
-    return all(_has_short_form(name, key, value, short.get(key, "~")) for key, value in given.items())
+    name, types = entry["class_name"], _types(entry["inbound_nodes"])
+    if not types <= FLOATS or (name in _OF_ONE_TYPE and len(types) > 1):
+        return name in _OF_ANY_TYPE
+    short, full = FUNCTIONS[name], IN_FULL.get(name, FUNCTIONS[name])
+    defaults = {part.lstrip("~").partition("=")[0]: part for part in short.split()[1:]}
+    places = [part.lstrip("~").partition("=")[0] for part in full.split()[1:]]
+    given = {
+        **options,
+        **call.kwargs,
+        **dict(zip((key for key in places if key not in options), call.args, strict=False)),
+    }
+    return all(_has_short_form(name, key, value, defaults.get(key, "~")) for key, value in given.items())
 
 
 def _has_short_form(name: str, key: str, value: Any, parameter: str) -> bool:
     """Whether an argument is one that the row of `FUNCTIONS` takes. `parameter`: what the row has for it."""
     default = parameter.partition("=")[2]
     is_fixed = parameter.startswith("~") and "=" in parameter
-    if is_fixed and value not in (None, calls.LITERALS.get(default, default)):
+    if (is_fixed and value not in (None, calls.LITERALS.get(default, default))) or value == []:
         return False
+    if name not in IN_FULL:
+        return True
     if value is None:
         return name not in _NONE
     if isinstance(value, (list, tuple)):
@@ -315,12 +348,17 @@ def _has_short_form(name: str, key: str, value: Any, parameter: str) -> bool:
     return not is_object(value) or key in _LISTS.get(name, ())
 
 
-def _computes_on_floats(value: Any) -> bool:
-    """Whether all tensors of a call are of floating-point numbers."""
+def _types(value: Any) -> set[str]:
+    """The types of all tensors of a call."""
     if is_object(value) and value["class_name"] == "__keras_tensor__":
-        return "float" in str(value["config"].get("dtype", "float"))
+        return {str(value["config"].get("dtype", "float32"))}
     parts = list(value.values()) if isinstance(value, Mapping) else value
-    return not isinstance(parts, (list, tuple)) or all(map(_computes_on_floats, parts))
+    return set().union(*map(_types, parts)) if isinstance(parts, (list, tuple)) else set()
+
+
+FLOATS = {"float32", "float16", "bfloat16"}
+_OF_ONE_TYPE = {"Matmul", "Tensordot", *_TENSOR_PAIRS}  # torch's functions take tensors of one type
+_OF_ANY_TYPE = {*_UNARY, *_PAIRS} - {"Matmul", *IN_FULL}
 
 
 # --- masks -----------------------------------------------------------------------------------------------------------

@@ -165,7 +165,7 @@ def _is_function(entry: Mapping[str, Any]) -> bool:
     return entry["class_name"] in ("TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer")
 
 
-def _torch_function(entry: Mapping[str, Any], call: NodeCall, where: str) -> tuple[str, list[Any]]:
+def _torch_function(entry: Mapping[str, Any], call: NodeCall, where: str) -> tuple[str, list[Any], Config]:
     called = entry["config"].get("function")
     if called not in FUNCTIONS:
         raise ArchitectureError(f"{where}: the function {called!r} of TensorFlow is not one that is read.")
@@ -173,7 +173,7 @@ def _torch_function(entry: Mapping[str, Any], call: NodeCall, where: str) -> tup
     function, arguments = calls.bound(FUNCTIONS[called], NodeCall(call.args, kwargs), {}, where)
     if function in _PAIRS.values():
         arguments = [calls.constant(argument) for argument in arguments]
-    return function, arguments
+    return function, arguments, {}
 
 
 def _masks(class_name: str, call: NodeCall, graph: Mapping[str, Any]) -> list[bool | None]:

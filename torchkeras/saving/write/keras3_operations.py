@@ -16,10 +16,12 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from torchkeras.base.annexes import annex
 from torchkeras.base.dtypes import dtype_name
 from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.symbolic.tensor import Node
 from torchkeras.saving.dialects.keras3 import FUNCTIONS, IN_FULL
+from torchkeras.saving.keras3_operations import BY_FUNCTION
 from torchkeras.tensor_functions.by_name import FUNCTIONS as SHARED
 
 Plain = dict[str, Any]
@@ -44,19 +46,6 @@ PREFERRED = (
     "BitwiseLeftShift",
     "BitwiseRightShift",
 )
-MODULES: Mapping[str, str] = {
-    **dict.fromkeys(
-        """
-        Relu Relu6 Sigmoid SparseSigmoid Softplus Softsign SoftShrink SparsePlus Silu Squareplus LogSigmoid LeakyRelu
-        HardSigmoid HardSilu Elu Selu Gelu Celu Glu TanhShrink HardTanh HardShrink Threshold Softmax LogSoftmax OneHot
-        Normalize
-        """.split(),  # noqa: SIM905
-        "nn",
-    ),
-    **dict.fromkeys(("TopK", "Logsumexp", "Rsqrt", "Erf", "Erfc", "Erfinv", "Logdet"), "math"),
-    **dict.fromkeys(("Cholesky", "Det", "Inv", "Norm", "Solve"), "linalg"),
-    **dict.fromkeys(("StopGradient", "Unstack", "Cast", "ConvertToTensor"), "core"),
-}
 
 _UNARY = """
     abs>Absolute absolute>Absolute neg>Negative negative>Negative exp exp2 expm1 log log2 log10 log1p sqrt rsqrt square
@@ -168,6 +157,8 @@ def operation_form(layer: Operation, node: Node, tensors: Sequence[Any]) -> tupl
     if not isinstance(layer.function, str):
         return None
     try:
+        if layer.function.startswith("ops."):
+            return _of_ops(layer, node, tensors)
         kind, given = _bound(layer, node)
         first = next(iter(given))
         called = [value for name, value in given.items() if name in CALLED or name == first]
@@ -175,6 +166,49 @@ def operation_form(layer: Operation, node: Node, tensors: Sequence[Any]) -> tupl
         return kind, options, _arguments(called, layer, node, tensors)
     except NoFormError:
         return None
+
+
+def _of_ops(layer: Operation, node: Node, tensors: Sequence[Any]) -> tuple[str, Plain, list[Any]]:
+    """The same of a function of `keras.ops`."""
+    function = layer.function.removeprefix("ops.")
+    made = BY_FUNCTION.get(function)
+    if made is None:
+        raise NoFormError
+    bound = annex("operations").OPERATIONS[function].signature.bind(*layer.arguments, **layer.keywords)
+    bound.apply_defaults()
+    options = {name: _type_name(bound.arguments.pop(name)) for name in made.options}
+    if function == "reshape":
+        options["newshape"] = _new_shape(options["newshape"], node)
+    if made.name == "ExtractPatches":
+        options |= _window(options, node.input_tensors[0].ndim - 2)
+    options = {name: _option(value) for name, value in options.items()}
+    called: list[Any] = []
+    for name, value in bound.arguments.items():
+        kind = bound.signature.parameters[name].kind
+        if kind is inspect.Parameter.VAR_POSITIONAL:
+            called += value
+        elif kind is not inspect.Parameter.VAR_KEYWORD:
+            called.append(value)
+        elif value:
+            raise NoFormError
+    return made.name, options, [_argument(value, layer, node, tensors) for value in called]
+
+
+def _type_name(value: Any) -> Any:
+    """A type that torch has for it, as Keras writes it; any other value as it is."""
+    return value["dtype"] if isinstance(value, Mapping) and "dtype" in value else value
+
+
+def _window(options: Plain, axes: int) -> Plain:
+    """The size of patches along each axis, and their distance, which is the size by default."""
+    size = [options["size"]] * max(axes, 2) if isinstance(options["size"], int) else options["size"]
+    return {"size": size, "strides": size if options["strides"] is None else options["strides"]}
+
+
+def _new_shape(shape: Any, node: Node) -> list[int]:
+    """The shape that `reshape` is given as a list; where it has sizes of symbolic tensors, that of the result."""
+    sizes = shape if isinstance(shape, (list, tuple)) else [shape]
+    return _known_shape(node) if any(isinstance(size, Mapping) for size in sizes) else list(sizes)
 
 
 def _bound(layer: Operation, node: Node) -> tuple[str, Plain]:

@@ -26,11 +26,12 @@ from torchkeras.layers.wrappers import TimeDistributed
 from torchkeras.registry import class_name
 from torchkeras.saving import keras3_entry
 from torchkeras.saving.graph_config import with_ties
+from torchkeras.saving.keras3_operations import MODULES
 from torchkeras.saving.layer_facts import ANY, FOREIGN, inherited, keras3_name
 from torchkeras.saving.model_file import OWN
 from torchkeras.saving.training_config import training_config
 from torchkeras.saving.write.keras3_checks import check_masks, check_modes, check_outputs
-from torchkeras.saving.write.keras3_operations import MODULES, operation_form
+from torchkeras.saving.write.keras3_operations import operation_form
 from torchkeras.saving.write.keras3_training import compile_config, function_entry
 from torchkeras.tensor_functions.torch_functions import BACKEND
 
@@ -260,7 +261,7 @@ class _Writing:
         # Options are of the operation: where they follow from a call's shapes, its calls must agree.
         if forms and None not in forms and all(form[:2] == forms[0][:2] for form in forms):
             kind, options, _ = forms[0]
-            module = f"keras.src.ops.{MODULES.get(kind, 'numpy')}"
+            module = f"keras.src.ops.{MODULES[kind]}"
             entry = {**keras3_entry.entry(module, kind, {"name": layer.name, **options}), "registered_name": kind}
             return entry, [{"args": arguments, "kwargs": {}} for _, _, arguments in forms]
         if not str(layer.function).startswith(f"{BACKEND}."):  # which are no more Keras's than a user's own layers

@@ -60,8 +60,13 @@ _REDUCTIONS = {"mul": "prod", "max": "amax", "min": "amin"}
 
 def slice(inputs: Tensor, start_indices: Any, shape: Any) -> Tensor:
     """The part of `inputs` of a shape that begins at these indices."""
-    starts, sizes = _numbers(start_indices), _numbers(shape)
-    parts = zip(starts, sizes, strict=True)
+    sizes = _numbers(shape)
+    if isinstance(start_indices, Tensor):  # whose values a graph may not know
+        for axis, size in enumerate(sizes):
+            places = torch.arange(size, device=inputs.device) + start_indices[axis]
+            inputs = inputs.index_select(axis, places)
+        return inputs
+    parts = zip(_numbers(start_indices), sizes, strict=True)
     return inputs[tuple(builtins.slice(start, start + size) for start, size in parts)]
 
 
