@@ -80,7 +80,7 @@ def while_loop(cond: Function, body: Function, loop_vars: Any, maximum_iteration
     """
     _refuse_symbols("while_loop", loop_vars)
     several = isinstance(loop_vars, (list, tuple))
-    values = tuple(_tensors(loop_vars if several else (loop_vars,)))
+    values = tuple(_as_tensors(loop_vars if several else (loop_vars,)))
     left = maximum_iterations
     while (left is None or left > 0) and cond(*values):
         found = body(*values)
@@ -128,7 +128,7 @@ def scan(
     if xs is None and length is None:
         raise ValueError("scan: give xs, or the length.")
     _refuse_symbols("scan", [init, xs])
-    carry, elements = _tensors(init), _tensors(xs)
+    carry, elements = _as_tensors(init), _as_tensors(xs)
     count = len(tree_flatten(elements)[0][0]) if length is None else int(length)
     steps: Any = range(count)
     found = []
@@ -147,7 +147,7 @@ def associative_scan(f: Function, elems: Any, reverse: bool = False, axis: int =
     if not callable(f):
         raise TypeError(f"associative_scan: f must be a function; found {f!r}.")
     _refuse_symbols("associative_scan", elems)
-    tensors, form = tree_flatten(_tensors(elems))
+    tensors, form = tree_flatten(_as_tensors(elems))
     lengths = {tensor.shape[axis] for tensor in tensors}
     if len(lengths) != 1:
         raise ValueError(
@@ -194,7 +194,7 @@ def _alternating(first: Tensor, second: Tensor) -> Tensor:
 def vectorized_map(function: Function, elements: Any) -> Any:
     """`function` of each element along the first axis, all at once (`torch.vmap`)."""
     _refuse_symbols("vectorized_map", elements)
-    return torch.vmap(function)(_tensors(elements))
+    return torch.vmap(function)(_as_tensors(elements))
 
 
 def vectorize(pyfunc: Function, *, excluded: Any = None, signature: str | None = None) -> Function:
@@ -257,7 +257,7 @@ def custom_gradient(f: Function) -> Function:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         _refuse_symbols("custom_gradient", [args, kwargs])
-        return _WithGradient.apply(f, kwargs, *_tensors(args))
+        return _WithGradient.apply(f, kwargs, *_as_tensors(args))
 
     return call
 
@@ -289,7 +289,7 @@ NAMES = (
 # --- shared ----------------------------------------------------------------------------------------------------------
 
 
-def _tensors(value: Any) -> Any:
+def _as_tensors(value: Any) -> Any:
     """Nested values with all arrays and numbers as tensors."""
     return tree_map(lambda each: each if each is None else tensor_of(each), value, is_leaf=is_variable)
 

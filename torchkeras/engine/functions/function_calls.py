@@ -49,9 +49,7 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     if name == "getitem":
         args = (args[0], function_arguments.index(args[1]))
     outputs = _node(called, name, args, kwargs)
-    if type(outputs) is list:  # a layer makes a list of a tuple, as in Keras
-        return tuple(outputs)
-    return outputs
+    return tuple(outputs) if type(outputs) is list else outputs  # a layer makes a list of a tuple, as in Keras
 
 
 def apply_operation(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -65,9 +63,8 @@ def apply_operation(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 def _node(called: str, name: Any, args: tuple[Any, ...], kwargs: dict[str, Any], **options: Any) -> Any:
     inputs, arguments, keywords = _encoded(called, args, kwargs)
-    label = torch_functions.short(torch_functions.place_of(name))
-    layer = Operation(name, arguments, keywords, name=unique_name(f"operation_{label}"), **options)
-    return layer(unpacked(inputs))
+    automatic = unique_name(f"operation_{torch_functions.short(torch_functions.place_of(name))}")
+    return Operation(name, arguments, keywords, name=automatic, **options)(unpacked(inputs))
 
 
 def _config_name(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

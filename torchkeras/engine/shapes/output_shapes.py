@@ -145,19 +145,14 @@ def _without_run(layer: Layer, inputs: Any) -> Any:
     try:
         if not several and facts.says("shape_from"):
             return KerasTensor(facts.shape_from(first.shape), dtype)
-        if not _computes_shapes(layer):
-            return None
+        if _running.get() is layer or not overrides(layer, "compute_output_shape"):
+            return None  # the layer has none of its own, or its own runs the layer
         found: Any = layer.compute_output_shape(shape)
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
     if not _is_all_ours(layer):
         layer.__dict__["_is_unseen"] = True
     return _symbolic_of_shapes(found, dtype)
-
-
-def _computes_shapes(layer: Layer) -> bool:
-    """Whether to call a layer's `compute_output_shape`: it has one of its own, which does not run the layer."""
-    return _running.get() is not layer and overrides(layer, "compute_output_shape")
 
 
 def _run_on_meta(

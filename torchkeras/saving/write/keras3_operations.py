@@ -176,7 +176,7 @@ def _of_ops(layer: Operation, node: Node, tensors: Sequence[Any]) -> tuple[str, 
         raise NoFormError
     bound = annex("operations").OPERATIONS[function].signature.bind(*layer.arguments, **layer.keywords)
     bound.apply_defaults()
-    options = {name: _type_name(bound.arguments.pop(name)) for name in made.options}
+    options = {name: _type_as_text(bound.arguments.pop(name)) for name in made.options}
     if function == "reshape":
         options["newshape"] = _new_shape(options["newshape"], node)
     if made.name == "ExtractPatches":
@@ -194,7 +194,7 @@ def _of_ops(layer: Operation, node: Node, tensors: Sequence[Any]) -> tuple[str, 
     return made.name, options, [_argument(value, layer, node, tensors) for value in called]
 
 
-def _type_name(value: Any) -> Any:
+def _type_as_text(value: Any) -> Any:
     """A type that torch has for it, as Keras writes it; any other value as it is."""
     return value["dtype"] if isinstance(value, Mapping) and "dtype" in value else value
 

@@ -21,6 +21,7 @@ from torchkeras.tensor_functions.operations.values import (
     as_torch,
     converted,
     floats,
+    integers,
     promoted,
     rows,
     tensor_of,
@@ -28,11 +29,6 @@ from torchkeras.tensor_functions.operations.values import (
 
 Axes = int | Sequence[int]
 Where = Any  # in how many parts to split, or before which places
-
-
-def _numbers(values: Any) -> list[int]:
-    """Whole numbers in a list, tuple, array or tensor."""
-    return [int(value) for value in values]
 
 
 def _place(axis: int, rank: int) -> int:
@@ -286,7 +282,7 @@ def dstack(xs: Tensors) -> Tensor:
 
 
 def _where(places: Where) -> Any:
-    return places if isinstance(places, int) else _numbers(places)
+    return places if isinstance(places, int) else integers(places)
 
 
 def split(x: Tensor, indices_or_sections: Where, axis: int = 0) -> list[Tensor]:
@@ -331,14 +327,14 @@ def repeat(x: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
         return x.repeat_interleave(repeats, axis)
     if isinstance(repeats, Tensor):
         return x.repeat_interleave(repeats.long().to(x.device), axis)
-    counts = _numbers(repeats) * (x.shape[axis] if len(repeats) == 1 else 1)
+    counts = integers(repeats) * (x.shape[axis] if len(repeats) == 1 else 1)
     tensor = torch.tensor(counts, dtype=torch.int64, device=x.device)
     return x.repeat_interleave(tensor, axis, output_size=sum(counts))
 
 
 def tile(x: Tensor, repeats: Any) -> Tensor:
     """A tensor as a whole so many times along each axis."""
-    return x.tile((repeats,) if isinstance(repeats, int) else tuple(_numbers(repeats)))
+    return x.tile((repeats,) if isinstance(repeats, int) else tuple(integers(repeats)))
 
 
 _MODES = {"constant": "constant", "circular": "wrap"} | {m: m for m in ("edge", "reflect", "symmetric", "wrap")}
@@ -490,7 +486,7 @@ def diff(a: Tensor, n: int = 1, axis: int = -1) -> Tensor:
 _MULTIPLIED = frozenset((torch.float16, torch.bfloat16, torch.float32, torch.complex64))
 
 
-def _product(function: Callable[..., Tensor], x1: Tensor, x2: Tensor) -> Tensor:
+def _product_of(function: Callable[..., Tensor], x1: Tensor, x2: Tensor) -> Tensor:
     """A product of two tensors, in the type that Keras 3 has for them together."""
     if x1.dtype is x2.dtype and x1.dtype in _MULTIPLIED:
         return function(x1, x2)
@@ -511,7 +507,7 @@ def matmul(x1: Tensor, x2: Tensor) -> Tensor:
     """The product of matrices, which are the last two axes; of vectors their inner product."""
     if x1.dtype is torch.int8 and x2.dtype is torch.int8:
         return _multiplied(torch.matmul, (x1, x2), torch.int32)
-    return _product(torch.matmul, x1, x2)
+    return _product_of(torch.matmul, x1, x2)
 
 
 def _dot(x1: Tensor, x2: Tensor) -> Tensor:
@@ -522,17 +518,17 @@ def _dot(x1: Tensor, x2: Tensor) -> Tensor:
 
 def dot(x1: Tensor, x2: Tensor) -> Tensor:
     """The sum of the products along the last axis of `x1` and the last but one (of a vector, the only one) of `x2`."""
-    return _product(_dot, x1, x2)
+    return _product_of(_dot, x1, x2)
 
 
 def inner(x1: Tensor, x2: Tensor) -> Tensor:
     """The sum of the products along the last axis of both."""
-    return _product(torch.inner, x1, x2)
+    return _product_of(torch.inner, x1, x2)
 
 
 def vdot(x1: Tensor, x2: Tensor) -> Tensor:
     """The sum of the products of all values, of the complex conjugates of `x1`."""
-    return _product(torch.vdot, x1.reshape(-1), x2.reshape(-1))
+    return _product_of(torch.vdot, x1.reshape(-1), x2.reshape(-1))
 
 
 def outer(x1: Tensor, x2: Tensor) -> Tensor:
@@ -547,8 +543,8 @@ def kron(x1: Tensor, x2: Tensor) -> Tensor:
 
 def tensordot(x1: Tensor, x2: Tensor, axes: Any = 2) -> Tensor:
     """The sum of the products along axes: the last so many of `x1` and the first of `x2`, or those of a pair."""
-    dims: Any = axes if isinstance(axes, int) else [[a] if isinstance(a, int) else _numbers(a) for a in axes]
-    return _product(lambda x, y: torch.tensordot(x, y, dims), x1, x2)
+    dims: Any = axes if isinstance(axes, int) else [[a] if isinstance(a, int) else integers(a) for a in axes]
+    return _product_of(lambda x, y: torch.tensordot(x, y, dims), x1, x2)
 
 
 def einsum(subscripts: Any, *operands: Any, **kwargs: Any) -> Tensor:
@@ -582,7 +578,7 @@ def cross(x1: Tensor, x2: Tensor, axisa: int = -1, axisb: int = -1, axisc: int =
     x1, x2 = x1.movedim(axisa, -1), x2.movedim(axisb, -1)
     is_flat = x1.shape[-1] == x2.shape[-1] == 2
     x1, x2 = (F.pad(x, (0, 1)) if x.shape[-1] == 2 else x for x in (x1, x2))
-    found = _product(torch.linalg.cross, *torch.broadcast_tensors(x1, x2))
+    found = _product_of(torch.linalg.cross, *torch.broadcast_tensors(x1, x2))
     return found[..., 2] if is_flat else found.movedim(-1, axisc)
 
 

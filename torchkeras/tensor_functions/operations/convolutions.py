@@ -75,7 +75,7 @@ def _is_same(padding: str) -> bool:
     return padding.lower() == "same"
 
 
-def _ends(
+def _margins(
     x: Tensor, padding: str, window: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
 ) -> list[tuple[int, int]]:
     """How much is added before and after each spatial axis; for "same" there are ceil(size / stride) windows."""
@@ -124,7 +124,7 @@ def conv(
     x, weight = _to_torch(inputs, data_format), _kernel_of_torch(kernel)
     if x.shape[1] % weight.shape[1]:
         raise ValueError(f"{x.shape[1]} input channels are no multiple of the {weight.shape[1]} of the kernel.")
-    ends = _ends(x, padding, weight.shape[2:], strides, dilation)
+    ends = _margins(x, padding, weight.shape[2:], strides, dilation)
     if all(before == after for before, after in ends):
         around = [before for before, _ in ends]  # torch pads by itself, without a copy
     else:
@@ -236,7 +236,7 @@ def _windows(
     window = _of_each_axis(pool_size, rank, "pool_size")
     distances = window if strides is None else _of_each_axis(strides, rank, "strides")
     x = _to_torch(inputs, data_format)
-    return x, window, distances, _amounts(_ends(x, padding, window, distances, [1] * rank))
+    return x, window, distances, _amounts(_margins(x, padding, window, distances, [1] * rank))
 
 
 def adaptive_max_pool(inputs: Tensor, output_size: Sizes, data_format: str | None = None) -> Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -11,7 +10,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.base.dtypes import dtype_of
-from torchkeras.tensor_functions.operations.values import cast as cast_or_keep, rows
+from torchkeras.tensor_functions.operations.values import cast as cast_or_keep, integers, rows
 
 
 def cast(x: Tensor, dtype: Any) -> Tensor:
@@ -60,26 +59,22 @@ _REDUCTIONS = {"mul": "prod", "max": "amax", "min": "amin"}
 
 def slice(inputs: Tensor, start_indices: Any, shape: Any) -> Tensor:
     """The part of `inputs` of a shape that begins at these indices."""
-    sizes = _numbers(shape)
+    sizes = integers(shape)
     if isinstance(start_indices, Tensor):  # whose values a graph may not know
         for axis, size in enumerate(sizes):
             places = torch.arange(size, device=inputs.device) + start_indices[axis]
             inputs = inputs.index_select(axis, places)
         return inputs
-    parts = zip(_numbers(start_indices), sizes, strict=True)
+    parts = zip(integers(start_indices), sizes, strict=True)
     return inputs[tuple(builtins.slice(start, start + size) for start, size in parts)]
 
 
 def slice_update(inputs: Tensor, start_indices: Any, updates: Tensor) -> Tensor:
     """A copy of `inputs` with `updates` as the part that begins at these indices."""
-    parts = zip(_numbers(start_indices), updates.shape, strict=True)
+    parts = zip(integers(start_indices), updates.shape, strict=True)
     outputs = inputs.clone()
     outputs[tuple(builtins.slice(start, start + size) for start, size in parts)] = updates.to(inputs.dtype)
     return outputs
-
-
-def _numbers(values: Any) -> Sequence[int]:
-    return [int(value) for value in values]
 
 
 def stop_gradient(variable: Tensor) -> Tensor:

@@ -42,7 +42,7 @@ def _batch(images: Tensor, data_format: str | None, rank: int = 2) -> Tensor:
     return found.movedim(-1, 1) if _channels_last(data_format) else found
 
 
-def _like(images: Tensor, batch: Tensor, data_format: str | None, rank: int = 2) -> Tensor:
+def _in_type_of(images: Tensor, batch: Tensor, data_format: str | None, rank: int = 2) -> Tensor:
     """A batch with the channels first, with the axes of `images`."""
     found = batch.movedim(1, rank + 1) if _channels_last(data_format) else batch
     return found if images.dim() == rank + 2 else found.squeeze(0)
@@ -66,7 +66,7 @@ def rgb_to_grayscale(images: Tensor, data_format: str | None = None) -> Tensor:
     _one_of("the number of channels", (1, 3), batch.shape[1])
     red, green, blue = batch.split(1, 1)
     grey = GREY[0] * red + GREY[1] * green + GREY[2] * blue
-    return _like(images, grey.to(images.dtype), data_format)
+    return _in_type_of(images, grey.to(images.dtype), data_format)
 
 
 def rgb_to_hsv(images: Tensor, data_format: str | None = None) -> Tensor:
@@ -80,7 +80,7 @@ def rgb_to_hsv(images: Tensor, data_format: str | None = None) -> Tensor:
     hue = torch.where(value == green, sixth * (blue - red) + 2 / 6, sixth * (red - green) + 4 / 6)
     hue = torch.where(value == red, sixth * (green - blue), hue).where(width > 0, 0.0)
     saturation = (width / value.where(value > 0, 1.0)).where(value > 0, 0.0)
-    return _like(images, torch.cat([hue + (hue < 0), saturation, value], 1), data_format)
+    return _in_type_of(images, torch.cat([hue + (hue < 0), saturation, value], 1), data_format)
 
 
 def hsv_to_rgb(images: Tensor, data_format: str | None = None) -> Tensor:
@@ -89,7 +89,7 @@ def hsv_to_rgb(images: Tensor, data_format: str | None = None) -> Tensor:
     place = hue.remainder(1.0) * 6.0
     parts = ((place - 3.0).abs() - 1.0, 2.0 - (place - 2.0).abs(), 2.0 - (place - 4.0).abs())
     colours = [value * (1.0 - saturation + saturation * part.clamp(0.0, 1.0)) for part in parts]
-    return _like(images, torch.cat(colours, 1), data_format)
+    return _in_type_of(images, torch.cat(colours, 1), data_format)
 
 
 def _checked_colours(images: Tensor) -> Tensor:
@@ -136,7 +136,7 @@ def resize(
     found = F.interpolate(batch, (height, width), mode=INTERPOLATIONS[interpolation], **smooth)
     if images.dtype is torch.uint8 and interpolation == "bicubic":
         found = found.clamp(0, 255)
-    return _like(images, _in_type(found, images.dtype), data_format)
+    return _in_type_of(images, _in_type(found, images.dtype), data_format)
 
 
 def _cropped_to_ratio(images: Tensor, height: int, width: int) -> Tensor:
@@ -167,9 +167,9 @@ def pad_images(
     """Images with zeros around them; of the amounts before and after and the new size, two are given for each axis."""
     batch = _batch(images, data_format)
     rows, columns = batch.shape[2:]
-    top, bottom = _ends("padding", top_padding, bottom_padding, _less(target_height, rows))
-    left, right = _ends("padding", left_padding, right_padding, _less(target_width, columns))
-    return _like(images, F.pad(batch, (left, right, top, bottom)), data_format)
+    top, bottom = _both_ends("padding", top_padding, bottom_padding, _less(target_height, rows))
+    left, right = _both_ends("padding", left_padding, right_padding, _less(target_width, columns))
+    return _in_type_of(images, F.pad(batch, (left, right, top, bottom)), data_format)
 
 
 def crop_images(
@@ -185,18 +185,18 @@ def crop_images(
     """Images without their margins; of the amounts before and after and the new size, two are given for each axis."""
     batch = _batch(images, data_format)
     rows, columns = batch.shape[2:]
-    top, bottom = _ends("cropping", top_cropping, bottom_cropping, _less(rows, target_height))
-    left, right = _ends("cropping", left_cropping, right_cropping, _less(columns, target_width))
+    top, bottom = _both_ends("cropping", top_cropping, bottom_cropping, _less(rows, target_height))
+    left, right = _both_ends("cropping", left_cropping, right_cropping, _less(columns, target_width))
     if top + bottom > rows or left + right > columns:
         raise ValueError(f"cropping leaves nothing of images of {rows} x {columns}.")
-    return _like(images, batch[:, :, top : rows - bottom, left : columns - right], data_format)
+    return _in_type_of(images, batch[:, :, top : rows - bottom, left : columns - right], data_format)
 
 
 def _less(size: int | None, other: int | None) -> int | None:
     return None if size is None or other is None else size - other
 
 
-def _ends(option: str, before: int | None, after: int | None, total: int | None) -> tuple[int, int]:
+def _both_ends(option: str, before: int | None, after: int | None, total: int | None) -> tuple[int, int]:
     """(before, after) of an axis, one of which may be what is left of the total of both."""
     if [before, after, total].count(None) != 1:
         raise ValueError(f"two of the {option} before, the {option} after and the target size must be given.")
@@ -249,8 +249,8 @@ def _patches(
     images: Tensor, sizes: tuple[int, ...], strides: Any, dilations: Any, padding: str, data_format: str | None
 ) -> Tensor:
     rank = len(sizes)
-    steps = _each(strides or sizes, rank)
-    rates = _each(dilations, rank)
+    steps = _of_each_image(strides or sizes, rank)
+    rates = _of_each_image(dilations, rank)
     batch = _batch(images, data_format, rank)
     spans = [(length - 1) * rate + 1 for length, rate in zip(sizes, rates, strict=True)]
     if _one_of("padding", ("valid", "same"), padding) == "same":
@@ -260,10 +260,10 @@ def _patches(
         batch = batch.unfold(axis, span, step)[..., ::rate]
     # batch, channels, places, and the places in a window: these and then the channels are its values
     found = batch.movedim(1, -1).flatten(-rank - 1).movedim(-1, 1)
-    return _like(images, found, data_format, rank)
+    return _in_type_of(images, found, data_format, rank)
 
 
-def _each(value: Any, rank: int) -> tuple[int, ...]:
+def _of_each_image(value: Any, rank: int) -> tuple[int, ...]:
     return (value,) * rank if isinstance(value, int) else tuple(value)
 
 
@@ -353,7 +353,7 @@ def _at(
     number = torch.arange(batch.shape[0], device=batch.device).reshape(-1, 1, 1, 1)
     channel = torch.arange(batch.shape[1], device=batch.device).reshape(-1, 1, 1)
     places = [y.unsqueeze(1), x.unsqueeze(1)]
-    return _like(images, _sampled(batch, places, (number, channel), order, fill_mode, fill_value), data_format)
+    return _in_type_of(images, _sampled(batch, places, (number, channel), order, fill_mode, fill_value), data_format)
 
 
 def _grid(images: Tensor, data_format: str | None, kind: torch.dtype) -> tuple[Tensor, Tensor]:
@@ -451,7 +451,7 @@ def gaussian_blur(
     # Keras 3 documents `sigma` the other way round; on all backends the first one is along the width.
     kernel = torch.outer(_gauss(height, sigma[1], batch), _gauss(width, sigma[0], batch))
     margins = ((width - 1) // 2, width // 2, (height - 1) // 2, height // 2)
-    return _like(images, _in_type(_filtered(F.pad(batch, margins), kernel), images.dtype), data_format)
+    return _in_type_of(images, _in_type(_filtered(F.pad(batch, margins), kernel), images.dtype), data_format)
 
 
 def elastic_transform(
@@ -492,7 +492,7 @@ def sobel_edges(images: Tensor, data_format: str | None = None) -> Tensor:
         raise ValueError(f"images must have 4 axes; found the shape {tuple(images.shape)}.")
     batch = F.pad(_batch(images, data_format), (1, 1, 1, 1))
     rows = torch.tensor([[-1, -2, -1], [0, 0, 0], [1, 2, 1]], dtype=batch.dtype, device=batch.device)
-    return torch.stack([_like(images, _filtered(batch, kernel), data_format) for kernel in (rows, rows.T)], -1)
+    return torch.stack([_in_type_of(images, _filtered(batch, kernel), data_format) for kernel in (rows, rows.T)], -1)
 
 
 def ssim(

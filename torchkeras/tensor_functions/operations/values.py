@@ -109,6 +109,11 @@ def cast(x: Tensor, dtype: Any) -> Tensor:
     return x if dtype is None else x.to(dtype_of(dtype))
 
 
+def integers(values: Any) -> list[int]:
+    """Whole numbers in a list, tuple, array or tensor."""
+    return [int(value) for value in values]
+
+
 # --- rows of the table -----------------------------------------------------------------------------------------------
 
 _TENSOR, _TENSORS = "Tensor", "Tensors"  # in annotations
