@@ -28,7 +28,6 @@ from torchkeras.keras3 import ops
 from torchkeras.optimizers.base import GIVEN, RULES
 
 PACKAGES = (layers, losses, metrics, optimizers)
-OPERATIONS = ("image", "linalg", "nn", "numpy")  # modules of `keras.ops`
 # Bases in the source disagree with each other here and there, which is said where they stand, if at all.
 HEAD = """# Made by scripts/write_stubs.py from the declarations in the source.
 # mypy: disable-error-code="misc, override"
@@ -194,25 +193,21 @@ def formatted(text: str) -> str:
     return text
 
 
-def operations(module: ModuleType) -> str:
+def operations() -> str:
     """The functions of `keras.ops`, which are made from a table."""
     lines = ["from typing import Any\n", "__all__: list[str]\n"]
-    lines += [f"from torchkeras.keras3.ops import {name} as {name}\n" for name in OPERATIONS if module is ops]
-    for name in sorted(module.__all__):
-        made_from = getattr(ops, name, None)
-        if module is not ops and getattr(module, name) is made_from:
-            lines.append(f"from torchkeras.keras3.ops import {name} as {name}\n")
-        else:
-            parameters = inspect.signature(getattr(module, name)).parameters.values()
-            lines.append(f"def {name}({as_code(each.replace(annotation=Any) for each in parameters)}) -> Any: ...\n")
+    lines += [f"from torchkeras.keras3.ops import {name} as {name}\n" for name in ("image", "linalg", "nn", "numpy")]
+    for name in sorted(ops.__all__):
+        parameters = inspect.signature(getattr(ops, name)).parameters.values()
+        plain = [each.replace(annotation=Parameter.empty) for each in parameters]  # tensors, or what becomes one
+        lines.append(f"def {name}({as_code(plain)}) -> Any: ...\n")
     return formatted("".join(lines))
 
 
 def main() -> None:
     for package in PACKAGES:
         Path(package.__path__[0], "__init__.pyi").write_text(stub(package))
-    for module in (ops, *(getattr(ops, name) for name in OPERATIONS)):
-        Path(str(module.__file__)).with_suffix(".pyi").write_text(operations(module))
+    Path(ops.__path__[0], "__init__.pyi").write_text(operations())
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """`keras.ops.nn`: the functions of `keras.ops` that layers and losses are made of."""
 
+from typing import TYPE_CHECKING, Any
+
 from torchkeras.keras3.operations import FUNCTIONS as _FUNCTIONS
 
 _NAMES = """
@@ -12,3 +14,7 @@ sparsemax squareplus swish tanh_shrink threshold unfold
 """
 __all__ = list(_NAMES.split())  # pyright: ignore[reportUnsupportedDunderAll]
 globals().update({name: _FUNCTIONS[name] for name in __all__})
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...

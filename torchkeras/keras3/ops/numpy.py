@@ -1,5 +1,7 @@
 """`keras.ops.numpy`: the functions of `keras.ops` that NumPy has too."""
 
+from typing import TYPE_CHECKING, Any
+
 from torchkeras.keras3.operations import FUNCTIONS as _FUNCTIONS
 from torchkeras.keras3.ops import linalg as _linalg, nn as _nn
 
@@ -12,3 +14,7 @@ stft stop_gradient switch top_k unstack vectorized_map view_as_complex view_as_r
 _OTHERS = {*_linalg.__all__, *_nn.__all__, *_NOT_NUMPY.split()}
 __all__ = [name for name in _FUNCTIONS if "." not in name and name not in _OTHERS]  # pyright: ignore[reportUnsupportedDunderAll]
 globals().update({name: _FUNCTIONS[name] for name in __all__})
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...
