@@ -11,13 +11,13 @@ _find_moved_modules()
 _declare(
     {
         "backend": "torchkeras.backend",
-        "operations": "torchkeras.tensor_functions.operations.table",
         "backups": "torchkeras.distribution.backups",
         "eject": "torchkeras.export.plain.eject",
         "export": "torchkeras.export.exporting",
         "functions as formulas": "torchkeras.keras2.lambdas.formula_data",
         "functions in bytecode": "torchkeras.keras2.lambdas.reading",
         "import keras": "torchkeras.keras2.alias",
+        "operations": "torchkeras.tensor_functions.operations.table",
         "optimizer shards": "torchkeras.distribution.optimizer_shards",
         "process group": "torchkeras.distribution.group",
         "processes": "torchkeras.distribution.training",

@@ -115,7 +115,7 @@ def _names(value: Any, name: str, seen: set[Any]) -> bool:
     if not isinstance(function, FunctionType) or function in seen:
         return False
     seen.add(function)
-    if any(name == named for _, named in loads(function.__code__)):
+    if any(name in code.co_names or name in code.co_consts for code in _codes(function.__code__)):
         return True
     return any(_names(used, name, seen) for used in used_by(function).values())
 
@@ -131,8 +131,14 @@ def _globals(function: FunctionType) -> list[str]:
 
 def loads(code: CodeType) -> Iterator[tuple[str, Any]]:
     """The instructions of a function, and of those inside it, with the names that they load."""
-    for each in dis.get_instructions(code):
-        yield each.opname, each.argval
+    for own in _codes(code):
+        for each in dis.get_instructions(own):
+            yield each.opname, each.argval
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """The code of a function, and of those inside it."""
+    yield code
     for each in code.co_consts:
         if isinstance(each, CodeType):
-            yield from loads(each)
+            yield from _codes(each)

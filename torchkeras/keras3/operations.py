@@ -9,13 +9,13 @@ from torchkeras import config
 from torchkeras.base.nested import tensors_in
 from torchkeras.engine.functions.function_calls import apply_operation
 from torchkeras.keras3 import control_flow
-from torchkeras.tensor_functions.operations.table import OPERATIONS
-from torchkeras.tensor_functions.operations.values import Row, on_values, with_short_way
+from torchkeras.tensor_functions.operations.table import BY_NAME, OPERATIONS
+from torchkeras.tensor_functions.operations.values import Row, with_short_way
 
 
 def _published(name: str, row: Row) -> Callable[..., Any]:
     """The public function of an operation."""
-    compute = on_values(row)
+    compute = BY_NAME[f"ops.{name}"]
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if next(tensors_in((args, kwargs)), None) is None:
