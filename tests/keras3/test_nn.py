@@ -104,3 +104,20 @@ def test_batch_normalization_has_gradients():
     torch.autograd.gradcheck(
         lambda *given: ops.batch_normalization(*given[:3], -1, *given[3:]), (*values, offset, scale)
     )
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda: ops.multi_hot([0, 1], 3, classes=3),
+            "multi_hot: unknown option 'classes'.",
+        ),
+        (lambda: ops.layer_normalization(X, eps=1.0), "layer_normalization: unknown option 'eps'."),
+        (lambda: ops.einsum("i->", [1.0, 2.0], optimize=True), "einsum takes no option by name; found 'optimize'."),
+    ],
+)
+def test_an_option_that_there_is_not_is_refused(call: Any, text: str):
+    with pytest.raises(TypeError) as raised:
+        call()
+    assert str(raised.value).startswith(text)

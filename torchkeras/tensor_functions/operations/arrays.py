@@ -552,6 +552,8 @@ def einsum(subscripts: Any, *operands: Any, **kwargs: Any) -> Tensor:
 
     Numbers may stand for the letters, in lists after each tensor and for the result: `einsum(x, [0, 1], y, [1, 2])`.
     """
+    for name in kwargs:
+        raise TypeError(f"einsum takes no option by name; found {name!r}.")
     if not isinstance(subscripts, str):
         subscripts, operands = _with_letters(subscripts, *operands)
     tensors = promoted(*converted({"x": operands}, {"x": "Tensors"})["x"])

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import config
+from torchkeras.base.rules import refuse_unknown
 from torchkeras.losses.shared import clip
 from torchkeras.tensor_functions import by_name
 from torchkeras.tensor_functions.operations.values import floats, promoted, rows
@@ -36,6 +37,7 @@ def multi_hot(
     **kwargs: Any,
 ) -> Tensor:
     """For each sample 1 at the places of all its class numbers and 0 elsewhere."""
+    refuse_unknown("multi_hot", kwargs, ("num_tokens",))
     classes = kwargs.get("num_tokens") if num_classes is None else num_classes  # its name before
     if classes is None:
         raise ValueError("num_classes must be given.")
@@ -133,6 +135,7 @@ def layer_normalization(
     **kwargs: Any,
 ) -> Tensor:
     """`(x - mean) / sqrt(variance + epsilon) * gamma + beta`, with the mean and variance over some axes."""
+    refuse_unknown("layer_normalization", kwargs, ("rms_scaling",))
     least = config.epsilon() if epsilon is None else epsilon
 
     def normal(values: Tensor, shape: Sequence[int]) -> Tensor:
