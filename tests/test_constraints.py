@@ -47,6 +47,10 @@ def test_the_fields_are_the_config(constraint, config):
     assert constraints.deserialize(serialized) == constraint
 
 
+def test_a_config_makes_the_constraint_again():
+    assert constraints.MaxNorm.from_config({"max_value": 3.0, "axis": 1}) == constraints.MaxNorm(3.0, 1)
+
+
 def test_a_subclass_of_the_user():
     class Halved(constraints.Constraint):
         def __init__(self, by):

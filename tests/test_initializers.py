@@ -94,6 +94,20 @@ def test_identity_is_repeated_along_the_longer_side():
     assert initializers.Identity()((2, 1), device="cpu").tolist() == [[1], [1]]
 
 
+def test_a_call_takes_a_type_by_its_name():
+    assert initializers.Ones()((2,), "float64").dtype == torch.float64
+    assert initializers.Ones()((2,), torch.int32).dtype == torch.int32
+    assert initializers.Ones()((2,), None).dtype == torch.float32
+    with pytest.raises(ValueError, match=r"^dtype must be the name of a torch dtype"):
+        initializers.Ones()((2,), "float33")
+
+
+def test_a_clone_has_the_same_config():
+    normal = initializers.RandomNormal(1.0, 2.0, seed=3)
+    assert normal.clone() == normal
+    assert normal.clone() is not normal
+
+
 def test_constant_takes_a_number_or_an_array():
     assert initializers.Constant(3)((2, 2), device="cpu").tolist() == [[3, 3], [3, 3]]
     assert initializers.Constant(np.array([[1.0], [2.0]]))((2, 1), device="cpu").tolist() == [[1], [2]]

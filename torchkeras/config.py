@@ -15,25 +15,32 @@ import torch
 from torch.overrides import _get_current_function_mode_stack
 from torch.utils._device import DeviceContext
 
-from torchkeras.base.dtypes import DTypePolicy, policy_of
+from torchkeras.base.dtypes import DTypePolicy, policy_of, set_default_policy
 from torchkeras.base.other_project import refuse_other_project
-from torchkeras.base.rules import ABOVE_0, FLAG, one_of, read
+from torchkeras.base.rules import ABOVE_0, FLAG, integer, one_of, optional, read
 from torchkeras.world.processes import from_launcher
 
 __all__ = [
     "chosen_image_data_format",
     "device",
+    "disable_interactive_logging",
     "dtype_policy",
+    "enable_interactive_logging",
     "epsilon",
     "floatx",
     "image_data_format",
     "image_dim_ordering",
+    "is_interactive_logging_enabled",
+    "max_epochs",
+    "max_steps_per_epoch",
     "set_device",
     "set_dtype_policy",
     "set_epsilon",
     "set_floatx",
     "set_image_data_format",
     "set_image_dim_ordering",
+    "set_max_epochs",
+    "set_max_steps_per_epoch",
     "set_tf32",
     "tf32",
 ]
@@ -55,6 +62,9 @@ class _Settings:
     image_data_format: str = "channels_last"
     chosen_image_data_format: str | None = None
     device: torch.device | None = None
+    max_epochs: int | None = None
+    max_steps_per_epoch: int | None = None
+    interactive_logging: bool = True
     keras_json: Path | None = None  # the file that was read
 
 
@@ -127,6 +137,9 @@ def set_dtype_policy(policy: object) -> None:
     if found is not None and found.variable_dtype not in FLOAT_TYPES:
         raise ValueError(f"the dtype policy of all layers must be of a float type; found {found.name!r}.")
     SETTINGS.dtype_policy = found
+
+
+set_default_policy(lambda: dtype_policy().name)
 
 
 def epsilon() -> float:
@@ -280,6 +293,104 @@ def set_device(name: str | torch.device | None) -> None:
     if device is not None and device.type == "cuda" and (device.index or 0) >= there:
         raise ValueError(f"set_device: there is no {str(device)!r}; torch finds {there} CUDA devices.")
     SETTINGS.device = device
+
+
+def max_epochs() -> int | None:
+    """The most epochs that a `fit` runs; None, as it is unless set, for no limit.
+
+    Example:
+        >>> set_max_epochs(2)
+        >>> max_epochs()
+        2
+
+    Source: https://keras.io/api/utils/config_utils/
+    """
+    return SETTINGS.max_epochs
+
+
+def set_max_epochs(max_epochs: int | None) -> None:
+    """Let no `fit` run more epochs, whatever it is given: to try a script out. A warning says where it ends sooner.
+
+    Arguments:
+        max_epochs (integer of at least 1 or None): the most epochs; None for no limit.
+
+    Errors:
+        ValueError: anything else.
+
+    Example:
+        >>> set_max_epochs(None)
+
+    Source: https://keras.io/api/utils/config_utils/
+    """
+    SETTINGS.max_epochs = read("config", "max_epochs", optional(integer(1)), max_epochs)
+
+
+def max_steps_per_epoch() -> int | None:
+    """The most batches of an epoch, an evaluation or a prediction; None, as it is unless set, for no limit.
+
+    Example:
+        >>> set_max_steps_per_epoch(10)
+        >>> max_steps_per_epoch()
+        10
+
+    Source: https://keras.io/api/utils/config_utils/
+    """
+    return SETTINGS.max_steps_per_epoch
+
+
+def set_max_steps_per_epoch(max_steps_per_epoch: int | None) -> None:
+    """Let no epoch, evaluation or prediction have more batches, whatever it is given: to try a script out.
+
+    A warning says where it ends sooner. The next epoch goes on where the last one stopped.
+
+    Arguments:
+        max_steps_per_epoch (integer of at least 1 or None): the most batches; None for no limit.
+
+    Errors:
+        ValueError: anything else.
+
+    Example:
+        >>> set_max_steps_per_epoch(None)
+
+    Source: https://keras.io/api/utils/config_utils/
+    """
+    SETTINGS.max_steps_per_epoch = read("config", "max_steps_per_epoch", optional(integer(1)), max_steps_per_epoch)
+
+
+def is_interactive_logging_enabled() -> bool:
+    """Whether bars and lines are shown while a model runs, as far as `verbose` wants them: True unless disabled.
+
+    Example:
+        >>> is_interactive_logging_enabled()
+        True
+
+    Source: https://keras.io/api/utils/config_utils/
+    """
+    return SETTINGS.interactive_logging
+
+
+def enable_interactive_logging() -> None:
+    """Show bars and lines while a model runs, as far as `verbose` wants them.
+
+    Example:
+        >>> enable_interactive_logging()
+
+    Source: https://keras.io/api/utils/config_utils/
+    """
+    SETTINGS.interactive_logging = True
+
+
+def disable_interactive_logging() -> None:
+    """Show nothing while a model runs, whatever `verbose` says; lines of callbacks go to the logger "torchkeras".
+
+    Example:
+        >>> disable_interactive_logging()
+        >>> is_interactive_logging_enabled()
+        False
+
+    Source: https://keras.io/api/utils/config_utils/
+    """
+    SETTINGS.interactive_logging = False
 
 
 def tf32() -> bool:

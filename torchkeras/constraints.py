@@ -4,7 +4,7 @@
 for a kernel (rows, columns, channels, filters).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
@@ -54,6 +54,11 @@ class Constraint(Checked):
     def get_config(self) -> dict[str, Any]:
         """The fields by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)} if is_dataclass(self) else {}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Any:
+        """The constraint whose `get_config` gave `config`."""
+        return cls(**config)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from callback_models import X, Y, drive, small
+from callback_models import FakeModel, X, Y, drive, small
 
 from torchkeras.callbacks import LambdaCallback, ModelCheckpoint
 from torchkeras.callbacks.checkpoint import not_finite
@@ -158,6 +158,50 @@ def test_a_period_is_a_count():
     message = "ModelCheckpoint: period must be an integer of at least 0; found -1."
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         ModelCheckpoint("x", period=-1)
+
+
+@pytest.mark.parametrize(
+    ("save_freq", "saved"), [(2, ["1-2", "2-1", "2-3"]), (3, ["1-3", "2-3"]), (4, ["2-1"]), (1, ["1-1", "1-2", "1-3"])]
+)
+def test_files_of_batches(save_freq, saved):
+    checkpoint = ModelCheckpoint("{epoch}-{batch}.h5", save_freq=save_freq)
+    model = drive([checkpoint], epochs=1 if save_freq == 1 else 2)
+    assert model.calls == [["save", f"{name}.h5"] for name in saved]
+
+
+def test_one_call_may_be_for_several_batches():
+    checkpoint = ModelCheckpoint("{epoch}-{batch}.h5", save_freq=3)
+    checkpoint.set_model(model := FakeModel())
+    checkpoint.on_epoch_begin(4)
+    for batch in (1, 3, 5):
+        checkpoint.on_train_batch_end(batch, {})
+    assert model.calls == [["save", "5-4.h5"]]
+    assert (checkpoint.batches_since_last_save, checkpoint.last_batch) == (2, 5)
+
+
+def test_batches_are_counted_on_after_a_stop():
+    first = ModelCheckpoint("{epoch}-{batch}.h5", save_freq=4)
+    drive([first], epochs=1)
+    other = ModelCheckpoint("{epoch}-{batch}.h5", save_freq=4)
+    other.load_state_dict(first.state_dict())
+    other.set_model(model := FakeModel())
+    other.on_epoch_begin(1)
+    other.on_train_batch_end(0, {})
+    assert model.calls == [["save", "2-1.h5"]]
+
+
+def test_the_number_to_be_better_than_from_the_start():
+    losses = [3.0, 2.0, 1.0]
+    best = ModelCheckpoint("{epoch}.h5", "loss", save_best_only=True, initial_value_threshold=2.5)
+    model = drive([best], epochs=3, numbers=lambda epoch: {"loss": losses[epoch]})
+    assert model.calls == [["save", "2.h5"], ["save", "3.h5"]]
+    assert best.best == 1.0
+
+
+@pytest.mark.parametrize("save_freq", [0, "batch", 1.5, None])
+def test_save_freq_is_a_word_or_a_count(save_freq):
+    with pytest.raises(ValueError, match=r"^ModelCheckpoint: save_freq must be 'epoch' or a number of batches; found "):
+        ModelCheckpoint("a.h5", save_freq=save_freq)
 
 
 def test_what_a_checkpoint_says(capsys):

@@ -65,6 +65,11 @@ def test_a_second_fit_starts_anew():
     assert stopping.state_dict() == {"wait": 0, "stopped_epoch": 0, "best": math.inf, "best_weights": None}
 
 
+def test_epochs_before_the_first_that_counts():
+    seen, stopping, _ = watched([0.1, 0.1, 3.0, 3.0, 3.0, 3.0], patience=2, start_from_epoch=2)
+    assert (seen, stopping.stopped_epoch, stopping.best) == (5, 4, 3.0)
+
+
 def test_what_early_stopping_says(capsys):
     watched([1.0, 2.0], patience=1, verbose=1)
     watched([1.0, 2.0], patience=1, verbose=1, restore_best_weights=True)
@@ -165,6 +170,14 @@ def test_a_loss_that_is_no_number_ends_training(bad, capsys):
     model.fit(X, Y, batch_size=6, epochs=3, verbose=0, callbacks=[spoil, TerminateOnNaN()])
     assert batches == [0, 1]
     assert capsys.readouterr().out == f"Batch 1: the loss is {bad}, stopping.\n"
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_loss_that_is_no_number_is_an_error_if_asked(bad):
+    stop = TerminateOnNaN(raise_error=True)
+    stop.on_batch_end(0, {"loss": 1.0})
+    with pytest.raises(RuntimeError, match=rf"^TerminateOnNaN: the loss of batch 3 is {bad}\.$"):
+        stop.on_batch_end(3, {"loss": bad})
 
 
 def test_a_loss_that_is_a_number_does_not():

@@ -27,6 +27,7 @@ OPTIMIZERS: dict[str, Any] = {
     "adamax": optimizers.Adamax,
     "nadam": optimizers.Nadam,
     "lamb": partial(optimizers.Lamb, 0.01),
+    "schedule free": partial(optimizers.ScheduleFreeAdamW, 0.01),
     "lion": optimizers.Lion,
     "rmsprop": partial(optimizers.RMSprop, 0.01, momentum=0.5, centered=True),
     "adagrad": optimizers.Adagrad,

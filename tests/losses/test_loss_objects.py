@@ -353,3 +353,55 @@ def test_shapes_that_do_not_fit_are_refused(call, text):
 def test_a_loss_without_values_is_refused():
     with pytest.raises(NotImplementedError, match=r"^Loss: a loss defines call\(y_true, y_pred\)\.$"):
         losses.Loss()(torch.zeros(2), torch.zeros(2))
+
+
+SHORTER = [
+    ("MeanSquaredError", {}),
+    ("MeanAbsoluteError", {}),
+    ("BinaryCrossentropy", {}),
+    ("BinaryCrossentropy", {"from_logits": True, "label_smoothing": 0.1}),
+    ("BinaryCrossentropy", {"axis": 0}),
+]
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (2, 5, 3), (3,), ()])
+@pytest.mark.parametrize(("name", "options"), SHORTER)
+def test_the_shorter_way_to_a_mean_gives_the_mean_of_the_values(name, options, shape):
+    generator = torch.Generator().manual_seed(1)
+    y_true, y_pred = (torch.rand(shape, generator=generator) for _ in range(2))
+    found = []
+    for reduction in ("sum_over_batch_size", "mean", "mean_with_sample_weight", None):
+        given = y_pred.clone().requires_grad_()
+        loss = getattr(losses, name)(**options, reduction=reduction)(y_true, given).mean()
+        found.append((loss.detach(), torch.autograd.grad(loss, given)[0]))
+    for each in found[:-1]:
+        torch.testing.assert_close(each, found[-1])
+
+
+@pytest.mark.parametrize(("name", "options"), SHORTER[:-1])
+def test_a_loss_of_no_samples_is_0(name, options):
+    assert getattr(losses, name)(**options)(torch.zeros(0, 3), torch.zeros(0, 3)) == 0
+
+
+def test_a_subclass_that_computes_otherwise_takes_no_shorter_way():
+    class Twice(losses.MeanSquaredError):
+        def call(self, y_true, y_pred):
+            return 2.0 * super().call(y_true, y_pred)
+
+    assert Twice()(torch.zeros(2, 1), torch.ones(2, 1)) == 2.0
+
+
+def test_a_column_fits_a_vector_on_the_shorter_way_too():
+    assert losses.MeanSquaredError()(torch.zeros(3), torch.ones(3, 1)) == 1.0
+    with pytest.raises(ValueError, match="does not fit"):
+        losses.MeanSquaredError()(torch.zeros(3), torch.ones(3, 2))
+
+
+def test_values_may_carry_their_mask():
+    class Masked(losses.Loss):
+        def call(self, y_true, y_pred):
+            values = (y_pred - y_true).abs().mean(-1)
+            values._keras_mask = torch.tensor([True, False])  # type: ignore[attr-defined]
+            return values
+
+    assert Masked()(torch.zeros(2, 1), torch.tensor([[3.0], [5.0]])) == 3.0

@@ -69,7 +69,8 @@ def of_keras(name: str, options: dict[str, Any], excluded: list[str]) -> Optimiz
 
 
 def test_every_optimizer_that_keras_3_has_is_compared():
-    assert {name for name, *_ in RECORD["cases"].values()} == keras3_names.OPTIMIZERS
+    # On torch, steps of Keras's ScheduleFreeAdamW are not those that it says: `test_schedule_free` has its formula.
+    assert {name for name, *_ in RECORD["cases"].values()} == keras3_names.OPTIMIZERS - {"ScheduleFreeAdamW"}
 
 
 @pytest.mark.parametrize("case", RECORD["cases"])

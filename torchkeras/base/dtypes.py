@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,8 +18,15 @@ def dtype_of(name: str | torch.dtype) -> torch.dtype:
     """`torch.float32` for `"float32"`. Raises ValueError for a name that torch does not have."""
     found = name if isinstance(name, torch.dtype) else getattr(torch, str(name), None)
     if not isinstance(found, torch.dtype):
-        raise ValueError(f"dtype must be the name of a torch dtype, such as 'float32' or 'int64'; found {name!r}.")
+        text = f"dtype must be the name of a torch dtype, such as 'float32' or 'int64'; found {name!r}."
+        raise ValueError(f"{text} {NO_STRINGS}" if name == "string" else text)
     return found
+
+
+NO_STRINGS = (
+    "torch has no tensors of strings: call TextVectorization, StringLookup or Hashing on arrays of them, before the "
+    "model, and give the model what it returns."
+)
 
 
 MIXED = {"mixed_float16": "float16", "mixed_bfloat16": "bfloat16"}  # with weights in float32
@@ -33,7 +40,8 @@ class DTypePolicy:
     inputs are cast to that type, and its outputs have it.
 
     Options:
-        name (text): "mixed_float16", "mixed_bfloat16", or the name of a torch dtype for weights and computation alike.
+        name (text or None, default None): "mixed_float16", "mixed_bfloat16", or the name of a torch dtype for weights
+            and computation alike; None is the policy of all layers, `config.dtype_policy()`.
 
     Errors:
         ValueError: another name.
@@ -46,7 +54,7 @@ class DTypePolicy:
     Source: https://keras.io/api/mixed_precision/policy/
     """
 
-    name: str
+    name: str = None  # type: ignore[assignment]  # replaced at once
     # Settled by the name: the types of computation and of weights, by name and as torch's, and whether they differ.
     compute_dtype: str = field(init=False, repr=False, compare=False)
     variable_dtype: str = field(init=False, repr=False, compare=False)
@@ -55,7 +63,10 @@ class DTypePolicy:
     is_mixed: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        compute, variable = (MIXED[self.name], "float32") if self.name in MIXED else (self.name, self.name)
+        if self.name is None:
+            self.__dict__["name"] = _Default.name()
+        is_mixed = isinstance(self.name, str) and self.name in MIXED
+        compute, variable = (MIXED[self.name], "float32") if is_mixed else (self.name, self.name)
         compute_type, variable_type = (getattr(torch, str(name), None) for name in (compute, variable))
         if not isinstance(compute_type, torch.dtype):
             raise ValueError(
@@ -70,6 +81,24 @@ class DTypePolicy:
             is_mixed=compute != variable,
         )
 
+    @property
+    def quantization_mode(self) -> None:
+        """None: weights are not quantized."""
+        return
+
+    def convert_input(self, x: Any, autocast: bool, dtype: Any) -> Any:
+        """A floating-point tensor or array in a type, where `autocast` is True; anything else as it is.
+
+        Arguments:
+            x (tensor, array or any): the value; an array becomes a tensor.
+            autocast (bool): whether to cast.
+            dtype (text): the type.
+        """
+        tensor = torch.as_tensor(x) if hasattr(x, "__array__") and not isinstance(x, torch.Tensor) else x
+        kind = getattr(tensor, "dtype", None)
+        casts = autocast and isinstance(kind, torch.dtype) and kind.is_floating_point
+        return tensor.to(dtype_of(dtype)) if casts else tensor
+
     def get_config(self) -> dict[str, Any]:
         """The name."""
         return {"name": self.name}
@@ -81,6 +110,19 @@ class DTypePolicy:
 
     def __repr__(self) -> str:
         return f'<DTypePolicy "{self.name}">'
+
+
+class _Default:
+    """The name of the policy of all layers, which `config` sets here."""
+
+    @staticmethod
+    def name() -> str:
+        return "float32"
+
+
+def set_default_policy(name: Callable[[], str]) -> None:
+    """Let a policy without a name have the one that this function returns."""
+    _Default.name = staticmethod(name)  # type: ignore[method-assign]
 
 
 def policy_of(value: Any) -> DTypePolicy:

@@ -1,4 +1,4 @@
-"""`ModelCheckpoint`: the model, or its weights, after an epoch."""
+"""`ModelCheckpoint`: the model, or its weights, after an epoch, or after a number of batches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from torchkeras.base.rules import FLAG_OR_DIGIT, integer, read, read_path
+from torchkeras.base.rules import FINITE, FLAG_OR_DIGIT, integer, optional, read, read_path
+from torchkeras.callbacks.backup import SAVE_FREQ
 from torchkeras.callbacks.logs import named
 from torchkeras.callbacks.monitoring import Monitored, one_number
 from torchkeras.callbacks.progress import say
@@ -26,18 +27,22 @@ if TYPE_CHECKING:
 
 
 class ModelCheckpoint(Monitored):
-    """Saves the model, or its weights, after an epoch.
+    """Saves the model, or its weights, after an epoch, or each time after a number of batches.
 
     A file appears whole or not at all, and its folder is made if need be. Weights that are NaN or infinite are never
     written over a file that is there; a RuntimeWarning says so.
 
     Options:
         filepath (path): the file. It may hold `{epoch}`, counted from 1, and names of the logs, with formats:
-            `"w.{epoch:02d}-{val_loss:.2f}.h5"`.
+            `"w.{epoch:02d}-{val_loss:.2f}.h5"`; after a number of batches `{batch}` as well, counted from 1.
         save_best_only (bool, default False): whether to save only when the monitored number is better than ever; NaN
             never is.
         save_weights_only (bool, default False): whether to save by `model.save_weights`, not by `model.save`.
         period (integer of at least 0, default 1): the epochs from one save to the next.
+        save_freq ("epoch" or a positive integer, default "epoch"): when to save: after epochs, or each time after so
+            many batches, of all epochs together.
+        initial_value_threshold (number or None, default None): what the monitored number must be better than from the
+            start.
 
     Errors:
         TypeError: `filepath` is no path.
@@ -55,6 +60,10 @@ class ModelCheckpoint(Monitored):
     """
 
     state_names = ("best", "epochs_since_last_save")
+    _epoch = 0
+
+    save_freq: Any = "epoch"  # what earlier pickles lack
+    initial_value_threshold: float | None = None
 
     def __init__(
         self,
@@ -65,16 +74,26 @@ class ModelCheckpoint(Monitored):
         save_weights_only: bool = False,
         mode: str = "auto",
         period: int = 1,
+        save_freq: int | str = "epoch",
+        initial_value_threshold: float | None = None,
     ):
         super().__init__(monitor, mode, verbose)
         self.filepath = read_path("ModelCheckpoint", "filepath", filepath)
-        _filled(self.filepath, _Unknown(epoch=1))
+        _filled(self.filepath, _Unknown(epoch=1, batch=1))
         check_name(filepath, WEIGHTS if save_weights_only else WHOLE, "ModelCheckpoint")
         self.save_best_only = read("ModelCheckpoint", "save_best_only", FLAG_OR_DIGIT, save_best_only)
         self.save_weights_only = read("ModelCheckpoint", "save_weights_only", FLAG_OR_DIGIT, save_weights_only)
         self.period = read("ModelCheckpoint", "period", integer(0), period)
+        self.save_freq = read("ModelCheckpoint", "save_freq", SAVE_FREQ, save_freq)
+        self.initial_value_threshold = read(
+            "ModelCheckpoint", "initial_value_threshold", optional(FINITE), initial_value_threshold
+        )
         self.epochs_since_last_save = 0
-        self.best = self.worst
+        self.best = self.worst if self.initial_value_threshold is None else self.initial_value_threshold
+        if self.save_freq != "epoch":  # otherwise a batch costs nothing
+            self.batches_since_last_save, self.last_batch = 0, -1
+            vars(self)["state_names"] = (*self.state_names, "batches_since_last_save", "last_batch")
+            self.on_epoch_begin, self.on_train_batch_end = self._note_epoch, self._after_batch
 
     @property
     def _compares(self) -> bool:
@@ -84,32 +103,51 @@ class ModelCheckpoint(Monitored):
         """Raises what the first save would, without writing anything: for the place, the format or the model."""
         if math.isinf(self.best):  # nothing was saved yet, and the model may have said in which direction to look
             self.best = self.worst
-        path = _filled(self.filepath, _Unknown(epoch=1))
+        path = _filled(self.filepath, _Unknown(epoch=1, batch=1))
         _check_place(path)
         if hasattr(self.model, "_check_saving") and is_own(type(self.model).save):
             self.model._check_saving(path, self.save_weights_only, "ModelCheckpoint")
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        if self.save_freq != "epoch":
+            return
         self.epochs_since_last_save += 1
         if self.epochs_since_last_save < self.period:
             return
         self.epochs_since_last_save = 0
-        path = self._path(epoch, logs or {})
+        self._consider(epoch, logs, {"epoch": epoch + 1})
+
+    def _note_epoch(self, epoch: int, logs: Any = None) -> None:
+        self._epoch = epoch
+
+    def _after_batch(self, batch: int, logs: Any = None) -> None:
+        new = batch - self.last_batch if batch > self.last_batch else batch + 1  # one call may be for several batches
+        self.batches_since_last_save, self.last_batch = self.batches_since_last_save + new, batch
+        if self.batches_since_last_save >= self.save_freq:  # type: ignore[operator]
+            self.batches_since_last_save = 0
+            self._consider(self._epoch, logs, {"epoch": self._epoch + 1, "batch": batch + 1})
+
+    def _consider(self, epoch: int, logs: Any, numbers: dict[str, int]) -> None:
+        """Save, unless the monitored number is not the best so far; `numbers` are those of the epoch and the batch."""
+        path = self._path(numbers, logs or {})
         if not self.save_best_only:
             if self._save(epoch, path):
                 self._say(epoch, f"saved to {path}.")
             return
         current = self.monitored(logs)
         if current is None:
-            return
-        if not self.better(current, self.best):
+            self._without_number(epoch, path)
+        elif not self.better(current, self.best):
             self._say(epoch, f"{self.monitor} was not better than {self.best:.5g}.")
         elif self._save(epoch, path):
             self._say(epoch, f"{self.monitor} went from {self.best:.5g} to {current:.5g}, saved to {path}.")
             self.best = current
 
-    def _path(self, epoch: int, logs: Any) -> str:
-        names = ChainMap({"epoch": epoch + 1}, named(logs))
+    def _without_number(self, epoch: int, path: str) -> None:
+        """What is done where the logs lack the monitored number, after the warning: nothing is saved."""
+
+    def _path(self, numbers: dict[str, int], logs: Any) -> str:
+        names = ChainMap(numbers, named(logs))
         for _, name, *_ in Formatter().parse(self.filepath):
             if name is not None and name in names:
                 one_number("ModelCheckpoint", name, names[name])

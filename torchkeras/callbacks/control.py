@@ -21,6 +21,7 @@ class EarlyStopping(Monitored):
         baseline (float or None, default None): what the number must be better than from the start.
         restore_best_weights (bool, default False): whether the weights of the best epoch come back when training ends
             here. These are the first epoch's where none was better than `baseline`. They are kept on the host.
+        start_from_epoch (integer of at least 0, default 0): the number of the first epoch that counts.
 
     Errors:
         ValueError: an option has a bad value.
@@ -35,6 +36,8 @@ class EarlyStopping(Monitored):
 
     state_names = ("wait", "stopped_epoch", "best", "best_weights")
 
+    start_from_epoch = 0  # what earlier pickles lack
+
     def __init__(
         self,
         monitor: str = "val_loss",
@@ -44,12 +47,14 @@ class EarlyStopping(Monitored):
         mode: str = "auto",
         baseline: float | None = None,
         restore_best_weights: bool = False,
+        start_from_epoch: int = 0,
     ):
         super().__init__(monitor, mode, verbose)
         self.min_delta = read("EarlyStopping", "min_delta", FINITE, min_delta)
         self.patience = read("EarlyStopping", "patience", integer(0), patience)
         self.baseline = read("EarlyStopping", "baseline", optional(FINITE), baseline)
         self.restore_best_weights = read("EarlyStopping", "restore_best_weights", FLAG_OR_DIGIT, restore_best_weights)
+        self.start_from_epoch = read("EarlyStopping", "start_from_epoch", integer(0), start_from_epoch)
         self.on_train_begin()
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -60,7 +65,7 @@ class EarlyStopping(Monitored):
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         current = self.monitored(logs)
-        if current is None:
+        if current is None or epoch < self.start_from_epoch:
             return
         improved = self.better(current, self.best, self.min_delta)
         if self.restore_best_weights and (improved or self.best_weights is None):
@@ -87,6 +92,13 @@ class TerminateOnNaN(Callback):
 
     It reads the loss of every batch, so the host waits for each. `compile(on_nonfinite="stop")` does not wait.
 
+    Options:
+        raise_error (bool, default False): whether training ends with an error.
+
+    Errors:
+        ValueError: the option has a bad value.
+        RuntimeError: by `fit`, with `raise_error`, after such a batch.
+
     Example:
         >>> model = Sequential([Dense(1, input_shape=(1,))])
         >>> model.compile("sgd", "mse")
@@ -96,9 +108,16 @@ class TerminateOnNaN(Callback):
     Source: https://keras.io/api/callbacks/terminate_on_nan/
     """
 
+    raise_error = False  # what earlier pickles lack
+
+    def __init__(self, raise_error: bool = False):
+        self.raise_error = read("TerminateOnNaN", "raise_error", FLAG_OR_DIGIT, raise_error)
+
     def on_batch_end(self, batch: int, logs: Any = None) -> None:
         loss = (logs or {}).get("loss")
         if loss is not None and not math.isfinite(loss):
+            if self.raise_error:
+                raise RuntimeError(f"TerminateOnNaN: the loss of batch {batch} is {loss}.")
             say(f"Batch {batch}: the loss is {loss}, stopping.")
             self.model.stop_training = True
 

@@ -67,7 +67,7 @@ class CSVLogger(Callback):
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         logs = numbers(logs)
         if self.keys is None:
-            self.keys = sorted({*logs, *self._of_validation()})
+            self.keys = self._columns(logs)
         columns = ["epoch", *self.keys]
         with self._open() as file:
             if not self._begun:
@@ -99,6 +99,10 @@ class CSVLogger(Callback):
         except OSError as error:  # the error of a full disk has no name
             error.filename = error.filename or self.filename
             raise
+
+    def _columns(self, logs: Mapping[str, Any]) -> list[str]:
+        """The columns beside the epoch, from the numbers of the first one."""
+        return sorted({*logs, *self._of_validation()})
 
     def _of_validation(self) -> list[str]:
         names = self.params.get("metrics") or ()

@@ -5,6 +5,7 @@ The numbers of a bar are read from the device at most every tenth of a second, n
 
 import importlib
 import importlib.util
+import logging
 import sys
 import time
 from collections.abc import Iterable, Mapping
@@ -16,8 +17,10 @@ from tqdm import tqdm
 from torchkeras.base.rules import NAMES, one_of, optional, read
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logs import Averages
+from torchkeras.config import is_interactive_logging_enabled
 from torchkeras.world.processes import is_main
 
+LOGGER = logging.getLogger("torchkeras")
 STREAMS = ("stdout", "stderr")
 COUNT_MODES = {"samples": "sample", "steps": "batch"}
 READ_EVERY = 0.1  # seconds
@@ -187,13 +190,20 @@ def level(verbose: Any) -> int:
 def shown(verbose: int | str, stream: str = "stdout") -> list[Callback]:
     """The callbacks that `verbose` stands for: 0 none, 1 a bar, 2 a line an epoch. Raises ValueError for another."""
     verbose = level(verbose)
-    return [ProgbarLogger("steps", stream=stream)] if verbose else []
+    return [ProgbarLogger("steps", stream=stream)] if verbose and is_interactive_logging_enabled() else []
 
 
 def say(message: str) -> None:
-    """Print a line, above the bars that are open; where several processes train, in the main one alone."""
-    if is_main():
+    """Print a line, above the bars that are open; where several processes train, in the main one alone.
+
+    Without interactive logging it goes to a logger.
+    """
+    if not is_main():
+        return
+    if is_interactive_logging_enabled():
         tqdm.write(message, file=sys.stdout)
+    else:
+        LOGGER.info(message)
 
 
 def _tqdm() -> Any:

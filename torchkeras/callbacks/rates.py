@@ -37,6 +37,8 @@ class LearningRateScheduler(Callback):
     Source: https://keras.io/api/callbacks/learning_rate_scheduler/
     """
 
+    rate_name = "lr"  # in the logs
+
     def __init__(self, schedule: Callable[..., float], verbose: int = 0):
         if not (callable(schedule) and any(takes(schedule, given) for given in (("epoch", "lr"), ("epoch",)))):
             raise TypeError(
@@ -57,7 +59,7 @@ class LearningRateScheduler(Callback):
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         if logs is not None:
-            logs["lr"] = float(self.model.optimizer.lr)
+            logs[self.rate_name] = float(self.model.optimizer.lr)
 
 
 class ReduceLROnPlateau(Monitored):
@@ -85,6 +87,7 @@ class ReduceLROnPlateau(Monitored):
     """
 
     state_names = ("best", "wait", "cooldown_counter")
+    rate_name = "lr"  # in the logs
 
     def __init__(
         self,
@@ -130,7 +133,7 @@ class ReduceLROnPlateau(Monitored):
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         optimizer = with_rate(self)
         if logs is not None:
-            logs["lr"] = float(optimizer.lr)
+            logs[self.rate_name] = float(optimizer.lr)
         current = self.monitored(logs)
         if current is None:
             return

@@ -161,7 +161,7 @@ class TensorBoard(Callback):
                 self._write_gradients(epoch)
         if self.embeddings_freq and epoch % self.embeddings_freq == 0:
             self._write_points(epoch)
-        self._write(logs or {}, epoch if self.update_freq == "epoch" else self.samples_seen)
+        self._write_epoch(epoch, logs or {})
 
     def on_train_end(self, logs: Any = None) -> None:
         self.abandon()
@@ -181,6 +181,9 @@ class TensorBoard(Callback):
 
     def _open(self, **options: Any) -> None:
         self._writer = extra(WRITER, "TensorBoard").SummaryWriter(self.log_dir, **options)
+
+    def _write_epoch(self, epoch: int, logs: Any) -> None:
+        self._write(logs, epoch if self.update_freq == "epoch" else self.samples_seen)
 
     def _write(self, logs: Any, step: int) -> None:
         for name, value in logs.items():

@@ -280,7 +280,7 @@ def _names_of_text(text: ast.AST) -> frozenset[str]:
 def config_of(value: Any) -> Any:
     """The config of an object; empty where it has none."""
     try:
-        return value.get_config()
+        return getattr(value, "own_config", None) or value.get_config()
     except (NotImplementedError, TypeError, ValueError):  # a class of the user without a config
         return {}
 

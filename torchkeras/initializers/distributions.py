@@ -16,6 +16,7 @@ from torch import Tensor
 
 from torchkeras import config, registry
 from torchkeras.base.arrays import as_numbers
+from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.extensions import replaceable_in
 from torchkeras.base.rules import ABOVE_0, AT_LEAST_0, FINITE, Checked, integer, optional, read, word
 
@@ -40,14 +41,23 @@ class Initializer(Checked):
     Source: https://keras.io/api/layers/initializers/
     """
 
-    def __call__(self, shape: Sequence[int], dtype: torch.dtype = torch.float32, device: Device = None) -> Tensor:
-        device = torch.device(device or config.device())
-        drawn_in = torch.float64 if dtype == torch.float64 else torch.float32
-        return self.draw(torch.empty(tuple(shape), dtype=drawn_in, device=device), _generator(self, device)).to(dtype)
+    def __call__(self, shape: Sequence[int], dtype: torch.dtype | str | None = None, device: Device = None) -> Tensor:
+        device, kind = torch.device(device or config.device()), dtype_of(config.floatx() if dtype is None else dtype)
+        drawn_in = torch.float64 if kind == torch.float64 else torch.float32
+        return self.draw(torch.empty(tuple(shape), dtype=drawn_in, device=device), self._of_call(device)).to(kind)
+
+    def _of_call(self, device: torch.device) -> torch.Generator | None:
+        """The generator for a call by hand; a layer's weights have `_generator`."""
+        return _generator(self, device)
 
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
         """Set the numbers of `values` and return it; `generator` is None for torch's own."""
         raise NotImplementedError(f"{type(self).__name__} has neither draw(values, generator) nor __call__(shape).")
+
+    def next_seed(self) -> int | None:
+        """The seed of the next call: the same for all of them; None for torch's own generator."""
+        seed = getattr(self, "seed", None)
+        return None if seed is None else int(seed)
 
     def get_config(self) -> dict[str, Any]:
         """The fields by name."""
@@ -58,10 +68,14 @@ class Initializer(Checked):
         """The initializer whose `get_config` gave `config`; a `dtype`, which tf.keras writes, is ignored."""
         return cls(**{name: value for name, value in config.items() if name != "dtype"})
 
+    def clone(self) -> Any:
+        """An initializer with the same config."""
+        return type(self).from_config(self.get_config())
+
 
 def _generator(initializer: Initializer, device: torch.device) -> torch.Generator | None:
-    seed = getattr(initializer, "seed", None)
-    return None if seed is None else torch.Generator(device).manual_seed(int(seed))
+    seed = None if device.type == "meta" else initializer.next_seed()  # nothing is drawn there
+    return None if seed is None else torch.Generator(device).manual_seed(seed)
 
 
 def fill(initializer: Any, values: Tensor) -> None:
@@ -81,13 +95,14 @@ def fill(initializer: Any, values: Tensor) -> None:
         >>> weight
         tensor([1., 1.])
     """
-    drawn_in_place = (
-        type(initializer).__call__ is Initializer.__call__ if isinstance(initializer, Initializer) else False
-    )
-    if drawn_in_place and values.dtype in (torch.float32, torch.float64):
-        initializer.draw(values, _generator(initializer, values.device))
-        return
     shape = tuple(values.shape)
+    if isinstance(initializer, Initializer) and type(initializer).__call__ is Initializer.__call__:
+        in_place = values.dtype in (torch.float32, torch.float64)
+        drawn = values if in_place else torch.empty(shape, dtype=torch.float32, device=values.device)
+        drawn = initializer.draw(drawn, _generator(initializer, values.device))
+        if not in_place:
+            values.copy_(drawn)
+        return
     given = _call_initializer(initializer, shape, values.dtype, values.device)
     name = getattr(initializer, "__name__", type(initializer).__name__)
     drawn = torch.as_tensor(as_numbers(given, f"Initializer {name}: the weight"))
@@ -339,11 +354,19 @@ class VarianceScaling(Initializer):
     def __post_init__(self) -> None:
         for option, rule in self.rules.items():
             value = getattr(self, option)
-            if value is not getattr(VarianceScaling, option):  # the default
+            if value is not getattr(VarianceScaling, option, self):  # the default
                 object.__setattr__(self, option, read("VarianceScaling", option, rule, value))
 
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
-        return self.draw_for(*_fans(values.shape), values, generator)
+        return self.draw_for(*self.fans(values.shape), values, generator)
+
+    def fans(self, shape: Sequence[int]) -> tuple[float, float]:
+        """The numbers of inputs and of outputs of a unit of a weight."""
+        if 2 <= len(shape) <= 5:
+            positions = math.prod(shape[:-2])
+            return positions * shape[-2], positions * shape[-1]
+        side = math.sqrt(math.prod(shape))
+        return side, side
 
     def draw_for(self, fan_in: float, fan_out: float, values: Tensor, generator: torch.Generator | None) -> Tensor:
         """As `draw`, for these numbers of inputs and outputs."""
@@ -372,16 +395,11 @@ class _WithFans(Initializer):
     def seed(self) -> int | None:
         return self.scaling.seed
 
+    def next_seed(self) -> int | None:
+        return self.scaling.next_seed()
+
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
         return self.scaling.draw_for(self.fan_in, self.fan_out, values, generator)
-
-
-def _fans(shape: Sequence[int]) -> tuple[float, float]:
-    if 2 <= len(shape) <= 5:
-        positions = math.prod(shape[:-2])
-        return positions * shape[-2], positions * shape[-1]
-    side = math.sqrt(math.prod(shape))
-    return side, side
 
 
 @registry.factory

@@ -23,6 +23,7 @@ class MeanSquaredError(FunctionLoss):
     """
 
     function = regression.mean_squared_error
+    mean = regression.mean_squared_error_of_all
 
 
 class MeanAbsoluteError(FunctionLoss):
@@ -36,6 +37,7 @@ class MeanAbsoluteError(FunctionLoss):
     """
 
     function = regression.mean_absolute_error
+    mean = regression.mean_absolute_error_of_all
 
 
 class MeanAbsolutePercentageError(FunctionLoss):
@@ -184,6 +186,7 @@ class BinaryCrossentropy(FunctionLoss):
     """
 
     function = crossentropy.binary_crossentropy
+    mean = crossentropy.binary_crossentropy_of_all
 
 
 class BinaryFocalCrossentropy(FunctionLoss):

@@ -164,6 +164,13 @@ def mean_binary_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return elementwise_binary(y_true, y_pred, False, 0.0, clipped=True, reduction="mean")
 
 
+def binary_crossentropy_of_all(
+    y_true: Tensor, y_pred: Tensor, from_logits: bool, label_smoothing: float, axis: int
+) -> Tensor:
+    """`mean_binary_crossentropy`, with options; `axis` must be -1."""
+    return elementwise_binary(y_true, y_pred, from_logits, label_smoothing, not from_logits, "mean")
+
+
 @elementwise
 @of_probabilities
 def kullback_leibler_divergence(y_true: Tensor, y_pred: Tensor) -> Tensor:

@@ -14,12 +14,40 @@ from torchkeras.losses.shared import clip
 
 
 def hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """mean(max(1 - y_true * y_pred, 0)), targets -1 or 1, or 0 or 1."""
+    """mean(max(1 - y_true * y_pred, 0)); targets that are all 0 or 1 are read as -1 and 1.
+
+    Arguments:
+        y_true (tensor): targets, -1 or 1, or 0 or 1.
+        y_pred (tensor of the same shape): scores.
+
+    Shapes:
+        (batch, ..., features) -> (batch, ...)
+
+    Example:
+        >>> hinge(torch.tensor([[0.0, 1.0]]), torch.tensor([[1.0, 1.0]]))
+        tensor([1.])
+
+    Source: https://keras.io/api/losses/hinge_losses/
+    """
     return hinges.hinge(_signs(y_true), y_pred)
 
 
 def squared_hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """mean(max(1 - y_true * y_pred, 0)**2), targets -1 or 1, or 0 or 1."""
+    """mean(max(1 - y_true * y_pred, 0)**2); targets that are all 0 or 1 are read as -1 and 1.
+
+    Arguments:
+        y_true (tensor): targets, -1 or 1, or 0 or 1.
+        y_pred (tensor of the same shape): scores.
+
+    Shapes:
+        (batch, ..., features) -> (batch, ...)
+
+    Example:
+        >>> squared_hinge(torch.tensor([[0.0, 1.0]]), torch.tensor([[1.0, 1.0]]))
+        tensor([2.])
+
+    Source: https://keras.io/api/losses/hinge_losses/
+    """
     return hinges.squared_hinge(_signs(y_true), y_pred)
 
 
@@ -29,12 +57,23 @@ def sparse_categorical_crossentropy(
     """-log(p[y_true]), p the clipped y_pred / sum(y_pred).
 
     Arguments:
+        y_true (tensor): class numbers, of any number type.
+        y_pred (tensor): probabilities, or logits.
         from_logits (bool, default False): whether y_pred holds logits; p is then its softmax and is not clipped.
         ignore_class (integer or None, default None): a class number whose loss is 0.
         axis (integer, default -1): the axis of the classes.
 
+    Shapes:
+        y_true (batch, ...) or (batch, ..., 1), y_pred (batch, ..., classes) -> (batch, ...)
+
     Errors:
         ValueError: when y_true has neither the shape of y_pred without its `axis`, nor that with 1 there.
+
+    Example:
+        >>> sparse_categorical_crossentropy(torch.tensor([1]), torch.tensor([[0.5, 0.5]]))
+        tensor([0.6931])
+
+    Source: https://keras.io/api/losses/probabilistic_losses/
     """
     wanted = list(y_pred.shape)
     wanted[axis] = 1

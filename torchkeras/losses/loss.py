@@ -48,6 +48,8 @@ class Loss(Declared):
     changeable = ("name", "reduction")
     higher_is_better: bool | None = False
     takes_labels: ClassVar[bool] = False  # whether y_true holds class numbers, which keep their type
+    recognized_as: ClassVar[type | None] = None  # see `kind_of`
+    _broadcasts: ClassVar[bool] = False  # whether weights and masks may have any shape that torch broadcasts
 
     name: str
     reduction: str | None
@@ -59,15 +61,21 @@ class Loss(Declared):
             registry.losses.own(cls)
 
     def __init__(self, name: str | None = None, reduction: Reduction | None = "sum_over_batch_size", dtype: Any = None):
-        self.keep(name=name or snake_case(type(self).__name__), reduction=reduction, dtype=dtype)
+        self.keep(name=name or self._automatic_name(), reduction=reduction, dtype=dtype)
+
+    def _automatic_name(self) -> str:
+        return snake_case(type(self).__name__)
 
     def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """The values to reduce, one a sample (and step); y_true and y_pred come in the type of the computation."""
         raise NotImplementedError(f"{type(self).__name__}: a loss defines call(y_true, y_pred).")
 
     def own_mask(self, y_true: Tensor, y_pred: Tensor, values: Tensor) -> Tensor | None:
-        """True for the values that count, where the loss itself leaves some out; None where it does not."""
-        return None
+        """True for the values that count, where the loss itself leaves some out; None where it does not.
+
+        As in Keras 3 values may carry it, as `_keras_mask`.
+        """
+        return getattr(values, "_keras_mask", None)
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None, mask: Any = None) -> Tensor:
         """The reduced loss.
@@ -79,22 +87,38 @@ class Loss(Declared):
                 or of 1.
             mask (tensor, array or None, default None): True for the values that count.
         """
+        y_true, y_pred = self._given(y_true, y_pred)
+        if sample_weight is None and mask is None:
+            alone = self._mean_alone(y_true, y_pred)
+            if alone is not None:
+                return alone
+        values = self._checked(self.call(y_true, y_pred), y_pred)
+        sample_weight, mask = (_on(values.device, each) for each in (sample_weight, mask))
+        mask = _both(mask, self.own_mask(y_true, y_pred, values))
+        try:
+            return reduce_weighted(values, sample_weight, mask, self.reduction, self._broadcasts)
+        except ValueError as error:
+            raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
+
+    def _given(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+        """y_true and y_pred as `call` gets them."""
         y_pred = y_pred if isinstance(y_pred, Tensor) else torch.as_tensor(y_pred)
-        y_true, sample_weight, mask = (_on(y_pred.device, each) for each in (y_true, sample_weight, mask))
+        y_true = _on(y_pred.device, y_true)
         dtype = self._type_for(y_pred)
         if y_pred.dtype != dtype:
             y_pred = carried(y_pred, lambda tensor: tensor.to(dtype))
         if not self.takes_labels and y_true.dtype != dtype:
             y_true = y_true.to(dtype)
-        values = self.call(y_true, y_pred)
+        return y_true, y_pred
+
+    def _mean_alone(self, y_true: Any, y_pred: Any) -> Tensor | None:
+        """The loss without weights and masks, where there is a shorter way to it; None where there is not."""
+        return None
+
+    def _checked(self, values: Any, y_pred: Any) -> Tensor:
+        """What `call` gave, as numbers with a point. Raises TypeError or ValueError for what is no loss."""
         check_scores(self, values, None if isinstance(self, FunctionLoss) or not y_pred.dim() else y_pred)
-        if not values.is_floating_point():
-            values = values.to(dtype)
-        mask = _both(mask, self.own_mask(y_true, y_pred, values))
-        try:
-            return reduce_weighted(values, sample_weight, mask, self.reduction)
-        except ValueError as error:
-            raise ValueError(f"{type(self).__name__} {self.name!r}: {error}") from error
+        return values if values.is_floating_point() else values.to(y_pred.dtype)
 
     def _type_for(self, y_pred: Tensor) -> torch.dtype:
         if self.dtype is not None:
@@ -112,8 +136,9 @@ def _both(mask: Tensor | None, own: Tensor | None) -> Tensor | None:
 class FunctionLoss(Loss, abstract=True):
     """A loss whose values are those of `function`, and whose options are its keyword arguments.
 
-    A subclass names the function, and as `options` those of its arguments that are options, if not all are. y_true and
-    y_pred may differ by a last axis of 1. Otherwise they must have the same shape, where Keras 3 would broadcast.
+    A subclass names the function, and as `options` those of its arguments that are options, if not all are, in the
+    order of the constructor's; reduction, name and dtype follow, unless they stand among them. y_true and y_pred may
+    differ by a last axis of 1. Otherwise they must have the same shape, where Keras 3 would broadcast.
 
     Options:
         name (text, default the class's in snake case): the loss's name in errors and configs.
@@ -123,6 +148,7 @@ class FunctionLoss(Loss, abstract=True):
     """
 
     function: ClassVar[Callable[..., Tensor]]
+    mean: ClassVar[Callable[..., Tensor] | None] = None  # that of all values, by fewer kernels, for the last axis
     options: ClassVar[tuple[str, ...] | None] = None
     default_name: ClassVar[str] = ""
 
@@ -135,6 +161,12 @@ class FunctionLoss(Loss, abstract=True):
         bound = self._bind(values, options)
         self.keep(**bound)
         self._options = {name: getattr(self, name) for name in bound if name not in ("reduction", "name", "dtype")}
+
+    def _mean_alone(self, y_true: Any, y_pred: Any) -> Tensor | None:
+        mean = vars(kind_of(self)).get("mean")  # not that of a base: a subclass may compute otherwise
+        if mean is None or self.reduction in ("sum", "none", None) or getattr(self, "axis", -1) != -1:
+            return None
+        return mean(y_true, y_pred, **self._options) if y_true.shape == y_pred.shape and y_pred.numel() else None
 
     def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """The values of the function."""
@@ -211,10 +243,30 @@ def function_of(loss: Any) -> Any:
     return registry.losses.find(type(loss).function.__name__) if isinstance(loss, FunctionLoss) else loss
 
 
+def kind_of(what: Any) -> type:
+    """The class by which a loss or metric is recognized: the class that its own computes the same as, else its own.
+
+    A class says by `recognized_as` that its objects compute what those of another class do; for its subclasses it does
+    not.
+
+    Arguments:
+        what (object): a loss or metric.
+
+    Example:
+        >>> kind_of(Huber()).__name__
+        'Huber'
+    """
+    return vars(type(what)).get("recognized_as") or type(what)
+
+
 def _signature(cls: type[FunctionLoss]) -> Signature:
     shared = signature(Loss).parameters
     name = shared["name"].replace(default=cls.default_name or snake_case(cls.__name__))
-    return Signature([*options_of(cls.function, cls.options), shared["reduction"], name, shared["dtype"]])
+    last = {"reduction": shared["reduction"], "name": name, "dtype": shared["dtype"]}
+    names = None if cls.options is None else [each for each in cls.options if each not in last]
+    found = {**{each.name: each for each in options_of(cls.function, names)}, **last}
+    order = [*(cls.options or ()), *(each for each in found if each not in (cls.options or ()))]
+    return Signature([found[each] for each in order])
 
 
 def _on(device: torch.device, value: Any) -> Any:

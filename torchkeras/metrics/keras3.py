@@ -43,7 +43,15 @@ def binary_accuracy(y_true: Tensor, y_pred: Tensor, threshold: float = 0.5) -> T
     """y_true == (y_pred > threshold), as 1.0 or 0.0, for each number.
 
     Arguments:
+        y_true (tensor): targets of 0 and 1.
+        y_pred (tensor of the same shape): probabilities.
         threshold (number, default 0.5): y_pred above it means 1, else 0.
+
+    Example:
+        >>> binary_accuracy(torch.tensor([[0.0, 1.0]]), torch.tensor([[0.7, 0.7]]))
+        tensor([[0., 1.]])
+
+    Source: https://keras.io/api/metrics/accuracy_metrics/
     """
     return (y_true == (y_pred > threshold)).float()
 
@@ -64,7 +72,18 @@ def top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Te
     """1.0 where fewer than `k` classes score above argmax(y_true), else 0.0.
 
     Arguments:
+        y_true (tensor): one-hot rows.
+        y_pred (tensor of the same shape): scores.
         k (positive integer, default 5): how many of the best classes count.
+
+    Shapes:
+        (batch, ..., classes) -> (batch, ...)
+
+    Example:
+        >>> top_k_categorical_accuracy(torch.eye(3), torch.tensor([[0.6, 0.3, 0.1]] * 3), k=2)
+        tensor([1., 1., 0.])
+
+    Source: https://keras.io/api/metrics/accuracy_metrics/
     """
     return sparse_top_k_categorical_accuracy(y_true.argmax(-1), y_pred, k)
 
@@ -75,9 +94,20 @@ def sparse_top_k_categorical_accuracy(
     """1.0 where fewer than `k` classes score above class y_true, else 0.0; a score that is no number is no hit.
 
     Arguments:
+        y_true (tensor): class numbers.
+        y_pred (tensor): scores.
         k (positive integer, default 5): how many of the best classes count.
         from_sorted_ids (bool, default False): whether y_pred holds class numbers, the best first, in place of scores.
             y_true is then a hit when it is among the first `k`.
+
+    Shapes:
+        y_true (batch, ...) or (batch, ..., 1), y_pred (batch, ..., classes) -> (batch, ...)
+
+    Example:
+        >>> sparse_top_k_categorical_accuracy(torch.arange(3), torch.tensor([[0.6, 0.3, 0.1]] * 3), k=2)
+        tensor([1., 1., 0.])
+
+    Source: https://keras.io/api/metrics/accuracy_metrics/
     """
     labels = _labels(y_true, y_pred).unsqueeze(-1)
     if from_sorted_ids:

@@ -349,10 +349,11 @@ class SparseCategoricalCrossentropy(FunctionMetric):
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Add a batch."""
+        y_true, y_pred = self._tensor(y_true), self._tensor(y_pred)
         if sample_weight is not None and self.ignore_class is not None:
-            mask = self._tensor(y_true) != self.ignore_class
+            mask = y_true != self.ignore_class
             weight = self._tensor(sample_weight, self._type)
             sample_weight = apply_mask(
-                weight, mask.squeeze(self.axis) if y_true.ndim == y_pred.ndim else mask, self._type
+                weight, mask.squeeze(self.axis) if y_true.dim() == y_pred.dim() else mask, self._type
             )
         super().update_state(y_true, y_pred, sample_weight)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -28,17 +29,29 @@ class State(Tensor):
         """A state that starts with these values."""
         return values.detach().clone().as_subclass(State)
 
+    @property
+    def value(self) -> Tensor:
+        """The values as a plain tensor, which changes with them."""
+        return self.detach()
+
+    def numpy(self, *, force: bool = False) -> np.ndarray:
+        """A copy of the values as an array."""
+        return self.detach().cpu().numpy(force=force).copy()
+
     def assign(self, value: Any) -> State:
-        """Set these values."""
-        return self.copy_(value) if isinstance(value, Tensor) else self.fill_(value)  # type: ignore[return-value]
+        """Set these values: a tensor, an array, a list or a number."""
+        return self.copy_(self._given(value))  # type: ignore[return-value]
 
     def assign_add(self, value: Any) -> State:
         """Add these values."""
-        return self.add_(value)  # type: ignore[return-value]
+        return self.add_(self._given(value))  # type: ignore[return-value]
 
     def assign_sub(self, value: Any) -> State:
         """Subtract these values."""
-        return self.sub_(value)  # type: ignore[return-value]
+        return self.sub_(self._given(value))  # type: ignore[return-value]
+
+    def _given(self, value: Any) -> Tensor:
+        return value if isinstance(value, Tensor) else torch.as_tensor(value, device=self.device)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> State:
         memo[id(self)] = State.of(self)
@@ -87,7 +100,9 @@ class Metric(Declared):
     """
 
     adds_up: ClassVar[bool] = False
+    has_counted = True  # False for one that nobody updated, of which another number of its name is reported
     higher_is_better: bool | None = None
+    recognized_as: ClassVar[type | None] = None  # see `losses.loss.kind_of`
     _resets_by_batch = True  # where train_on_batch and test_on_batch have no option of their own
 
     name: str

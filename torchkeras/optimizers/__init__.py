@@ -2,7 +2,8 @@
 
 In the formulas lr_t = lr / (1 + decay * iterations) is the rate of the step, with `iterations` counted from 0. SGD,
 RMSprop, Adagrad, Adadelta, Adam, Adamax and Nadam are those of Keras 2.2.4, with its formulas and defaults; AdamW,
-Lion, Lamb, Muon, Adafactor and Ftrl are those of Keras 3. `TorchOptimizer` takes any optimizer of `torch.optim`.
+Lion, Lamb, Muon, Adafactor, Ftrl and ScheduleFreeAdamW are those of Keras 3. `TorchOptimizer` takes any optimizer of
+`torch.optim`.
 """
 
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from torchkeras.optimizers.moments import Adamax, Lamb, Nadam
 from torchkeras.optimizers.momentum import SGD, Lion
 from torchkeras.optimizers.orthogonal import Muon
 from torchkeras.optimizers.root_mean_square import Adadelta, Adagrad, RMSprop
+from torchkeras.optimizers.schedule_free import ScheduleFreeAdamW
 from torchkeras.optimizers.torch_optimizer import TorchOptimizer
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "Nadam",
     "Optimizer",
     "RMSprop",
+    "ScheduleFreeAdamW",
     "TorchOptimizer",
     "adadelta",
     "adagrad",
@@ -101,5 +104,20 @@ def _known_name(name: str, custom_objects: Mapping[str, Any] | None) -> str:
     return name.lower() if name not in own and name.lower() in registry.optimizers else name
 
 
+def serialize(value: Any) -> Any:
+    """`{"class_name", "config"}` of an optimizer; a name stays a name.
+
+    Arguments:
+        value (optimizer, name or None): the optimizer.
+
+    Example:
+        >>> serialize(SGD())["config"]["lr"]
+        0.01
+    """
+    if isinstance(value, Optimizer):
+        found = value.for_files
+        return {"class_name": type(found).__name__, "config": found.own_config}
+    return registry.optimizers.serialize(value)
+
+
 deserialize = get
-serialize = registry.optimizers.serialize

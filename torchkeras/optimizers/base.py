@@ -116,7 +116,7 @@ RULES: dict[str, Rule] = {
     "lr": RATE,
     "epsilon": Rule(_epsilon, takes="float | None", settled=False),
     "clip_threshold": ABOVE_0,
-    "ns_steps": integer(0),
+    **dict.fromkeys(("ns_steps", "warmup_steps"), integer(0)),
     "ema_momentum": SHARE,
     "ema_overwrite_frequency": optional(integer(1)),
     "gradient_accumulation_steps": optional(integer(1)),
@@ -201,6 +201,7 @@ class Optimizer(ByHand, State):
     counts_steps: ClassVar[bool] = True  # whether the first of Keras's arrays is `iterations`
     decays_weights: ClassVar[bool] = False  # whether `update_step` does what `weight_decay` asks for
     takes_arrays: ClassVar[bool] = False  # whether `update_step` needs all parameters of one of Keras's arrays together
+    no_form: ClassVar[str] = ""  # why files cannot hold it
 
     _is_own: ClassVar[bool] = True  # whether the class is this package's, not a user's
 
@@ -375,8 +376,9 @@ class Optimizer(ByHand, State):
         return True
 
     def _update(self, gradients: Gradients) -> None:
-        if self.clipnorm or self.clipvalue or self.each_clipnorm:
-            gradients = clipped(self._groups, gradients, self.each_clipnorm, self.clipnorm, self.clipvalue)
+        limits = self.limits
+        if any(limits):
+            gradients = clipped(self._groups, gradients, *limits)
         now = self.current_lr
         for group in self._groups:
             rate = now * group.factor
@@ -387,7 +389,7 @@ class Optimizer(ByHand, State):
             if found:
                 if self.weight_decay and group.decays and not self.decays_weights:
                     torch._foreach_mul_(taken.parameters, 1.0 - rate * self.weight_decay)
-                self.update_step(taken, found, rate)
+                self._step(taken, found, rate)
         if self.use_ema:
             self._average()
         self.__dict__["iterations"] += 1  # without `__setattr__`: it is no option
@@ -420,6 +422,13 @@ class Optimizer(ByHand, State):
     def keeps_moments(self) -> bool:
         """Whether a step needs moments, by the present options."""
         return bool(self.moment_names)
+
+    # The norm of each gradient, that of all together, and the size of their elements; None for no limit.
+    limits = property(operator.attrgetter("each_clipnorm", "clipnorm", "clipvalue"))
+
+    def _step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
+        """Make the step of a group. A class whose `update_step` has another form calls it from here."""
+        self.update_step(group, gradients, rate)
 
     def update_step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
         """Change `group.parameters` and `group.moments` (one list for each of `moment_names`) in place."""
@@ -477,6 +486,16 @@ class Optimizer(ByHand, State):
             if not (may_be_left_out and value == option.default):
                 found[option.name] = plain(value)
         return found
+
+    @property
+    def for_files(self) -> Any:
+        """The optimizer that files hold in place of this one: it itself, unless it wraps another."""
+        return self
+
+    @property
+    def own_config(self) -> dict[str, Any]:
+        """The options in the words of this package, which its files have, also where `get_config` has other words."""
+        return self.get_config()
 
     def _excluded_paths(self) -> list[str]:
         if self._excluded and self._names is None:

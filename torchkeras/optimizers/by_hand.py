@@ -153,7 +153,8 @@ def _parts(variable: Any, gradient: Tensor | None, method: str) -> list[tuple[Te
         )
     if arrangement is None or _lies_as(variable.view, tensors[0]):
         return [(tensors[0], gradient)]
-    if len(tensors) == 1 and tuple(tensors[0].shape) == expected and not getattr(gradient, "_keras_axes", False):
+    known = getattr(gradient, "_keras_axes", False) or getattr(variable, "gradient_has_keras_axes", False)
+    if len(tensors) == 1 and tuple(tensors[0].shape) == expected and not known:
         raise ValueError(
             f"{method}: {_named(variable)} lies in torch in another order of axes than in Keras, with one shape "
             f"{expected} for both, so that its gradient may be in either: give it with the parameter, as "

@@ -127,6 +127,17 @@ class State:
             for slot, array in zip(slots, arrays[first:], strict=True):
                 slot.made.assign(slot.tensors, torch.as_tensor(array.copy()))
 
+    def set_keras2_weights(self, weights: Sequence[Any]) -> None:
+        """As `set_weights`, which a class may have for another order of arrays."""
+        self.set_weights(weights)
+
+    def further_arrays(self) -> list[np.ndarray]:
+        """Copies of the arrays that a class keeps beside the moments, which are no part of `get_weights`."""
+        return []
+
+    def set_further_arrays(self, arrays: Sequence[np.ndarray]) -> None:
+        """Set those arrays."""
+
     def get_averages(self) -> list[np.ndarray]:
         """Copies of the weights' moving averages as Keras's arrays; none before the first step."""
         return self._as_arrays(self._averages.values)

@@ -387,6 +387,10 @@ class TorchOptimizer(ByHand):
             f"{self._name}, of torch.optim, has no form in a file of Keras: save with include_optimizer=False."
         )
 
+    no_form = "an optimizer of torch.optim has no form in a file of Keras"
+    for_files = property(lambda self: self, doc="It itself.")
+    own_config = property(lambda self: self.get_config(), doc="As `get_config`.")
+
     def state_dict(self) -> dict[str, Any]:
         """torch's own state, `iterations`, and the accumulated gradients."""
         return {

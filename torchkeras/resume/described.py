@@ -34,6 +34,10 @@ OWN = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.amp.Gr
 # Where callbacks write: this does not change the training, and often contains the time.
 PLACES = ("filepath", "filename", "log_dir", "path", "root")
 
+# Options of callbacks that earlier checkpoints do not have: they count where they are not the default, which the class
+# has under their name.
+LATER = {"start_from_epoch", "save_freq", "initial_value_threshold", "raise_error"}
+
 LONG = 200  # characters of a value in an error
 OPTIONS = (bool, int, float, str, tuple, list)  # types of attributes that are options of a module of torch
 SHOWN = 3  # differences of one kind in an error
@@ -89,7 +93,10 @@ def of_optimizer(optimizer: Any, deep: bool = False) -> dict[str, Any]:
     made = isinstance(optimizer, torch.optim.Optimizer)
     torchs = optimizer if made else getattr(optimizer, "optimizer", None)
     if not isinstance(torchs, torch.optim.Optimizer):
-        config = config_of(optimizer) if hasattr(optimizer, "get_config") else {}
+        config = dict(config_of(optimizer)) if hasattr(optimizer, "get_config") else {}
+        config.pop("name", None)  # it counts the optimizers of a process
+        if "learning_rate" in config:  # of a user's class in Keras 3's form
+            config["lr"] = config.pop("learning_rate")
         return {"class": type(optimizer).__name__, **plain(config, deep)}
     groups = torchs.param_groups
     names = dict.fromkeys(name for group in groups for name in group if name not in ("params", "initial_lr"))
@@ -172,6 +179,9 @@ def _callback(callback: Any) -> dict[str, Any]:
     arguments = {*inspect.signature(type(callback)).parameters} - {*PLACES}
     names = {*arguments, *(f"_{name}" for name in arguments), *HOOKS}
     options = {name: value for name, value in attributes_of(callback).items() if name in names}
+    for name in LATER & options.keys():
+        if options[name] == getattr(type(callback), name, None):
+            del options[name]
     more = getattr(callback, "_described", dict)()
     return {"class": type(callback).__name__, **plain({**options, **more}, deep=True), **code_of(type(callback))}
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
+from torchkeras.base.rules import one_of, optional, read
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from torchkeras.models.model import Model
 
 RANKDIRS = ("TB", "BT", "LR", "RL")
+SPLINES = ("ortho", "curved", "polyline", "spline", "line")
 
 
 class Dot(str):
@@ -49,6 +51,7 @@ def model_to_dot(
     show_dtype: bool = False,
     show_layer_activations: bool = False,
     show_trainable: bool = False,
+    splines: str | None = None,
 ) -> Dot:
     """A model's graph in the DOT language of Graphviz: a box for each layer, an arrow for each tensor between them.
 
@@ -65,6 +68,8 @@ def model_to_dot(
         show_dtype (bool, default False): whether a box has the types of the outputs.
         show_layer_activations (bool, default False): whether a box has the activation.
         show_trainable (bool, default False): whether a box says if the layer trains.
+        splines (text or None, default None): how Graphviz draws lines: "ortho", "curved", "polyline", "spline" or
+            "line"; None is its own choice.
 
     Returns:
         The text, a `str` with a method `create(format="svg")`.
@@ -82,12 +87,13 @@ def model_to_dot(
     """
     graph = checked_graph("model_to_dot", model)
     check_options("model_to_dot", rankdir, dpi)
+    read("model_to_dot", "splines", optional(one_of(*SPLINES)), splines)
     shown = Shown(
         "model_to_dot", show_shapes, show_layer_names, expand_nested, show_dtype, show_layer_activations, show_trainable
     )
     lines = [
         "digraph model {",
-        f"    graph [rankdir={rankdir}, dpi={dpi}]",
+        f"    graph [rankdir={rankdir}, dpi={dpi}{f', splines={splines}' if splines else ''}]",
         '    node [shape=box, fontname="Helvetica"]',
         '    edge [fontname="Helvetica", fontsize=10]',
         *("    " + line for line in _Writer(graph, shown).lines()),

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torchkeras.base.atomic_file import replacing
-from torchkeras.base.rules import read_path
-from torchkeras.visualization.dot import check_options, model_to_dot
+from torchkeras.base.rules import one_of, optional, read, read_path
+from torchkeras.visualization.dot import SPLINES, check_options, model_to_dot
 from torchkeras.visualization.labels import Shown, checked_graph
 from torchkeras.visualization.svg import model_to_svg
 from torchkeras.visualization.text import text_graph
@@ -50,6 +50,7 @@ def plot_model(
     show_dtype: bool = False,
     show_layer_activations: bool = False,
     show_trainable: bool = False,
+    splines: str | None = None,
 ) -> Picture:
     """Draw the layers, and the tensors between them, into a file.
 
@@ -71,6 +72,8 @@ def plot_model(
             tensor.
         show_layer_activations (bool, default False): whether a box has the activation.
         show_trainable (bool, default False): whether a box says if the layer trains.
+        splines (text or None, default None): how Graphviz draws lines: "ortho", "curved", "polyline", "spline" or
+            "line"; None is its own choice. Lines in SVG and text have one form.
 
     Returns:
         A `Picture`, whose `path` is the file and which a notebook shows.
@@ -108,17 +111,22 @@ def plot_model(
             f"plot_model: rankdir and dpi are of pictures; a {suffix} file goes from top to bottom (rankdir 'TB', "
             f"dpi 96); found rankdir {rankdir!r}, dpi {dpi!r}."
         )
-    content = _content(model, suffix, shown, {"rankdir": rankdir, "dpi": dpi})
+    read("plot_model", "splines", optional(one_of(*SPLINES)), splines)
+    if splines is not None and suffix in (*TEXTS, *DRAWN):
+        raise ValueError(f"plot_model: splines is of Graphviz's pictures; found {splines!r} for a {suffix} file.")
+    content = _content(model, suffix, shown, {"rankdir": rankdir, "dpi": dpi}, splines)
     with replacing(path) as part:
         part.write_bytes(content)
     return Picture(path)
 
 
-def _content(model: Model, suffix: str, shown: Mapping[str, Any], form: Mapping[str, Any]) -> bytes:
+def _content(
+    model: Model, suffix: str, shown: Mapping[str, Any], form: Mapping[str, Any], splines: str | None
+) -> bytes:
     """What a file of that suffix holds."""
     if suffix in TEXTS:
         return text_graph(model, **shown).encode()
     if suffix in DRAWN:
         return model_to_svg(model, **shown, **form).encode()
-    text = model_to_dot(model, **shown, **form)
+    text = model_to_dot(model, **shown, **form, splines=splines)
     return text.encode() if suffix in SOURCES else text.create(format=PICTURES[suffix])

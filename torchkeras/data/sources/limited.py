@@ -17,11 +17,12 @@ class Limited(Source):
 
     The source's own `on_epoch_end` is called at the end of the source, not after `steps`. If the source can be read
     only once and ends early, there is a warning, `ended` becomes True, and this is the last epoch. `option`: the user's
-    name for `steps`. `close` begins again at the start of the source.
+    name for `steps`. `at_most`: whether a part of it that is shorter has shorter epochs. `close` begins again at the
+    start of the source.
     """
 
-    def __init__(self, source: Source, steps: int, option: str = "steps_per_epoch"):
-        self.source, self._steps, self._option = source, steps, option
+    def __init__(self, source: Source, steps: int, option: str = "steps_per_epoch", at_most: bool = False):
+        self.source, self._steps, self._option, self._at_most = source, steps, option, at_most
         self.kind, self.batch_size, self.once = source.kind, source.batch_size, source.once
         self.stays, self.part, self.divided = source.stays, source.part, source.divided
         self._pass: Batches | None = None
@@ -104,7 +105,8 @@ class Limited(Source):
     def split(self, fraction: float) -> tuple[Source, Source]:
         """The first part in epochs of `steps` batches, the last one whole."""
         first, last = self.source.split(fraction)
-        return Limited(first, self._steps, self._option), last
+        steps = min(self._steps, first.steps or self._steps) if self._at_most else self._steps
+        return Limited(first, steps, self._option, self._at_most), last
 
     def keep(self) -> None:
         super().keep()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import torch
 
+from torchkeras import config
 from torchkeras.base.rules import integer, read
 from torchkeras.data.part import Part
 from torchkeras.data.sources.generators import GeneratorSource
@@ -88,9 +90,20 @@ def open_source(
         source.lists_are_inputs = method == "predict"
     if source.steps == 0:
         raise ValueError(f"{method}: {kind.name} has no batches.")
-    if steps is None:
-        return source
-    return Limited(source, int(steps), request.steps_option)
+    return limited(source, None if steps is None else int(steps), request.steps_option)
+
+
+def limited(source: Source, steps: int | None, option: str) -> Source:
+    """The source in epochs of `steps` batches, None for all; of no more than the configuration allows, with a warning.
+
+    `option`: the user's name for `steps`.
+    """
+    most = config.max_steps_per_epoch()
+    length = source.steps if steps is None else steps
+    if most is not None and (length is None or most < length):
+        warnings.warn(f"{option} is limited to {most} by config.set_max_steps_per_epoch.", stacklevel=2)
+        return Limited(source, most, option, at_most=steps is None)
+    return source if steps is None else Limited(source, steps, option)
 
 
 def _refuse_options(request: Request, kind: Kind) -> None:

@@ -135,6 +135,8 @@ class SequenceSource(Streamed):
         return random_state.found_in(sequence=self._sequence)
 
     def _items(self, order: str, skip: int) -> Iterator[Any]:
+        if hasattr(self._sequence, "on_epoch_begin"):
+            self._sequence.on_epoch_begin()
         numbers = list(range(self.steps))
         if order != "sequential":
             numbers = torch.randperm(self.steps, device="cpu").tolist()
