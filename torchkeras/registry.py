@@ -22,11 +22,16 @@ if TYPE_CHECKING:
 LONGEST_NAME = 200  # that is compared with the known names, for a hint
 # The key next to a config, or in a file, of what other Kerases do not have, and do not read.
 OWN = "torchkeras"
+BUILT = "build_config"  # the key next to a config of what Keras 3 builds a layer with
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
-CUSTOM_OBJECTS: ContextVar[dict[str, Any]] = ContextVar("custom objects", default={})  # noqa: B039  # outside of scopes
+REGISTERED: dict[str, Any] = {}  # the custom objects outside of scopes
+CUSTOM_OBJECTS: ContextVar[dict[str, Any]] = ContextVar("custom objects", default=REGISTERED)
+
+# Classes that configs make in place of others, such as those of another Keras.
+INSTEAD: ContextVar[Mapping[Any, Any]] = ContextVar("classes in place of others", default={})  # noqa: B039
 
 
 class IdentifierError(TypeError, ValueError):
@@ -107,6 +112,41 @@ def register(known: Any = None, /, name: str | None = None, package: str | None 
     return known
 
 
+def registered_name(known: Any) -> str:
+    """The name of a class or function in files of Keras 3: "package>name" if it was registered so, else its own."""
+    names = [name for name, each in get_custom_objects().items() if each is known and ">" in name]
+    return names[-1] if names else known.__name__
+
+
+def name_in_configs(known: Any) -> str:
+    """The name of a class or function in configs: its own, or "package>name" where it is known by that alone."""
+    is_known = get_custom_objects().get(known.__name__) is known
+    return known.__name__ if is_known else registered_name(known)
+
+
+def registered(name: str) -> str:
+    """The same for the name that a config has."""
+    known = get_custom_objects().get(name)
+    return name if known is None else registered_name(known)
+
+
+class Kept(dict[str, Any]):
+    """The config of an object whose class takes it just as a file has it: nothing else looks inside."""
+
+
+def kept(entry: Mapping[str, Any]) -> Kept | None:
+    """The config in an entry, if the class, a custom object, takes it as it is: `_keeps_config` says so."""
+    found = get_custom_objects().get(registered_or_own(entry))
+    keeps = getattr(found, "_keeps_config", None)
+    return Kept(entry["config"]) if keeps is not None and keeps(entry["config"]) else None
+
+
+def registered_or_own(entry: Mapping[str, Any]) -> Any:
+    """The name of the class of an entry: "package>name" where it was registered so, else its own."""
+    name = entry.get("registered_name")
+    return name if isinstance(name, str) and ">" in name else entry.get("class_name")
+
+
 def factory(function: F) -> F:
     """Mark a function that makes an object as a class does: `Family.get` calls it ("l2", "glorot_uniform")."""
     function.__dict__["makes_object"] = True
@@ -181,7 +221,8 @@ class Family(Generic[T]):
         if not isinstance(config.get("class_name"), str) or not isinstance(config.get("config"), (dict, list)):
             what = f"{self._article.capitalize()} {self.kind} config"
             raise ValueError(f"{what} needs a 'class_name' and a 'config'; found {dict(config)!r:.500}.")
-        made_by = self.find(config["class_name"], custom_objects)
+        found = self.find(config["class_name"], custom_objects)
+        made_by = INSTEAD.get().get(found, found)
         if not (inspect.isclass(made_by) or any(hasattr(made_by, name) for name in ("makes_object", "from_config"))):
             raise ValueError(f"{config['class_name']!r} is no class of {self._article} {self.kind}, but a function.")
         options = config["config"]
@@ -222,7 +263,7 @@ class Family(Generic[T]):
         if value is None or isinstance(value, str):
             return value
         if hasattr(value, "get_config"):
-            return {"class_name": type(value).__name__, "config": value.get_config()}
+            return {"class_name": name_in_configs(type(value)), "config": value.get_config()}
         return _function_name(value, self.kind)
 
 
@@ -235,7 +276,7 @@ def _function_name(value: Callable[..., Any], kind: str) -> str:
     name = getattr(value, "__name__", None)
     if name is None:
         raise ValueError(f"A {kind} is written to a config by its name; {value!r} has none: define it with `def`.")
-    return name
+    return name_in_configs(value)
 
 
 class Layers(Family[type]):
@@ -256,6 +297,8 @@ class Layers(Family[type]):
             made["class_name"] = class_name(value)
             if left := left_out(value, made["config"]):
                 made[OWN] = left
+            if built := build_config(value):
+                made[BUILT] = built
         return written.add(value, made)
 
     def from_config(self, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
@@ -269,6 +312,8 @@ class Layers(Family[type]):
             if isinstance(number, int):
                 read[number] = None
             made = super().from_config(config, custom_objects)
+            if config.get(BUILT) and getattr(made, "_is_users", False) and not made.built:
+                made.build_from_config(config[BUILT])
             for fact, kind in FACTS.items():
                 if isinstance(given.get(fact), kind):
                     setattr(made, fact, given[fact])
@@ -301,6 +346,11 @@ class Layers(Family[type]):
             yield read
         finally:
             READ.reset(token)
+
+
+def build_config(layer: Any) -> Any:
+    """What a layer of the user's says, if it can, of how it was built; None for another."""
+    return layer.get_build_config() if layer._is_users and hasattr(layer, "get_build_config") else None
 
 
 def class_name(layer: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 # A module: the package that has it, and the extra that brings that.
 BROUGHT = {
+    "PIL.Image": ("pillow", "scripts"),
     "matplotlib.pyplot": ("matplotlib", "plot"),
     "safetensors": ("safetensors", "safetensors"),
     "safetensors.torch": ("safetensors", "safetensors"),

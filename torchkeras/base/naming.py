@@ -8,6 +8,7 @@ from functools import lru_cache
 from types import FunctionType
 
 _used: Counter[str] = Counter()
+_used_later: Counter[str] = Counter()  # by `count_name`
 _counting = threading.Lock()
 
 
@@ -16,6 +17,14 @@ def unique_name(prefix: str) -> str:
     with _counting:
         _used[prefix] += 1
         return f"{prefix}_{_used[prefix]}"
+
+
+def count_name(prefix: str) -> str:
+    """`prefix`, then `prefix_1`, and so on, as Keras 3 counts, until `clear_session()`."""
+    with _counting:
+        count = _used_later[prefix]
+        _used_later[prefix] += 1
+        return f"{prefix}_{count}" if count else prefix
 
 
 @lru_cache
@@ -72,3 +81,4 @@ def clear_session() -> None:
     Source: https://keras.io/api/utils/config_utils/
     """
     _used.clear()
+    _used_later.clear()

@@ -25,6 +25,7 @@ from torchkeras.base.nested import leaves, put_together
 from torchkeras.base.python import lazy_property
 from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.base.tracing import is_compiling
+from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logs import History, Named
 from torchkeras.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.building.building import building_alone
@@ -45,6 +46,7 @@ from torchkeras.engine.step.step import predict_step
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.legacy.arguments import old_names
+from torchkeras.metrics import Metric
 from torchkeras.models.replace_layer import outputs_with
 from torchkeras.saving import load, save
 from torchkeras.saving.containers import yaml_text
@@ -157,6 +159,7 @@ class Model(Network):
     """
 
     _has_own_code = False  # whether the class computes by a `call` or `forward` of its own, not by the generated one
+    _callback_list = CallbackList  # what calls the callbacks of a run
     _marks_masks = False  # whether outputs of a call by hand carry their masks, for `compute_loss`
 
     history: Any = None
@@ -425,9 +428,10 @@ class Model(Network):
                 does so too, and crossentropies of what comes out of a softmax or sigmoid are computed from its input,
                 and not clipped. "tensorflow-2.10" does as "tensorflow", and the loss of a masked output is a mean over
                 all steps, in which the masked ones count 0, as in tf.keras 1.13 to 2.10; otherwise the mean is over
-                the unmasked steps. "keras-2.3" takes that mean and else does as None, as Keras 2.3 did. Models from
-                files of these versions and of Keras 3 are compiled with that of their version, or with "keras" where
-                a file of tf.keras or Keras 3 names another backend.
+                the unmasked steps. "keras-2.3" takes that mean over all steps and else does as None, as Keras 2.3 did.
+                "keras-3" does as "tensorflow", and counts a function among the metrics as an object, under the name
+                that `compile` got for it. Models from files of these versions and of Keras 3 are compiled with that of
+                their version, or with "keras" where a file of tf.keras or Keras 3 names another backend.
 
         Errors:
             ValueError: an unknown name, a list of another length than the outputs, no loss, or an option with a bad
@@ -726,7 +730,7 @@ class Model(Network):
         Source: https://keras.io/api/models/model_training_apis/
         """
         samples = len(Intake(self._training, has_targets=False).inputs(x)[0])
-        return self.predict(x, batch_size=max(1, samples))
+        return self.predict(x, batch_size=max(1, samples), verbose=0)
 
     def reset_metrics(self) -> None:
         """Set the metrics with a state to zero; `fit`, `evaluate` and each single batch do so when they begin."""
@@ -854,6 +858,16 @@ class Model(Network):
         )  # fmt: skip
 
     # --- steps of a user's own ----------------------------------------------------------------------------------------
+
+    def _listed_metrics(self) -> list[Any]:
+        """The metrics in a `metrics` of the class's own: they are reset and reported as those of `compile` are."""
+        if isinstance(getattr(type(self), "metrics", None), Option):
+            return []
+        return [each for each in self.metrics if isinstance(each, Metric)]
+
+    def _step_data(self, x: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
+        """What a step of the user's gets of a batch of arrays."""
+        return x, y, sample_weight
 
     @overridable
     def train_step(self, data: Any) -> Mapping[str, Any]:

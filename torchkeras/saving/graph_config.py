@@ -74,7 +74,7 @@ def check(config: Any, limits: Limits = LIMITS) -> None:
         if depth > limits.json_depth:
             raise FileLimitError(f"The architecture is nested deeper than {limits.json_depth} levels.")
         deepest = max(deepest, depth)
-        if isinstance(found, SCALARS):
+        if isinstance(found, (*SCALARS, registry.Kept)):
             continue
         if isinstance(found, Mapping):
             inside = _entries(found)

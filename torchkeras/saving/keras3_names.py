@@ -48,7 +48,9 @@ LOSSES = _names(
     rising_cosine_similarity sparse_categorical_crossentropy squared_hinge tversky
     """
 )
-OPTIMIZERS = _names("Adadelta Adafactor Adagrad Adam AdamW Adamax Ftrl Lamb Lion Muon Nadam RMSprop SGD")
+OPTIMIZERS = _names(
+    "Adadelta Adafactor Adagrad Adam AdamW Adamax Ftrl Lamb Lion Muon Nadam RMSprop SGD ScheduleFreeAdamW"
+)
 METRICS = _names(
     """
     AUC Accuracy BCE BinaryAccuracy BinaryCrossentropy BinaryIoU CategoricalAccuracy CategoricalCrossentropy

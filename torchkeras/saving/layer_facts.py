@@ -88,8 +88,9 @@ EVERY = LayerFacts(
 
 IMAGES = (
     *("CenterCrop", "Resizing", "RandomContrast", "RandomCrop", "RandomFlip", "RandomRotation", "RandomTranslation"),
-    "RandomZoom",
+    *("RandomZoom", "RandomBrightness"),
 )
+STACKS = ("Pipeline",)  # layers whose configs have `layers`, as those of models have
 RECURRENT = ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "SimpleRNN")
 _IN_STEPS = ("initial_state", "mask", "training", "constants")
 _IN_SCORES = ("mask", "training", "return_attention_scores", "use_causal_mask")
@@ -111,11 +112,15 @@ _conv_lstm = {"left_out": {"unroll": ANY, "recurrent_padding": ("same",)}, "has_
 
 FACTS: Mapping[str, LayerFacts] = {
     **_every("Add Average Maximum Minimum Multiply Subtract", left_out={"any_mask": ANY}, mask=_of_merged, joins=True),
-    **_every("CenterCrop Resizing RandomFlip RandomRotation RandomTranslation RandomZoom", idle=("rng_type",)),
+    **_every(
+        "CenterCrop Resizing RandomBrightness RandomFlip RandomRotation RandomTranslation RandomZoom",
+        idle=("rng_type",),
+    ),
     **_every("Conv1D Conv2D Conv3D", turned=True),
     **_every("DepthwiseConv1D DepthwiseConv2D", unused={"groups": (1,)}),
     **_every("GRUCell LSTMCell SimpleRNNCell", idle=("seed",)),
-    **_every("IntegerLookup StringLookup", idle=("vocabulary_size", "has_input_vocabulary")),
+    "IntegerLookup": LayerFacts(refused={"output_mode": ("tf_idf",)}, idle=("vocabulary_size", "has_input_vocabulary")),
+    **_every("StringLookup TextVectorization", idle=("vocabulary_size", "has_input_vocabulary")),
     **_every("LocallyConnected1D LocallyConnected2D", unused={"implementation": (1, 2, 3)}),
     "SeparableConv1D": LayerFacts(unused={"groups": (1,)}, idle=_KERNEL, refused={"padding": ("half", "causal")}),
     "SeparableConv2D": LayerFacts(unused={"groups": (1,)}, idle=_KERNEL),
@@ -195,9 +200,15 @@ FACTS: Mapping[str, LayerFacts] = {
         arguments=_IN_HEADS,
     ),
     "Operation": LayerFacts(keras3="Operation", mask=lambda has, config: [any(has) and config.get("keeps_mask", True)]),
+    "Pipeline": LayerFacts(left_out={"trainable": ANY, "dtype": ANY}, inner={"_inside": ("layers",)}, mask=_none),
     "RNN": _recurrent(left_out={"num_constants": (None,)}),
     "RandomContrast": LayerFacts(left_out={"data_format": ("channels_last",)}, idle=("rng_type",)),
     "RandomCrop": LayerFacts(keras3=None, idle=("rng_type",)),
+    "ReversibleEmbedding": LayerFacts(
+        unused={"sparse": (False,)},
+        arguments=("reverse",),
+        mask=lambda has, config: [bool(config.get("mask_zero"))],
+    ),
     "SimpleRNN": _recurrent(has_cell=True),
     "Softmax": LayerFacts(arguments=("mask",), takes_mask=True),
     "StackedRNNCells": LayerFacts(left_out={"reverse_state_order": (False,)}, inner={"_layers": ("cells",)}),

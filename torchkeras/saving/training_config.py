@@ -36,7 +36,7 @@ def training_config(model: Any, as_lists: bool = False) -> dict[str, Any]:
 
 def _compile_option(model: Any, option: str, as_lists: bool, missing: Any = None) -> Any:
     """An option of `compile`. `as_lists`: a dict by names, which differ between versions of Keras, becomes a list."""
-    value = by_output(getattr(model, option), model.output_names, model._output_owners)
+    value = by_output(getattr(training_of(model).options, option), model.output_names, model._output_owners)
     if not (as_lists and _is_by_output(value)):
         return value
     listed = [value.get(name, missing) for name in model.output_names]
@@ -108,11 +108,9 @@ def mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
 
 def _serialized(value: Any, serialize: Callable[[Any], Any]) -> Any:
     def plain(item: Any) -> Any:
-        if isinstance(item, (str, Mapping)):
-            return item
-        if isinstance(item, type):
-            item = item()
-        return serialize(item)
+        made = item() if isinstance(item, type) else item
+        found = getattr(made, "for_files", made)
+        return found if isinstance(found, (str, Mapping)) else serialize(found)
 
     return mapped(value, plain)
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from torchkeras import registry
 from torchkeras.engine.facts import is_own
+from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import graph_if_any, has_own_code
 from torchkeras.engine.layer.changed_options import by_hand
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.step.output_loss import name_of
 from torchkeras.engine.weights.weight import own_variables
-from torchkeras.optimizers import TorchOptimizer
 from torchkeras.saving.containers.limits import LIMITS
 from torchkeras.saving.training_config import mapped
 from torchkeras.saving.weights.layer_groups import BESIDE_LAYERS
@@ -70,7 +70,8 @@ def _problem(name: str) -> str | None:
 
 def unloadable(model: Network) -> Iterator[str]:
     """Why a model or layers of a user's own cannot be made again of their config."""
-    if has_own_code(model) and not _inherits(model, "get_config") and _inherits(model, "from_config"):
+    builds = registry.build_config(model) is not None
+    if has_own_code(model) and not builds and not _inherits(model, "get_config") and _inherits(model, "from_config"):
         yield f"{type(model).__name__} has no from_config, which would make it of its config and call build."
     for layer in model.layers:
         if isinstance(layer, Network):
@@ -115,10 +116,11 @@ def changed_by_hand(model: Model) -> Iterator[str]:
 
 def unwritten(model: Model) -> str | None:
     """Why a file cannot hold how a model was compiled; None if it can."""
-    if isinstance(model.optimizer, TorchOptimizer):
-        return "an optimizer of torch.optim has no form in a file of Keras"
+    no_form = getattr(model.optimizer, "no_form", "")
+    if no_form:
+        return no_form
     for option, family in OPTIONS.items():
-        for item in _values_inside(getattr(model, option)):
+        for item in _values_inside(getattr(training_of(model).options, option)):
             reason = _reason(item, family)
             if reason is not None:
                 return f"the {family.kind.split()[0]} {name_of(item)} {reason}"
@@ -132,7 +134,7 @@ def left_out(model: Network) -> list[str]:
 
 def _values_inside(value: Any) -> Iterator[Any]:
     found: list[Any] = []
-    mapped(value, found.append)
+    mapped(value, lambda item: found.append(item if isinstance(item, type) else getattr(item, "for_files", item)))
     return (item for item in found if item is not None and not isinstance(item, (str, Mapping)))
 
 

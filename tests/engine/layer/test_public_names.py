@@ -84,8 +84,8 @@ def test_the_public_names_are_these():
 KINDS = sorted({type(row.make()) for row in ROWS}, key=lambda kind: kind.__name__)
 ALLOWED = words(
     """
-    activity_regularizer adapt attention_axes get_vocabulary input_dtype partial_output_shape rank score_mode
-    set_vocabulary vocabulary_size
+    activity_regularizer adapt attention_axes finalize_state get_vocabulary input_dtype partial_output_shape rank
+    reset_state score_mode set_vocabulary update_state vocabulary_size
     """
 )
 

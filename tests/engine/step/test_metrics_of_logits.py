@@ -290,7 +290,7 @@ def test_own_files_keep_what_the_metrics_see(option, suffix, tmp_path):
 
 
 def test_numbers_must_be_known():
-    named = "None, 'keras', 'keras-2.3', 'tensorflow', 'tensorflow-2.10'"
+    named = "None, 'keras', 'keras-2.3', 'tensorflow', 'tensorflow-2.10', 'keras-3'"
     with pytest.raises(ValueError, match=rf"^compile: numerics must be one of {named}; found 'tf'\.$"):
         compiled(numerics="tf")
 

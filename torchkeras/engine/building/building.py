@@ -396,6 +396,9 @@ def _allocate(layer: AnyLayer, modules: dict[str, nn.Module], device: torch.devi
 
 
 def become(tensor: Tensor, other: Tensor) -> None:
-    """Give a tensor the memory of another one; it stays the same object, and a parameter if it is one."""
-    trains = tensor.requires_grad
-    torch.utils.swap_tensors(tensor, nn.Parameter(other, trains) if isinstance(tensor, nn.Parameter) else other)
+    """Give a tensor the memory of another one; it stays the same object, of its class and with its attributes."""
+    made = nn.Parameter(other, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else other
+    if type(tensor) not in (nn.Parameter, Tensor):
+        made.__class__ = type(tensor)  # type: ignore[assignment]
+        vars(made).update(vars(tensor))
+    torch.utils.swap_tensors(tensor, made)

@@ -61,7 +61,7 @@ class OwnSteps:
     def _run(self, kind: str, step: Callable[[Any], Any], batch: Batch) -> Values:
         training = self._training
         what = f"{type(training.model).__name__}.{kind}_step"
-        data = data_of(batch) if batch.raw is None else batch.raw
+        data = training.model._step_data(*data_of(batch)) if batch.raw is None else batch.raw
         with torch.set_grad_enabled(kind == "train"), ADDED.one_pass(), self._stepping(batch):
             found = on_batch(what, batch, partial(step, data))
         return _numbers(what, found, training.ready().kept, device_of(training.model))

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
+from torchkeras import config
 from torchkeras.base.arrays import as_tensor, to_numpy
 from torchkeras.base.rules import integer, read
 from torchkeras.callbacks.base import CallbackList
@@ -229,6 +230,7 @@ def fit(
     check_unwrapped(model, "fit")
     verbose = level(verbose)
     _check_epochs(epochs, initial_epoch)
+    epochs = _limited(epochs)
     due = runs.due_epochs(validation_freq)
     training.check_compiled()
     if training.is_alone and validation_data is not None:
@@ -315,6 +317,15 @@ def _order(shuffle: Any) -> str:
     if isinstance(shuffle, str):
         return "batch"
     return "shuffled" if shuffle else "sequential"
+
+
+def _limited(epochs: int) -> int:
+    """The number of epochs, no more than the configuration allows, with a warning."""
+    most = config.max_epochs()
+    if most is None or epochs <= most:
+        return epochs
+    warnings.warn(f"fit: epochs is limited to {most} by config.set_max_epochs.", stacklevel=4)
+    return most
 
 
 def _check_epochs(epochs: int, initial_epoch: int) -> None:

@@ -20,7 +20,7 @@ from torchkeras.callbacks.torch_scheduler import SCHEDULERS, TorchScheduler
 from torchkeras.data import checks, sample_weights
 from torchkeras.data.batch import Batch
 from torchkeras.data.raw_batch import mapped, samples_in
-from torchkeras.data.sources import Source, open_source
+from torchkeras.data.sources import Source, limited, open_source
 from torchkeras.data.target_kinds import AS_GIVEN, CLASSES, SOME_CLASSES
 from torchkeras.engine.graph.network import (
     Network,
@@ -286,7 +286,7 @@ def validation_of(
         parts[1].batch_size = own_batch_size
     for part in parts:
         _check_batches_of(training, part, "validation_split")
-    return parts
+    return parts[0], limited(parts[1], None, "validation_steps")
 
 
 def _given_validation(
@@ -329,7 +329,7 @@ def hooks_of(
     """The user's callbacks, those that show the run, then `last`; those that store the state of the run come last."""
     verbose = level(verbose)
     found = [*as_callbacks(callbacks), *shown(verbose), *last]
-    hooks = CallbackList(sorted(found, key=lambda callback: hasattr(callback, "resume")))
+    hooks = training.model._callback_list(sorted(found, key=lambda callback: hasattr(callback, "resume")))
     hooks.set_model(training.model)
     names: list[str] = []
     if training.compiled is not None:

@@ -95,7 +95,7 @@ class Sums:
         """The metrics with state that are reported next to these numbers."""
         if not self.named_alone:
             return self.kept
-        return {name: self.kept[name] for name in values if name in self.kept}
+        return {name: self.kept[name] for name in values if name in self.kept and self.kept[name].has_counted}
 
     def of_one(self, step: BatchStep, batch: Batch) -> dict[str, torch.Tensor]:
         """Run a step on one batch; its numbers alone."""

@@ -241,7 +241,7 @@ class Training:
         """Whether only code and step of the class train it: then no shapes, outputs or graph are needed."""
         if self.own_code is None or graph_if_any(self.model) is not None or not self.has_own("train_step"):
             return False
-        asked = self.model.loss, self.model.metrics, self.model.weighted_metrics
+        asked = self.options.loss, self.options.metrics, self.options.weighted_metrics
         return not any((*asked, self.added.losses, self.added.metrics))
 
     def weight_owners(self) -> Iterator[Layer]:
@@ -356,6 +356,7 @@ def settle(training: Training) -> CompiledModel:
         compiled = _settled_alone(training)
     else:
         compiled = _settled_with_graph(training, processes)
+    compiled.trackers = {each.name: each for each in training.model._listed_metrics()} if owns_step else {}
     training.compiled = compiled
     compiled.placed = places(compiled.parameters)
     compiled.replicas = processes.replicas(compiled, by_hand=owns_step)
@@ -460,7 +461,9 @@ def _targets(training: Training) -> tuple[Network, Graph, list[Target], Scores]:
     network = trained_network(training, training.network)
     names = model.output_names
     graph = network._graphed
-    targets = resolve(names, lambda: model._output_owners, graph, training.options)
+    targets = resolve(
+        names, lambda: model._output_owners, graph, training.options, own_step=training.has_own("train_step")
+    )
     theirs = _users_scores(targets)
     if theirs and (training.has_own("train_step") or training.has_own("compute_loss")):
         refuse(theirs)

@@ -210,12 +210,15 @@ def has_arrays(value: Any) -> bool:
 
 
 def as_tensors(value: Any, types: Sequence[torch.dtype], device: torch.device) -> Any:
-    """The same nested value with NumPy's arrays as tensors on a device, each in the type of its input, if given."""
+    """The same nested value with NumPy's arrays as tensors on a device, each in the type of its input, if given.
+
+    Arrays of strings stay arrays, for layers that take them: torch has no tensors of strings.
+    """
     remaining_types = iter(types)
 
     def tensor(value: Any) -> Any:
         dtype = next(remaining_types, None)
-        if not isinstance(value, np.ndarray):
+        if not isinstance(value, np.ndarray) or value.dtype.kind in "SUO":
             return value
         made = torch.as_tensor(value, device=device)
         if dtype is None:
@@ -261,9 +264,12 @@ def keys_of(layers: Iterable[Any]) -> dict[Any, str]:
 
 
 class Keys:
-    """The keys of layers, and what the keys of further layers depend on."""
+    """The keys of layers, and what the keys of further layers depend on.
 
-    def __init__(self, layers: Iterable[Any]):
+    `count`: the pattern of what ends an automatic name, where it is not that of each layer.
+    """
+
+    def __init__(self, layers: Iterable[Any], count: str | None = None):
         self.of: dict[Any, Any] = dict.fromkeys(layers)
         self.names: dict[str, Any] = {}
         self._used: set[str] = set()
@@ -271,7 +277,7 @@ class Keys:
         automatic = []
         for layer in self.of:
             self.names[layer.name] = layer
-            if is_automatic(layer):
+            if is_automatic(layer, count):
                 automatic.append(layer)
             else:
                 self.of[layer] = self._named(layer)
@@ -307,9 +313,22 @@ def _key_of(layer: Any) -> str:
     return layer.name.replace(".", "_")
 
 
-def is_automatic(layer: Any) -> bool:
-    """Whether a layer's name is one that Keras gives by itself: `dense_2`."""
-    return re.fullmatch(re.escape(layer._automatic_name) + r"_\d+", layer.name) is not None
+def is_automatic(layer: Any, count: str | None = None) -> bool:
+    """Whether a layer's name is one that Keras gives by itself: `dense_2`. `count`: the pattern of its end."""
+    pattern = re.escape(layer._automatic_name) + (count or layer._automatic_count)
+    return re.fullmatch(pattern, layer.name) is not None
+
+
+COUNTS = (r"_\d+", r"(_\d+)?")  # of Keras 2, whose first Dense is `dense_1`, and of Keras 3, whose first is `dense`
+
+
+def _keys_there(keys: dict[Any, str], present: Iterable[str]) -> dict[Any, str]:
+    """The keys of layers in a state_dict with these keys, which another dialect may have counted."""
+    there = set(present)
+    for found in (keys, *(Keys(keys, count).of for count in COUNTS)):
+        if there <= set(found.values()):
+            return found
+    return keys
 
 
 def letters(number: int) -> str:
@@ -331,8 +350,10 @@ def renamed(network: Any, names: Iterable[str], prefix: str = "", deep: bool = T
         first, dot, _ = name[len(prefix) :].partition(".")
         if dot and name.startswith(prefix):
             present.setdefault(first, []).append(name)
-    for layer, key in network._layer_keys().items():
-        source = key if key in present else _key_of(layer)
+    keys = network._layer_keys()
+    there = _keys_there(keys, present)
+    for layer, key in keys.items():
+        source = there[layer] if there[layer] in present else _key_of(layer)
         inside, start = present.get(source, ()), len(prefix) + len(source) + 1
         moved = [f"{prefix}{key}.{name[start:]}" for name in inside]
         if deep and hasattr(layer, "_layer_keys"):

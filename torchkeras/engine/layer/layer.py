@@ -145,6 +145,7 @@ class Layer(BaseLayer):
 
     _is_network: ClassVar[bool] = False  # a model, or the graph of one
     _option_order: ClassVar[tuple[str, ...]] = ()  # options that stand after the others, in this order
+    _automatic_count: ClassVar[str] = r"_\d+"  # the pattern of what follows `_automatic_name` in an automatic name
     _changed_defaults: ClassVar[Mapping[str, Any]] = {}  # of options: the later default, and since which Keras
 
     # Attributes of a layer.
@@ -216,7 +217,7 @@ class Layer(BaseLayer):
         return self
 
     def __init__(self, *args: Any, **kwargs: Any):
-        args, kwargs = layer_arguments(type(self), self._options, args, kwargs)
+        args, kwargs = self._as_options(self._options, args, kwargs)
         if self._changed_defaults:
             self._options_given = frozenset((*list(self._options)[: len(args)], *kwargs))
         values = options.bind(type(self), self._options, args, kwargs)
@@ -230,6 +231,14 @@ class Layer(BaseLayer):
             else:
                 keep_option(self, field, value)
         self._set_base_options(**kwargs)
+
+    @classmethod
+    def _declared_options(cls) -> dict[str, options.Option]:
+        """The options that the class declares, with its bases, by the names and in the order of its arguments."""
+        return options.collect(cls, Layer)
+
+    # The arguments of the constructor under the names of the options: Keras 1 had other names.
+    _as_options = classmethod(layer_arguments)
 
     def _set_name(self, *, name: str | None = None) -> None:
         kind = type(self).__name__
@@ -878,7 +887,7 @@ class Layer(BaseLayer):
     @property
     def _class_name(self) -> str:
         """The name of the class in a config."""
-        return type(self).__name__
+        return registry.name_in_configs(type(self)) if self._is_users else type(self).__name__
 
     @property
     def _automatic_name(self) -> str:
@@ -949,7 +958,7 @@ class Layer(BaseLayer):
 
 def _find_options(cls: type[Layer]) -> None:
     """Find the options that a class declares, with its bases."""
-    cls._options = options.collect(cls, Layer)
+    cls._options = cls._declared_options()
     cls._changeable = {option.field: option for option in cls._options.values()}
     makes = next(base for base in cls.__mro__ if "__init__" in base.__dict__)
     if options.declares(makes):

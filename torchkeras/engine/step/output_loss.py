@@ -33,7 +33,7 @@ from torchkeras.data.target_kinds import (
 )
 from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
-from torchkeras.losses.loss import function_of
+from torchkeras.losses.loss import function_of, kind_of
 from torchkeras.losses.shared import ELEMENTWISE, MIXING, check_scores, divide_no_nan, like
 from torchkeras.world.one_process import CURRENT
 
@@ -64,6 +64,8 @@ def is_one_of(what: Any, known: Iterable[Any]) -> bool:
 
 def is_by_sample(what: Any) -> bool:
     """Whether the mean over many samples is the mean of the means over parts of them, weighted by size."""
+    if isinstance(what, losses.Loss):
+        return adds_up(what) and what.reduction in ("sum_over_batch_size", "mean")
     return is_one_of(what, FUNCTIONS)
 
 
@@ -73,8 +75,8 @@ def adds_up(what: Any) -> bool:
     False for the user's own code, of which it is not known.
     """
     if isinstance(what, losses.Loss):
-        known = type(what).__module__ == losses.Huber.__module__ and getattr(type(what), "function", None) not in MIXING
-        return known and getattr(what, "axis", -1) == -1
+        known = kind_of(what).__module__ == losses.Huber.__module__
+        return known and function_of(what) not in MIXING and getattr(what, "axis", -1) == -1
     if isinstance(what, nn.Module):
         return type(what) in TORCH and what.reduction == "mean" and getattr(what, "weight", None) is None
     if isinstance(what, partial):

@@ -24,7 +24,7 @@ from torchkeras.data.target_kinds import BINARY, CLASSES, LIKE, ONE_HOT, SOME_CL
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.step.output_loss import Objective, Score, adds_up, is_one_of, is_users, name_of, unwrapped
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
-from torchkeras.losses.loss import function_of
+from torchkeras.losses.loss import function_of, kind_of
 from torchkeras.losses.shared import OF_PROBABILITIES
 from torchkeras.metrics.confusion import Confusion
 from torchkeras.metrics.direction import rising
@@ -137,12 +137,19 @@ def as_reported(name: str, value: Any) -> Tensor:
 
 
 def measures(
-    identifier: Any, objective: Objective, output: KerasTensor, weighted: bool, link: Link | None
+    identifier: Any,
+    objective: Objective,
+    output: KerasTensor,
+    weighted: bool,
+    link: Link | None,
+    as_objects: bool = False,
+    own_step: bool = False,
 ) -> list[Measure]:
     """The measure of a metric, or those of a collection of torchmetrics, under the names that it has for them.
 
-    `link`: see `link_of`. Raises as `name_and_metric` does, and ValueError for a metric whose axis of classes, or whose
-    targets, are not those of the loss.
+    `link`: see `link_of`. `as_objects`: see `Numerics`. `own_step`: whether the user's code may update them. Raises as
+    `name_and_metric` does, and ValueError for a metric whose axis of classes, or whose targets, are not those of the
+    loss.
     """
     if is_collection(identifier):
         found = [(name, TorchMetric(metric)) for name, metric in identifier.items()]
@@ -150,7 +157,11 @@ def measures(
         found = [name_and_metric(identifier, objective, output, link)]
     result: list[Measure] = []
     for name, metric in found:
+        if as_objects and isinstance(identifier, str):
+            name = identifier
         keeps_state = isinstance(metric, metric_functions.Metric)
+        if as_objects and not keeps_state and (weighted or own_step or output.keras_mask is not None):
+            metric, keeps_state = metric_functions.MeanMetricWrapper(metric, name=name), True
         of_probabilities = link is not None and expects_probabilities(metric)
         _check_against_loss(name, metric, of_probabilities, objective, output)
         result.append(Measure(name, metric, weighted, keeps_state, None, of_probabilities, is_users(metric)))
@@ -371,7 +382,7 @@ _EXACT: tuple[Callable[..., Tensor], ...] = (
 def is_exact_of(activation: str, what: Any) -> bool:
     """Whether a loss or metric gives the same for exact logits of an activation as for its exact result."""
     function, options = _options_of(what)
-    if is_one_of(function, _ORDER_ALONE):
+    if is_one_of(function, _ORDER_ALONE) or is_one_of(kind_of(what), _OBJECTS_OF_ORDER):
         return activation == "softmax"
     return is_one_of(function, _EXACT) and not options.get("from_logits") and options.get("axis", -1) == -1
 
@@ -419,6 +430,7 @@ _ORDER_ALONE: tuple[Callable[..., Tensor], ...] = (  # only the order of the sco
     *(metric_functions.categorical_hits, metric_functions.sparse_categorical_hits),
     *(metric_functions.categorical_accuracy, metric_functions.sparse_categorical_accuracy),
 )
+_OBJECTS_OF_ORDER = (metric_functions.CategoricalAccuracy, metric_functions.SparseCategoricalAccuracy)
 _OVER_LAST_AXIS: tuple[Callable[..., Tensor], ...] = (
     *(*_ORDER_ALONE, metric_functions.top_k_categorical_accuracy, metric_functions.sparse_top_k_categorical_accuracy),
     *(loss_functions.categorical_crossentropy, loss_functions.sparse_categorical_crossentropy),
@@ -453,7 +465,8 @@ LOGITS_OBJECTS: Mapping[str, tuple[type, ...]] = {
 
 def takes_logits(activation: str, what: Any) -> bool:
     """Whether a loss or metric gives the same for the marked logits of an activation as for its result."""
-    if type(what) in LOGITS_OBJECTS[activation]:
+    kind = kind_of(what) if hasattr(what, "recognized_as") else type(what)
+    if kind in LOGITS_OBJECTS[activation]:
         of_probabilities = not getattr(what, "from_logits", False) and getattr(what, "axis", -1) == -1
         return of_probabilities and getattr(what, "dtype", None) in (None, "float32")
     return isinstance(what, Hashable) and what in LOGITS[activation]

@@ -60,7 +60,8 @@ class CompiledModel:
     `is_unbuilt`: whether the first call may build more weights. `placed`: the devices and types of the parameters when
     the optimizer last saw them. `asking`: the ids of the parameters with `requires_grad` when the weights were last
     found to train as at `compile`. `predicting`: the prediction compiled by torch, once it is used. `settled`: the
-    count of changed options that this object follows; `look_again()` follows later changes.
+    count of changed options that this object follows; `look_again()` follows later changes. `trackers`: the metrics
+    that a class with a step of its own lists, by name.
     """
 
     network: Network
@@ -72,6 +73,7 @@ class CompiledModel:
     details: bool
     added_losses: int = 0
     added_metrics: Sequence[str] = ()
+    trackers: Mapping[str, Metric] = field(default_factory=dict)
     fed: Sequence[int] = ()
     guard: Guard | None = None
     own_loss: Callable[..., torch.Tensor] | None = None
@@ -115,8 +117,8 @@ class CompiledModel:
 
     @lazy_property
     def kept(self) -> Mapping[str, Metric]:
-        """The metrics with a state, by name."""
-        return {each.name: each.metric for each in measures_of(self.targets) if each.keeps_state}
+        """The metrics with a state, by name: those of `compile`, and those that the model itself lists."""
+        return {**{each.name: each.metric for each in measures_of(self.targets) if each.keeps_state}, **self.trackers}
 
     @lazy_property
     def by_sample(self) -> bool:

@@ -34,12 +34,14 @@ class Numerics(NamedTuple):
 
     `links`: whether metrics that expect probabilities get them although the loss takes logits. `exact`: whether
     crossentropies are computed from the input of the output's activation, without clipping. `mask_weighs`: whether the
-    loss of a masked output is a mean over all steps, in which masked steps count 0.
+    loss of a masked output is a mean over all steps, in which masked steps count 0. `as_objects`: whether a
+    function among the metrics counts as a `MeanMetricWrapper` does, under the text that named it.
     """
 
     links: bool = False
     exact: bool = False
     mask_weighs: bool = False
+    as_objects: bool = False
 
 
 NUMERICS: Mapping[str | None, Numerics] = {
@@ -48,6 +50,7 @@ NUMERICS: Mapping[str | None, Numerics] = {
     "keras-2.3": Numerics(links=True, mask_weighs=True),
     "tensorflow": Numerics(exact=True),
     "tensorflow-2.10": Numerics(exact=True, mask_weighs=True),
+    "keras-3": Numerics(exact=True, as_objects=True),
 }
 
 
@@ -102,11 +105,14 @@ def losses_and_metrics(targets: Iterable[Target]) -> Iterator[Any]:
         yield from (measure.metric for measure in target.measures)
 
 
-def resolve(names: list[str], owners: Callable[[], list[str]], graph: Graph, options: Any) -> list[Target]:
+def resolve(
+    names: list[str], owners: Callable[[], list[str]], graph: Graph, options: Any, own_step: bool = False
+) -> list[Target]:
     """The targets of a model from the options of `compile`; an output whose loss is None has no target.
 
     `graph`: what a step computes; its first outputs are the model's, which have `names`. `owners()`: for each output
-    the name that stands for all outputs of its layer. `options`: the `CompileOptions`. Raises ValueError for an unknown
+    the name that stands for all outputs of its layer. `options`: the `CompileOptions`. `own_step`: whether the user's
+    code trains, and may update the metrics itself. Raises ValueError for an unknown
     name of an output, loss or metric, and for lists of another length.
     """
 
@@ -126,7 +132,8 @@ def resolve(names: list[str], owners: Callable[[], list[str]], graph: Graph, opt
         if loss is None:
             _warn_of_left_out(names[index], option_of)
             continue
-        target = _target(graph, index, names, loss, plain[index], weighted[index], NUMERICS[options.numerics])
+        numerics = NUMERICS[options.numerics]
+        target = _target(graph, index, names, loss, plain[index], weighted[index], numerics, own_step)
         targets.append(replace(target, weight=_weight(weights[index]), weight_mode=modes[index]))
     if not targets:
         _warn_of_unused(options)
@@ -144,6 +151,7 @@ def _target(
     plain: list[Any],
     weighted: list[Any],
     numerics: Numerics,
+    own_step: bool,
 ) -> Target:
     """The target of an output, with a loss of weight 1; `plain`, `weighted`: its metrics without and with weights."""
     output, several = graph.outputs[index], len(names) > 1
@@ -151,11 +159,11 @@ def _target(
     link = link_of(loss, output) if numerics.links else None
     found: list[Measure] = []
     for metric in plain:
-        found += measures(metric, loss, output, False, link)
+        found += measures(metric, loss, output, False, link, numerics.as_objects, own_step)
     for metric in weighted:
-        found += measures(metric, loss, output, True, link)
+        found += measures(metric, loss, output, True, link, numerics.as_objects, own_step)
     prefix = f"{names[index]}_" if several else ""
-    named = _unique(found, prefix, {"loss", *(f"{name}_loss" for name in names)})
+    named = _unique(found, prefix, {"loss", *(f"{name}_loss" for name in names)}, numerics.as_objects)
     logits = _logits(graph, output, loss, named, numerics.exact)
     if numerics.exact and logits is not None:
         link = exact_link(logits)
@@ -205,7 +213,7 @@ def reported_names(targets: list[Target]) -> list[str]:
     return ["loss", *each, *(measure.name for measure in measures_of(targets))]
 
 
-def _unique(measures: list[Measure], prefix: str, taken: set[str]) -> tuple[Measure, ...]:
+def _unique(measures: list[Measure], prefix: str, taken: set[str], as_objects: bool) -> tuple[Measure, ...]:
     """Metrics under their full names, distinct and not `taken`: a second `acc` is `acc_1`.
 
     Functions with sample weights are `weighted_acc`, as in Keras 2.2.4. An object has its own name, as in Keras 3,
@@ -214,7 +222,7 @@ def _unique(measures: list[Measure], prefix: str, taken: set[str]) -> tuple[Meas
     result: list[Measure] = []
     for each in measures:
         base = prefix + each.name
-        if each.weighted and (not each.keeps_state or base in taken):
+        if each.weighted and (base in taken or not (each.keeps_state or as_objects)):
             base = f"{prefix}weighted_{each.name}"
         name, count = base, 0
         while name in taken:

@@ -178,6 +178,25 @@ class Value(Tensor):
                 "option of the layer."
             )
 
+    def assign(self, value: Any) -> Value:
+        """Set the values of the weight. Raises ValueError for values of another shape, and for a detached array."""
+        self._owner.assign(value)
+        return self
+
+    def assign_add(self, value: Any) -> Value:
+        """Add to the values of the weight."""
+        return self.assign(self.detach() + as_tensor(as_numbers(value, "assign_add")))
+
+    def assign_sub(self, value: Any) -> Value:
+        """Subtract from the values of the weight."""
+        return self.assign(self.detach() - as_tensor(as_numbers(value, "assign_sub")))
+
+    @property
+    def _owner(self) -> Variable:
+        if self._variable is None:
+            raise ValueError("A detached array is no weight, and cannot be assigned: assign to the layer's attribute.")
+        return self._variable
+
     def requires_grad_(self, requires_grad: bool = True) -> Value:
         """Set whether training changes the weight, on each of its tensors."""
         if self._variable is None:
@@ -309,7 +328,7 @@ class Variable:
         value = self.arrangement.array(tensors)
         if second is not None:
             value = value + self.arrangement.array([second])
-        if traced() or value.is_leaf:
+        if traced() or value is tensors[0]:
             return value
         gradients = [tensor.grad for tensor in tensors if tensor.is_leaf and tensor.grad is not None]
         if len(gradients) == len(self.paths):

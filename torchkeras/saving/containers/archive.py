@@ -1,7 +1,7 @@
 """The `.keras` archive of Keras 3 and tf_keras: a zip of `metadata.json`, `config.json` and `model.weights.h5`.
 
 Only members of an allow-list are read, as a stream; the sizes in their headers are not trusted. Nothing is extracted
-under a name from the archive.
+under a name from the archive. Vocabularies that stand beside the config are put into it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from torchkeras.saving.containers.hdf5_rules import check_count
 from torchkeras.saving.containers.limits import LIMITS, MIB, Limits
 from torchkeras.saving.containers.open_file import require_file, shown, shown_as
 from torchkeras.saving.containers.parts import CAN_READ, Part
+from torchkeras.saving.containers.vocabularies import MEMBER, with_vocabularies
 
 METADATA, CONFIG, WEIGHTS = MEMBERS = ("metadata.json", "config.json", "model.weights.h5")
 ASSETS = "assets/"
@@ -105,7 +106,8 @@ def opened(path: str | os.PathLike[str], strict: bool = True, limits: Limits = L
             raise UnreadableFileError(f"{where}: not a readable archive ({error}).") from error
         with found:
             _check_members(found.infolist(), where, limits)
-            config, metadata = (_text(found, name, where, limits) for name in (CONFIG, METADATA))
+            config, metadata = (_parsed(found, name, where, limits) for name in (CONFIG, METADATA))
+            config = with_vocabularies(config, _vocabularies(found, where, limits), where)
             yield Archive(Path(path), config, metadata, found, strict)
 
 
@@ -134,12 +136,13 @@ def _check_members(members: list[zipfile.ZipInfo], where: str, limits: Limits) -
 
 def _check_member(member: zipfile.ZipInfo, name: str, where: str) -> None:
     """Refuse what is no part of a model, encrypted, a link, or compressed in another way. `name`: for the error."""
-    if name.startswith(ASSETS) and ".." not in name:
+    is_vocabulary = MEMBER.fullmatch(name) is not None
+    if name.startswith(ASSETS) and ".." not in name and not is_vocabulary:
         raise UnknownFormatError(
-            f"{where}: member {name!r} belongs to a layer that keeps a vocabulary in a file of its own; such files "
-            "are not read."
+            f"{where}: member {name!r} belongs to a layer that keeps a vocabulary or something else in a file of its "
+            "own; of such files those are read that are the vocabulary.txt of one layer."
         )
-    if name not in MEMBERS:
+    if name not in MEMBERS and not is_vocabulary:
         known = ", ".join(MEMBERS)
         raise ForbiddenContentError(f"{where}: member {name!r} is not part of a model, which has {known}.")
     if member.flag_bits & ENCRYPTED:
@@ -163,10 +166,28 @@ class _Kept:
         self.parts.append(part)
 
 
-def _text(archive: zipfile.ZipFile, name: str, where: str, limits: Limits) -> Any:
+def _bytes(archive: zipfile.ZipFile, name: str, where: str, most: int, limits: Limits) -> bytes:
     kept = _Kept()
-    _stream(archive, name, kept, f"{where}: {name}", limits.json, limits)
-    return json_text.parse(b"".join(kept.parts), f"{where}: {name}", limits)
+    _stream(archive, name, kept, f"{where}: {name}", most, limits)
+    return b"".join(kept.parts)
+
+
+def _parsed(archive: zipfile.ZipFile, name: str, where: str, limits: Limits) -> Any:
+    return json_text.parse(_bytes(archive, name, where, limits.json, limits), f"{where}: {name}", limits)
+
+
+def _vocabularies(archive: zipfile.ZipFile, where: str, limits: Limits) -> dict[str, str]:
+    """The texts of the vocabularies, by the names of their members; together no more than a config may have."""
+    found: dict[str, str] = {}
+    left = limits.json
+    for name in filter(MEMBER.fullmatch, archive.namelist()):
+        text = _bytes(archive, name, where, left, limits)
+        left -= len(text)
+        try:
+            found[name] = text.decode()
+        except UnicodeDecodeError as error:
+            raise UnreadableFileError(f"{where}: {name} is no text in UTF-8 ({error}).") from error
+    return found
 
 
 def _stream(

@@ -8,6 +8,7 @@ from typing import Any
 
 from torchkeras.base.bytecode import FORMULA
 from torchkeras.errors import ArchitectureError
+from torchkeras.registry import Kept
 from torchkeras.saving.dialects.translation import Config, function_name, is_object
 from torchkeras.saving.layer_facts import RECURRENT
 
@@ -103,7 +104,7 @@ def _with_layers(config: Any, name: str, change: Callable[[Mapping[str, Any]], C
     """A model's config in which every layer of the class `name` has the options that `change` makes of its own."""
     if isinstance(config, (list, tuple)):
         return type(config)(_with_layers(item, name, change) for item in config)
-    if not isinstance(config, Mapping):
+    if not isinstance(config, Mapping) or isinstance(config, Kept):
         return config
     made = {key: _with_layers(value, name, change) for key, value in config.items()}
     if made.get("class_name") != name or not isinstance(made.get("config"), Mapping):

@@ -141,7 +141,7 @@ class Later:
             return self._renamed(self._object(value, registry.metrics), output)
         if value in (*ACCURACY, *CROSSENTROPY) and value not in self.own:
             return self._by_shape(value, output, loss, option)
-        return self._named(value, {"name": value})
+        return self._named(value, {"name": value.rpartition(">")[2]})
 
     def _named(self, name: Any, options: Plain) -> Any:
         """The metric class that a name means."""
@@ -176,9 +176,9 @@ class Later:
 
     def _object(self, value: Mapping[str, Any], family: registry.Family[Any]) -> Any:
         """A loss or metric that is a class."""
-        name, options = value["class_name"], value["config"]
+        name, options = registry.registered_or_own(value), value["config"]
         if name in self.own or name.rpartition(">")[2] in self.own:
-            return value
+            return {**value, "class_name": name}
         name = name.rpartition(">")[2]
         if not isinstance(_find(family, name), type):
             raise ValueError(f"{name} is not known as a loss or metric")

@@ -13,6 +13,7 @@ from torchkeras.saving.dialects import calls, masking
 from torchkeras.saving.dialects.calls import CallPlace, NodeCall
 from torchkeras.saving.dialects.translation import Config, Words, class_name, is_known, is_object, layer, own_form
 from torchkeras.saving.graph_config import SORTED
+from torchkeras.saving.layer_facts import STACKS
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,13 @@ def _entry(entry: Any, forms: Forms) -> Config:
     if own is not None:
         return _beside(own, entry)
     given = entry.get("config")
+    if isinstance(given, registry.Kept):
+        return _beside({"class_name": class_name(entry), "config": given}, entry)
     if isinstance(given, list) and class_name(entry) == "Sequential":
         given = {"layers": given}
     if not isinstance(given, Mapping):
         raise ArchitectureError(f"The config of {class_name(entry)} must be a dictionary; found {_short(given)}.")
-    if "layers" not in given:
+    if "layers" not in given or class_name(entry) in STACKS:
         return _beside(layer({**entry, "config": given}, forms.words, lambda inner: _entry(inner, forms)), entry)
     if not isinstance(given["layers"], list) or not all(map(is_object, given["layers"])):
         raise ArchitectureError(f"The layers of {class_name(entry)} {given.get('name')!r} must be a list of configs.")
@@ -85,8 +88,9 @@ def _model(given: Mapping[str, Any], forms: Forms) -> Config:
 
 
 def _beside(made: Config, entry: Mapping[str, Any]) -> Config:
-    """A translated entry with what ours have next to the config."""
-    return {**made, registry.OWN: entry[registry.OWN]} if registry.OWN in entry else made
+    """A translated entry with what ours have next to the config, and how a user's layer was built."""
+    kept = (registry.OWN, registry.BUILT) if isinstance(made["config"], registry.Kept) else (registry.OWN,)
+    return {**made, **{key: entry[key] for key in kept if key in entry}}
 
 
 def _is_frozen(given: Mapping[str, Any], layers: list[Config]) -> bool:
@@ -97,6 +101,9 @@ def _is_frozen(given: Mapping[str, Any], layers: list[Config]) -> bool:
 
 def _thaw(entry: Config) -> None:
     """Let the layers of a frozen model train with it. There, `trainable` of a model sets that of all layers inside."""
+    if isinstance(entry["config"], registry.Kept):
+        entry["config"].pop("trainable", None)
+        return
     for key in ("layer", "backward_layer", "cell"):
         if is_object(entry["config"].get(key)):
             _thaw(entry["config"][key])

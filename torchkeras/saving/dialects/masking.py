@@ -13,7 +13,7 @@ from torchkeras import registry
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.errors import ArchitectureError
 from torchkeras.saving.dialects.translation import Config
-from torchkeras.saving.layer_facts import facts
+from torchkeras.saving.layer_facts import STACKS, facts
 
 EXPECTED = "mask"  # a key of an input's arguments during translation: whether it has a mask, as the file says
 
@@ -142,7 +142,9 @@ def _check_backwards(found: Config) -> None:
 
 def is_model(entry: Mapping[str, Any]) -> bool:
     """Whether an entry is a model, with layers of its own."""
-    return isinstance(entry.get("config"), Mapping) and "layers" in entry["config"]
+    config = entry.get("config")
+    is_of_layers = isinstance(config, Mapping) and "layers" in config and not isinstance(config, registry.Kept)
+    return is_of_layers and entry.get("class_name") not in STACKS
 
 
 def _begins(entry: Config | None) -> bool:

@@ -34,10 +34,15 @@ KERAS1_NAME, KERAS2_NAME = "keras1", "keras2"  # names of dialects
 _AFTER_KERAS2 = frozenset(
     """
     AdaptiveAveragePooling1D AdaptiveAveragePooling2D AdaptiveAveragePooling3D AdaptiveMaxPooling1D AdaptiveMaxPooling2D
-    AdaptiveMaxPooling3D AdditiveAttention Attention CategoryEncoding CenterCrop Conv1DTranspose ConvLSTM1D ConvLSTM3D
-    DepthwiseConv1D Discretization EinsumDense GroupNormalization GroupQueryAttention IntegerLookup LayerNormalization
-    MultiHeadAttention Normalization RMSNormalization RandomContrast RandomCrop RandomFlip RandomRotation
-    RandomTranslation RandomZoom Rescaling Resizing SpectralNormalization StringLookup UnitNormalization
+    AdaptiveMaxPooling3D AdditiveAttention Attention AugMix AutoContrast CategoryEncoding CenterCrop
+    ContrastLimitedAdaptiveHistogramEqualization Conv1DTranspose ConvLSTM1D ConvLSTM3D CutMix DepthwiseConv1D
+    Discretization EinsumDense Equalization GroupNormalization GroupQueryAttention HashedCrossing Hashing IntegerLookup
+    LayerNormalization MelSpectrogram MixUp MultiHeadAttention Normalization Pipeline RMSNormalization RandAugment
+    RandomBrightness RandomColorDegeneration RandomColorJitter RandomContrast RandomCrop RandomElasticTransform
+    RandomErasing RandomFlip RandomGaussianBlur RandomGrayscale RandomHue RandomInvert RandomPerspective
+    RandomPosterization RandomRotation RandomSaturation RandomSharpness RandomShear RandomTranslation RandomZoom
+    Rescaling Resizing ReversibleEmbedding STFTSpectrogram Solarization SpectralNormalization StringLookup
+    TextVectorization UnitNormalization
     """.split()  # noqa: SIM905  (a list of its own would be a page long)
 )
 # Those that 2.2.4 had, and Keras 1 did not.
@@ -79,6 +84,8 @@ def as_meant(config: Any, kind: str, custom_objects: Mapping[str, Any]) -> Any:
     name, options = config.get("class_name"), config.get("config")
     if not isinstance(name, str) or not isinstance(options, Mapping):
         return {key: inner(part) for key, part in config.items()}
+    if (kept := registry.kept(config)) is not None:
+        return {**config, "config": kept}
     if name in custom_objects:
         return dict(config)
     if name in LATER.get(kind, ()):

@@ -67,8 +67,7 @@ def is_object(value: Any) -> bool:
 
 def class_name(entry: Mapping[str, Any]) -> str:
     """Today's name of a class. A class registered by a user keeps its package: `package>Name`."""
-    registered = entry.get("registered_name")
-    name = registered if isinstance(registered, str) and ">" in registered else entry["class_name"]
+    name = registry.registered_or_own(entry)
     return CLASSES.get(name, name)
 
 
@@ -200,7 +199,7 @@ def _option(key: str, value: Any, where: str, words: Words, inner: Inner) -> Any
         return activation(value, f"{where}: {key}", words, inner)
     if key in LAYERS and value is not None:
         return inner(value)
-    if key == "cells":
+    if key in ("cells", "layers"):
         return list(map(inner, value or ()))
     if key == "dtype":
         return dtype(value, where)

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from torchkeras.models.model import Model
 
 AVERAGE, ACCUMULATED, PRODUCT, NOTHING = "average", "accumulated", "product", "nothing"
+FURTHER = "further"  # what a class of the user's keeps besides
 VARIANCE = "variance"  # of a full weight, which Adafactor stores besides its rows and columns
 
 # What does not have the shape of its weight.
-OF_OTHER_SHAPES = (PRODUCT, NOTHING, VARIANCE, "rows", "columns")
+OF_OTHER_SHAPES = (PRODUCT, NOTHING, FURTHER, VARIANCE, "rows", "columns")
 
 # If layers train in float16, the optimizer is wrapped in another one, which has this state and no rate of its own.
 SCALE = ("good_in_a_row", "scale")
@@ -53,8 +54,18 @@ def orders(optimizer: Any, count: int) -> list[list[SlotPlace]]:
         before += [SlotPlace(AVERAGE, k) for k in range(count)]
     if (optimizer.gradient_accumulation_steps or 1) > 1:
         before += [SlotPlace(ACCUMULATED, k) for k in range(count)]
-    own = ORDERS.get(type(optimizer).__name__, _plain)
-    return [before + order for order in own(optimizer, count)]
+    own = ORDERS.get(_rule(optimizer), _plain)
+    return [[*before, *order, *further(optimizer)] for order in own(optimizer, count)]
+
+
+def further(optimizer: Any) -> list[SlotPlace]:
+    """The places of what a class of the user's keeps besides."""
+    return [SlotPlace(FURTHER, k) for k in range(len(optimizer.further_arrays()))]
+
+
+def _rule(optimizer: Any) -> str:
+    """The name of the class whose moments the optimizer has."""
+    return getattr(optimizer, "_rule", type(optimizer)).__name__
 
 
 def _names(optimizer: Any) -> Sequence[str]:
@@ -63,7 +74,7 @@ def _names(optimizer: Any) -> Sequence[str]:
 
 
 def _plain(optimizer: Any, count: int) -> list[list[SlotPlace]]:
-    return [_moments(type(optimizer).__name__, _names(optimizer), count)]
+    return [_moments(_rule(optimizer), _names(optimizer), count)]
 
 
 def _sgd(optimizer: Any, count: int) -> list[list[SlotPlace]]:
@@ -142,6 +153,7 @@ def _values(optimizer: Any) -> dict[SlotPlace, np.ndarray]:
     state = optimizer.get_weights()[int(optimizer.counts_steps) :]
     found = {SlotPlace(s.moment, s.array): array for s, array in zip(optimizer.slots(), state, strict=False)}
     found[SlotPlace(NOTHING)] = np.zeros((), np.float32)
+    found |= _by_weight(FURTHER, optimizer.further_arrays())
     weights = optimizer._as_arrays(optimizer._parameters)
     if optimizer.use_ema:
         # Before the first step there are none: averages begin as the weights.

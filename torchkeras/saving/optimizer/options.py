@@ -58,7 +58,7 @@ def from_keras3(config: Mapping[str, Any], later: bool) -> Options:
     if not isinstance(options, Mapping):
         raise ValueError(f"the optimizer {name} has no options")
     ours = _in_effect(options)
-    if name == "AdamW" and later and "weight_decay" not in ours:
+    if name in ("AdamW", "Muon") and later and "weight_decay" not in ours:
         ours["weight_decay"] = 0.0
     if later:
         _rename_clipping(ours)
@@ -158,6 +158,9 @@ def _schedule(name: str, options: Options, schedule: Mapping[str, Any]) -> Optio
 def to_keras3(optimizer: Any) -> tuple[str, Options]:
     """Class and options in Keras 3.15's words. Raises ValueError for what Keras 3 does not have."""
     kind, config = type(optimizer).__name__, optimizer.get_config()
+    if getattr(optimizer, "is_of_keras3", False):
+        _refuse_excluded(kind, optimizer.own_config)
+        return kind, config
     _refuse_without_form(kind, optimizer, config)
     for name in ("epsilon_inside_root", "schedule_decay", "no_weight_decay", "lr_multipliers"):
         config.pop(name, None)
@@ -193,11 +196,15 @@ def _refuse_without_form(kind: str, optimizer: Any, config: Mapping[str, Any]) -
         raise ValueError(f"{kind}: schedule_decay {config['schedule_decay']!r} has no form in Keras 3, where it is 1.")
     if config.get("lr_multipliers"):
         raise ValueError(f"{kind}: lr_multipliers has no form in Keras 3.")
-    if config.get("no_weight_decay") and (config.get("weight_decay") or config.get("adam_weight_decay")):
-        raise ValueError(f"{kind}: no_weight_decay has no form in Keras 3, whose files leave it out.")
+    _refuse_excluded(kind, config)
     _refuse_several_limits(kind, config)
     if isinstance(config["lr"], Mapping):
         _refuse_schedule(kind, config)
+
+
+def _refuse_excluded(kind: str, config: Mapping[str, Any]) -> None:
+    if config.get("no_weight_decay") and (config.get("weight_decay") or config.get("adam_weight_decay")):
+        raise ValueError(f"{kind}: no_weight_decay has no form in Keras 3, whose files leave it out.")
 
 
 def _refuse_several_limits(kind: str, config: Mapping[str, Any]) -> None:

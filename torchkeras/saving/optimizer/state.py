@@ -25,7 +25,15 @@ from torchkeras.errors import WeightMismatchError
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.schedules import LearningRateSchedule
 from torchkeras.optimizers.state import Slot
-from torchkeras.saving.optimizer.keras3_order import ACCUMULATED, AVERAGE, OF_OTHER_SHAPES, SlotPlace, orders
+from torchkeras.saving.optimizer.keras3_order import (
+    ACCUMULATED,
+    AVERAGE,
+    FURTHER,
+    OF_OTHER_SHAPES,
+    SlotPlace,
+    further,
+    orders,
+)
 from torchkeras.saving.weights.matching import Match, Named
 from torchkeras.saving.weights.origin import Origin
 
@@ -49,7 +57,7 @@ def bound_for_file(model: Model, path: Any) -> Any:
     step binds those of `compile` again. Warns of weights that have no state, since `compile` saw others in their place.
     """
     variables, parameters = model.trainable_weights, training_of(model).ready().parameters
-    optimizer, tensors = model.optimizer, [tensor for variable in variables for tensor in variable.tensors]
+    optimizer, tensors = model.optimizer.for_files, [tensor for variable in variables for tensor in variable.tensors]
     if [*map(id, tensors)] == [*map(id, parameters)]:
         return optimizer
     collected = set(map(id, parameters))
@@ -100,6 +108,8 @@ def restore(
     paths = [source.path for source in sources]
     try:
         _set_moments(optimizer, values, found, paths)
+        if SlotPlace(FURTHER) in values:
+            optimizer.set_further_arrays([values[place] for place in further(optimizer)])
         if has_step:
             _set_step(optimizer, rest, values, found, paths)
         _set_own(optimizer, own)
@@ -194,7 +204,7 @@ def _placed(
         return None
     if _last(state[0]) in PRODUCT:
         state = state[1:]
-    order = _keras2_order(optimizer, arrays, len(shapes))
+    order = [*_keras2_order(optimizer, arrays, len(shapes)), *further(optimizer)]
     rest = state[len(order) :]  # Keras 2.2.4 writes a zero for each weight without amsgrad's maximum
     if len(state) < len(order) or any(named.shape != (1,) for named in rest):
         return None
@@ -234,7 +244,7 @@ def _set_moments(optimizer: Any, values: Values, found: Sequence[Match], paths: 
     template = optimizer.get_weights()
     first = int(optimizer.counts_steps)
     state = [*template[:first], *(_of_slot(slot, values, found, paths) for slot in optimizer.slots())]
-    optimizer.set_weights([*state, *template[len(state) :]])
+    optimizer.set_keras2_weights([*state, *template[len(state) :]])
 
 
 def _of_slot(slot: Slot, values: Values, found: Sequence[Match], paths: Sequence[str]) -> np.ndarray:
@@ -293,7 +303,8 @@ def _is_of_scale(name: str, value: np.ndarray) -> bool:
 
 def state_arrays(optimizer: Any) -> list[tuple[str, np.ndarray]]:
     """Names and arrays of the state in Keras 2's order."""
-    return [(OURS.format(index), array) for index, array in enumerate(optimizer.get_weights())]
+    arrays = [*optimizer.get_weights(), *optimizer.further_arrays()]
+    return [(OURS.format(index), array) for index, array in enumerate(arrays)]
 
 
 def own_arrays(optimizer: Any) -> list[tuple[str, np.ndarray]]:

@@ -46,6 +46,7 @@ COUNTS: Mapping[str, tuple[Count, ...]] = {
 
 # Groups that are not weights: those of training, and the states of random numbers.
 BESIDE = ("optimizer", "metrics")
+BY_CONFIG = ("idf_weights",)  # arrays of a look-up, which its config has too
 GENERATORS = ("seed_generator", "random_generator", "_random_generator")
 
 
@@ -388,9 +389,9 @@ def numbered(names: list[str]) -> list[str]:
 
 
 def _datasets(group: h5py.Group, but: tuple[str, ...] = ()) -> Iterator[Dataset]:
-    """All arrays of a group and the groups inside, without the states of random numbers and groups called `but`."""
+    """All arrays of a group and the groups inside, but the states of random numbers, `but` and what configs have."""
     inside = members(group)
-    yield from (found for found in inside.values() if isinstance(found, Dataset))
+    yield from (found for name, found in inside.items() if isinstance(found, Dataset) and name not in BY_CONFIG)
     for name, found in inside.items():
         if isinstance(found, h5py.Group) and name not in GENERATORS and name not in but:
             yield from _datasets(found)

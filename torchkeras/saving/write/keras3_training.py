@@ -10,7 +10,7 @@ from torchkeras.engine.step.output_loss import objective
 from torchkeras.engine.step.output_metric import name_and_metric
 from torchkeras.engine.step.targets import for_outputs, metrics_for_outputs
 from torchkeras.saving import keras3_names
-from torchkeras.saving.keras3_entry import entry
+from torchkeras.saving.keras3_entry import entry, users_entry
 from torchkeras.saving.layer_facts import FOREIGN
 from torchkeras.saving.optimizer.options import to_keras3
 
@@ -87,7 +87,7 @@ def compile_config(training: Mapping[str, Any], model: Model, unread: list[str])
     def named(option: str) -> Plain:
         return function_entry(option, FOREIGN)
 
-    optimizer, loss = model.optimizer, training["loss"]
+    optimizer, loss = getattr(model.optimizer, "for_files", model.optimizer), training["loss"]
     found = {
         "optimizer": own(lambda: _optimizer(optimizer), lambda: _own_optimizer(optimizer)),
         "loss": own(lambda: _mapped(loss, _loss), lambda: named("loss")),
@@ -109,13 +109,15 @@ def compile_config(training: Mapping[str, Any], model: Model, unread: list[str])
 
 
 def _optimizer(optimizer: Any) -> Plain:
+    if getattr(optimizer, "is_of_keras3", None) is False:  # a user's class of Keras 3's form
+        return users_entry("", optimizer.get_config(), type(optimizer))
     kind, options = to_keras3(optimizer)
     return entry("keras.optimizers", kind, options)
 
 
 def _own_optimizer(optimizer: Any) -> Plain:
     """An optimizer in this package's own form."""
-    return entry(None, f"{FOREIGN}{type(optimizer).__name__}", optimizer.get_config())
+    return entry(None, f"{FOREIGN}{type(optimizer).__name__}", optimizer.own_config)
 
 
 def _mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
@@ -166,7 +168,7 @@ def _named(kind: Kind, name: Any) -> Any:
     if name is None:
         return None
     if name not in kind.family:
-        return function_entry(name)
+        return function_entry(registry.registered(name))
     found = kind.keras3_name(name)
     return function_entry(name) if name in kind.unnamed else found
 
@@ -175,7 +177,7 @@ def _class(kind: Kind, item: Mapping[str, Any]) -> Plain:
     """A loss or metric with its options."""
     name, options = item["class_name"], dict(item["config"])
     if name not in kind.family:
-        return entry(None, name, options)
+        return users_entry(name, options)
     if name == "LossFunctionWrapper":
         wrapped, reduction = options.pop("fn"), options.pop("reduction")
         if set(options) - {"name"} or reduction not in ("sum_over_batch_size", "mean"):

@@ -93,6 +93,13 @@ def keras3_form(model: Model, compiled: bool = True) -> tuple[Plain, list[str]]:
     return {**config, "compile_config": compiled_as}, writing.unread
 
 
+def entry_of(layer: Layer) -> Plain:
+    """A layer or model in Keras 3's form, by itself or, while a config is being written, as a part of that."""
+    if registry.WRITTEN.get() is None and isinstance(layer, Network):
+        return keras3_form(layer)[0]  # type: ignore[arg-type]
+    return _Writing().layer(layer)
+
+
 class _CallsDifferError(ValueError):
     """A graph that Keras 3 would compute differently, or cannot make."""
 
@@ -108,6 +115,8 @@ class _Writing:
         """The entry of a layer or model."""
         with registry.layers.writing(layer) as written:
             entry = self.model(layer) if isinstance(layer, Network) else self.single(layer)
+        if (built := _build_config(layer)) is not None:
+            entry["build_config"] = built
         if left := registry.left_out(layer, entry["config"]):
             entry[OWN] = {**entry.get(OWN, {}), **left}
         return written.add(layer, entry)
@@ -115,9 +124,10 @@ class _Writing:
     def single(self, layer: Layer) -> Plain:
         """The entry of a layer that is no model."""
         name = type(layer).__name__
-        own = is_own(type(layer))
-        keras3 = keras3_name(name) if own else name
+        keras3 = keras3_name(name)
         try:
+            if not is_own(type(layer)):
+                return keras3_entry.users_entry(class_name(layer), self.options(layer), type(layer))
             if keras3 is None:
                 raise ValueError(f"{name} {layer.name!r} has no form in Keras 3.")
             options = self.options(layer)
@@ -126,7 +136,7 @@ class _Writing:
         except ValueError as error:
             self.unread.append(str(error))
             return _foreign(layer)
-        entry = keras3_entry.entry("keras.layers" if own else None, keras3, options)
+        entry = keras3_entry.entry("keras.layers", keras3, options)
         trains = {option: getattr(layer, option) for option in TRAINS.get(name, ())}
         if trains != TRAINS.get(name, {}):
             entry[OWN] = trains
@@ -155,14 +165,17 @@ class _Writing:
         # A get_config without that of `Layer` returns all that its __init__ takes.
         if "trainable" in config:  # there, a model that is frozen has frozen each layer inside
             config["trainable"] = layer.trainable and not is_frozen_layer(layer)
-        if is_own(type(layer)) or "name" in given:
+        if (is_own(type(layer)) or "name" in given) and "dtype" not in left_out:
             config["dtype"] = layer.dtype_policy.name
         return config
 
     def value(self, layer: Layer, option: str, value: Any) -> Any:
-        """One option's value."""
+        """One option's value. Raises ValueError for one that Keras 3 computes differently."""
+        if isinstance(value, Mapping) and "module" in value:  # in Keras 3's form already
+            return value
         _check_activity_regularizer(layer)
-        if option in ("layer", "cell", "cells") or (isinstance(layer, Bidirectional) and option == "backward_layer"):
+        is_backward = isinstance(layer, Bidirectional) and option == "backward_layer"
+        if is_backward or option in ("layer", "cell", "cells", "layers"):
             return self.inside(layer, option)
         if _is_activation(option) and value is not None:
             return self.activation(getattr(layer, option), value)
@@ -178,8 +191,8 @@ class _Writing:
     def inside(self, layer: Layer, option: str) -> Any:
         """The entries of the layers that an option holds."""
         found = getattr(layer, option)
-        if option == "cells":
-            return [self.layer(cell) for cell in found]
+        if option in ("cells", "layers"):
+            return [self.layer(each) for each in found]
         entry = self.layer(found)
         if isinstance(layer, Bidirectional) and option == "layer":  # the forward layer, under the name that it had
             entry["config"]["trainable"] = not is_frozen_layer(layer.forward_layer)
@@ -197,7 +210,7 @@ class _Writing:
     def model(self, model: Network) -> Plain:
         """The entry of a model."""
         if graph_if_any(model) is None and has_own_code(model):
-            return keras3_entry.entry(None, class_name(model), model.get_config())
+            return keras3_entry.users_entry(class_name(model), model.get_config(), type(model))
         twice = [layer for layer in model.layers if layer in self.of_models]
         if twice:
             raise _CallsDifferError(
@@ -211,10 +224,15 @@ class _Writing:
 
     def sequential(self, model: Network) -> Plain:
         """The entry of a Sequential, or of a class that inherits from it."""
-        first = [layer for layer in (model.inputs[0].keras_history.layer,) if layer not in model.layers]
-        layers = [self.layer(layer) for layer in (*first, *model.layers)]
-        config = {**_model_options(model), "layers": layers, "build_input_shape": model.input_shape}
-        return keras3_entry.entry("keras" if class_name(model) == "Sequential" else None, class_name(model), config)
+        inputs = model.inputs if graph_if_any(model) is not None else []
+        first = [tensor.keras_history.layer for tensor in inputs[:1]]
+        layers = [self.layer(layer) for layer in (*(each for each in first if each not in model.layers), *model.layers)]
+        config = {**_model_options(model), "layers": layers}
+        if inputs:
+            config["build_input_shape"] = model.input_shape
+        if class_name(model) == "Sequential":
+            return keras3_entry.entry("keras", "Sequential", config)
+        return keras3_entry.users_entry(class_name(model), config, type(model))
 
     def functional(self, model: Network) -> Plain:
         """The entry of a model of a graph."""
@@ -233,7 +251,7 @@ class _Writing:
             "output_layers": _in_form(output_form_of(model), outputs),
         }
         if class_name(model) not in ("Model", "Sequential"):
-            return keras3_entry.entry(None, class_name(model), config)
+            return keras3_entry.users_entry(class_name(model), config, type(model))
         return {
             **keras3_entry.entry("keras.src.models.functional", "Functional", config),
             "registered_name": "Functional",
@@ -275,6 +293,12 @@ class _Writing:
 def _foreign(layer: Layer) -> Plain:
     """The entry of a layer or model in this package's own form."""
     return keras3_entry.entry(None, f"{FOREIGN}{class_name(layer)}", layer.get_config())
+
+
+def _build_config(layer: Layer) -> Any:
+    """What a layer says, if it can, of how it was built."""
+    get_build_config = getattr(layer, "get_build_config", None)
+    return None if get_build_config is None else get_build_config()
 
 
 def _given_options(layer: Layer) -> Plain:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -340,7 +341,7 @@ def _sampled(
         if fill_mode == "constant":
             kept = [(index >= 0) & (index < size) for (index, _), size in zip(nodes, sizes, strict=True)]
             found = torch.where(functools.reduce(torch.logical_and, kept), found, fill)
-        total = total + math.prod((weight for _, weight in nodes), start=1) * found
+        total = total + functools.reduce(operator.mul, [weight for _, weight in nodes]) * found
     return (total if values.is_floating_point() or not total.is_floating_point() else total.round()).to(values.dtype)
 
 

@@ -15,6 +15,7 @@ from torchkeras.tensor_functions.operations import (
     image,
     linalg,
     nn,
+    random_numbers,
     reductions,
     signals,
 )
@@ -22,5 +23,6 @@ from torchkeras.tensor_functions.operations.values import Function, Row, on_valu
 
 MODULES = (activations, arrays, convolutions, core, creation, ctc, elementwise, image, linalg, nn, reductions, signals)
 OPERATIONS: Mapping[str, Row] = {name: row for module in MODULES for name, row in module.OPERATIONS.items()}
-# As a config names them, on values.
+# As a config names them, on values; those of `keras.random` too, which are none of `keras.ops`.
 BY_NAME: Mapping[str, Function] = {f"ops.{name}": on_values(row) for name, row in OPERATIONS.items()}
+BY_NAME = {**BY_NAME, **random_numbers.BY_NAME}

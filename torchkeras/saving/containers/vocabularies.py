@@ -1,0 +1,66 @@
+"""Vocabularies that Keras 3 keeps beside a model's config: put into the configs of their layers, as `vocabulary`.
+
+A layer that found its tokens by `adapt` has a file with one in each line. Its folder is that of the layer's weights:
+`assets/layers/functional/layers/integer_lookup_1/vocabulary.txt`, with the classes in snake case, numbered from the
+second layer of a class on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from torchkeras.base.naming import snake_case
+from torchkeras.errors import UnreadableFileError
+
+# With those of a layer inside the layer, which are the same.
+MEMBER = re.compile(r"assets/layers/(?:\w+/)+vocabulary\.txt")
+INSIDE = "/_lookup_layer/"
+# By class, how a line is read.
+READS: Mapping[str, Any] = {"IntegerLookup": int, "StringLookup": str, "TextVectorization": str}
+
+
+def with_vocabularies(config: Any, texts: Mapping[str, str], where: str) -> Any:
+    """The config of a model whose layers have the vocabularies of these members, by their names.
+
+    Raises UnreadableFileError for one that is of no layer, or of a layer that has a vocabulary, or is none of integers.
+    """
+    left = {name: text for name, text in texts.items() if INSIDE not in name}
+    made = _filled(config, "assets/", left, where) if left else config
+    if left:
+        raise UnreadableFileError(f"{where}: {next(iter(left))!r} is of no layer that lacks a vocabulary.")
+    return made
+
+
+def _filled(entry: Any, folder: str, left: dict[str, str], where: str) -> Any:
+    """The entry of a layer or model; what it takes is removed from `left`."""
+    options = entry.get("config") if isinstance(entry, Mapping) else None
+    if not isinstance(options, Mapping):
+        return entry
+    name, kind = f"{folder}vocabulary.txt", str(entry.get("class_name"))
+    if kind in READS and name in left and options.get("vocabulary") is None:
+        return {**entry, "config": {**options, "vocabulary": _tokens(left.pop(name), READS[kind], f"{where}: {name}")}}
+    layers = options.get("layers")
+    if not isinstance(layers, list):
+        return entry
+    met: Counter[str] = Counter()
+    made = []
+    for inside in layers:
+        found = inside.get("class_name") if isinstance(inside, Mapping) else None
+        known = snake_case(found) if isinstance(found, str) else ""
+        number = f"_{met[known]}" if met[known] else ""
+        met[known] += 1
+        made.append(_filled(inside, f"{folder}layers/{known}{number}/", left, where))
+    return {**entry, "config": {**options, "layers": made}}
+
+
+def _tokens(text: str, read: Any, where: str) -> list[Any]:
+    lines = text.splitlines()
+    while lines and not lines[-1]:
+        lines.pop()
+    try:
+        return list(map(read, lines))
+    except ValueError as error:
+        raise UnreadableFileError(f"{where} must have an integer in each line ({error}).") from error
