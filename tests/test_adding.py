@@ -145,8 +145,9 @@ HELPERS = {"Model", "Sequential", "Monitored", "BatchSchedule"}  # of `models`, 
 
 
 def subclasses(kind: type) -> set[type]:
-    """The classes of this package below one."""
-    found = {each for each in kind.__subclasses__() if each.__module__.startswith("torchkeras.")}
+    """The classes of this package below one, without those of Keras 3's dialect."""
+    names = {each: each.__module__ for each in kind.__subclasses__()}
+    found = {each for each, name in names.items() if name.startswith("torchkeras.") and ".keras3" not in name}
     return found.union(*map(subclasses, found))
 
 

@@ -12,16 +12,19 @@ _declare(
     {
         "backend": "torchkeras.backend",
         "backups": "torchkeras.distribution.backups",
+        "downloads": "torchkeras.keras2.utils.download",
         "eject": "torchkeras.export.plain.eject",
         "export": "torchkeras.export.exporting",
         "functions as formulas": "torchkeras.keras2.lambdas.formula_data",
         "functions in bytecode": "torchkeras.keras2.lambdas.reading",
         "import keras": "torchkeras.keras2.alias",
+        "import keras 3": "torchkeras.keras3.alias",
         "operations": "torchkeras.tensor_functions.operations.table",
         "optimizer shards": "torchkeras.distribution.optimizer_shards",
         "process group": "torchkeras.distribution.group",
         "processes": "torchkeras.distribution.training",
         "shared tensors": "torchkeras.distribution.shared_tensors",
+        "sources of tensors": "torchkeras.keras2.utils.layer_utils",
     }
 )
 

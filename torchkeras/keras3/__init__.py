@@ -1,3 +1,74 @@
-"""Keras 3's API, for code written for it: `import torchkeras.keras3 as keras`. So far `keras.ops`."""
+"""Keras 3's API, for code written for it: `import torchkeras.keras3 as keras`."""
 
-from torchkeras.keras3 import ops as ops
+from typing import NoReturn
+
+from torchkeras.engine.symbolic.tensor import KerasTensor as KerasTensor
+from torchkeras.keras3 import (
+    activations as activations,
+    backend as backend,
+    callbacks as callbacks,
+    config as config,
+    constraints as constraints,
+    dtype_policies as dtype_policies,
+    initializers as initializers,
+    layers as layers,
+    losses as losses,
+    metrics as metrics,
+    mixed_precision as mixed_precision,
+    models as models,
+    ops as ops,
+    optimizers as optimizers,
+    random as random,
+    regularizers as regularizers,
+    saving as saving,
+    tree as tree,
+    utils as utils,
+)
+from torchkeras.keras3.dtype_policies import DTypePolicy as DTypePolicy, FloatDTypePolicy as FloatDTypePolicy
+from torchkeras.keras3.initializers import Initializer as Initializer
+from torchkeras.keras3.layers import Input as Input, InputSpec as InputSpec, Layer as Layer
+from torchkeras.keras3.losses import Loss as Loss
+from torchkeras.keras3.metrics import Metric as Metric
+from torchkeras.keras3.models import Model as Model, Sequential as Sequential
+from torchkeras.keras3.optimizers import Optimizer as Optimizer
+from torchkeras.keras3.regularizers import Regularizer as Regularizer
+from torchkeras.keras3.variable import Variable as Variable
+
+__version__ = "3.15.0"  # of the Keras whose API this is
+
+# What Keras 3 has and this package leaves out, with what to use instead.
+_INSTEAD = {
+    "Function": "a Model between symbolic tensors computes the same",
+    "Operation": "a function of keras.ops is an operation; one of your own is a Layer",
+    "Quantizer": "quantize the torch module, such as by torchao",
+    "RematScope": "torch.utils.checkpoint computes activations again in the backward pass",
+    "StatelessScope": "torch.func.functional_call computes with other weights",
+    "SymbolicScope": "a tensor on torch's device 'meta' has a shape and no values",
+    "applications": "torchkeras.keras2.applications has the networks of Keras 2",
+    "datasets": "torchkeras.keras2.datasets has the loaders of Keras 2",
+    "device": "torch.device in a with statement",
+    "distillation": "a train_step of your own computes the loss of the student",
+    "distribution": "compile(distribute=...) trains on several devices by torch's DDP or FSDP",
+    "export": "model.export(path) writes ONNX or torch.export's format",
+    "name_scope": "name the layers themselves",
+    "preprocessing": "keras.utils and keras.layers have what it had",
+    "quantizers": "quantize the torch module, such as by torchao",
+    "remat": "torch.utils.checkpoint computes activations again in the backward pass",
+    "visualization": "draw the arrays by matplotlib",
+    "wrappers": "torchkeras.keras2.wrappers has those of Keras 2 for scikit-learn",
+}
+
+
+def version() -> str:
+    """The version of Keras whose API this is.
+
+    Example:
+        >>> version()
+        '3.15.0'
+    """
+    return __version__
+
+
+def __getattr__(name: str) -> NoReturn:
+    instead = f" Instead: {_INSTEAD[name]}." if name in _INSTEAD else ""
+    raise AttributeError(f"module 'keras' (Keras {__version__}, answered by torchkeras) has no {name!r}.{instead}")

@@ -1,0 +1,225 @@
+"""`keras.layers` of Keras 3.15: the layers of this package with Keras 3's arguments, defaults and habits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from difflib import get_close_matches
+from operator import attrgetter
+from typing import Any, NoReturn
+
+from torchkeras import layers
+from torchkeras.base.fixed_lists import Weights
+from torchkeras.base.naming import count_name
+from torchkeras.engine.layer.layer import Layer as BaseLayer
+from torchkeras.engine.shapes import input_spec
+from torchkeras.engine.symbolic.tensor import KerasTensor
+from torchkeras.engine.weights.weight import Variable
+from torchkeras.keras3.dialect import CLASSES
+from torchkeras.keras3.differences import ATTRIBUTES, WEIGHTS
+from torchkeras.keras3.layer import Layer
+from torchkeras.layers.image_samples import ImageLayer
+from torchkeras.layers.wrappers import KERNELS
+from torchkeras.saving import keras3_names
+
+InputSpec = input_spec.InputSpec
+
+
+def _twin(base: type[BaseLayer], *bases: type) -> type[Layer]:
+    """The class of Keras 3 for one of this package: derived from it, with what `differences.py` says."""
+    made: dict[str, Any] = {"__module__": __name__, "__qualname__": base.__name__}
+    for ours, theirs in WEIGHTS.get(base.__name__, {}).items():
+        declaration = copy(getattr(base, ours))
+        declaration.name = theirs
+        made.update({ours: declaration, theirs: property(attrgetter(ours), doc=f"The weight {theirs!r}.")})
+    for ours, theirs in ATTRIBUTES.get(base.__name__, {}).items():
+        made[theirs] = property(attrgetter(ours), doc=f"The option {theirs!r}.")
+    if issubclass(base, (ImageLayer, layers.Pipeline)):
+        made["_trains_by_hand"] = True  # their `call` has training=True by default
+    return type(base)(base.__name__, (*(bases or (Layer,)), base), made, abstract=True)  # type: ignore[return-value]
+
+
+class InputLayer(Layer, layers.InputLayer, abstract=True):
+    """The layer of an `Input`: its one output is a symbolic tensor.
+
+    Options:
+        shape (tuple of integers or None, default None): the shape without the batch axis; a size may be None, which
+            means unknown. Either this or `batch_shape` must be given.
+        batch_size (positive integer or None, default None): goes with `shape`; None allows any.
+        dtype (name or None, default None): the type of the tensor; None takes `config.floatx()`.
+        batch_shape (tuple of integers or None, default None): the shape with the batch axis.
+        name (text or None, default None): the name of the layer and of its tensor.
+        sparse, ragged, optional (False or None, default): other tensors, and None as an input, are not supported.
+
+    Errors:
+        ValueError: an option has a bad value, or neither shape is given.
+
+    Example:
+        >>> InputLayer((28, 28, 1)).output.shape
+        (None, 28, 28, 1)
+
+    Source: https://keras.io/api/layers/core_layers/input/
+    """
+
+    def __init__(
+        self,
+        shape: Any = None,
+        batch_size: int | None = None,
+        dtype: Any = None,
+        sparse: Any = None,
+        ragged: Any = None,
+        batch_shape: Any = None,
+        input_tensor: Any = None,
+        optional: bool = False,
+        name: str | None = None,
+        **older: Any,
+    ) -> None:
+        shape, batch_shape = older.pop("input_shape", shape), older.pop("batch_input_shape", batch_shape)
+        name = count_name("input_layer") if name is None else name
+        for option, value in (("sparse", sparse), ("ragged", ragged), ("optional", optional)):
+            if value:
+                raise ValueError(f"Input {name!r}: {option} must be False; such inputs are not supported.")
+        super().__init__(
+            input_shape=(shape,) if isinstance(shape, int) else shape,
+            batch_size=batch_size,
+            batch_input_shape=batch_shape,
+            dtype=dtype,
+            input_tensor=input_tensor,
+            name=name,
+            **older,
+        )
+
+    @property
+    def batch_shape(self) -> Any:
+        """The shape with the batch axis."""
+        return self.batch_input_shape
+
+
+def Input(  # noqa: N802  (Keras's name)
+    shape: Any = None,
+    batch_size: int | None = None,
+    dtype: Any = None,
+    sparse: Any = None,
+    ragged: Any = None,
+    batch_shape: Any = None,
+    name: str | None = None,
+    tensor: Any = None,
+    optional: bool = False,
+) -> KerasTensor:
+    """A symbolic tensor, with which a graph begins.
+
+    Arguments:
+        shape (tuple of integers or None, default None): the shape without the batch axis; a size may be None, which
+            means unknown. Either this or `batch_shape` must be given.
+        batch_size (positive integer or None, default None): goes with `shape`; None allows any.
+        dtype (name or None, default None): the type of the tensor; None takes `config.floatx()`.
+        sparse (False or None, default None): sparse tensors are not supported.
+        ragged (False or None, default None): ragged tensors are not supported.
+        batch_shape (tuple of integers or None, default None): the shape with the batch axis.
+        name (text or None, default None): the name of the tensor and of its layer; None counts.
+        tensor (None, default None): wrapping an existing tensor is not supported.
+        optional (False, default False): None as an input is not supported.
+
+    Errors:
+        ValueError: an argument has a bad value, or neither shape is given.
+
+    Example:
+        >>> Input((28, 28, 1)).shape
+        (None, 28, 28, 1)
+
+    Source: https://keras.io/api/layers/core_layers/input/
+    """
+    return InputLayer(shape, batch_size, dtype, sparse, ragged, batch_shape, tensor, optional, name).input
+
+
+_TWINS: dict[type, type[Layer]] = {layers.InputLayer: InputLayer}
+_TWINS[layers.Wrapper] = Wrapper = _twin(layers.Wrapper)
+
+
+class Bidirectional(Wrapper, layers.Bidirectional, abstract=True):  # type: ignore[misc, valid-type]
+    """`merge(layer(x), flip(layer'(flip(x))))`, as `torchkeras.layers.Bidirectional`.
+
+    With `return_sequences` the outputs at masked steps are 0, whatever the layer's option says.
+    """
+
+    def __init__(self, *args: Any, **given: Any) -> None:
+        super().__init__(*args, **given)
+        for inside in (self.layer, self.forward_layer, self.backward_layer):
+            if hasattr(type(inside), "zero_output_for_mask"):
+                inside.zero_output_for_mask = inside.return_sequences  # type: ignore[assignment]
+
+
+class SpectralNormalization(Wrapper, layers.SpectralNormalization, abstract=True):  # type: ignore[misc, valid-type]
+    """The inner layer, whose kernel is divided by its largest singular value, as
+    `torchkeras.layers.SpectralNormalization`; the kernel is the first of its weights.
+    """
+
+    @property
+    def weights(self) -> list[Variable]:
+        found = super().weights
+        return Weights(sorted(found, key=lambda each: each.name not in KERNELS)) if self.built else found
+
+
+_TWINS.update({layers.Bidirectional: Bidirectional, layers.SpectralNormalization: SpectralNormalization})
+
+
+def _made_twins() -> dict[str, Any]:
+    """The layers of Keras 3 that this package has, by name; two names of one layer stay one."""
+    found: dict[str, Any] = {}
+    for name in sorted(keras3_names.LAYERS - {"InputSpec", "Layer"}):
+        base = getattr(layers, name, None)
+        if base is None:
+            continue
+        if base not in _TWINS:
+            _TWINS[base] = _twin(base)
+        found[name] = _TWINS[base]
+    return found
+
+
+def _function_of(layer: type[Layer]) -> Callable[..., Any]:
+    """The function that makes a layer and calls it: `add(inputs)`."""
+
+    def function(inputs: Any, **options: Any) -> Any:
+        return layer(**options)(inputs)
+
+    function.__name__ = function.__qualname__ = layer.__name__.lower()
+    function.__doc__ = f"`{layer.__name__}(**options)(inputs)`."
+    return function
+
+
+_made = _made_twins()
+_functions = [
+    _function_of(_made[name])
+    for name in ("Add", "Average", "Concatenate", "Maximum", "Minimum", "Multiply", "Subtract")
+]
+_made["TorchModuleWrapper"] = _TWINS[layers.TorchModule] = _twin(layers.TorchModule)
+_made |= {function.__name__: function for function in _functions}
+globals().update(_made)
+
+
+def dot(inputs: Any, axes: Any = -1, **options: Any) -> Any:
+    """`Dot(axes, **options)(inputs)`."""
+    return _made["Dot"](axes=axes, **options)(inputs)
+
+
+CLASSES.update(_TWINS)
+_names = *_made, "Input", "InputSpec", "Layer", "dot"
+__all__ = list(_names)  # pyright: ignore[reportUnsupportedDunderAll]
+
+# What Keras 3 has and this package leaves out, with what to use instead.
+_INSTEAD = {
+    "FlaxLayer": "write the layer in torch, which TorchModuleWrapper takes",
+    "JaxLayer": "write the layer in torch, which TorchModuleWrapper takes",
+    "MaxNumBoundingBoxes": "slice or pad the tensor of boxes by keras.ops",
+    "TFSMLayer": "export the model to ONNX, or load its weights into a model of layers",
+    "deserialize": "keras.saving.deserialize_keras_object reads what describes a layer",
+    "serialize": "keras.saving.serialize_keras_object describes a layer",
+}
+
+
+def __getattr__(name: str) -> NoReturn:
+    close = get_close_matches(name, __all__, n=1)
+    instead = (
+        f" Instead: {_INSTEAD[name]}." if name in _INSTEAD else "".join(f" Did you mean {each!r}?" for each in close)
+    )
+    raise AttributeError(f"module 'keras.layers' has no {name!r}.{instead}")

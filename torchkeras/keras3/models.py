@@ -1,0 +1,312 @@
+"""`keras.models` of Keras 3.15: `Model` and `Sequential` with Keras 3's arguments and habits, to and from files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from torchkeras import models
+from torchkeras.callbacks.logs import History
+from torchkeras.engine.fit.training import training_of
+from torchkeras.engine.symbolic.tensor import unpacked
+from torchkeras.keras3 import dialect, losses, metrics, optimizers
+from torchkeras.keras3.callbacks import Hooks
+from torchkeras.keras3.layer import Layer
+from torchkeras.keras3.metrics import Mean, Metric
+from torchkeras.keras3.optimizers.serialization import twin_of
+from torchkeras.keras3.saving import (
+    NUMERICS,
+    load_model,
+    model_from_json,
+    save_model,
+)
+from torchkeras.keras3.stored_model import StoredModel
+
+__all__ = ["Model", "Sequential", "clone_model", "load_model", "model_from_json", "save_model"]
+
+
+# Names of metrics that are means of the same function in both dialects: a step computes them without an object.
+PLAIN = ("accuracy", "acc", "mae", "mse", "mean_absolute_error", "mean_squared_error")
+
+
+class LossTracker(Mean):
+    """The mean of the losses that a step of the user's counts in it, if it does."""
+
+    has_counted = False
+
+    @staticmethod
+    def of(model: Any) -> LossTracker:
+        """That of a model."""
+        found = vars(model).get("_loss_tracker")
+        if found is None:
+            found = vars(model)["_loss_tracker"] = LossTracker(name="loss")
+        return found
+
+    def update_state(self, values: Any, sample_weight: Any = None) -> None:
+        self.has_counted = True
+        super().update_state(values, sample_weight)
+
+    def reset_state(self) -> None:
+        self.has_counted = False
+        super().reset_state()
+
+
+class Model(StoredModel, Layer, abstract=True):
+    """A model between symbolic inputs and outputs, `Model(inputs, outputs)`, or of a class with a `call` of its own.
+
+    Options:
+        inputs (tensor, list or dict of tensors, default None): the symbolic inputs.
+        outputs (tensor, list or dict of tensors, default None): the symbolic outputs, computed from the inputs.
+        name (text or None, default None): the name of the model.
+        trainable (bool, default True): whether training changes the weights.
+        dtype (name, DTypePolicy or None, default None): the policy of the layers without one of their own.
+
+    Errors:
+        ValueError: an output cannot be computed from the inputs.
+        TypeError: an input or output is no symbolic tensor.
+
+    Example:
+        >>> inputs = Input((4,))
+        >>> model = Model(inputs, Dense(2)(inputs))
+        >>> model.output_shape
+        (None, 2)
+
+    Source: https://keras.io/api/models/model/
+    """
+
+    _callback_list = Hooks
+
+    def __init__(
+        self,
+        inputs: Any = None,
+        outputs: Any = None,
+        name: str | None = None,
+        trainable: bool = True,
+        dtype: Any = None,
+        **options: Any,
+    ) -> None:
+        if options:
+            raise TypeError(f"{type(self).__name__}: unknown option {next(iter(options))!r}.")
+        super().__init__(inputs, outputs, name=name, dtype=dtype)
+        if not trainable:
+            self.trainable = False
+
+    @property
+    def _automatic_name(self) -> str:
+        return "functional" if type(self) is Model else super()._automatic_name
+
+    @property
+    def layers(self) -> list[Any]:
+        """The layers, inputs among them: of a graph, farthest from the outputs first."""
+        return super().layers
+
+    def _step_data(self, x: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
+        if sample_weight is not None:
+            return x, y, sample_weight
+        return (x,) if y is None else (x, y)
+
+    @property
+    def metrics(self) -> list[Any]:
+        """The metric objects: `loss`, for a step of your own to update; those among the attributes; those of `compile`.
+
+        Each is reset when an epoch or an evaluation begins.
+        """
+        tracked = [each for each in vars(self).values() if isinstance(each, Metric)]
+        training = training_of(self)
+        if not training.is_compiled:
+            return tracked
+        known = [LossTracker.of(self), *tracked]
+        if training.compiled is None:
+            return known
+        return [
+            *known,
+            *(each for each in training.compiled.kept.values() if all(each is not other for other in known)),
+        ]
+
+    @metrics.setter
+    def metrics(self, value: Any) -> None:
+        models.Model.metrics.__set__(self, value)
+
+    def compile(  # type: ignore[override]
+        self,
+        optimizer: Any = "rmsprop",
+        loss: Any = None,
+        loss_weights: Any = None,
+        metrics: Any = None,
+        weighted_metrics: Any = None,
+        run_eagerly: bool = False,
+        steps_per_execution: int = 1,
+        jit_compile: Any = "auto",
+        auto_scale_loss: bool = True,
+        **further: Any,
+    ) -> None:
+        """Settle how the model is trained.
+
+        Arguments:
+            optimizer (name, object or config, default "rmsprop"): the optimizer.
+            loss (name, function, Loss, list or dict, default None): the loss, or one for each output.
+            loss_weights (list or dict, default None): the weight of each output's loss; None is 1 for each.
+            metrics (list or dict, default None): names, functions or `Metric` objects; their names are those in logs.
+            weighted_metrics (list or dict, default None): metrics that count sample weights.
+            run_eagerly (bool, default False): whether steps run without `torch.compile`.
+            steps_per_execution (positive integer, default 1): how many batches run between two calls of batch hooks.
+            jit_compile (bool or "auto", default "auto"): whether steps are compiled by torch; "auto" measures.
+            auto_scale_loss (bool, default True): whether the loss is scaled where layers compute in float16.
+            further (any): further options of `torchkeras.Model.compile`. With `numerics` names mean what they mean
+                there, as they do in a file.
+
+        Errors:
+            ValueError: an option has a bad value.
+            TypeError: an option is unknown.
+
+        Source: https://keras.io/api/models/model_training_apis/
+        """
+        if not auto_scale_loss:
+            raise ValueError("compile: auto_scale_loss must be True: the loss is scaled where layers use float16.")
+        if run_eagerly and jit_compile is True:
+            raise ValueError("compile: run_eagerly and jit_compile cannot both be True.")
+        if "numerics" not in further:
+            optimizer, loss = optimizers.get(optimizer), _each(losses.as_loss, loss)
+            metrics, weighted_metrics = _each(_metric, metrics), _each(_metric, weighted_metrics)
+        else:
+            optimizer = twin_of(optimizer)
+        super().compile(
+            optimizer,
+            loss=loss,
+            metrics=metrics,
+            loss_weights=loss_weights,
+            weighted_metrics=weighted_metrics,
+            jit_compile=False if run_eagerly else jit_compile,
+            steps_per_execution=steps_per_execution,
+            **{"numerics": NUMERICS, **further},
+        )
+
+    def fit(  # type: ignore[override]
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: int | str = "auto",
+        callbacks: Any = None,
+        validation_split: float = 0.0,
+        validation_data: Any = None,
+        shuffle: Any = True,
+        class_weight: Any = None,
+        sample_weight: Any = None,
+        initial_epoch: int = 0,
+        steps_per_epoch: int | None = None,
+        validation_steps: int | None = None,
+        validation_batch_size: int | None = None,
+        validation_freq: Any = 1,
+    ) -> History:
+        """Train for `epochs` passes over the data; the arguments are those of Keras 3."""
+        return super().fit(
+            x, y, batch_size, epochs, verbose, callbacks, validation_split, validation_data,
+            None if shuffle is True else shuffle, class_weight, sample_weight, initial_epoch, steps_per_epoch,
+            validation_steps, validation_batch_size, validation_freq,
+        )  # fmt: skip
+
+    def evaluate(  # type: ignore[override]
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: int | str = "auto",
+        sample_weight: Any = None,
+        steps: int | None = None,
+        callbacks: Any = None,
+        return_dict: bool = False,
+    ) -> Any:
+        """The loss and metrics over the data; the arguments are those of Keras 3."""
+        found = super().evaluate(x, y, batch_size, verbose, sample_weight, steps, callbacks, return_dict=True)
+        return found if return_dict else self._listed_numbers(found)
+
+    def predict(  # type: ignore[override]
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: int | str = "auto",
+        steps: int | None = None,
+        callbacks: Any = None,
+    ) -> Any:
+        """The outputs for all samples as NumPy arrays; the arguments are those of Keras 3."""
+        return super().predict(x, batch_size, verbose, steps, callbacks)
+
+    def train_on_batch(  # type: ignore[override]
+        self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, return_dict: bool = False
+    ) -> Any:
+        """One update on one batch. Metrics count on from earlier batches, as in Keras 3, until `reset_metrics()`."""
+        found = super().train_on_batch(x, y, sample_weight, class_weight, True, reset_metrics=False)
+        return found if return_dict else self._listed_numbers(found)
+
+    def test_on_batch(  # type: ignore[override]
+        self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False
+    ) -> Any:
+        """The loss and metrics on one batch. Metrics count on from earlier batches until `reset_metrics()`."""
+        found = super().test_on_batch(x, y, sample_weight, True, reset_metrics=False)
+        return found if return_dict else self._listed_numbers(found)
+
+    def _listed_numbers(self, found: Mapping[str, Any]) -> Any:
+        """Reported numbers as a list: the losses, then metrics, which several outputs have in the order of names."""
+        if len(self.outputs or ()) < 2:
+            return unpacked(list(found.values()))
+        losses = ["loss", *(f"{name}_loss" for name in self.output_names)]
+        names = [*(name for name in losses if name in found), *sorted(found.keys() - losses)]
+        return [found[name] for name in names]
+
+
+class Sequential(Model, models.Sequential, abstract=True):
+    """Layers one after another: `Sequential([Input((4,)), Dense(8), Dense(1)])`.
+
+    Options:
+        layers (list of layers or None, default None): the layers; `add` adds more.
+        trainable (bool, default True): whether training changes the weights.
+        name (text or None, default None): the name of the model.
+
+    Errors:
+        TypeError: something else than a layer is added.
+        ValueError: a layer does not fit its input.
+
+    Example:
+        >>> model = Sequential([Input((4,)), Dense(8, activation="relu"), Dense(1)])
+        >>> model.output_shape
+        (None, 1)
+
+    Source: https://keras.io/api/models/sequential/
+    """
+
+    def __init__(self, layers: Any = None, trainable: bool = True, name: str | None = None) -> None:
+        models.Sequential.__init__(self, layers, name=name)
+        if not trainable:
+            self.trainable = False
+
+
+def _each(read: Callable[[Any], Any], value: Any) -> Any:
+    """Losses or metrics in a list or a dict, each read; a config is one, though it is a dict."""
+    if isinstance(value, (list, tuple)):
+        return [_each(read, each) for each in value]
+    if isinstance(value, Mapping) and "class_name" not in value:
+        return {key: _each(read, each) for key, each in value.items()}
+    return None if value is None else read(value)
+
+
+def _metric(value: Any) -> Any:
+    """A metric as an object, but for names that mean the same numbers in both dialects."""
+    return value if isinstance(value, str) and value in PLAIN else metrics.as_metric(value)
+
+
+def clone_model(
+    model: Any,
+    input_tensors: Any = None,
+    clone_function: Callable[[Any], Any] | None = None,
+    call_function: Callable[..., Any] | None = None,
+    recursive: bool = False,
+    **options: Any,
+) -> Any:
+    """The same architecture with new layers and fresh weights; the arguments are those of `models.clone_model`."""
+    with dialect.known():
+        return models.clone_model(model, input_tensors, clone_function, call_function, recursive, **options)
+
+
+dialect.CLASSES.update({models.Model: Model, models.Sequential: Sequential})

@@ -1,0 +1,125 @@
+"""What a layer says of itself for files, and takes from them: how it was built, and the values of its weights."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, MutableMapping
+from typing import Any
+
+import torch
+
+from torchkeras.engine.facts import is_own
+from torchkeras.engine.layer.layer import Layer as BaseLayer
+from torchkeras.engine.weights.weight import own_variables
+from torchkeras.engine.weights.weight_lists import sublayers
+
+SHAPE, SHAPES = "input_shape", "shapes_dict"
+# What a class of one's own may replace in Keras 3, and files here do not ask.
+UNASKED = ("save_own_variables", "load_own_variables", "save_assets", "load_assets")
+
+
+class Stored(BaseLayer, abstract=True):
+    """The part of Keras 3's `Layer` that files ask."""
+
+    _shapes_built_for: Any = None
+
+    @classmethod
+    def _keeps_config(cls, config: Any) -> bool:
+        """Whether `from_config` gets a config just as a file has it: in a class of the user's."""
+        return isinstance(config, Mapping) and not is_own(cls)
+
+    def _build(self, input_shapes: list[Any], *further: Any) -> None:
+        before = self.built
+        super()._build(input_shapes, *further)
+        if not before:
+            self.__dict__["_shapes_built_for"] = input_shapes, further
+
+    def get_build_config(self) -> dict[str, Any] | None:
+        """The shapes with which the layer was built: `{"input_shape": ...}`, or by the arguments of `build`.
+
+        A class of your own that is built of something else overrides this and `build_from_config`. None before the
+        layer is built, and for a layer of Keras with several inputs, which its first call builds.
+        """
+        if self._shapes_built_for is None:
+            return None if self._built_for is None else {SHAPE: self._built_for}
+        first, further = self._shapes_built_for
+        if further:
+            names = list(inspect.signature(self.build).parameters)
+            return None if is_own(type(self)) else {SHAPES: dict(zip(names, [first[0], *further], strict=False))}
+        if len(first) > 1 and is_own(type(self)):
+            return None
+        return {SHAPE: first[0] if len(first) == 1 else list(first)}
+
+    def build_from_config(self, config: Mapping[str, Any]) -> None:
+        """Build the layer with what `get_build_config` returned.
+
+        Arguments:
+            config (dict): "input_shape", or "shapes_dict" with the shape for each argument of `build`.
+        """
+        if not config:
+            return
+        if config.get(SHAPE) is not None:
+            shape = as_shape(config[SHAPE])
+            self._build(shape if isinstance(shape, list) else [shape])
+        elif SHAPES in config:
+            first, *further = map(as_shape, config[SHAPES].values())
+            self._build([first], *further)
+
+    def save_own_variables(self, store: MutableMapping[str, Any]) -> None:
+        """Put the values of the layer's own weights into a dict, as arrays by "0", "1", ...: those to train first.
+
+        Arguments:
+            store (dict): where they go.
+        """
+        for number, variable in enumerate(_in_order(self)):
+            store[str(number)] = variable.numpy()
+
+    def load_own_variables(self, store: Mapping[str, Any]) -> None:
+        """Set the weights to the values that `save_own_variables` put into a dict.
+
+        Arguments:
+            store (dict): the values.
+
+        Errors:
+            ValueError: their number or a shape is not that of the weights.
+        """
+        variables = _in_order(self)
+        if len(store) != len(variables):
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r} has {len(variables)} weights of its own; found {len(store)} "
+                "values."
+            )
+        for number, variable in enumerate(variables):
+            variable.assign(torch.as_tensor(store[str(number)]))
+
+
+def _in_order(layer: BaseLayer) -> list[Any]:
+    return sorted(own_variables(layer), key=lambda variable: not variable.trainable)
+
+
+def as_shape(value: Any) -> Any:
+    """A shape of JSON as a tuple; a list of shapes stays one."""
+    if isinstance(value, Mapping):
+        return {name: as_shape(each) for name, each in value.items()}
+    if any(isinstance(each, (list, tuple, Mapping)) for each in value):
+        return [as_shape(each) for each in value]
+    return tuple(value)
+
+
+def check_asked(model: BaseLayer, what: str) -> None:
+    """Raise ValueError for a layer of the user's that stores its values in a way of its own.
+
+    Files here have the weights of each layer under their numbers, so that another way would be lost.
+    """
+    for layer in (model, *_within(model)):
+        for name in UNASKED:
+            owner = next((kind for kind in type(layer).__mro__ if name in vars(kind)), None)
+            if owner is not None and not is_own(owner):
+                raise ValueError(
+                    f"{what}: {type(layer).__name__} {layer.name!r} has a {name} of its own, which files do not ask: "
+                    "keep what it stores as weights of add_weight, or save it to a file of your own."
+                )
+
+
+def _within(layer: BaseLayer) -> list[BaseLayer]:
+    return [inside for each in sublayers(layer) for inside in (each, *_within(each))]

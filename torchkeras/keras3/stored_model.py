@@ -1,0 +1,139 @@
+"""What a model of Keras 3 writes to files and takes from them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from torchkeras import models
+from torchkeras.engine.fit.training import training_of
+from torchkeras.engine.graph.trace import has_own_code
+from torchkeras.keras3.serialization import deserialize_keras_object
+from torchkeras.keras3.stored import SHAPE, Stored, as_shape, check_asked
+from torchkeras.saving.write.keras3_writing import keras3_form
+
+
+class StoredModel(Stored, models.Model, abstract=True):
+    """The part of Keras 3's `Model` that files ask."""
+
+    @classmethod
+    def _keeps_config(cls, config: Any) -> bool:
+        has_graph = "input_layers" in config or (issubclass(cls, models.Sequential) and "layers" in config)
+        return super()._keeps_config(config) and not has_graph
+
+    @classmethod
+    def from_config(cls, config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+        """A new model with the options of a config; that of a graph has its layers and their calls."""
+        if cls._has_own_code and cls._keeps_config(config):
+            return cls(**config)
+        return super().from_config(config, custom_objects)
+
+    def save(  # type: ignore[override]
+        self,
+        filepath: str | os.PathLike[str],
+        overwrite: bool = True,
+        zipped: bool | None = None,
+        include_optimizer: bool = True,
+    ) -> None:
+        """Write the whole model: architecture, weights and, when it is compiled, optimizer, losses and metrics.
+
+        Arguments:
+            filepath (path): the file. Its suffix says how it is written: `.keras` as Keras 3 does, `.safetensors` and
+                `.pt` for torch, `.h5` and other names as Keras 2.2.4 does.
+            overwrite (bool, default True): whether a file that is there is replaced.
+            zipped (True or None, default None): a `.keras` file is an archive; False, a folder, is refused.
+            include_optimizer (bool, default True): whether optimizer, losses and metrics are written.
+
+        Errors:
+            FileExistsError: the file is there, and `overwrite` is False.
+            ValueError: the format has no form for the model, or for `zipped`.
+        """
+        if zipped is False:
+            raise ValueError("save: zipped must be True or None: a model is one file, not a folder of files.")
+        check_asked(self, str(filepath))
+        super().save(filepath, overwrite, include_optimizer)
+
+    def save_weights(  # type: ignore[override]
+        self, filepath: str | os.PathLike[str], overwrite: bool = True, max_shard_size: float | None = None
+    ) -> None:
+        """Write the weights to a file; its suffix says how.
+
+        Arguments:
+            filepath (path): the file: `.weights.h5` is written as Keras 3 does.
+            overwrite (bool, default True): whether a file that is there is replaced.
+            max_shard_size (None, default None): all weights are in one file.
+
+        Errors:
+            FileExistsError: the file is there, and `overwrite` is False.
+            ValueError: `max_shard_size` is given.
+        """
+        if max_shard_size is not None:
+            raise ValueError(
+                f"save_weights: max_shard_size must be None: all weights are in one file; found {max_shard_size!r}."
+            )
+        check_asked(self, str(filepath))
+        super().save_weights(filepath, overwrite)
+
+    def load_weights(  # type: ignore[override]
+        self, filepath: str | os.PathLike[str], skip_mismatch: bool = False, by_name: bool = False, **further: Any
+    ) -> Any:
+        """Set the weights from a file of weights, or of a whole model. After an error the weights are as before.
+
+        Arguments:
+            filepath (path): the file, written by any Keras or by torchkeras.
+            skip_mismatch (bool, default False): whether layers whose weights have other shapes, or are not in the
+                file, are left alone, with a warning for each.
+            by_name (bool, default False): whether layers are paired by their names.
+            further (any): further options of `torchkeras.Model.load_weights`.
+
+        Errors:
+            ModelFileError: the file cannot be read, or its weights are not those of the model.
+            TypeError: an option is unknown, such as `objects_to_skip`: pair the layers by name instead.
+        """
+        check_asked(self, str(filepath))
+        return super().load_weights(filepath, by_name, skip_mismatch, **further)
+
+    def to_json(self, **options: Any) -> str:
+        """The architecture, and how the model is compiled, as JSON in Keras 3's form.
+
+        Arguments:
+            options (any): further options for `json.dumps`, such as `indent=2`.
+
+        Returns:
+            The text; `model_from_json` reads it.
+        """
+        return json.dumps(keras3_form(self)[0], **options)
+
+    def get_build_config(self) -> dict[str, Any] | None:
+        """The shape of the input of a model with a `call` of its own, once it is built; None for others."""
+        if not has_own_code(self) or not self.built:
+            return None
+        shape = getattr(self, "input_shape", None)
+        return None if shape is None else {SHAPE: shape}
+
+    def build_from_config(self, config: Mapping[str, Any]) -> None:
+        """Build a model with a `call` of its own with what `get_build_config` returned."""
+        if has_own_code(self) and config.get(SHAPE) is not None:
+            self.build(as_shape(config[SHAPE]))
+
+    @property
+    def compiled(self) -> bool:
+        """Whether `compile` was called."""
+        return training_of(self).is_compiled
+
+    def get_compile_config(self) -> dict[str, Any] | None:
+        """How the model is compiled, as plain data; None if it is not."""
+        return keras3_form(self)[0]["compile_config"] or None
+
+    def compile_from_config(self, config: Mapping[str, Any]) -> None:
+        """Compile the model as `get_compile_config` returned.
+
+        Arguments:
+            config (dict): how it was compiled.
+
+        Errors:
+            TypeError: a loss, metric or optimizer is unknown.
+        """
+        self.compile(**deserialize_keras_object(config))
