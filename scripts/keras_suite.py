@@ -2,25 +2,31 @@
 
     scripts/keras_suite                     # Keras 2.2.4's tests: counts, and each test that passes there and not here
     scripts/keras_suite --version 1.2.2
+    scripts/keras_suite --version 3.15      # Keras 3.15's, with torchkeras.keras3 as `keras`
     scripts/keras_suite -- -k batch_dot     # options for pytest after --
 
 The sources are fetched by pip into `.keras-suite/`, checked by their SHA-256, and never copied into the project. What
 passes under the genuine version, on TensorFlow, is recorded in `scripts/keras_suite_<version>.txt`; `--genuine PYTHON`
 runs the suite under that Python's own Keras and writes the record again. `scripts/keras_suite_reasons.txt` has what is
-different here, and why: see `Record`. The run fails on any result that these two files do not say.
+different here, and why: see `Record`. The run fails on any result that these two files do not say. Those of Keras 3 are
+`keras_suite_<version>.txt.gz`, under Keras on torch, and `keras_suite_reasons_<version>.txt`.
 """
 
 from __future__ import annotations
 
 import argparse
+import fnmatch
+import gzip
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 import xml.etree.ElementTree as ElementTree
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +37,7 @@ WORK = ROOT / ".keras-suite"
 SHA256 = {
     "2.2.4": "90b610a3dbbf6d257b20a079eba3fdf2eed2158f64066a7c6f7227023fd60bc9",
     "1.2.2": "d2b18c4336eb9c4f0d03469870257efa7980a9b036c9d46dcf4d49e7f4487e2d",
+    "3.15": "836460e480930acbd19bb7a17e62f9ecad40e8a9af9a651fc8d0586a96d27e20",
 }
 TESTS = {
     "2.2.4": (
@@ -44,7 +51,24 @@ TESTS = {
         "tests/test_model_saving.py",
         "tests/test_dynamic_trainability.py",
     ),
+    "3.15": tuple(
+        f"keras/src/{folder}"
+        for folder in (
+            *("activations", "callbacks", "constraints", "initializers", "layers", "losses", "metrics", "models"),
+            *("ops", "optimizers", "random", "regularizers", "saving", "trainers", "tree"),
+        )
+    ),
 }
+KERAS3 = {"3.15": "3.15.1"}  # the release whose wheel has the tests
+# What they compare types with: JAX, which is fetched into .keras-suite/ and never used to compute.
+PACKAGES = ("jax==0.7.2", "jaxlib==0.7.2", "ml_dtypes==0.6.0", "opt_einsum==3.4.0")
+# Of other frameworks, and of parts that this package leaves to torch's own tools.
+LEFT_OUT = re.compile(r"quantiz|gptq|awq|int4|float8|distribut|jax|flax|nnx|tensorflow|tf_data|tfrecord", re.IGNORECASE)
+FRAMEWORKS = re.compile(
+    r"^(?:import (tensorflow|grain)[\w.]*(?: as (\w+))?"
+    r"|from (tensorflow|grain)[\w.]* import (\w+)(?: as (\w+))?)$",
+    re.MULTILINE,
+)
 REPOSITORY = "https://github.com/keras-team/keras"  # for versions whose source distribution has no tests
 TREES = {"1.2.2": "7e5b45f5aa321f3c52cbaa3f619ac33df8d6be62"}  # what git calls their contents
 # In place of the suite's own conftest: the answer to `import keras`, a process that forgets after each test, and what
@@ -102,6 +126,59 @@ def alone():
     K.clear_session()  # the learning phase, and the numbers in names
 '''
 
+CONFTEST_3 = """
+import random
+import signal
+from pathlib import Path
+
+import keras_suite_src
+import ml_dtypes  # noqa: F401  (with which NumPy knows bfloat16)
+import numpy as np
+import pytest
+import torch
+import torchkeras
+from torchkeras import config
+from torchkeras.registry import get_custom_objects
+
+keras_suite_src.install(Path({sources!r}), Path({tests!r}))
+
+
+def too_long(*_):
+    raise TimeoutError("the test takes more than a minute")
+
+
+@pytest.fixture(autouse=True)
+def alone():
+    for seed in (random.seed, np.random.seed, torch.manual_seed):
+        seed(1337)
+    objects = dict(get_custom_objects())
+    signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    config.set_floatx("float32")
+    config.set_epsilon(1e-7)
+    config.set_image_data_format("channels_last")
+    config.set_dtype_policy(None)
+    get_custom_objects().clear()
+    get_custom_objects().update(objects)
+    torchkeras.clear_session()
+"""
+SKIP_IF = """
+
+def skip_if_backend(given, reason):
+    return pytest.mark.skipif(given == "torch", reason=reason)
+"""
+# In place of a framework that a test module imports: its tests that use it fail, the others run.
+ABSENT = """
+class Absent:
+    def __init__(self, name):
+        self.name = name
+
+    def __getattr__(self, name):
+        raise ModuleNotFoundError(f"No module named {self.name!r}: the suite runs without it.")
+"""
+
 
 def main() -> int:
     """Run the suite; the exit code is 0 when every result is as recorded."""
@@ -112,12 +189,20 @@ def main() -> int:
     given = parser.parse_args()
     source = fetched(given.version)
     record = ROOT / "scripts" / f"keras_suite_{given.version}.txt"
+    if given.genuine and given.version in KERAS3:
+        record = record.with_suffix(".txt.gz")
+        found = "".join(f"{name}\n" for name in sorted(genuine_3(source, given.version, given.genuine)))
+        record.write_bytes(gzip.compress(found.encode(), mtime=0))
+        print(f"{record.name}: what passes under the genuine version, on torch")
+        return 0
     if given.genuine:
         record.write_text("".join(f"{name}\n" for name in sorted(genuine(source, given.version, given.genuine))))
         print(f"{record.name}: what passes under the genuine version")
         return 0
-    results = alias(source, given.version, given.pytest)
+    results = (alias_3 if given.version in KERAS3 else alias)(source, given.version, given.pytest)
     print(f"Keras {given.version}:")
+    if given.version in KERAS3:
+        show_folders(results, given.version)
     return Record.of("keras_suite", given.version).compare(results, partly=bool(given.pytest))
 
 
@@ -125,8 +210,10 @@ def main() -> int:
 class Record:
     """What passes under a genuine version, and what is different here.
 
-    `<what>_reasons.txt` has a line for each difference, "VERSION MARK NAME: REASON". The mark is "-" for what passes
-    under the genuine version and not here, "+" for the opposite, "?" for what machine or chance decides.
+    `<what>_reasons.txt`, or a version's own `<what>_reasons_<version>.txt`, has a line for each difference, "VERSION
+    MARK NAME: REASON". The mark is "-" for what passes under the genuine version and not here, "+" for the opposite,
+    "?" for what machine or chance decides. A name with `*` is a pattern for names of what passes under the genuine
+    version; the first line that fits counts.
     """
 
     genuine: frozenset[str]
@@ -137,14 +224,20 @@ class Record:
     def of(cls, what: str, version: str) -> Record:
         """The record in files: of "keras_suite" or "keras_examples"."""
         folder, marks, reasons = ROOT / "scripts", {}, {}
-        for line in (folder / f"{what}_reasons.txt").read_text().splitlines():
+        own = folder / f"{what}_reasons_{version}.txt"
+        file = own if own.is_file() else folder / f"{what}_reasons.txt"
+        names = frozenset(_lines(folder / f"{what}_{version}.txt")) - {""}
+        for line in file.read_text().splitlines():
             of_version, mark, text = line.split(" ", 2)
             name, _, reason = text.partition(": ")
             if mark not in "-+?" or not reason:
-                raise SystemExit(f"{what}_reasons.txt: not a line VERSION MARK NAME: REASON: {line!r}")
-            if of_version == version:
-                marks[name], reasons[name] = mark, reason
-        return cls(frozenset((folder / f"{what}_{version}.txt").read_text().split("\n")) - {""}, marks, reasons)
+                raise SystemExit(f"{file.name}: not a line VERSION MARK NAME: REASON: {line!r}")
+            if of_version != version:
+                continue
+            for each in fnmatch.filter(names, name) if "*" in name else (name,):
+                marks.setdefault(each, mark)  # of the first line that fits
+                reasons.setdefault(each, reason)
+        return cls(names, marks, reasons)
 
     def compare(self, results: Mapping[str, str], partly: bool = False) -> int:
         """Say where results are not as recorded; 0 where all are. `partly`: what was not run is no difference."""
@@ -167,18 +260,30 @@ class Record:
         return 1 if others else 0
 
 
+def _lines(path: Path) -> list[str]:
+    """The lines of a text file, or of the compressed one beside it."""
+    text = path.read_bytes() if path.is_file() else gzip.decompress(path.with_suffix(".txt.gz").read_bytes())
+    return text.decode().split("\n")
+
+
 def fetched(version: str) -> Path:
     """The folder of the sources, fetched and checked at the first time."""
     folder = WORK / f"Keras-{version}"
     if folder.is_dir():
         return folder
-    archive = WORK / f"Keras-{version}.tar.gz"
+    release = KERAS3.get(version, version)
+    archive = WORK / (f"keras-{release}-py3-none-any.whl" if version in KERAS3 else f"Keras-{version}.tar.gz")
     if not archive.is_file():
-        options = ("--quiet", "--no-deps", "--no-binary", ":all:", "--dest", str(WORK))
-        subprocess.run([sys.executable, "-m", "pip", "download", *options, f"keras=={version}"], check=True)
+        form = "--only-binary" if version in KERAS3 else "--no-binary"
+        options = ("--quiet", "--no-deps", form, ":all:", "--dest", str(WORK))
+        subprocess.run([sys.executable, "-m", "pip", "download", *options, f"keras=={release}"], check=True)
     found = hashlib.sha256(archive.read_bytes()).hexdigest()
     if found != SHA256[version]:
         raise SystemExit(f"{archive}: not the file that was recorded: its SHA-256 is {found}.")
+    if version in KERAS3:
+        with zipfile.ZipFile(archive) as files:
+            files.extractall(folder)
+        return folder
     with tarfile.open(archive) as members:
         members.extractall(WORK, filter="data")
     if not (folder / "tests").is_dir():
@@ -222,6 +327,66 @@ def genuine(source: Path, version: str, python: str) -> set[str]:
     environment = {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
     found = results(folder, [python, "-m", "pytest", "-q", *TESTS[version]], environment)
     return {name for name, result in found.items() if result == "passed"}
+
+
+def tests_of(source: Path, folder: Path, names: str) -> None:
+    """Copy files of Keras 3 by a pattern of their names; the tests ask for no other framework as they are imported."""
+
+    def absent(found: re.Match[str]) -> str:
+        known, name, other, part, as_name = found.groups()
+        return f"{as_name or part or name or known} = __import__('absent').Absent({known or other!r})"
+
+    for path in (source / "keras").rglob(names):
+        copy = folder / path.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        if path.name.endswith("_test.py"):
+            copy.write_text(FRAMEWORKS.sub(absent, path.read_text()))
+        elif path.is_file():
+            shutil.copyfile(path, copy)
+    (folder / "absent.py").write_text(ABSENT)
+
+
+def packages() -> str:
+    """The folder of the packages that tests of Keras 3 import, fetched at the first time."""
+    folder = WORK / "packages"
+    if not folder.is_dir():
+        options = ("--quiet", "--no-deps", "--target", str(folder))
+        subprocess.run([sys.executable, "-m", "pip", "install", *options, *PACKAGES], check=True)
+    return str(folder)
+
+
+def alias_3(source: Path, version: str, options: list[str]) -> dict[str, str]:
+    """The result of each test of Keras 3 with `torchkeras.keras3` as Keras."""
+    folder = WORK / f"alias-{version}"
+    tests_of(source, folder, "*_test.py")
+    (folder / "conftest.py").write_text(CONFTEST_3.format(sources=str(source), tests=str(folder)) + SKIP_IF)
+    paths = (str(folder), str(ROOT), str(ROOT / "scripts"), os.environ.get("PYTHONPATH", ""), packages())
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-n", "2", "--import-mode=importlib"]
+    command += ["-c", os.devnull, "-p", "no:randomly", *options, *TESTS[version]]
+    found = results(folder, command, {"PYTHONPATH": os.pathsep.join(paths), "CUDA_VISIBLE_DEVICES": ""})
+    return {name: result for name, result in found.items() if not LEFT_OUT.search(name)}
+
+
+def genuine_3(source: Path, version: str, python: str) -> set[str]:
+    """The tests of Keras 3 that pass under the Keras of another Python, on torch."""
+    folder = WORK / f"genuine-{version}"
+    tests_of(source, folder, "*")
+    (folder / "conftest.py").write_text("import pytest\n" + SKIP_IF)
+    paths = (str(folder), os.environ.get("PYTHONPATH", ""), packages())
+    environment = {"KERAS_BACKEND": "torch", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": os.pathsep.join(paths)}
+    command = [python, "-m", "pytest", "-q", "--tb=line", "-n", "2", "-c", os.devnull, *TESTS[version]]
+    found = results(folder, command, environment)
+    return {name for name, result in found.items() if result == "passed" and not LEFT_OUT.search(name)}
+
+
+def show_folders(results: Mapping[str, str], version: str) -> None:
+    """Print how many tests pass in each folder, under the genuine version and of these here."""
+    genuine = Record.of("keras_suite", version).genuine
+    for folder in TESTS[version]:
+        prefix = folder.replace("/", ".") + "."
+        names = [name for name in genuine if name.startswith(prefix)]
+        passed = sum(results.get(name) == "passed" for name in names)
+        print(f"{folder.rpartition('/')[2]:14} {len(names):5} {passed:5}")
 
 
 def results(folder: Path, command: list[str], environment: dict[str, str]) -> dict[str, str]:

@@ -28,8 +28,8 @@ ROOT = Path(__file__).parents[1]
 BLOCKS = runpy.run_path(str(ROOT / "scripts" / "site" / "blocks.py"))
 
 
-@pytest.mark.parametrize("script", ["document_layers.py", "document_callbacks.py"])
-def test_a_page_is_made_of_the_docstrings(script: str):
+@pytest.mark.parametrize("script", ["document_layers.py", "document_callbacks.py", "keras3_names.py"])
+def test_a_page_is_what_the_source_makes(script: str):
     command = [sys.executable, str(ROOT / "scripts" / script), "--check"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr

@@ -52,12 +52,21 @@ ISLAND = {"compiles": "torch's own recurrent kernel is no code for torch.compile
 STRINGS: dict[str, str] = dict.fromkeys(
     ("shapes", "config", "gradients", "half", "masks", "copies", "compiles"), "it stands before a model: strings go in"
 ) | {"ejects": "torch has no tensors of strings"}
+HASHED = {
+    **INTEGERS,
+    "compiles": "the hash of an integer is that of its digits, which torch cannot make",
+    "ejects": "torch has no hashes of integers",
+}
+SPECTRA = {"ejects": "torch has no layers for spectrograms"}
+TWO_WAYS = {"ejects": "one weight is used in two ways"}
+AS_ONE = {"ejects": "a Sequential of the same layers is written"}
 A_CELL: dict[str, str] = dict.fromkeys(
     ("shapes", "config", "gradients", "half", "masks", "copies", "compiles", "channels"), "a cell is called by RNN"
 ) | {"ejects": "the rule of RNN writes its cells"}
 UNSHARED = {"channels": "the kernel is in the order of the data_format, as in Keras"}
 GIVEN = {"config": "its module is given by the user", "channels": "its module is in the order that it was made in"}
 PIECEWISE = {"gradients": "it has none, or jumps"}
+IMAGES = {"ejects": "torch has no such function: torchvision.transforms.v2 changes images before a model"}
 
 ROWS = [
     # core
@@ -75,6 +84,8 @@ ROWS = [
     Row("RepeatVector(3)", "2x4", (1,)),
     Row("Masking()", "2x5x4", (1, 2), "pass"),
     Row("Embedding(9, 3)", "2x5<9", (1,), "end", INTEGERS),
+    Row("ReversibleEmbedding(9, 3)", "2x5<9", (1,), "end", INTEGERS | TWO_WAYS),
+    Row("ReversibleEmbedding(9, 3, tie_weights=False)", "2x5<9", (1,), "end", INTEGERS | TWO_WAYS),
     Row("Lambda(torch.tanh)", "2x5x4", (1, 2), "end", {"config": "a function is found by its name alone"}),
     Row("Operation('neg', [{'input': 0}])", "2x5x4", (1, 2), "pass"),
     Row("Operation('torch.nn.functional.softmax', [{'input': 0}], {'dim': 1})", "2x5x4", (1, 2), "end"),
@@ -230,10 +241,51 @@ ROWS = [
     Row("CategoryEncoding(9)", "2x5<9", (1,), differs=INTEGERS),
     Row("IntegerLookup(vocabulary=[3, 5, 7])", "2x5<9", (1,), differs=INTEGERS),
     Row("StringLookup(vocabulary=['a', 'b'])", "2x5", differs=STRINGS),
+    Row("TextVectorization(vocabulary=['a', 'b'])", "2x5", differs=STRINGS),
+    Row("Hashing(5)", "2x5<9", (1,), differs=HASHED),
+    Row("Hashing(5, mask_value=0, output_mode='count')", "2x5<9", (1,), differs=HASHED),
+    Row("HashedCrossing(5, output_mode='one_hot')", "4x1<9 4x1<9", differs=HASHED),
+    Row("MelSpectrogram(64, 16, num_mel_bins=8)", "2x100", (1,), differs=SPECTRA),
+    Row("STFTSpectrogram(frame_length=16)", "2x40x3", (1,), differs=SPECTRA),
+    Row(
+        "STFTSpectrogram('psd', frame_length=16, padding='same', expand_dims=True)",
+        "2x40x3",
+        (1,),
+        differs=SPECTRA | {"channels": "the output has an axis more than the input"},
+    ),
+    Row("STFTSpectrogram('imag', frame_length=16, frame_step=5)", "2x40x3", (1,), differs=SPECTRA),
+    Row("Pipeline([Rescaling(0.5), Dense(3)])", "2x5x4", (1,), differs=AS_ONE),
     Row("RandomFlip()", "2x5x6x3", (1, 2)),
     Row("RandomRotation(0.2)", "2x5x6x3", (1, 2)),
     Row("RandomTranslation(0.2, 0.2)", "2x5x6x3", (1, 2)),
     Row("RandomZoom(0.2)", "2x5x6x3", (1, 2)),
     Row("RandomContrast(0.2)", "2x5x6x3", (1, 2)),
     Row("RandomCrop(3, 4)", "2x5x6x3", (1, 2)),
+    Row("RandomBrightness(0.2)", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("RandomColorDegeneration(0.2)", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("RandomColorJitter(brightness_factor=0.2, hue_factor=0.2)", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("RandomElasticTransform(scale=0.5)", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("RandomErasing(0.5)", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("RandomGaussianBlur(0.5, (3, 5))", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("RandomGrayscale()", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("RandomHue(0.2)", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("RandomInvert()", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("RandomPerspective(scale=0.5)", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("RandomPosterization(3)", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("RandomSaturation(0.2)", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("RandomSharpness(0.2)", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("RandomShear(0.2, 0.1)", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("Solarization(0.1, 0.2)", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("CutMix()", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("MixUp()", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("RandAugment()", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("AugMix()", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("AutoContrast((-3, 3))", "2x5x6x3", (1, 2), differs=IMAGES),
+    Row("Equalization((-3, 3), 9)", "2x5x6x3", (1, 2), differs=IMAGES | PIECEWISE),
+    Row(
+        "ContrastLimitedAdaptiveHistogramEqualization((-3, 3), tile_grid_size=2)",
+        "2x5x6x3",
+        (1, 2),
+        differs=IMAGES | PIECEWISE | {"half": "a value at the border of a bin falls into the next"},
+    ),
 ]

@@ -166,9 +166,9 @@ def test_a_model_learns_with_it():
         (lambda: RandomCrop(0, 1), "RandomCrop: height must be an integer of at least 1; found 0."),
         (lambda: RandomCrop(1, 1, 0.5), "RandomCrop: seed must be an integer, or None; found 0.5."),
         (
-            lambda: RandomFlip(name="f")(torch.zeros(3, 4, 5)),
+            lambda: RandomFlip(name="f")(torch.zeros(4, 5)),
             (
-                "Input 0 is incompatible with layer f: expected ndim=4, found ndim=3 (input shape (3, 4, 5)). "
+                "Input 0 is incompatible with layer f: expected ndim=4, found ndim=2 (input shape (4, 5)). "
                 "Give it an input of 4 axes: samples, rows, columns and channels."
             ),
         ),

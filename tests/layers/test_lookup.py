@@ -144,16 +144,16 @@ V = [5, 6]
             "IntegerLookup: num_oov_indices must be an integer from 0 to 1000000; found -1.",
         ),
         (
-            lambda: StringLookup(num_oov_indices=2),
-            "StringLookup: num_oov_indices must be one of 0, 1; found 2.",
+            lambda: StringLookup(num_oov_indices=-2),
+            "StringLookup: num_oov_indices must be an integer from 0 to 1000000; found -2.",
         ),
         (
             lambda: IntegerLookup(vocabulary=[]),
-            "IntegerLookup: vocabulary must be a list of tokens, or None; found [].",
+            "IntegerLookup: vocabulary must be a list of tokens or a file of them; found [].",
         ),
         (
             lambda: StringLookup(vocabulary="words.txt"),
-            "StringLookup: vocabulary must be a list of tokens, or None; found 'words.txt'.",
+            "StringLookup: vocabulary must be a list of tokens or a file of them; there is no file 'words.txt'.",
         ),
         (
             lambda: IntegerLookup(vocabulary=["a"], name="l"),
@@ -165,10 +165,13 @@ V = [5, 6]
             "StringLookup 'l': tokens must be strings; found int64.",
         ),
         (
-            lambda: IntegerLookup(oov_method="farmhash"),
-            "IntegerLookup: oov_method must be 'floormod'; found 'farmhash'.",
+            lambda: IntegerLookup(oov_method="md5"),
+            "IntegerLookup: oov_method must be one of 'floormod', 'farmhash'; found 'md5'.",
         ),
-        (lambda: IntegerLookup(salt=3), "IntegerLookup: salt must be None; found 3."),
+        (
+            lambda: IntegerLookup(salt=3, name="l"),
+            "IntegerLookup 'l': a salt needs oov_method 'farmhash'; found 'floormod'.",
+        ),
         (
             lambda: IntegerLookup(sparse=True),
             "IntegerLookup: sparse must be False, torch computes with dense tensors; found True.",
@@ -182,12 +185,26 @@ V = [5, 6]
             "StringLookup 'l': pad_to_max_tokens needs max_tokens, and invert output_mode 'int'.",
         ),
         (
-            lambda: IntegerLookup(vocabulary=V, output_mode="tf_idf"),
-            "IntegerLookup: output_mode must be one of 'int', 'one_hot', 'multi_hot', 'count'; found 'tf_idf'.",
+            lambda: IntegerLookup(vocabulary=V, output_mode="bool"),
+            "IntegerLookup: output_mode must be one of 'int', 'one_hot', 'multi_hot', 'count', 'tf_idf'; found 'bool'.",
         ),
         (
-            lambda: StringLookup(vocabulary=["a"], idf_weights=[1]),
-            "StringLookup: idf_weights must be None; found [1].",
+            lambda: IntegerLookup(vocabulary=V, output_mode="tf_idf", name="l"),
+            (
+                "IntegerLookup 'l': idf_weights must have a number for each of the 2 tokens with output_mode 'tf_idf', "
+                "and be None with others; found 0 with 'tf_idf'."
+            ),
+        ),
+        (
+            lambda: IntegerLookup(idf_weights=[1.0], output_mode="tf_idf", name="l"),
+            "IntegerLookup 'l': idf_weights need a vocabulary.",
+        ),
+        (
+            lambda: StringLookup(vocabulary=["a"], idf_weights=[1], name="l"),
+            (
+                "StringLookup 'l': idf_weights must have a number for each of the 1 tokens with output_mode 'tf_idf', "
+                "and be None with others; found 1 with 'int'."
+            ),
         ),
         (
             lambda: IntegerLookup(vocabulary=[5, 5], name="l"),

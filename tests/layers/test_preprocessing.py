@@ -8,6 +8,8 @@ import torch
 from golden import compiles, remade, same_in_both_formats
 
 from torchkeras import config
+from torchkeras.export.errors import EjectError
+from torchkeras.export.plain.module_text import write
 from torchkeras.layers import Dense, Input
 from torchkeras.layers.image_preprocessing import CenterCrop, Rescaling, Resizing
 from torchkeras.layers.preprocessing import CategoryEncoding, Discretization, Normalization
@@ -64,6 +66,7 @@ def test_rescaling_makes_floats():
         {"interpolation": "nearest"},
         {"interpolation": "bicubic", "antialias": True},
         {"crop_to_aspect_ratio": True},
+        {"pad_to_aspect_ratio": True, "fill_value": 0.5, "antialias": True},
     ],
 )
 def test_resizing_is_the_same_in_both_formats(options):
@@ -81,6 +84,22 @@ def test_resizing_rounds_integers_and_keeps_their_type():
     assert torch.equal(found.float(), expected)
     assert layer(Input((8, 10, 3), dtype="uint8")).dtype == torch.uint8
     assert Resizing(4, 5)(Input((None, None, 3))).shape == (None, 4, 5, 3)
+
+
+def test_margins_keep_the_aspect_ratio():
+    images = torch.full((2, 4, 8, 1), 7.0)
+    assert torch.equal(Resizing(2, 4, pad_to_aspect_ratio=True)(images), Resizing(2, 4)(images))
+    layer = Resizing(8, 8, "nearest", pad_to_aspect_ratio=True, fill_value=1)
+    assert layer(images)[0, :, 0, 0].tolist() == [1, 1, 7, 7, 7, 7, 1, 1]
+    assert layer(images.to(torch.uint8)).dtype == torch.uint8
+    assert remade(layer).get_config()["fill_value"] == 1
+    with pytest.raises(EjectError, match=r"Resizing .*: eject does not write pad_to_aspect_ratio"):
+        write(Sequential([Input((4, 8, 1)), layer]), "model.pt")
+
+
+def test_a_single_image_may_go_in():
+    for layer in (Resizing(4, 5), CenterCrop(4, 5)):
+        assert torch.equal(layer(PIXELS[0]), layer(PIXELS[:1])[0])
 
 
 def test_normalization_by_what_adapt_finds():
@@ -160,10 +179,10 @@ def test_negative_indices_count_for_nothing():
             "Resizing: interpolation must be one of 'bilinear', 'nearest', 'bicubic'; found 'lanczos3'.",
         ),
         (lambda: Resizing(4, 5, fill_mode="wrap"), "Resizing: fill_mode must be 'constant'; found 'wrap'."),
-        (lambda: Resizing(4, 5, fill_value=1), "Resizing: fill_value must be 0; found 1."),
+        (lambda: Resizing(4, 5, fill_value="1"), "Resizing: fill_value must be a number; found '1'."),
         (
-            lambda: Resizing(4, 5, pad_to_aspect_ratio=True),
-            "Resizing: pad_to_aspect_ratio must be False; found True.",
+            lambda: Resizing(4, 5, "bilinear", True, True, name="r")(torch.zeros(1, 2, 2, 3)),
+            "Resizing 'r': only one of crop_to_aspect_ratio and pad_to_aspect_ratio can be True.",
         ),
         (
             lambda: Normalization(mean="a", variance=1),

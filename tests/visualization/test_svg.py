@@ -155,7 +155,8 @@ def test_kinds_of_layers():
 
 
 OTHER = {
-    *("Identity", "IntegerLookup", "Layer", "Masking", "Recurrent", "StringLookup"),
+    *("HashedCrossing", "Hashing", "Identity", "IntegerLookup", "Layer", "Masking", "MelSpectrogram", "Pipeline"),
+    *("Recurrent", "STFTSpectrogram", "StringLookup", "TextVectorization"),
     *("Bidirectional", "SpectralNormalization", "TimeDistributed", "Wrapper"),  # they have the kind of what they apply
 }
 

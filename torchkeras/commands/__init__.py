@@ -1,4 +1,4 @@
-"""The command `torchkeras`: for model files, for scripts of Keras 1 and 2, and for reports of faults."""
+"""The command `torchkeras`: for model files, for scripts of Keras 1, 2 and 3, and for reports of faults."""
 
 from __future__ import annotations
 
@@ -100,13 +100,14 @@ def _parser() -> argparse.ArgumentParser:
     found.add_argument("--weights", choices=eject.WEIGHTS, default=eject.WEIGHTS[0], help="the format of the weights")
     found.add_argument("--overwrite", action="store_true", help="replace FOLDER if an eject wrote it")
     _add_shared(found)
-    found = command("run", "Run a script of Keras 1 or 2: its `import keras` means torchkeras.")
+    found = command("run", "Run a script of Keras 1, 2 or 3: its `import keras` means torchkeras.")
     found.add_argument(
         "--as",
         dest="answers",
         metavar="NAME",
         action="append",
-        help="what to answer beside keras: tensorflow.keras, tf_keras, tensorflow (where it is not installed)",
+        help="keras3 to answer keras as Keras 3; or what to answer beside it: tensorflow.keras, tf_keras, tensorflow "
+        "(where it is not installed)",
     )
     found.add_argument("script", metavar="SCRIPT")
     found.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER, help="arguments of the script")

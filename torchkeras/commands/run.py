@@ -1,4 +1,4 @@
-"""`torchkeras run SCRIPT`: run a script of Keras 1 or 2, whose `import keras` means this package."""
+"""`torchkeras run SCRIPT`: run a script of Keras 1, 2 or 3, whose `import keras` means this package."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from torchkeras.base.annexes import annex
 from torchkeras.commands.exits import WELL, CommandError
 
+KERAS3 = "keras3"
 FAILED = 1  # as Python itself ends when a script raises
 
 
@@ -23,9 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
     script = Path(arguments.script)
     if not script.is_file():
         raise CommandError(f"{script}: no such file.")
-    alias = annex("import keras")  # the other commands do without
     try:
-        alias.install(["keras", *(arguments.answers or ())])
+        _answer_imports(arguments.answers or [])
     except (ValueError, ImportError) as error:
         raise CommandError(f"--as: {error}") from error
     sys.argv = [os.fspath(script), *arguments.arguments]
@@ -42,6 +42,19 @@ def run(arguments: argparse.Namespace) -> int:
         traceback.print_exception(type(error), error, frames or error.__traceback__)
         return FAILED
     return WELL
+
+
+def _answer_imports(names: list[str]) -> None:
+    """Let `import keras` mean this package: as Keras 2, with what is answered beside it, or as Keras 3."""
+    if KERAS3 not in names:
+        annex("import keras").install(["keras", *names])
+    elif len(names) == 1:
+        annex("import keras 3").install()
+    else:
+        others = ", ".join(repr(name) for name in names if name != KERAS3)
+        raise ValueError(
+            f"{KERAS3!r} answers `import keras` alone, as Keras 3, and goes with no other name; found {others}."
+        )
 
 
 def _code(end: SystemExit) -> int:
