@@ -34,11 +34,30 @@ from torchkeras.layers.augmentation import (
 )
 from torchkeras.layers.bidirectional import Bidirectional
 from torchkeras.layers.cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells
+from torchkeras.layers.colors import (
+    RandomBrightness,
+    RandomColorDegeneration,
+    RandomColorJitter,
+    RandomGrayscale,
+    RandomHue,
+    RandomInvert,
+    RandomPosterization,
+    RandomSaturation,
+    RandomSharpness,
+    Solarization,
+)
 from torchkeras.layers.conv import Conv1D, Conv2D, Conv3D
 from torchkeras.layers.conv_recurrent import ConvLSTM, ConvLSTM1D, ConvLSTM2D, ConvLSTM2DCell, ConvLSTM3D, ConvRNN2D
 from torchkeras.layers.core import Activation, ActivityRegularization, Dense, Identity, Masking
+from torchkeras.layers.distortions import (
+    RandomElasticTransform,
+    RandomErasing,
+    RandomGaussianBlur,
+    RandomPerspective,
+    RandomShear,
+)
 from torchkeras.layers.einsum import EinsumDense
-from torchkeras.layers.embedding import Embedding
+from torchkeras.layers.embedding import Embedding, ReversibleEmbedding
 from torchkeras.layers.functions import Lambda
 from torchkeras.layers.global_pooling import (
     GlobalAveragePooling1D,
@@ -54,6 +73,8 @@ from torchkeras.layers.global_pooling import (
     GlobalMaxPooling2D,
     GlobalMaxPooling3D,
 )
+from torchkeras.layers.hashing import HashedCrossing, Hashing
+from torchkeras.layers.histograms import AutoContrast, ContrastLimitedAdaptiveHistogramEqualization, Equalization
 from torchkeras.layers.image_preprocessing import CenterCrop, Rescaling, Resizing
 from torchkeras.layers.keras1 import Cosine, Highway, MaxoutDense, Merge, TimeDistributedDense, merge
 from torchkeras.layers.layer_normalization import LayerNormalization, RMSNormalization, UnitNormalization
@@ -77,6 +98,7 @@ from torchkeras.layers.merging import (
     multiply,
     subtract,
 )
+from torchkeras.layers.mixing import AugMix, CutMix, MixUp, RandAugment
 from torchkeras.layers.multi_head_attention import GroupQueryAttention, MultiHeadAttention
 from torchkeras.layers.noise import (
     AlphaDropout,
@@ -88,6 +110,7 @@ from torchkeras.layers.noise import (
     SpatialDropout3D,
 )
 from torchkeras.layers.normalization import BatchNormalization, GroupNormalization
+from torchkeras.layers.pipeline import Pipeline
 from torchkeras.layers.pooling import (
     AveragePooling1D,
     AveragePooling2D,
@@ -118,6 +141,8 @@ from torchkeras.layers.resize import (
 )
 from torchkeras.layers.separable import DepthwiseConv1D, DepthwiseConv2D, SeparableConv1D, SeparableConv2D
 from torchkeras.layers.shaping import Flatten, Permute, RepeatVector, Reshape
+from torchkeras.layers.spectrograms import MelSpectrogram, STFTSpectrogram
+from torchkeras.layers.text import TextVectorization
 from torchkeras.layers.torch_module import TorchModule
 from torchkeras.layers.transposed import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
 from torchkeras.layers.wrappers import SpectralNormalization, TimeDistributed, Wrapper
@@ -143,6 +168,8 @@ __all__ = [
     "AtrousConvolution1D",
     "AtrousConvolution2D",
     "Attention",
+    "AugMix",
+    "AutoContrast",
     "Average",
     "AveragePooling1D",
     "AveragePooling2D",
@@ -155,6 +182,7 @@ __all__ = [
     "CategoryEncoding",
     "CenterCrop",
     "Concatenate",
+    "ContrastLimitedAdaptiveHistogramEqualization",
     "Conv1D",
     "Conv1DTranspose",
     "Conv2D",
@@ -169,15 +197,18 @@ __all__ = [
     "ConvRNN2D",
     "ConvRecurrent2D",
     "Convolution1D",
+    "Convolution1DTranspose",
     "Convolution2D",
     "Convolution2DTranspose",
     "Convolution3D",
+    "Convolution3DTranspose",
     "Cosine",
     "Cropping1D",
     "Cropping2D",
     "Cropping3D",
     "CuDNNGRU",
     "CuDNNLSTM",
+    "CutMix",
     "Deconv2D",
     "Deconv3D",
     "Deconvolution2D",
@@ -190,6 +221,7 @@ __all__ = [
     "Dropout",
     "EinsumDense",
     "Embedding",
+    "Equalization",
     "Flatten",
     "GRUCell",
     "GaussianDropout",
@@ -208,6 +240,8 @@ __all__ = [
     "GlobalMaxPooling3D",
     "GroupNormalization",
     "GroupQueryAttention",
+    "HashedCrossing",
+    "Hashing",
     "Highway",
     "Identity",
     "Input",
@@ -230,8 +264,10 @@ __all__ = [
     "MaxPooling3D",
     "Maximum",
     "MaxoutDense",
+    "MelSpectrogram",
     "Merge",
     "Minimum",
+    "MixUp",
     "MultiHeadAttention",
     "Multiply",
     "Normalization",
@@ -239,11 +275,27 @@ __all__ = [
     "PReLU",
     "ParametricSoftplus",
     "Permute",
+    "Pipeline",
     "RMSNormalization",
+    "RandAugment",
+    "RandomBrightness",
+    "RandomColorDegeneration",
+    "RandomColorJitter",
     "RandomContrast",
     "RandomCrop",
+    "RandomElasticTransform",
+    "RandomErasing",
     "RandomFlip",
+    "RandomGaussianBlur",
+    "RandomGrayscale",
+    "RandomHue",
+    "RandomInvert",
+    "RandomPerspective",
+    "RandomPosterization",
     "RandomRotation",
+    "RandomSaturation",
+    "RandomSharpness",
+    "RandomShear",
     "RandomTranslation",
     "RandomZoom",
     "ReLU",
@@ -252,7 +304,9 @@ __all__ = [
     "Rescaling",
     "Reshape",
     "Resizing",
+    "ReversibleEmbedding",
     "SReLU",
+    "STFTSpectrogram",
     "SeparableConv1D",
     "SeparableConv2D",
     "SeparableConvolution1D",
@@ -260,6 +314,7 @@ __all__ = [
     "SimpleRNN",
     "SimpleRNNCell",
     "Softmax",
+    "Solarization",
     "SpatialDropout1D",
     "SpatialDropout2D",
     "SpatialDropout3D",
@@ -267,6 +322,7 @@ __all__ = [
     "StackedRNNCells",
     "StringLookup",
     "Subtract",
+    "TextVectorization",
     "ThresholdedReLU",
     "TimeDistributed",
     "TimeDistributedDense",
@@ -297,9 +353,10 @@ AtrousConv1D = AtrousConvolution1D = Convolution1D = Conv1D
 AtrousConv2D = AtrousConvolution2D = Convolution2D = Conv2D
 Convolution3D = Conv3D
 Convolution2DTranspose = Deconv2D = Deconvolution2D = Conv2DTranspose
-Deconv3D = Deconvolution3D = Conv3DTranspose
+Convolution3DTranspose = Deconv3D = Deconvolution3D = Conv3DTranspose
 SeparableConvolution1D, SeparableConvolution2D = SeparableConv1D, SeparableConv2D
 ConvRecurrent2D = ConvLSTM
+Convolution1DTranspose = Conv1DTranspose  # a name of Keras 3's
 
 
 def serialize(layer: Layer) -> dict[str, object]:

@@ -3,18 +3,20 @@
 Source: https://keras.io/api/layers/preprocessing_layers/image_augmentation/
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import pi
 from typing import Annotated, Any
 
 import torch
 import torch.nn.functional as F
 
-from torchkeras.base.rules import Rule, is_number, one_of, optional, rule
+from torchkeras.base.rules import Rule, is_number, one_of, optional
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.options import OptionalInt, Positive
-from torchkeras.layers.image_preprocessing import fitted, floating
+from torchkeras.engine.symbolic.tensor import Shape
+from torchkeras.layers.image_preprocessing import fitted
+from torchkeras.layers.image_samples import VALUE_RANGE, Draws, ImageLayer
 from torchkeras.layers.random import Seeded
-from torchkeras.layers.spatial import Spatial
 
 Places = tuple[torch.Tensor, torch.Tensor]
 
@@ -32,35 +34,19 @@ def factor(text: str, holds: Callable[[float], bool], least: float = -1.0) -> Ru
     return Rule(read_factor, takes="float | Sequence[float]")
 
 
-Shares = Annotated[Any, factor("from -1 to 1", lambda v: -1 <= v <= 1)]
+SHARES = factor("from -1 to 1", lambda v: -1 <= v <= 1)
+SHARES_FROM_0 = factor("from 0 to 1", lambda v: 0 <= v <= 1, least=0.0)
+Shares = Annotated[Any, SHARES]
+SharesFrom0 = Annotated[Any, SHARES_FROM_0]
+ValueRange = Annotated[Any, VALUE_RANGE]
 ZOOM = factor("above -1 up to 1", lambda v: -1 < v <= 1)
-VALUE_RANGE = rule(
-    "must be two numbers, the lower first",
-    lambda v: len(v) == 2 and all(map(is_number, v)) and v[0] < v[1],
-    takes="Sequence[float]",
-)
 
 
-class RandomImage(Seeded, Spatial, abstract=True):
-    """The base of these layers: a subclass's `_augment` changes floating-point images, channels first, in training."""
+class RandomImage(Seeded, ImageLayer, abstract=True):
+    """The base of layers that change images at random in training: `_drawn` draws the numbers for `_changed`."""
 
-    _augment: Callable[[torch.Tensor], torch.Tensor]
-    rank = 2
-
-    def forward(self, inputs: torch.Tensor, training: bool | None = None) -> torch.Tensor:
-        images = floating(self, inputs)
-        training = self.training if training is None else training
-        return self._augment(images) if training else self._unchanged(images)
-
-    def _unchanged(self, images: torch.Tensor) -> torch.Tensor:
-        """The images outside of training."""
-        return images
-
-    def _draw(self, images: torch.Tensor, low: float, high: float) -> torch.Tensor:
-        """A number for each image, uniform from `low` to `high`, of shape (batch, 1, 1, 1)."""
-        dtype, device = torch.promote_types(images.dtype, torch.float32), images.device
-        drawn = torch.rand((len(images), 1, 1, 1), dtype=dtype, device=device, generator=self._generator_on(device))
-        return drawn.mul_(high - low).add_(low)
+    def _draws(self, images: torch.Tensor) -> Draws:
+        return Draws(images, self._generator_on(images.device))
 
 
 class RandomFlip(RandomImage):
@@ -83,15 +69,36 @@ class RandomFlip(RandomImage):
 
     mode: Annotated[str, one_of("horizontal", "vertical", "horizontal_and_vertical")] = "horizontal_and_vertical"
 
-    def _augment(self, images: torch.Tensor) -> torch.Tensor:
+    def _drawn(self, draws: Draws) -> torch.Tensor:
+        return draws.each(0, 1) <= 0.5
+
+    def _changed(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
         axes = {"horizontal": (3,), "vertical": (2,), "horizontal_and_vertical": (2, 3)}[self.mode]
-        return torch.where(self._draw(images, 0, 1) <= 0.5, images.flip(axes), images)
+        return torch.where(numbers, images.flip(axes), images)
+
+    def _changed_masks(self, masks: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
+        return self._changed(masks, numbers)
 
 
 BEYOND_EDGE = {"reflect": "reflection", "constant": "zeros", "nearest": "border"}  # as `grid_sample` calls them
 
 
-class RandomAffine(RandomImage, abstract=True):
+class RandomMove(RandomImage, abstract=True):
+    """The base of layers that move pixels by `_moved`: those of masks by the nearest value, which is one of theirs."""
+
+    interpolation: Annotated[str, one_of("nearest", "bilinear")] = "bilinear"
+
+    _moved: Callable[[torch.Tensor, Any, str], torch.Tensor]
+
+    def _changed(self, images: torch.Tensor, numbers: Any) -> torch.Tensor:
+        return self._moved(images, numbers, self.interpolation)
+
+    def _changed_masks(self, masks: torch.Tensor, numbers: Any) -> torch.Tensor:
+        values = masks if masks.is_floating_point() else masks.float()
+        return self._moved(values, numbers, "nearest").to(masks.dtype)
+
+
+class RandomAffine(RandomMove, abstract=True):
     """The base of layers that move pixels: `_source` says where the pixels at (x, y), from the centre, come from.
 
     Options:
@@ -106,19 +113,19 @@ class RandomAffine(RandomImage, abstract=True):
     seed: OptionalInt = None
     fill_value: float = 0.0
 
-    _source: Callable[[torch.Tensor, torch.Tensor, torch.Tensor], Places]
+    _source: Callable[[Any, torch.Tensor, torch.Tensor], Places]
 
-    def _augment(self, images: torch.Tensor) -> torch.Tensor:
+    def _moved(self, images: torch.Tensor, numbers: Any, interpolation: str) -> torch.Tensor:
         values = images.to(torch.promote_types(images.dtype, torch.float32))
         sizes = height, width = values.shape[2:]
         y, x = (torch.arange(size, dtype=values.dtype, device=values.device) - (size - 1) / 2 for size in sizes)
-        places = torch.broadcast_tensors(*self._source(values, x, y.unsqueeze(1)))
-        if self.interpolation == "nearest":  # rounded here, where halves are exact
+        places = torch.broadcast_tensors(*self._source(numbers, x, y.unsqueeze(1)))
+        if interpolation == "nearest":  # rounded here, where halves are exact
             middle = (width - 1) / 2, (height - 1) / 2
             places = [(place + half).round() - half for place, half in zip(places, middle, strict=True)]
         grid = torch.stack([places[0] * (2 / width), places[1] * (2 / height)], -1).squeeze(1)
         values = values - self.fill_value  # `grid_sample` fills with 0
-        found = F.grid_sample(values, grid, self.interpolation, BEYOND_EDGE[self.fill_mode], align_corners=False)
+        found = F.grid_sample(values, grid, interpolation, BEYOND_EDGE[self.fill_mode], align_corners=False)
         return (found + self.fill_value).to(images.dtype)
 
 
@@ -140,8 +147,11 @@ class RandomRotation(RandomAffine):
 
     factor: Shares
 
-    def _source(self, images: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> Places:
-        angle = self._draw(images, *self.factor) * (2 * pi)
+    def _drawn(self, draws: Draws) -> torch.Tensor:
+        return draws.each(*self.factor) * (2 * pi)
+
+    def _source(self, numbers: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> Places:
+        angle = numbers
         return x * angle.cos() - y * angle.sin(), y * angle.cos() + x * angle.sin()
 
 
@@ -166,9 +176,12 @@ class RandomTranslation(RandomAffine):
     height_factor: Shares
     width_factor: Shares
 
-    def _source(self, images: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> Places:
-        down = self._draw(images, *self.height_factor) * len(y)
-        return x - self._draw(images, *self.width_factor) * len(x), y - down
+    def _drawn(self, draws: Draws) -> Places:
+        return draws.each(*self.height_factor), draws.each(*self.width_factor)
+
+    def _source(self, numbers: Places, x: torch.Tensor, y: torch.Tensor) -> Places:
+        down, right = numbers
+        return x - right * len(x), y - down * len(y)
 
 
 class RandomZoom(RandomAffine):
@@ -193,9 +206,12 @@ class RandomZoom(RandomAffine):
     height_factor: Annotated[Any, ZOOM]
     width_factor: Annotated[Any, optional(ZOOM)] = None
 
-    def _source(self, images: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> Places:
-        down = 1 + self._draw(images, *self.height_factor)
-        right = down if self.width_factor is None else 1 + self._draw(images, *self.width_factor)
+    def _drawn(self, draws: Draws) -> Places:
+        down = 1 + draws.each(*self.height_factor)
+        return down, down if self.width_factor is None else 1 + draws.each(*self.width_factor)
+
+    def _source(self, numbers: Places, x: torch.Tensor, y: torch.Tensor) -> Places:
+        down, right = numbers
         return x * right, y * down
 
 
@@ -217,13 +233,20 @@ class RandomContrast(RandomImage):
     Source: https://keras.io/api/layers/preprocessing_layers/image_augmentation/random_contrast/
     """
 
-    factor: Annotated[Any, factor("from 0 to 1", lambda v: 0 <= v <= 1, least=0.0)]
-    value_range: Annotated[Any, VALUE_RANGE] = (0, 255)
+    factor: SharesFrom0
+    value_range: ValueRange = (0, 255)
 
-    def _augment(self, images: torch.Tensor) -> torch.Tensor:
-        contrast = self._draw(images, 1 - self.factor[0], 1 + self.factor[1]).to(images.dtype)
-        mean = images.mean((2, 3), keepdim=True)
-        return ((images - mean) * contrast + mean).clamp(*self.value_range)
+    def _drawn(self, draws: Draws) -> torch.Tensor:
+        return draws.each(1 - self.factor[0], 1 + self.factor[1])
+
+    def _changed(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
+        return contrasted(images, numbers.to(images.dtype), self.value_range)
+
+
+def contrasted(images: torch.Tensor, contrast: torch.Tensor, value_range: Sequence[float]) -> torch.Tensor:
+    """Images whose values are `contrast` times as far from the mean of their channel."""
+    mean = images.mean((2, 3), keepdim=True)
+    return ((images - mean) * contrast + mean).clamp(*value_range)
 
 
 class RandomCrop(RandomImage):
@@ -251,17 +274,33 @@ class RandomCrop(RandomImage):
     height: Positive
     width: Positive
 
-    def _augment(self, images: torch.Tensor) -> torch.Tensor:
-        size, device = (self.height, self.width), images.device
+    class _Facts(Facts):
+        def shape_from(self, input_shape: Shape) -> Shape:
+            layer = self.layer
+            return layer._shaped(input_shape, (layer.height, layer.width), input_shape[layer._axis_of_channels])
+
+    def _drawn(self, draws: Draws) -> Places | None:
+        """The rows and the columns of the window; None for the middle."""
+        size, images = (self.height, self.width), draws.images
         spare = [there - wanted for there, wanted in zip(images.shape[2:], size, strict=True)]
         if min(spare) <= 0:
-            return fitted(images, size)
+            return None
         rows, columns = (
-            torch.randint(most + 1, (1,), device=device, generator=self._generator_on(device))
-            + torch.arange(wanted, device=device)
+            torch.randint(most + 1, (1,), device=images.device, generator=draws.generator)
+            + torch.arange(wanted, device=images.device)
             for most, wanted in zip(spare, size, strict=True)
         )
-        return images[:, :, rows.unsqueeze(1), columns]
+        return rows.unsqueeze(1), columns
+
+    def _changed(self, images: torch.Tensor, numbers: Places | None) -> torch.Tensor:
+        return self._unchanged(images) if numbers is None else images[:, :, numbers[0], numbers[1]]
+
+    def _changed_masks(self, masks: torch.Tensor, numbers: Places | None) -> torch.Tensor:
+        return self._unchanged_masks(masks) if numbers is None else self._changed(masks, numbers)
 
     def _unchanged(self, images: torch.Tensor) -> torch.Tensor:
         return fitted(images, (self.height, self.width))
+
+    def _unchanged_masks(self, masks: torch.Tensor) -> torch.Tensor:
+        values = masks if masks.is_floating_point() else masks.float()
+        return fitted(values, (self.height, self.width), "nearest").to(masks.dtype)

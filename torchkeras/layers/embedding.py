@@ -1,19 +1,21 @@
 """Embedding: a vector for each integer."""
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from torchkeras.base.rules import INTEGERS, is_integer, optional, rule
+from torchkeras.base.dtypes import dtype_name, dtype_of
+from torchkeras.base.rules import ABOVE_0, INTEGERS, Rule, is_integer, optional, rule
 from torchkeras.base.torch_tables import own_modules
 from torchkeras.base.tracing import traced
 from torchkeras.engine.facts import Facts
+from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import NEWER, Constraint, Fraction, Initializer, Positive, Regularizer
-from torchkeras.engine.symbolic.tensor import Shape, as_list
+from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list
 from torchkeras.engine.weights.weight import weight
 
 # With at least so many integers the gradient of `index_select` is faster on a CPU: 2 to 5 times with 4096.
@@ -152,3 +154,104 @@ class Embedding(Layer):
         if self.mask_zero and inputs.is_meta:  # there a comparison would import torch's compiler
             return torch.empty(inputs.shape, dtype=torch.bool, device="meta")
         return torch.ne(inputs, 0) if self.mask_zero else None
+
+
+class ReversibleEmbedding(Embedding):
+    """`embeddings[x]`; called with `reverse=True`, `x @ embeddings.T`: from vectors back to a number for each integer.
+
+    Options:
+        input_dim (positive integer): the number of vectors; the integers are from 0 to `input_dim - 1`.
+        output_dim (positive integer): the size of a vector.
+        tie_weights (bool, default True): whether the way back uses the same weight; False gives it one of its own.
+        embeddings_initializer (name or Initializer, default "uniform"): the first values of the vectors, and of the
+            weight of the way back.
+        embeddings_regularizer (name, Regularizer or None, default None): a penalty on the vectors, added to the loss.
+        embeddings_constraint (name, Constraint or None, default None): applied to the vectors after each update.
+        mask_zero (bool, default False): whether 0 is padding; layers after this one get a mask without it. The way
+            back passes none.
+        reverse_dtype (name, torch dtype or None, default None): the type of the way back; None is that of the layer.
+        logit_soft_cap (float above 0 or None, default None): the numbers of the way back become
+            `tanh(x / logit_soft_cap) * logit_soft_cap`; None leaves them.
+
+    Shapes:
+        (batch, ...) -> (batch, ..., output_dim), or with `reverse=True` (batch, ..., output_dim) -> (batch, ...,
+            input_dim)
+
+    Errors:
+        ValueError: with `reverse=True`, when the last axis of the input is not `output_dim` long.
+
+    Example:
+        >>> layer = ReversibleEmbedding(50, 8)
+        >>> hidden = layer(torch.tensor([[1, 5, 2]]))
+        >>> layer(hidden, reverse=True).shape
+        torch.Size([1, 3, 50])
+
+    Source: https://keras.io/api/layers/core_layers/reversible_embedding/
+    """
+
+    input_dim: Positive
+    output_dim: Positive
+    tie_weights: bool = True
+    embeddings_initializer: Initializer = "uniform"
+    embeddings_regularizer: Regularizer = None
+    embeddings_constraint: Constraint = None
+    mask_zero: bool = False
+    reverse_dtype: Annotated[Any, optional(Rule(lambda v: dtype_name(dtype_of(v)), takes="str | Any"))] = None
+    logit_soft_cap: Annotated[Any, optional(ABOVE_0)] = None
+
+    input_length: ClassVar[None] = None
+    dropout: ClassVar[float] = 0.0
+
+    reverse_embeddings = weight(
+        "reverse.weight", keras="features integers", torch="integers features", when="_has_own_way_back"
+    )
+    _has_own_way_back = property(lambda self: not self.tie_weights)
+
+    def _initializer_of(self, option: str) -> Any:
+        return self.embeddings_initializer
+
+    def _make_modules(self, input_shape: Any) -> None:
+        super()._make_modules(input_shape)
+        if not self.tie_weights:
+            self.reverse = nn.Linear(self.output_dim, self.input_dim, bias=False)
+
+    def forward(self, inputs: torch.Tensor, reverse: bool = False) -> torch.Tensor:  # type: ignore[override]
+        if not reverse:
+            return super().forward(inputs)
+        self._check_vectors(inputs.shape)
+        kernel: Any = self.embedding.weight if self.tie_weights else self.reverse.weight
+        if self.reverse_dtype is not None:
+            dtype = dtype_of(self.reverse_dtype)
+            inputs, kernel = inputs.to(dtype), kernel.to(dtype)
+        logits = F.linear(inputs, kernel)
+        cap = self.logit_soft_cap
+        return logits if cap is None else torch.tanh(logits / cap) * cap
+
+    def _check_vectors(self, shape: Any) -> None:
+        if shape[-1] != self.output_dim:
+            raise ValueError(
+                f"ReversibleEmbedding {self.name!r}: with reverse=True the last axis of the input must be output_dim "
+                f"{self.output_dim} long; found the shape {tuple(shape)}."
+            )
+
+    def compute_output_shape(self, input_shape: Any, reverse: bool = False) -> Shape:
+        """The input shape and `output_dim`; with `reverse` the input shape with `input_dim` in the last place."""
+        return (*input_shape[:-1], self.input_dim) if reverse else super().compute_output_shape(input_shape)
+
+    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        if not arguments.get("reverse"):
+            return super()._infer_outputs(inputs, masks, arguments)
+        self._check_vectors(inputs.shape)
+        dtype = self._policy.compute_type if self.reverse_dtype is None else dtype_of(self.reverse_dtype)
+        return KerasTensor(self.compute_output_shape(inputs.shape, True), dtype), [None]
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """With `mask_zero`, True where the integer is not 0; None for vectors, and without it."""
+        return None if inputs.is_floating_point() else super().compute_mask(inputs, mask)
+
+    class _Facts(Facts):
+        @property
+        def indices(self) -> int | None:  # type: ignore[override]
+            nodes = [node for node in self.layer._call_nodes if node.arguments.get("reverse")]
+            takes_vectors = any(isinstance(node.input_tensors[0].keras_history.layer, InputLayer) for node in nodes)
+            return None if takes_vectors else self.layer.input_dim

@@ -19,6 +19,7 @@ from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.layers.activation import Pointwise
 from torchkeras.layers.preprocessing import FLOATS, set_constant
 from torchkeras.layers.spatial import Spatial
+from torchkeras.tensor_functions.operations.image import resize
 
 INTERPOLATIONS = {"bilinear": "bilinear", "nearest": "nearest-exact", "bicubic": "bicubic"}
 
@@ -103,7 +104,19 @@ def fitted(images: torch.Tensor, size: tuple[int, int], by: str = "bilinear", **
     return stretched(centered(images, max(rows, 1), max(columns, 1)), size, by, **smooth)
 
 
-class Resizing(Spatial):
+class Images(Spatial, abstract=True):
+    """The base of layers of images, which also take a single one."""
+
+    rank = 2
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Compute on a batch of images, or on a single image."""
+        if isinstance(inputs, torch.Tensor) and inputs.dim() == self.rank + 1:
+            return super().__call__(inputs.unsqueeze(0), *args, **kwargs).squeeze(0)
+        return super().__call__(inputs, *args, **kwargs)
+
+
+class Resizing(Images):
     """Images stretched to `height` and `width`; integers stay integers, rounded.
 
     Options:
@@ -112,9 +125,10 @@ class Resizing(Spatial):
         interpolation ("bilinear", "nearest" or "bicubic", default "bilinear"): how values between pixels are found.
         crop_to_aspect_ratio (bool, default False): whether the images are first cut to the largest window in the
             middle that has the new aspect ratio, and so are not distorted.
-        pad_to_aspect_ratio (bool, default False): must be False.
-        fill_mode ("constant", default "constant"): for padding, which there is none of here; must be "constant".
-        fill_value (float, default 0.0): for padding; must be 0.
+        pad_to_aspect_ratio (bool, default False): whether the images first get margins on both sides, up to the new
+            aspect ratio, and so are not distorted.
+        fill_mode ("constant", default "constant"): how margins are filled; must be "constant".
+        fill_value (float, default 0.0): the value of margins.
         antialias (bool, default False): whether images that get smaller are smoothed. "nearest" does not smooth.
 
     Shapes:
@@ -132,26 +146,32 @@ class Resizing(Spatial):
     width: Positive
     interpolation: Annotated[str, one_of(*INTERPOLATIONS)] = "bilinear"
     crop_to_aspect_ratio: bool = False
-    pad_to_aspect_ratio: Annotated[bool, one_of(False), NEWER] = False
+    pad_to_aspect_ratio: Annotated[bool, NEWER] = False
     fill_mode: Annotated[str, one_of("constant"), NEWER] = "constant"
-    fill_value: Annotated[float, one_of(0), NEWER] = 0.0
+    fill_value: Annotated[float, NEWER] = 0.0
     antialias: bool = False
 
     _option_order = ("pad_to_aspect_ratio", "fill_mode", "fill_value", "antialias", "data_format")
 
-    rank = 2
+    def _make_modules(self, input_shape: Any) -> None:
+        if self.crop_to_aspect_ratio and self.pad_to_aspect_ratio:
+            raise ValueError("only one of crop_to_aspect_ratio and pad_to_aspect_ratio can be True.")
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        resize = fitted if self.crop_to_aspect_ratio else stretched
         images, size = floating(self, inputs), (self.height, self.width)
-        found = resize(images, size, self.interpolation, antialias=self.antialias)
+        if self.pad_to_aspect_ratio:
+            margins = {"pad_to_aspect_ratio": True, "fill_value": self.fill_value, "data_format": "channels_first"}
+            found = resize(images, size, self.interpolation, self.antialias, **margins)
+        else:
+            stretch = fitted if self.crop_to_aspect_ratio else stretched
+            found = stretch(images, size, self.interpolation, antialias=self.antialias)
         if inputs.is_floating_point():
             return found
         bounds = torch.iinfo(inputs.dtype)
         return found.round().clamp(bounds.min, bounds.max).to(inputs.dtype)
 
 
-class CenterCrop(Spatial):
+class CenterCrop(Images):
     """The middle of images.
 
     Images that are smaller than the window along an axis are cut to the largest window in the middle that has its
@@ -175,8 +195,6 @@ class CenterCrop(Spatial):
 
     height: Positive
     width: Positive
-
-    rank = 2
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         images, size = floating(self, inputs), (self.height, self.width)

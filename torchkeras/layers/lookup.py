@@ -4,31 +4,69 @@ Indices begin with that of the mask, 0 (with a `mask_token`, for output_mode 'in
 Source: https://keras.io/api/layers/preprocessing_layers/categorical/
 """
 
+import math
+import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import torch
 
 from torchkeras import config
+from torchkeras.base.arrays import to_numpy
 from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.fixed_lists import OptionValues
 from torchkeras.base.nested import tensors_in
-from torchkeras.base.rules import STRING, integer, one_of, optional, rule
+from torchkeras.base.rules import STRING, Rule, integer, one_of, optional, rule
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import OptionalInt
-from torchkeras.layers.preprocessing import NotSparse, array, batches_in, encoded, set_constant
+from torchkeras.errors import ForbiddenContentError
+from torchkeras.layers.hashing import SALT, bins_of, texts_of
+from torchkeras.layers.preprocessing import FLOATS, NotSparse, array, batches_in, encoded, set_constant
 
 MaxTokens = Annotated[Any, optional(integer(2))]
 # Each is an entry of the vocabulary: a file must not ask for more than memory can hold.
 OovIndices = Annotated[int, integer(0, 1_000_000)]
-TOKENS = rule(
-    "must be a list of tokens", lambda v: array(v).ndim == 1 and len(v) > 0, lambda v: OptionValues(array(v).tolist())
-)
-Vocabulary = Annotated[Any, optional(TOKENS)]
-OnlyNone = Annotated[Any, one_of(None)]
-OutputMode = Annotated[str, one_of("int", "one_hot", "multi_hot", "count")]
+
+
+def tokens_in(value: Any) -> list[Any]:
+    """The tokens of a list or an array, or of a file that has one in each line."""
+    if isinstance(value, (str, os.PathLike)):
+        if not Path(value).is_file():
+            raise ValueError(f"must be a list of tokens or a file of them; there is no file {os.fspath(value)!r}.")
+        return Path(value).read_text("utf-8").removesuffix("\n").split("\n")
+    found = array(value)
+    if found.ndim != 1 or not len(found):
+        raise ValueError(f"must be a list of tokens or a file of them; found {value!r}.")
+    return found.tolist()
+
+
+def _integers_in(value: Any) -> list[Any]:
+    found = tokens_in(value)
+    return [int(token) if isinstance(value, (str, os.PathLike)) else token for token in found]
+
+
+def _vocabulary(read: Callable[[Any], list[Any]]) -> Rule:
+    return optional(Rule(lambda v: OptionValues(read(v)), takes="Any"))
+
+
+Strings = Annotated[Any, _vocabulary(tokens_in)]
+Integers = Annotated[Any, _vocabulary(_integers_in)]
+IdfWeights = Annotated[Any, optional(rule("must be a list of numbers", lambda v: np.ndim(v) == 1, FLOATS.read))]
+OtherNames = {"binary": "multi_hot", "tf-idf": "tf_idf"}  # of modes, in old scripts
+OUTPUT_MODE = one_of("int", "one_hot", "multi_hot", "count", "tf_idf")
+OutputMode = Annotated[
+    str,
+    replace(
+        OUTPUT_MODE,
+        holds=lambda v: OUTPUT_MODE.holds(OtherNames.get(v, v) if isinstance(v, str) else v),  # type: ignore[misc]
+        convert=lambda v: OtherNames.get(v, v),
+    ),
+]
 
 
 class Lookup(Layer, abstract=True):
@@ -37,29 +75,38 @@ class Lookup(Layer, abstract=True):
     Options:
         max_tokens (integer above 1 or None, default None): the largest size of the vocabulary, with the tokens of mask
             and unknown; None sets no limit.
-        vocabulary (list of tokens or None, default None): the tokens in the order of their indices, with or without
-            those of mask and unknown in front; None leaves them to `adapt` or `set_vocabulary`.
-        idf_weights (None, default None): must be None.
+        vocabulary (list of tokens, path of a file with one in each line or None, default None): the tokens in the order
+            of their indices, with or without those of mask and unknown in front; None leaves them to `adapt` or
+            `set_vocabulary`.
+        idf_weights (list of numbers or None, default None): for "tf_idf": the weight of each token of the vocabulary.
+            Tokens of mask and unknown that are not in it have the mean.
         invert (bool, default False): whether the layer maps indices to tokens. Needs output_mode="int".
-        output_mode ("int", "one_hot", "multi_hot" or "count", default "int"): "int" gives the indices, the others
-            vectors as `CategoryEncoding` does, with a place for each index. Vectors have no place for the mask.
+        output_mode ("int", "one_hot", "multi_hot", "count" or "tf_idf", default "int"): "int" gives the indices, the
+            others vectors as `CategoryEncoding` does, with a place for each index; "tf_idf" those of "count", times
+            `idf_weights`. Vectors have no place for the mask.
         sparse (bool, default False): must be False, torch computes with dense tensors.
         pad_to_max_tokens (bool, default False): whether vectors have `max_tokens` places.
-        oov_method ("floormod", default "floormod"): must be "floormod".
-        salt (None, default None): must be None.
+        oov_method ("floormod" or "farmhash", default "floormod"): which of several indices an unknown integer has: that
+            of its remainder, or that of its hash. A string has that of its hash.
+        salt (integer from 0 to below 2**63, two of them or None, default None): the key of SipHash64; None hashes by
+            FarmHash64.
     """
 
-    idf_weights: OnlyNone = None
+    idf_weights: IdfWeights = None
     invert: bool = False
     output_mode: OutputMode = "int"
     sparse: NotSparse = False
     pad_to_max_tokens: bool = False
-    oov_method: Annotated[str, one_of("floormod")] = "floormod"
-    salt: OnlyNone = None
+    oov_method: Annotated[str, one_of("floormod", "farmhash")] = "floormod"
+    salt: Annotated[Any, optional(SALT)] = None
 
     vocabulary: Any
     _tokens: Callable[[Any], np.ndarray]
+    _tokens_in: Callable[[Any], list[Any]]  # the tokens of a vocabulary
     _places: dict[Any, int]  # token -> index
+    _counts: Counter[Any]  # while the layer adapts: how often each token was found, and in how many documents
+    _counts_of_documents: Counter[Any]
+    _documents: int
 
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)
@@ -68,8 +115,21 @@ class Lookup(Layer, abstract=True):
         masks = self.mask_token is not None and self.output_mode == "int"
         self._special = [self.mask_token] * masks + [self.oov_token] * self.num_oov_indices
         self._is_given = self.vocabulary is not None
+        self.reset_state()
         if self._is_given:
-            self.set_vocabulary(self.vocabulary)
+            self.set_vocabulary(self.vocabulary, self.idf_weights)
+        elif self.idf_weights is not None:
+            raise ValueError(f"{self._who}: idf_weights need a vocabulary.")
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Layer:
+        """The layer of a config; one that names a file is refused, which might be any file of this machine."""
+        if isinstance(config.get("vocabulary"), (str, os.PathLike)):
+            raise ForbiddenContentError(
+                f"{cls.__name__} {config.get('name')!r}: its config names the file {config['vocabulary']!r} in place "
+                "of a vocabulary; no file is read for a config: make the layer by hand, or give it set_vocabulary."
+            )
+        return super().from_config(config)
 
     @property
     def _who(self) -> str:
@@ -88,36 +148,57 @@ class Lookup(Layer, abstract=True):
         """The number of indices, with those of mask and unknown."""
         return len(self.get_vocabulary())
 
-    def set_vocabulary(self, vocabulary: Any) -> None:
+    def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
         """Take these tokens.
 
         Arguments:
-            vocabulary (list or array of tokens): with or without those of mask and unknown in front.
+            vocabulary (list, array or path): the tokens, or a file with one in each line; with or without those of mask
+                and unknown in front.
+            idf_weights (list of numbers or None, default None): for output_mode "tf_idf": the weight of each token.
 
         Errors:
-            ValueError: tokens are repeated or too many; those of mask or unknown stand elsewhere.
+            ValueError: tokens are repeated or too many; those of mask or unknown stand elsewhere; weights are missing,
+                or of another number.
         """
-        tokens, special = self._tokens(vocabulary).tolist(), self._special
-        if tokens[: len(special)] != special:
-            tokens = special + tokens
+        given, special = self._tokens(self._tokens_in(vocabulary)).tolist(), self._special
+        tokens = given if given[: len(special)] == special else special + given
         wrong = self._misplaced(tokens[len(special) :])
         if wrong or len(tokens) > (self.max_tokens or len(tokens)):
             raise ValueError(
                 f"{self._who}: vocabulary must hold each token once, {special} in front or nowhere, and at most "
                 f"max_tokens ({self.max_tokens}); found {len(tokens)} with {special}, misplaced or repeated: {wrong}."
             )
+        self._set_weights(idf_weights, len(given), len(tokens))
         self.vocabulary = tokens
         self._places = {token: index for index, token in enumerate(tokens) if index >= len(special)}
         if self.mask_token is not None:
             self._places[self.mask_token] = 0 if self.output_mode == "int" else -1
+
+    def _set_weights(self, idf_weights: Any, given: int, size: int) -> None:
+        """Take the weights of "tf_idf" for a vocabulary of a size, of which some tokens were given."""
+        needed, found = self.output_mode == "tf_idf", [] if idf_weights is None else array(idf_weights).tolist()
+        if len(found) != (given if needed else 0):
+            raise ValueError(
+                f"{self._who}: idf_weights must have a number for each of the {given} tokens with output_mode "
+                f"'tf_idf', and be None with others; found {len(found)} with {self.output_mode!r}."
+            )
+        if needed:
+            self.idf_weights = [float(np.mean(found))] * (size - given) + found
+            places = (self.max_tokens if self.pad_to_max_tokens else size) - size
+            set_constant(self, "_idf", [*self.idf_weights, *[0.0] * places])
 
     def _misplaced(self, tokens: list[Any]) -> list[Any]:
         """Of the tokens after the special ones those that are repeated, or special themselves."""
         reserved = {self.mask_token, self.oov_token if self.invert else self.mask_token}
         return [token for token, number in Counter(tokens).items() if number > 1 or token in reserved]
 
+    # --- adapt -------------------------------------------------------------------------------------------------------
+
     def adapt(self, data: Any, steps: int | None = None) -> None:
         """Take the most frequent tokens of data, the most frequent first, and of equally frequent ones the greater.
+
+        With output_mode "tf_idf" each sample is a document, and the weight of a token is `log(1 + documents / (1 +
+        documents with it))`.
 
         Arguments:
             data (array, tensor, list of tokens or iterable of batches): where the tokens are counted.
@@ -126,23 +207,83 @@ class Lookup(Layer, abstract=True):
         Errors:
             ValueError: the vocabulary is an option of the layer; there are no tokens.
         """
+        self.reset_state()
+        for batch in batches_in(_samples(data), steps):
+            self.update_state(batch)
+        self.finalize_state()
+
+    def reset_state(self) -> None:
+        """Forget what `update_state` has counted."""
+        self._counts, self._counts_of_documents, self._documents = Counter(), Counter(), 0
+
+    def update_state(self, data: Any) -> None:
+        """Count the tokens of a batch.
+
+        Arguments:
+            data (array, tensor or list of tokens): the batch; one without an axis for its samples is one sample.
+
+        Errors:
+            ValueError: the vocabulary is an option of the layer.
+        """
         if self._is_given:
             raise ValueError(f"{self._who}: adapt has nothing to find, the vocabulary is given.")
-        counts = Counter(token for batch in batches_in(data, steps) for token in self._tokens(batch).ravel().tolist())
+        documents = self._documents_in(data)
+        self._counts.update(chain.from_iterable(documents))
+        if self.output_mode == "tf_idf":
+            self._documents += len(documents)
+            self._counts_of_documents.update(chain.from_iterable(map(set, documents)))
+
+    def _documents_in(self, data: Any) -> list[list[Any]]:
+        """The tokens of each sample of a batch."""
+        return in_rows(self._tokens(data))
+
+    def finalize_state(self) -> None:
+        """Take the vocabulary that `update_state` has counted. Raises ValueError where there are no tokens."""
+        counts, documents, of_documents = self._counts, self._documents, self._counts_of_documents
         found = sorted(counts.keys() - {self.mask_token, self.oov_token}, key=lambda t: (counts[t], t), reverse=True)
         if not found:
             raise ValueError(f"{self._who}: adapt found no tokens.")
-        self.set_vocabulary(found[: self.max_tokens and self.max_tokens - len(self._special)])
+        kept, weights = found[: self.max_tokens and self.max_tokens - len(self._special)], None
+        if self.output_mode == "tf_idf":
+            weights = [math.log(1 + documents / (1 + of_documents[token])) for token in kept]
+        self.set_vocabulary(kept, weights)
+        self.reset_state()
+
+    # --- calls -------------------------------------------------------------------------------------------------------
 
     def _check_vocabulary(self) -> None:
         if self.vocabulary is None:
             raise ValueError(f"{self._who}: there is no vocabulary yet; call adapt or set_vocabulary.")
 
+    @property
+    def _first_unknown(self) -> int:
+        return len(self._special) - self.num_oov_indices
+
     def _encoded(self, indices: torch.Tensor) -> torch.Tensor:
         if self.output_mode == "int":
             return indices
         depth = self.max_tokens if self.pad_to_max_tokens else len(self.vocabulary)
-        return encoded(indices, self.output_mode, depth, dtype_of(self.compute_dtype))
+        if self.output_mode != "tf_idf":
+            return encoded(indices, self.output_mode, depth, dtype_of(self.compute_dtype))
+        counts = encoded(indices, "count", depth, dtype_of(self.compute_dtype))
+        return counts * self._idf.to(counts.dtype)
+
+
+def in_rows(tokens: np.ndarray) -> list[list[Any]]:
+    """The tokens of each sample; an array without an axis for its samples is one."""
+    rows: list[list[Any]] = tokens.reshape(len(tokens) if tokens.ndim > 1 else 1, -1).tolist()
+    return rows
+
+
+def _samples(data: Any) -> Any:
+    """Data in which a list, array or tensor of tokens alone has a sample for each."""
+    are_tokens = isinstance(data, (list, tuple)) and data and all(isinstance(each, SCALARS) for each in data)
+    found: Any = np.asarray(data) if are_tokens else data
+    is_flat = isinstance(found, (np.ndarray, torch.Tensor)) and found.ndim == 1
+    return found.reshape(-1, 1) if is_flat else found
+
+
+SCALARS = (str, bytes, int, np.integer)
 
 
 class IntegerLookup(Lookup):
@@ -151,8 +292,8 @@ class IntegerLookup(Lookup):
     Unknown integers have the index 0, or 1 where the mask has 0.
 
     Options:
-        num_oov_indices (integer from 0 to 1000000, default 1): how many indices unknown integers have; of several, each
-            takes that of its remainder. With 0 an unknown integer is an error.
+        num_oov_indices (integer from 0 to 1000000, default 1): how many indices unknown integers have; `oov_method`
+            chooses among several. With 0 an unknown integer is an error.
         mask_token (integer or None, default None): the token with index 0, for what is masked.
         oov_token (integer, default -1): what `invert` gives for indices that are no token's.
         vocabulary_dtype ("int64", default "int64"): must be "int64".
@@ -161,7 +302,7 @@ class IntegerLookup(Lookup):
         any -> the same for "int", else that of `CategoryEncoding`
 
     Errors:
-        ValueError: a call before there is a vocabulary.
+        ValueError: a call before there is a vocabulary; a `salt` without the `oov_method` "farmhash".
 
     Example:
         >>> layer = IntegerLookup(vocabulary=[10, 20])
@@ -175,8 +316,15 @@ class IntegerLookup(Lookup):
     num_oov_indices: OovIndices = 1
     mask_token: OptionalInt = None
     oov_token: int = -1
-    vocabulary: Vocabulary = None
+    vocabulary: Integers = None
     vocabulary_dtype: Annotated[str, one_of("int64")] = "int64"
+
+    _tokens_in = staticmethod(_integers_in)
+
+    def __init__(self, *args: Any, **given: Any):
+        super().__init__(*args, **given)
+        if self.salt is not None and self.oov_method != "farmhash":
+            raise ValueError(f"{self._who}: a salt needs oov_method 'farmhash'; found {self.oov_method!r}.")
 
     def _tokens(self, values: Any) -> np.ndarray:
         found = array(values)
@@ -184,12 +332,18 @@ class IntegerLookup(Lookup):
             raise ValueError(f"{self._who}: tokens must be integers; found {found.dtype}.")
         return found
 
-    def set_vocabulary(self, vocabulary: Any) -> None:
-        super().set_vocabulary(vocabulary)
+    def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
+        super().set_vocabulary(vocabulary, idf_weights)
         keys = sorted(self._places)
         set_constant(self, "_keys", keys, torch.int64)
         set_constant(self, "_values", [self._places[key] for key in keys], torch.int64)
         set_constant(self, "_inverse", [*self.vocabulary, self.oov_token], torch.int64)
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """The indices of a tensor, an array or a list of integers."""
+        if isinstance(inputs, (np.ndarray, list, tuple)):
+            inputs = torch.as_tensor(self._tokens(inputs), device=config.device())
+        return super().__call__(inputs, *args, **kwargs)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         tokens = inputs.long().contiguous()  # searchsorted warns of a view
@@ -200,13 +354,20 @@ class IntegerLookup(Lookup):
             unknown = len(self._inverse) - 1
             return self._inverse[torch.where((tokens >= 0) & (tokens < unknown), tokens, unknown)]
         found = torch.searchsorted(self._keys, tokens).clamp(max=len(self._keys) - 1)
-        is_known, unknown = self._keys[found] == tokens, len(self._special) - self.num_oov_indices
+        is_known, unknown = self._keys[found] == tokens, self._first_unknown
         if self.num_oov_indices == 0:
             text = f"{self._who}: with num_oov_indices=0 all must be in the vocabulary."
             torch.ops.aten._assert_async.msg(is_known.all(), text)
         if self.num_oov_indices > 1:
-            unknown = tokens.remainder(self.num_oov_indices) + unknown
+            unknown = self._bins(tokens) + unknown
         return self._encoded(torch.where(is_known, self._values[found], unknown))
+
+    def _bins(self, tokens: torch.Tensor) -> torch.Tensor:
+        if self.oov_method == "floormod":
+            return tokens.remainder(self.num_oov_indices)
+        if tokens.is_meta:
+            return tokens
+        return torch.as_tensor(bins_of(to_numpy(tokens), self.num_oov_indices, self.salt), device=tokens.device)
 
 
 class StringLookup(Lookup):
@@ -216,8 +377,8 @@ class StringLookup(Lookup):
     lists of strings, and returns tensors. With `invert` it is called on indices, and returns a NumPy array.
 
     Options:
-        num_oov_indices (0 or 1, default 1): how many indices unknown strings have. With 0 an unknown string is an
-            error. More are refused, since Keras chooses among them by a hash that is not available here.
+        num_oov_indices (integer from 0 to 1000000, default 1): how many indices unknown strings have; of several, each
+            takes that of its hash. With 0 an unknown string is an error.
         mask_token (string or None, default None): the token with index 0, for what is masked.
         oov_token (string, default "[UNK]"): what `invert` gives for indices that are no token's.
         encoding (string, default "utf-8"): the encoding of tokens that are bytes.
@@ -239,22 +400,21 @@ class StringLookup(Lookup):
     """
 
     max_tokens: MaxTokens = None
-    num_oov_indices: Annotated[int, one_of(0, 1)] = 1
+    num_oov_indices: OovIndices = 1
     mask_token: Annotated[Any, optional(STRING)] = None
     oov_token: str = "[UNK]"
-    vocabulary: Vocabulary = None
-    idf_weights: OnlyNone = None
+    vocabulary: Strings = None
+    idf_weights: IdfWeights = None
     invert: bool = False
     output_mode: OutputMode = "int"
     pad_to_max_tokens: bool = False
     sparse: NotSparse = False
     encoding: str = "utf-8"
 
+    _tokens_in = staticmethod(tokens_in)
+
     def _tokens(self, values: Any) -> np.ndarray:
-        found = np.asarray(values)
-        if found.dtype.kind in "SO":  # bytes, or Python's own strings
-            strings = [v.decode(self.encoding) if isinstance(v, bytes) else v for v in found.ravel().tolist()]
-            found = np.array(strings).reshape(found.shape)
+        found = texts_of(np.asarray(values), self.encoding)
         if found.dtype.kind != "U":
             raise ValueError(f"{self._who}: tokens must be strings; found {found.dtype}.")
         return found
@@ -271,9 +431,18 @@ class StringLookup(Lookup):
         if self.invert:
             indices, inverse = array(inputs), np.array([*self.vocabulary, self.oov_token])
             return inverse[np.where((indices >= 0) & (indices < len(inverse)), indices, len(inverse) - 1)]
-        tokens = self._tokens(inputs)
+        return self._encoded(torch.tensor(self._indices(self._tokens(inputs)), device=config.device()))
+
+    def _indices(self, tokens: np.ndarray) -> np.ndarray:
+        """The index of each token."""
         words, places = tokens.ravel().tolist(), self._places
         if self.num_oov_indices == 0 and not places.keys() >= set(words):
-            raise ValueError(f"{self._who}: with num_oov_indices=0 all must be in the vocabulary; found {inputs!r}.")
-        found = [places.get(word, len(self._special) - 1) for word in words]
-        return self._encoded(torch.tensor(found, device=config.device()).reshape(tokens.shape))
+            unknown = sorted(set(words) - places.keys())
+            raise ValueError(f"{self._who}: with num_oov_indices=0 all must be in the vocabulary; found {unknown!r}.")
+        unknown = self._first_unknown
+        if self.num_oov_indices > 1:
+            bins = bins_of(tokens.ravel(), self.num_oov_indices, self.salt) + unknown
+            found = [places.get(word, index) for word, index in zip(words, bins.tolist(), strict=True)]
+        else:
+            found = [places.get(word, unknown) for word in words]
+        return np.array(found, dtype=np.int64).reshape(tokens.shape)

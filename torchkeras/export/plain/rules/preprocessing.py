@@ -37,6 +37,8 @@ def rescaling(layer: Any, call: LayerCall) -> int:
 
 @rule(layers.Resizing)
 def resizing(layer: Any, call: LayerCall) -> int:
+    if layer.pad_to_aspect_ratio:
+        raise EjectError(f"Resizing {layer.name!r}: eject does not write pad_to_aspect_ratio.")
     x, dtype = floating(layer, call), call.values[0].dtype
     if layer.crop_to_aspect_ratio:
         x = call.line(f"{call.helper(formulas.window)}({{0}}, {layer.height}, {layer.width})", x)
