@@ -232,12 +232,7 @@ class Family(Generic[T]):
             raise ValueError(f"{what} has options by name; found a list.")
         if from_config is None:
             return made_by(**options)
-        if _takes_custom_objects(from_config):
-            return from_config(options, custom_objects=custom_objects)
-        if not custom_objects:
-            return from_config(options)
-        with custom_object_scope(custom_objects):
-            return from_config(options)
+        return call_from_config(from_config, options, custom_objects)
 
     def get(self, identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
         """The object for a registered name or a config; an object of the kind is returned as it is.
@@ -265,6 +260,16 @@ class Family(Generic[T]):
         if hasattr(value, "get_config"):
             return {"class_name": name_in_configs(type(value)), "config": value.get_config()}
         return _function_name(value, self.kind)
+
+
+def call_from_config(from_config: Any, config: Any, custom_objects: Mapping[str, Any] | None) -> Any:
+    """Call a `from_config`, which may take custom objects; any other knows them while it runs."""
+    if _takes_custom_objects(from_config):
+        return from_config(config, custom_objects=custom_objects)
+    if not custom_objects:
+        return from_config(config)
+    with custom_object_scope(custom_objects):
+        return from_config(config)
 
 
 @lru_cache

@@ -196,6 +196,10 @@ def test_a_variable_as_an_attribute_is_a_weight():
         ValueError, match=r"^Variable: shape must be a tuple of integers for an initializer; found None"
     ):
         Variable("ones")
+    with pytest.raises(ValueError, match=r"^Variable: aggregation must be one of 'none', 'mean', .*; found 'max'\.$"):
+        Variable(1.0, aggregation="max")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'validate_shape'"):
+        Variable(1.0, validate_shape=True)
 
 
 def test_a_model_with_own_weights_is_compiled_by_torch():

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from torchkeras import registry
-from torchkeras.registry import INSTEAD
+from torchkeras.registry import INSTEAD, call_from_config
 
 # The classes of Keras 3 by those of this package: `layers.py` and `models.py` add theirs.
 CLASSES: dict[Any, Any] = {}
@@ -46,14 +44,6 @@ class _InFiles(Mapping[Any, Any]):
 
 
 IN_FILES = _InFiles()
-
-
-def call_from_config(make: Any, config: Any, custom_objects: Mapping[str, Any] | None) -> Any:
-    """Call a `from_config`, which may take custom objects."""
-    if "custom_objects" in inspect.signature(make).parameters:
-        return make(config, custom_objects=custom_objects)
-    with registry.custom_object_scope(custom_objects or {}):
-        return make(config)
 
 
 @contextmanager

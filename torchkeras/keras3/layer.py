@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any, ClassVar, get_args
@@ -25,18 +25,16 @@ from torchkeras.engine.graph.network import as_tensors
 from torchkeras.engine.layer.layer import Layer as BaseLayer, added_as
 from torchkeras.engine.modes import MODE, in_mode
 from torchkeras.engine.options import Option
-from torchkeras.engine.weights.weight import Variable as Weight, own_variables
+from torchkeras.engine.weights.weight import Variable as Weight
 from torchkeras.engine.weights.weight_lists import distinct, sublayers
 from torchkeras.keras3 import activations, constraints, dialect, dtype_policies, initializers, regularizers
-from torchkeras.keras3.dialect import call_from_config
 from torchkeras.keras3.differences import DEFAULTS, LACKING, ORDER, Lacking
-from torchkeras.keras3.stored import Stored
-from torchkeras.keras3.variable import Variable
+from torchkeras.keras3.stored import Stored, layers_within, own_in_order
+from torchkeras.keras3.variable import AGGREGATIONS, Variable
+from torchkeras.registry import call_from_config
 from torchkeras.regularizers import PerSample
 from torchkeras.saving.dialects.translation import named_object
 from torchkeras.saving.layer_facts import inherited
-
-AGGREGATIONS = ("none", "mean", "sum", "only_first_replica")
 
 
 def _of_class(cls: type, table: Mapping[str, Any], default: Any) -> Any:
@@ -69,12 +67,6 @@ def _name_and_path(layer: BaseLayer, tensor: torch.Tensor) -> tuple[str, str]:
     found = added_as(layer, tensor)
     name = found.name if found is not None else ""
     return name, f"{layer.name}/{name}"
-
-
-def _layers_within(layer: BaseLayer) -> Iterator[BaseLayer]:
-    for inside in sublayers(layer):
-        yield inside
-        yield from _layers_within(inside)
 
 
 def _named_here(rule: Rule, value: Any) -> Any:
@@ -199,10 +191,12 @@ class Layer(Stored, abstract=True):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Add a node to the graph (symbolic inputs), or compute (real ones), as in inference unless `training=True`."""
-        args, kwargs = as_tensors((args, kwargs), (), config.device())
+        is_one_tensor = not kwargs and len(args) == 1 and type(args[0]) is torch.Tensor
+        if not is_one_tensor:  # which needs no look inside, at each layer of a model's own code
+            args, kwargs = as_tensors((args, kwargs), (), config.device())
         if MODE.training is not None or kwargs.get("training") is not None:
             return super().__call__(*args, **kwargs)
-        if next(tensors_in((args, kwargs)), None) is not None:
+        if not is_one_tensor and next(tensors_in((args, kwargs)), None) is not None:
             return super().__call__(*args, **kwargs)
         with in_mode(self._trains_by_hand, self):
             return super().__call__(*args, **kwargs)
@@ -281,8 +275,7 @@ class Layer(Stored, abstract=True):
     @property
     def weights(self) -> list[Weight]:
         """All weights: the layer's own, those made to train first, then those of each layer inside."""
-        own = sorted(own_variables(self), key=lambda variable: not variable.trainable)
-        return Weights(distinct(own, *(inside.weights for inside in sublayers(self))))
+        return Weights(distinct(own_in_order(self), *(inside.weights for inside in sublayers(self))))
 
     @property
     def trainable(self) -> bool:
@@ -292,7 +285,7 @@ class Layer(Stored, abstract=True):
     @trainable.setter
     def trainable(self, value: bool) -> None:
         BaseLayer.trainable.fset(self, value)  # type: ignore[attr-defined]
-        for inside in _layers_within(self):
+        for inside in layers_within(self):
             BaseLayer.trainable.fset(inside, value)  # type: ignore[attr-defined]
 
     def get_config(self) -> dict[str, Any]:

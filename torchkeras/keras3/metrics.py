@@ -22,6 +22,7 @@ from torchkeras.base.naming import count_name, snake_case
 from torchkeras.keras3 import losses
 from torchkeras.keras3.families import Family
 from torchkeras.keras3.losses import computed_in, members_of_twin, on_values, published
+from torchkeras.keras3.variable import AGGREGATIONS as OF_VARIABLES
 from torchkeras.losses.reduction import apply_mask
 from torchkeras.losses.shared import same_rank
 from torchkeras.metrics import keras3 as later
@@ -221,7 +222,7 @@ _COSINE = on_values(_without_check(later.cosine_similarity), read=same_rank)
 
 # --- classes ---------------------------------------------------------------------------------------------------------
 
-AGGREGATIONS = (None, "none", "mean", "sum", "only_first_replica")
+AGGREGATIONS = (None, *OF_VARIABLES)
 
 
 class Metric(metrics.Metric, abstract=True):

@@ -95,11 +95,6 @@ class Model(StoredModel, Layer, abstract=True):
     def _automatic_name(self) -> str:
         return "functional" if type(self) is Model else super()._automatic_name
 
-    @property
-    def layers(self) -> list[Any]:
-        """The layers, inputs among them: of a graph, farthest from the outputs first."""
-        return super().layers
-
     def _step_data(self, x: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
         if sample_weight is not None:
             return x, y, sample_weight

@@ -71,7 +71,7 @@ class Stored(BaseLayer, abstract=True):
         Arguments:
             store (dict): where they go.
         """
-        for number, variable in enumerate(_in_order(self)):
+        for number, variable in enumerate(own_in_order(self)):
             store[str(number)] = variable.numpy()
 
     def load_own_variables(self, store: Mapping[str, Any]) -> None:
@@ -83,7 +83,7 @@ class Stored(BaseLayer, abstract=True):
         Errors:
             ValueError: their number or a shape is not that of the weights.
         """
-        variables = _in_order(self)
+        variables = own_in_order(self)
         if len(store) != len(variables):
             raise ValueError(
                 f"{type(self).__name__} {self.name!r} has {len(variables)} weights of its own; found {len(store)} "
@@ -93,7 +93,8 @@ class Stored(BaseLayer, abstract=True):
             variable.assign(torch.as_tensor(store[str(number)]))
 
 
-def _in_order(layer: BaseLayer) -> list[Any]:
+def own_in_order(layer: BaseLayer) -> list[Any]:
+    """The layer's own weights, those made to train first."""
     return sorted(own_variables(layer), key=lambda variable: not variable.trainable)
 
 
@@ -111,7 +112,7 @@ def check_asked(model: BaseLayer, what: str) -> None:
 
     Files here have the weights of each layer under their numbers, so that another way would be lost.
     """
-    for layer in (model, *_within(model)):
+    for layer in (model, *layers_within(model)):
         for name in UNASKED:
             owner = next((kind for kind in type(layer).__mro__ if name in vars(kind)), None)
             if owner is not None and not is_own(owner):
@@ -121,5 +122,6 @@ def check_asked(model: BaseLayer, what: str) -> None:
                 )
 
 
-def _within(layer: BaseLayer) -> list[BaseLayer]:
-    return [inside for each in sublayers(layer) for inside in (each, *_within(each))]
+def layers_within(layer: BaseLayer) -> list[BaseLayer]:
+    """The layers inside a layer, at any depth."""
+    return [inside for each in sublayers(layer) for inside in (each, *layers_within(each))]

@@ -14,6 +14,9 @@ from torchkeras.base.naming import count_name
 from torchkeras.keras3 import initializers
 from torchkeras.tensor_functions.operations.values import tensor_of
 
+AGGREGATIONS = ("none", "mean", "sum", "only_first_replica")
+SYNCHRONIZATIONS = ("auto", "none", "on_write", "on_read")
+
 
 class Variable(nn.Parameter):
     """A tensor that is assigned, and trained where it is `trainable`: torch's functions take it as it is.
@@ -27,10 +30,12 @@ class Variable(nn.Parameter):
         trainable (bool, default True): whether training changes it.
         autocast (bool, default True): True, or False for a variable that no layer casts; none is cast here.
         aggregation (text, default "none"): how replicas would be joined; torch's distribution keeps them equal.
+        synchronization (text, default "auto"): when they would be; they are always equal.
         name (text or None, default None): the name; None counts.
 
     Errors:
-        ValueError: a function without a shape, or an unknown type.
+        ValueError: a function without a shape, or an option with a bad value.
+        TypeError: an option is unknown.
 
     Example:
         >>> count = Variable(0.0, trainable=False)
@@ -56,9 +61,15 @@ class Variable(nn.Parameter):
         trainable: bool = True,
         autocast: bool = True,
         aggregation: str = "none",
+        synchronization: str = "auto",
         name: str | None = None,
-        **options: Any,
     ) -> Variable:
+        for option, value, known in (
+            ("aggregation", aggregation, AGGREGATIONS),
+            ("synchronization", synchronization, SYNCHRONIZATIONS),
+        ):
+            if value not in known:
+                raise ValueError(f"Variable: {option} must be one of {', '.join(map(repr, known))}; found {value!r}.")
         values = _first_values(initializer, shape, dtype)
         made = Tensor._make_subclass(cls, values, trainable and values.is_floating_point())
         made._name = count_name("variable") if name is None else name

@@ -325,10 +325,10 @@ COUNTS = (r"_\d+", r"(_\d+)?")  # of Keras 2, whose first Dense is `dense_1`, an
 def _keys_there(keys: dict[Any, str], present: Iterable[str]) -> dict[Any, str]:
     """The keys of layers in a state_dict with these keys, which another dialect may have counted."""
     there = set(present)
-    for found in (keys, *(Keys(keys, count).of for count in COUNTS)):
-        if there <= set(found.values()):
-            return found
-    return keys
+    if there <= set(keys.values()):
+        return keys
+    counted = (Keys(keys, count).of for count in COUNTS)
+    return next((found for found in counted if there <= set(found.values())), keys)
 
 
 def letters(number: int) -> str:

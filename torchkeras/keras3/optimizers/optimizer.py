@@ -39,6 +39,7 @@ from torchkeras.keras3.optimizers.variables import (
     weight_of,
     weights_of,
 )
+from torchkeras.keras3.variable import AGGREGATIONS as OF_VARIABLES
 from torchkeras.optimizers.accumulation import fitted_to
 from torchkeras.optimizers.base import RULES, Optimizer as Base
 from torchkeras.optimizers.momentum import SGD
@@ -77,7 +78,7 @@ GIVEN_APART = ("name", "learning_rate", "kwargs")
 LIMITS = ("clipnorm", "clipvalue", "global_clipnorm")
 # The section of a docstring that explains options.
 OF_OPTIONS = re.compile(r"^    Options:\n(?:        .*\n)+\n", re.MULTILINE)
-AGGREGATIONS = (None, "none", "mean", "sum", "only_first_replica")
+AGGREGATIONS = (None, *OF_VARIABLES)
 
 
 def signature(before: Mapping[str, Any], after: Mapping[str, Any] | None = None) -> inspect.Signature:
