@@ -6,9 +6,19 @@ import importlib
 from typing import Any
 
 # A module: the package that has it, and the extra that brings that.
-BROUGHT = {
+BROUGHT: dict[str, tuple[str, str]] = {
     "PIL.Image": ("pillow", "scripts"),
     "matplotlib.pyplot": ("matplotlib", "plot"),
+    **dict.fromkeys(
+        (
+            "sklearn",
+            "sklearn.base",
+            "sklearn.utils.metadata_routing",
+            "sklearn.utils.multiclass",
+            "sklearn.utils.validation",
+        ),
+        ("scikit-learn", "examples"),
+    ),
     "safetensors": ("safetensors", "safetensors"),
     "safetensors.torch": ("safetensors", "safetensors"),
     "torch.utils.tensorboard": ("tensorboard", "tensorboard"),

@@ -4,7 +4,6 @@ Source: https://keras.io/api/layers/preprocessing_layers/audio_preprocessing/
 """
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -23,6 +22,7 @@ from torchkeras.engine.options import DataFormat, OptionalPositive, Positive
 from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.engine.weights.weight import weight
 from torchkeras.initializers import Initializer
+from torchkeras.initializers.fourier import fourier_kernel
 from torchkeras.layers.preprocessing import FLOATS, array, set_constant
 from torchkeras.layers.spatial import Spatial, pad, windows
 from torchkeras.tensor_functions.operations.signals import WINDOWS, stft
@@ -184,13 +184,8 @@ class _Waves(Initializer):
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
         """Set the kernel of a transform."""
         frame, _, bins = values.shape
-        steps, frequencies = (torch.arange(n, dtype=values.dtype, device=values.device) for n in (frame, bins))
-        angles = (-2 * steps.view(-1, 1, 1)) * (frequencies / ((bins - 1) * 2)) * torch.pi
-        values.copy_(angles.cos() if self.side == "real" else angles.sin())
-        if self.window is not None:
-            factors = self._factors(frame).to(values).view(-1, 1, 1)
-            values.mul_(factors).div_(SCALES[self.scaling](factors))
-        return values
+        factors = None if self.window is None else self._factors(frame)
+        return values.copy_(fourier_kernel(self.side, frame, bins, factors, self.scaling))
 
     def _factors(self, length: int) -> Tensor:
         if isinstance(self.window, str):
@@ -198,11 +193,6 @@ class _Waves(Initializer):
         return torch.tensor(self.window, dtype=torch.float64)
 
 
-SCALES: Mapping[Any, Any] = {
-    "density": lambda factors: factors.square().sum().sqrt(),
-    "spectrum": lambda factors: factors.abs().sum(),
-    None: torch.ones_like,
-}
 # Of `torch.signal.windows`, those that need no further numbers.
 NAMED = ("bartlett", "blackman", "cosine", "hamming", "hann", "nuttall")
 

@@ -6,7 +6,6 @@ Source: https://www.cs.toronto.edu/~graves/icml_2006.pdf
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from typing import Any, NoReturn
 
 import torch
@@ -16,6 +15,7 @@ from torch import Tensor
 from torchkeras import config
 from torchkeras.keras2.backend.lambdas import as_node
 from torchkeras.keras2.backend.nodes import is_symbolic, node, tensor
+from torchkeras.tensor_functions.operations.ctc import likeliest_labels
 
 SMOOTHING = 1e-4  # of Keras 1's ctc_cost
 
@@ -132,31 +132,9 @@ def _likeliest(scores: Tensor) -> tuple[list[int], float]:
 
 
 def _beam(scores: Tensor, beam_width: int) -> list[tuple[list[int], float]]:
-    """The likeliest rows of labels, equal ones next to each other merged, and the logarithms of their probabilities.
-
-    Each beginning has the probability of the ways to it that end in no label, and of those that end in its last one.
-    """
-    blank = scores.shape[-1] - 1
-    beams = {(): (0.0, -math.inf)}
-    for row in torch.log_softmax(scores, -1).tolist():
-        grown: dict[tuple[int, ...], list[list[float]]] = defaultdict(lambda: [[], []])
-        for labels, (ended, going) in beams.items():
-            grown[labels][0].append(_log_sum([ended, going]) + row[blank])
-            for label, score in enumerate(row[:blank]):
-                repeats = labels[-1:] == (label,)
-                if repeats:
-                    grown[labels][1].append(going + score)
-                grown[(*labels, label)][1].append((ended if repeats else _log_sum([ended, going])) + score)
-        sums = {labels: (_log_sum(each[0]), _log_sum(each[1])) for labels, each in grown.items()}
-        kept = sorted(sums, key=lambda labels: -_log_sum(list(sums[labels])))[:beam_width]
-        beams = {labels: sums[labels] for labels in kept}
-    return [(_merged(labels), _log_sum(list(both))) for labels, both in beams.items()]
-
-
-def _log_sum(values: list[float]) -> float:
-    """log(sum(exp(values)))"""
-    highest = max(values, default=-math.inf)
-    return highest if highest == -math.inf else highest + math.log(math.fsum(math.exp(v - highest) for v in values))
+    """The likeliest rows of labels, equal ones next to each other merged, and the logarithms of their probabilities."""
+    found = likeliest_labels(torch.log_softmax(scores, -1).tolist(), beam_width, scores.shape[-1] - 1)
+    return [(_merged(labels), score) for labels, score in found]
 
 
 def _dense(rows: list[list[int]]) -> Tensor:

@@ -27,8 +27,15 @@ def load_data(path: str = "boston_housing.npz", test_split: float = 0.2, seed: i
     """
     if not 0 <= test_split < 1:
         raise AssertionError(f"test_split must be at least 0 and less than 1; found {test_split!r}.")
-    found = arrays(get_file(path, ORIGIN, file_hash=HASH))
+    return of_file(path, ORIGIN, HASH, test_split, seed)
+
+
+def of_file(
+    path: str, origin: str, file_hash: str, test_split: float, seed: int, rows: int | None = None
+) -> tuple[Data, Data]:
+    """The two parts of a file with `x` and `y`; `rows`: how many of them there are, before they are shuffled."""
+    found = arrays(get_file(path, origin, file_hash=file_hash))
     np.random.seed(seed)  # noqa: NPY002 - the state that scripts share
-    x, y = texts.shuffled(found["x"], found["y"])
+    x, y = texts.shuffled(found["x"][:rows], found["y"][:rows])
     border = int(len(x) * (1 - test_split))
     return (x[:border], y[:border]), (x[border:], y[border:])

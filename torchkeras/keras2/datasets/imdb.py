@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 
@@ -46,13 +47,22 @@ def load_data(
         OSError: the file is not there and cannot be downloaded.
         ValueError: `maxlen` leaves no text.
     """
+    options = (num_words, skip_top, maxlen, start_char, oov_char, index_from)
+    lists, labels, train = of_file(path, seed, options)
+    border = len(train)
+    return texts.as_arrays(lists[:border], labels[:border]), texts.as_arrays(lists[border:], labels[border:])
+
+
+def of_file(path: str, seed: int, options: tuple[Any, ...]) -> tuple[list[list[int]], list[Any], np.ndarray]:
+    """The chosen texts of both parts, their labels, and the texts of the first part before they were chosen.
+
+    `options` are those of `texts.chosen`.
+    """
     found = arrays(get_file(path, ORIGIN + "imdb.npz", file_hash=HASH))
     np.random.seed(seed)  # noqa: NPY002 - the state that scripts share
     train, test = (texts.shuffled(found[f"x_{part}"], found[f"y_{part}"]) for part in ("train", "test"))
-    options = (num_words, skip_top, maxlen, start_char, oov_char, index_from)
     lists, labels = texts.chosen([*train[0], *test[0]], [*train[1], *test[1]], *options)
-    border = len(train[0])
-    return texts.as_arrays(lists[:border], labels[:border]), texts.as_arrays(lists[border:], labels[border:])
+    return lists, labels, train[0]
 
 
 def get_word_index(path: str = "imdb_word_index.json") -> dict[str, int]:

@@ -79,14 +79,14 @@ def _beam_search(
     if not inputs.is_meta:
         log_p = torch.log_softmax(inputs, -1).tolist()
         for sample, (steps, length) in enumerate(zip(log_p, lengths.tolist(), strict=True)):
-            best = _likeliest(steps[: int(length)], beam_width, mask_index)[:top_paths]
+            best = likeliest_labels(steps[: int(length)], beam_width, mask_index)[:top_paths]
             for rank, (labels, score) in enumerate(best):
                 paths[sample, rank, : len(labels)] = torch.tensor(labels, dtype=torch.int32)
                 scores[sample, rank] = score
     return paths.transpose(0, 1).to(inputs.device), scores.to(inputs.device)
 
 
-def _likeliest(
+def likeliest_labels(
     steps: Sequence[Sequence[float]], beam_width: int, mask_index: int
 ) -> list[tuple[tuple[int, ...], float]]:
     """Sequences of labels, the likeliest first, and the logarithms of their probabilities.
