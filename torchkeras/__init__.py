@@ -12,6 +12,7 @@ _declare(
     {
         "backend": "torchkeras.backend",
         "backups": "torchkeras.distribution.backups",
+        "data sets": "torchkeras.keras2.datasets",
         "downloads": "torchkeras.keras2.utils.download",
         "eject": "torchkeras.export.plain.eject",
         "export": "torchkeras.export.exporting",
@@ -19,12 +20,15 @@ _declare(
         "functions in bytecode": "torchkeras.keras2.lambdas.reading",
         "import keras": "torchkeras.keras2.alias",
         "import keras 3": "torchkeras.keras3.alias",
+        "import tensorflow 2": "torchkeras.tensorflow2.alias",
         "operations": "torchkeras.tensor_functions.operations.table",
         "optimizer shards": "torchkeras.distribution.optimizer_shards",
         "process group": "torchkeras.distribution.group",
         "processes": "torchkeras.distribution.training",
+        "scikit-learn estimators": "torchkeras.keras3.wrappers.estimators",
         "shared tensors": "torchkeras.distribution.shared_tensors",
         "sources of tensors": "torchkeras.keras2.utils.layer_utils",
+        "years of a script": "torchkeras.tensorflow2.years",
     }
 )
 

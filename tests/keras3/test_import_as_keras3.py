@@ -83,3 +83,16 @@ def test_keras3_goes_with_no_other_name(tmp_path: Path, capsys: pytest.CaptureFi
     script.write_text("")
     assert commands.main(["run", "--as", "keras3", "--as", "tf_keras", str(script)]) != 0
     assert "goes with no other name; found 'tf_keras'" in capsys.readouterr().err
+
+
+def test_a_script_that_asserts_keras_3_is_answered_as_keras_3(tmp_path: Path):
+    done = run("import keras\nassert keras.__version__ >= '3'\nprint(keras.__version__)", folder=tmp_path)
+    assert (done.stdout, done.returncode) == ("3.15.0\n", 0), done.stderr
+    assert "script.py asks for Keras 3" in done.stderr
+
+
+@pytest.mark.parametrize("code", ["from keras import ops", "import keras.ops", "import keras; keras.ops"])
+def test_a_script_that_uses_keras_3_by_the_name_of_keras_2_learns_how_to_run(code: str, tmp_path: Path):
+    done = run(code, folder=tmp_path)
+    assert "`torchkeras run --as keras3" in done.stderr.splitlines()[-1]
+    assert done.returncode == 1

@@ -100,14 +100,15 @@ def _parser() -> argparse.ArgumentParser:
     found.add_argument("--weights", choices=eject.WEIGHTS, default=eject.WEIGHTS[0], help="the format of the weights")
     found.add_argument("--overwrite", action="store_true", help="replace FOLDER if an eject wrote it")
     _add_shared(found)
-    found = command("run", "Run a script of Keras 1, 2 or 3: its `import keras` means torchkeras.")
+    found = command("run", "Run a script of Keras 1, 2 or 3, or of tf.keras: its imports mean torchkeras.")
     found.add_argument(
         "--as",
         dest="answers",
         metavar="NAME",
         action="append",
-        help="keras3 to answer keras as Keras 3; or what to answer beside it: tensorflow.keras, tf_keras, tensorflow "
-        "(where it is not installed)",
+        help="keras3 to answer keras as Keras 3; tensorflow for tf.keras and the rest of TensorFlow, 1 or 2 as the "
+        "script was written for (or tensorflow1, tensorflow2); or what to answer beside keras: tensorflow.keras, "
+        "tf_keras",
     )
     found.add_argument("script", metavar="SCRIPT")
     found.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER, help="arguments of the script")

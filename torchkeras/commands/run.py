@@ -1,4 +1,4 @@
-"""`torchkeras run SCRIPT`: run a script of Keras 1, 2 or 3, whose `import keras` means this package."""
+"""`torchkeras run SCRIPT`: run a script of Keras 1, 2 or 3, or of tf.keras, whose imports mean this package."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from pathlib import Path
 
 from torchkeras.base.annexes import annex
 from torchkeras.commands.exits import WELL, CommandError
+from torchkeras.commands.script_checks import asks_for_keras3
 
 KERAS3 = "keras3"
+TENSORFLOW, TENSORFLOW1, TENSORFLOW2 = "tensorflow", "tensorflow1", "tensorflow2"
+ALONE = {KERAS3: "import keras 3", TENSORFLOW2: "import tensorflow 2"}  # and what answers then
 FAILED = 1  # as Python itself ends when a script raises
 
 
@@ -24,8 +27,15 @@ def run(arguments: argparse.Namespace) -> int:
     script = Path(arguments.script)
     if not script.is_file():
         raise CommandError(f"{script}: no such file.")
+    answers = arguments.answers or []
+    if not answers and asks_for_keras3(script.read_text(encoding="utf-8", errors="replace")):
+        print(
+            f"torchkeras: {script.name} asks for Keras 3, so `import keras` is answered as by --as keras3.",
+            file=sys.stderr,
+        )
+        answers = [KERAS3]
     try:
-        _answer_imports(arguments.answers or [])
+        _answer_imports([_by_its_text(name, script) for name in answers])
     except (ValueError, ImportError) as error:
         raise CommandError(f"--as: {error}") from error
     sys.argv = [os.fspath(script), *arguments.arguments]
@@ -44,17 +54,35 @@ def run(arguments: argparse.Namespace) -> int:
     return WELL
 
 
+def _by_its_text(name: str, script: Path) -> str:
+    """The name itself; for "tensorflow" the version whose names the script has."""
+    if name == TENSORFLOW:
+        try:
+            name = f"{TENSORFLOW}{annex('years of a script').version_of(script.read_text(encoding='utf-8'))}"
+        except (SyntaxError, UnicodeDecodeError):  # which running it shows
+            return name
+    return TENSORFLOW if name == TENSORFLOW1 else name
+
+
 def _answer_imports(names: list[str]) -> None:
-    """Let `import keras` mean this package: as Keras 2, with what is answered beside it, or as Keras 3."""
-    if KERAS3 not in names:
+    """Let imports mean this package: `keras` as Keras 2, with what is answered beside it, or what stands alone."""
+    alone = next((name for name in names if name in ALONE), None)
+    if alone is None:
         annex("import keras").install(["keras", *names])
-    elif len(names) == 1:
-        annex("import keras 3").install()
+    elif len(set(names)) == 1:
+        annex(ALONE[alone]).install()
+    elif set(names) == {KERAS3, TENSORFLOW2}:
+        annex(ALONE[KERAS3]).install()
+        annex(ALONE[TENSORFLOW2]).install(beside_keras3=True)
     else:
-        others = ", ".join(repr(name) for name in names if name != KERAS3)
-        raise ValueError(
-            f"{KERAS3!r} answers `import keras` alone, as Keras 3, and goes with no other name; found {others}."
-        )
+        others = ", ".join(repr(name) for name in names if name != alone)
+        raise ValueError(f"{alone!r} answers {_ANSWERED[alone]}, and goes with no other name; found {others}.")
+
+
+_ANSWERED = {
+    KERAS3: "`import keras` alone, as Keras 3",
+    TENSORFLOW2: "`import tensorflow` and `import keras`, as TensorFlow 2",
+}
 
 
 def _code(end: SystemExit) -> int:

@@ -23,6 +23,9 @@ from torchkeras.keras2.tf.modules import TensorFlow
 
 ANSWERED = ("keras", "tensorflow", "tensorflow.keras", "tf_keras")
 ANSWER = "`torchkeras run --as {0} SCRIPT`, or first `alias.install(['keras', '{0}'])` of torchkeras.keras2"
+# Modules of Keras 3 alone.
+OF_KERAS3 = ("config", "distribution", "dtype_policies", "export", "ops", "quantizers", "random", "saving", "tree")
+WITH_IT = "`torchkeras run --as keras3 SCRIPT` answers Keras 3, which has it"
 ELSEWHERE = {
     "tensorflow": "what `keras.backend` has of it stands in torchkeras.backend; "
     f"{ANSWER.format('tensorflow.keras')}, answers tensorflow.keras and what scripts of Keras take from the rest",
@@ -39,8 +42,13 @@ class KerasImporter(MetaPathFinder, Loader):
         self.name = name
 
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
-        """The spec of a module of Keras; None for a module of something else."""
+        """The spec of a module of Keras; None for a module of something else.
+
+        Raises ModuleNotFoundError for an import of a module of Keras 3.
+        """
         inside = self._inside(fullname)
+        if inside is not None and inside.partition(".")[0] in OF_KERAS3 and _is_importing():
+            raise ModuleNotFoundError(f"No module named {fullname!r} in Keras {VERSION}: {WITH_IT}.")
         if inside not in MODULES and inside not in SAME:
             return None
         inner = f"{inside}." if inside else ""
@@ -75,7 +83,10 @@ class KerasImporter(MetaPathFinder, Loader):
     def _further(self, module: str, name: str) -> Any:
         """A module inside another, imported when it is asked for; genuine Keras imports all at once."""
         if self.find_spec(f"{module}.{name}") is None:
-            raise AttributeError(f"module {module!r} has no {name!r} (Keras {VERSION}, answered by torchkeras)")
+            with_it = f": {WITH_IT}" if name in OF_KERAS3 else ""
+            raise AttributeError(
+                f"module {module!r} has no {name!r} (Keras {VERSION}, answered by torchkeras){with_it}"
+            )
         return importlib.import_module(f"{module}.{name}")
 
     def _inside(self, fullname: str) -> str | None:
@@ -90,10 +101,14 @@ class Elsewhere(MetaPathFinder):
 
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
         """Raise ModuleNotFoundError for a name in `ELSEWHERE` in an import; None for all else and outside of one."""
-        importing = sys._getframe(2).f_code.co_name.startswith("_find_and_load")
-        if fullname in ELSEWHERE and importing:
+        if fullname in ELSEWHERE and _is_importing():
             raise ModuleNotFoundError(f"No module named {fullname!r}: {ELSEWHERE[fullname]}.", name=fullname)
         return None
+
+
+def _is_importing() -> bool:
+    """Whether an import asked the finder that calls this; else `importlib.util.find_spec` asks whether there is one."""
+    return sys._getframe(3).f_code.co_name.startswith("_find_and_load")
 
 
 def install(names: Iterable[str] = ("keras",)) -> None:
