@@ -21,6 +21,8 @@ ECOSYSTEM = (
 MISSING = [package for package in ECOSYSTEM if importlib.util.find_spec(package) is None]
 # What is about the environment of scripts/ecosystem as a whole needs all of them.
 collect_ignore = [f"ecosystem/test_{package}.py" for package in [*MISSING, *["environment"] * bool(MISSING)]]
+if importlib.util.find_spec("tensorflow") is None:  # which scripts/ecosystem does not install
+    collect_ignore.append("ecosystem/test_tensorflow.py")
 NOT_COLLECTED = (
     f"not collected: tests/ecosystem about {', '.join(MISSING)}; scripts/ecosystem installs these and runs all"
 )

@@ -491,15 +491,6 @@ MISTAKES = [
         AttributeError,
         "out: kernel is made when the layer is first called. Call it before, or build it.",
     ),
-    (
-        "a generator for a model without a shape",
-        lambda: (model := unbuilt()).compile("sgd", "mse") or model.fit(batches(), steps_per_epoch=1),
-        ValueError,
-        (
-            "fit: Sequential 'model' has no input shape yet, and a generator gives each batch only "
-            "once: give the first layer an input_shape, or call model.build(input_shape)."
-        ),
-    ),
     # --- targets
     (
         "one-hot rows for class numbers",

@@ -266,3 +266,24 @@ def test_bad_weights(target, options, error, message):
 def test_weights_for_two_outputs(given, error, message):
     with pytest.raises(error, match=re.escape(message)):
         standardize_weights([LABELS, LABELS], ["a", "b"], given)
+
+
+class Shape(list):
+    """A shape as TensorFlow has it, which is no tuple."""
+
+    def as_list(self) -> list[int]:
+        return list(self)
+
+
+class ForeignTensor:
+    """A tensor of another package, such as TensorFlow."""
+
+    shape = Shape([4, 2])
+
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+        return A
+
+
+def test_a_tensor_of_another_package_is_an_array():
+    (found,) = standardize(ForeignTensor(), ["a"], [(None, 2)], [torch.float32])
+    torch.testing.assert_close(found, torch.from_numpy(A))

@@ -283,8 +283,8 @@ def test_two_layers_in_a_model_inside_keep_their_weights_apart_in_a_file(tmp_pat
 
 
 SEVERAL = (
-    "along several axes only attention_mask can hide anything; found 2 attention axes with another mask or "
-    "use_causal_mask."
+    "along several axes only attention_mask can hide anything; found 2 attention axes with another mask, "
+    "use_causal_mask or sliding_window."
 )
 
 
@@ -314,8 +314,14 @@ SEVERAL = (
             "MultiHeadAttention: attention_axes must be an axis or a list of different ones, or None; found [1, 1].",
         ),
         (
-            lambda: MultiHeadAttention(2, 3, flash_attention=True),
-            "MultiHeadAttention: flash_attention must be None; found True.",
+            lambda: MultiHeadAttention(2, 3, dropout=0.5, flash_attention=True, name="m"),
+            "MultiHeadAttention 'm': flash_attention=True goes without dropout; found 0.5.",
+        ),
+        (
+            lambda: MultiHeadAttention(2, 3, flash_attention=True, name="m")(
+                QUERY, VALUE, return_attention_scores=True
+            ),
+            "MultiHeadAttention 'm': flash_attention=True goes without return_attention_scores.",
         ),
         (
             lambda: MultiHeadAttention(2, 3, activity_regularizer="l2", name="m")(QUERY, VALUE),
@@ -342,12 +348,16 @@ SEVERAL = (
             f"MultiHeadAttention 'm': {SEVERAL}",
         ),
         (
-            lambda: MultiHeadAttention(2, 3, sliding_window=2),
-            "MultiHeadAttention: sliding_window must be None; found 2.",
+            lambda: MultiHeadAttention(2, 3, sliding_window=0),
+            "MultiHeadAttention: sliding_window must be an integer of at least 1, or None; found 0.",
         ),
         (
-            lambda: GroupQueryAttention(3, 4, 2, use_gate=True),
-            "GroupQueryAttention: use_gate must be False; found True.",
+            lambda: MultiHeadAttention(2, 3, sliding_window=2, name="m")(IMAGES, IMAGES),
+            f"MultiHeadAttention 'm': {SEVERAL}",
+        ),
+        (
+            lambda: GroupQueryAttention(3, 4, 2, use_gate="x"),
+            "GroupQueryAttention: use_gate must be True, False, 1 or 0; found 'x'.",
         ),
         (
             lambda: GroupQueryAttention(3, 4, 3, name="g")(QUERY, VALUE),

@@ -43,6 +43,9 @@ def test_a_linear_module_computes_what_it_can(equation, sizes, bias_axes, linear
     remade(layer)
 
 
+EQUATIONS = "EinsumDense: equation must be like 'ab,bc->ac', '...b,bc->...c' or 'ab...,bc->ac...'; found "
+
+
 def test_an_ellipsis_takes_any_number_of_axes():
     layer = EinsumDense("...b,bc->...c", 4)
     for shape in ((None, 5), (None, 3, 5), (None, None, 2, 5)):
@@ -81,15 +84,15 @@ def test_options_reach_the_weights():
     [
         (
             lambda: EinsumDense("ab->a", 3),
-            "EinsumDense: equation must be like 'ab,bc->ac' or '...b,bc->...c'; found 'ab->a'.",
+            "EinsumDense: equation must be like 'ab,bc->ac', '...b,bc->...c' or 'ab...,bc->ac...'; found 'ab->a'.",
         ),
         (
-            lambda: EinsumDense("ab...,bc->ac...", 3),
-            "EinsumDense: equation must be like 'ab,bc->ac' or '...b,bc->...c'; found 'ab...,bc->ac...'.",
+            lambda: EinsumDense("...ab...,bc->...ac...", 3),
+            f"{EQUATIONS}'...ab...,bc->...ac...'.",
         ),
         (
             lambda: EinsumDense("...ab,bc->ac", 3),
-            ("EinsumDense: equation must be like 'ab,bc->ac' or '...b,bc->...c'; found '...ab,bc->ac'."),
+            (f"{EQUATIONS}'...ab,bc->ac'."),
         ),
         (
             lambda: EinsumDense("ab,bc->ac", (0,)),

@@ -523,7 +523,7 @@ def test_two_calls_in_a_graph_share_the_layer():
             "RandomErasing 'e': fill_value must be a number, or 3 of them, one for each channel; found [1, 2].",
         ),
         (lambda: L.MixUp(0), "MixUp: alpha must be a number above 0; found 0."),
-        (lambda: L.RandAugment(num_ops=0), "RandAugment: num_ops must be an integer of at least 1; found 0."),
+        (lambda: L.RandAugment(num_ops=-1), "RandAugment: num_ops must be an integer of at least 0; found -1."),
         (lambda: L.Equalization(bins=1), "Equalization: bins must be an integer of at least 2; found 1."),
         (
             lambda: L.RandomHue(0.1, name="h")(torch.zeros(2, 4, 4, 2)),

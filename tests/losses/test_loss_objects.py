@@ -405,3 +405,14 @@ def test_values_may_carry_their_mask():
             return values
 
     assert Masked()(torch.zeros(2, 1), torch.tensor([[3.0], [5.0]])) == 3.0
+
+
+@pytest.mark.parametrize("shape", [(5,), (5, 1)])
+@pytest.mark.parametrize("options", [{"from_logits": True}, {}, {"from_logits": True, "ignore_class": 1}])
+def test_the_mean_of_class_numbers_is_that_of_the_values(shape, options):
+    scores = torch.randn(5, 3) if options else torch.randn(5, 3).softmax(-1)
+    classes = torch.tensor([0, 1, 2, 1, 0]).reshape(shape)
+    values = losses.SparseCategoricalCrossentropy(reduction="none", **options)(classes, scores)
+    counted = classes.reshape(-1) != options.get("ignore_class", -1)
+    found = losses.SparseCategoricalCrossentropy(**options)(classes, scores)
+    torch.testing.assert_close(found, values.reshape(-1)[counted].mean())

@@ -205,7 +205,8 @@ def not_finite(model: Model) -> list[str]:
 
     It takes one transfer from the device.
     """
-    variables = [variable for variable in getattr(model, "trainable_weights", ()) if variable.dtype.is_floating_point]
+    weights = getattr(model, "trainable_weights", ())
+    variables = [variable for variable in weights if variable.tensors[0].is_floating_point()]
     with torch.no_grad():
         finite = [
             torch.stack([sharing().part(t).isfinite().all() for t in variable.tensors]).all() for variable in variables

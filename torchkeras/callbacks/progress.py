@@ -20,7 +20,7 @@ from torchkeras.callbacks.logs import Averages
 from torchkeras.config import is_interactive_logging_enabled
 from torchkeras.world.processes import is_main
 
-LOGGER = logging.getLogger("torchkeras")
+LOGGER = logging.getLogger(__name__)
 STREAMS = ("stdout", "stderr")
 COUNT_MODES = {"samples": "sample", "steps": "batch"}
 READ_EVERY = 0.1  # seconds

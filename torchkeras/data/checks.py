@@ -46,6 +46,7 @@ def standardize(
     kinds: Sequence[str] | None = None,
     indices: Sequence[Sequence[Any]] | None = None,
     streamed: bool = False,
+    fits_rank: bool = False,
 ) -> list[Tensor]:
     """One tensor for each name, from an array, a tensor, a list of them, a list of numbers or a dict by name; also from
     pandas, where a DataFrame for several names gives each the column of its name.
@@ -54,8 +55,8 @@ def standardize(
     allows any shape, None in `dtypes` any type. `what`: "input" or "target". `as_given`: which of them keep a single
     axis, and the type of integers. `kinds`: the kinds of targets (see `target_kinds`), for advice in errors. `indices`:
     for each, the layers that use its numbers as indices; those of a `streamed` batch on a device are not checked, since
-    that would wait for the device. Raises ValueError for a wrong number of arrays, name, shape, element type or index,
-    and TypeError for values that are not numbers.
+    that would wait for the device. `fits_rank`: see `with_rank`. Raises ValueError for a wrong number of arrays, name,
+    shape, element type or index, and TypeError for values that are not numbers.
     """
     items = _items_by_name(values, names, what)
     columns = (
@@ -64,6 +65,8 @@ def standardize(
     )
     checked = []
     for item, name, shape, dtype, keep, kind, layers in zip(*columns, strict=True):
+        if fits_rank and shape is not None and _has_shape(item):
+            item = with_rank(item, shape)
         tensor = as_tensor(_with_axes(item, name, shape, None if what == "input" else kind, keep))
         if dtype == torch.int64 and what == "target":
             _check_whole(tensor, name)
@@ -72,6 +75,15 @@ def standardize(
         keeps_type = dtype is None or (keep and not tensor.is_floating_point())
         checked.append(tensor if keeps_type else tensor.to(dtype))
     return checked
+
+
+def with_rank(array: Any, shape: Shape) -> Any:
+    """An array with an axis of length 1 more or less at its end, where only that is missing for the shape."""
+    if len(array.shape) + 1 == len(shape) and shape[-1] == 1:
+        return array[..., None]
+    if len(array.shape) == len(shape) + 1 and array.shape[-1] == 1:
+        return array[..., 0]
+    return array
 
 
 def _column(given: Sequence[Any] | None, default: Any, names: Sequence[str]) -> Sequence[Any]:
@@ -393,7 +405,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _has_shape(value: Any) -> bool:
-    return isinstance(getattr(value, "shape", None), (tuple, torch.Size))
+    shape = getattr(value, "shape", None)
+    return isinstance(shape, (tuple, torch.Size)) or hasattr(shape, "as_list")  # which TensorFlow's TensorShape has
 
 
 def _is_frame(value: Any) -> bool:

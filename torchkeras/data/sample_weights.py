@@ -16,6 +16,7 @@ from torchkeras.base.extensions import replaceable_in
 replaceable_in(__name__, "_by_output")
 
 MODES = (None, "temporal")
+BY_SHAPE = "by shape"  # weights of samples, or of the values of their losses, as their own shape says
 MOST = 10  # classes in an error
 
 
@@ -28,6 +29,9 @@ def standardize_weights(
     dtype: torch.dtype = torch.float32,
 ) -> list[Tensor | None]:
     """The weights of each target, of shape (samples,), or (samples, steps) in the mode "temporal"; None for all ones.
+
+    In the mode `BY_SHAPE` weights of samples keep their shape: that of the first axes of the target, where axes of size
+    1 may follow.
 
     Both may be a dict by output, a list, or for a single output the value itself: an array of weights, a dict from
     class to weight. Where an output has both, `class_weight` is left out with a warning, as in Keras. Raises ValueError
@@ -86,7 +90,7 @@ def _by_name(given: Mapping[str, Any], names: Sequence[str], option: str) -> lis
 
 
 def _check_mode(target: Tensor, name: str, mode: str | None) -> None:
-    if mode not in MODES:
+    if mode not in (*MODES, BY_SHAPE):
         raise ValueError(f"Output {name!r}: sample_weight_mode must be None or 'temporal'; found {mode!r}.")
     if mode == "temporal" and target.dim() < 3:
         raise ValueError(
@@ -99,6 +103,9 @@ def _of_samples(target: Tensor, name: str, given: Any, mode: str | None) -> Tens
     if isinstance(given, (str, Mapping)):
         raise TypeError(f"Output {name!r}: sample_weight must be an array; found {given!r}.")
     weight = as_tensor(as_numbers(given, f"Output {name!r}: sample_weight"))
+    if mode == BY_SHAPE:
+        _check_shape(target, name, weight)
+        return weight
     axes = 2 if mode == "temporal" else 1
     if weight.dim() != axes:
         hint = (
@@ -116,6 +123,18 @@ def _of_samples(target: Tensor, name: str, given: Any, mode: str | None) -> Tens
             f"{tuple(target.shape)}: give it the shape {tuple(target.shape[:axes])}."
         )
     return weight
+
+
+def _check_shape(target: Tensor, name: str, weight: Tensor) -> None:
+    """Raise ValueError for a weight whose shape is not that of the first axes of a target, but for axes of size 1."""
+    shape = weight.shape
+    while len(shape) > 1 and shape[-1] == 1:
+        shape = shape[:-1]
+    if weight.dim() == 0 or weight.dim() > max(target.dim(), 2) or shape != target.shape[: len(shape)]:
+        raise ValueError(
+            f"Output {name!r}: sample_weight of shape {tuple(weight.shape)} does not fit a target of shape "
+            f"{tuple(target.shape)}: give it the shape {tuple(target.shape[:1])}, or that of more of its first axes."
+        )
 
 
 def _of_classes(target: Tensor, name: str, given: Any) -> Tensor:

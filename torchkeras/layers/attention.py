@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from torchkeras import initializers
 from torchkeras.base.rules import one_of
@@ -43,6 +44,8 @@ class Attending(Seeded, abstract=True):
 
     supports_masking = True
     score_mode: ClassVar[str] = "dot"
+    sliding_window: int | None = None
+    flash_attention: bool | None = None
     _by_heads: ClassVar[bool] = False
     drop: Dropout
     _factor: float = 1.0  # what scores are multiplied by
@@ -95,16 +98,22 @@ class Attending(Seeded, abstract=True):
 
         hiding = self._hiding(known, use_causal_mask)
         parts = parts_of(query, key, value)
+        if self.sliding_window:
+            hiding.append(_band(parts[0], parts[1], self.sliding_window))
         # What a query that sees nothing gets, as in Keras: zeros in these cases of several heads, else the mean of all
         # values.
         zeros = self._by_heads and (return_attention_scores or self.dropout > 0 or query.dim() > 3)
         needs_weights = return_attention_scores or (drops and self.seed is not None)
+        if self.flash_attention and return_attention_scores:
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: flash_attention=True goes without return_attention_scores."
+            )
         if self.score_mode == "dot" and not needs_weights:
             attended = self._by_kernel(parts, hiding, use_causal_mask, drops, zeros)
             return self._output(attended, query, known)
         attended, weights = self._by_weights(parts, hiding, use_causal_mask, drops, zeros)
         output = self._output(attended, query, known)
-        return [output, self._by_axes(weights, query, key)] if return_attention_scores else output
+        return (output, self._by_axes(weights, query, key)) if return_attention_scores else output
 
     def _by_axes(self, weights: Tensor, query: Tensor, key: Tensor) -> Tensor:
         """The softmax with the axes that attention runs along: (..., *queries, *keys)."""
@@ -117,13 +126,15 @@ class Attending(Seeded, abstract=True):
     ) -> Tensor:
         """`softmax(scores) @ value` by torch's kernel. `zeros`: whether a query that sees nothing gets zeros."""
         q, k, v = parts
-        rate = self.dropout if drops else 0.0
-        if not hiding:  # the kernel makes the causal mask itself
-            return F.scaled_dot_product_attention(q, k, v, None, rate, bool(causal), scale=self._factor)
-        visible = _visible(q, k, hiding, causal)
-        if not zeros:
-            visible = (~visible).to(q.dtype) * (torch.finfo(q.dtype).min / 2)  # added to the scores
-        return F.scaled_dot_product_attention(q, k, v, visible, rate, False, scale=self._factor)
+        rate, visible = self.dropout if drops else 0.0, None
+        if hiding:
+            visible, causal = _visible(q, k, hiding, causal), False  # else the kernel makes the causal mask itself
+            if not zeros:
+                visible = (~visible).to(q.dtype) * (torch.finfo(q.dtype).min / 2)  # added to the scores
+        if not self.flash_attention:
+            return F.scaled_dot_product_attention(q, k, v, visible, rate, bool(causal), scale=self._factor)
+        with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+            return F.scaled_dot_product_attention(q, k, v, visible, rate, bool(causal), scale=self._factor)
 
     def _by_weights(
         self, parts: Sequence[Tensor], hiding: list[Tensor], causal: bool, drops: Any, zeros: bool
@@ -137,7 +148,8 @@ class Attending(Seeded, abstract=True):
             weights = weights * visible if zeros else weights
         else:
             weights = scores.softmax(-1)
-        return call_module(self.drop, weights, training=drops) @ v, weights
+        dropped = call_module(self.drop, weights, training=drops)
+        return dropped @ v, weights if self._by_heads else dropped  # as Keras 3 returns them
 
     def _hiding(self, known: Known, causal: bool) -> list[Tensor]:
         """Masks that end in (queries, keys), True where a query may attend to a key."""
@@ -156,6 +168,12 @@ class Attending(Seeded, abstract=True):
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         return None if mask is None else mask[0]
+
+
+def _band(q: Tensor, k: Tensor, window: int) -> Tensor:
+    """True where a query and a key are less than `window` positions apart."""
+    queries, keys = (torch.arange(each.shape[-2], device=q.device) for each in (q, k))
+    return (queries.unsqueeze(-1) - keys).abs() < window
 
 
 def _visible(q: Tensor, k: Tensor, hiding: list[Tensor], causal: bool) -> Tensor:
@@ -215,7 +233,12 @@ class Attention(Attending):
         self.drop = Dropout(self.dropout, seed=self.seed)
 
     def __call__(self, inputs: Any, mask: Any = None, **arguments: Any) -> Any:
-        given = dict(zip(MASKS[:2], as_list(mask), strict=False))
+        kind = f"{type(self).__name__} {self.name!r}"
+        if isinstance(inputs, (list, tuple)) and len(inputs) > 3 and "masks" not in arguments:
+            raise ValueError(f"{kind}: inputs must be [query, value] or [query, value, key]; found {len(inputs)}.")
+        if mask is not None and not (isinstance(mask, (list, tuple)) and len(mask) in (2, 3)):
+            raise ValueError(f"{kind}: mask must be [query_mask, value_mask]; found {type(mask).__name__}.")
+        given = dict(zip(MASKS[:2], mask or (), strict=False))
         return super().__call__(inputs, **given, **arguments)
 
     def _parts(self, query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:

@@ -18,14 +18,14 @@ from torchkeras.engine.weights.weight import weight
 from torchkeras.initializers import VarianceScaling
 from torchkeras.layers.core import KernelLayer
 
-# The letters of the input, of the kernel and of the output.
-EQUATION = re.compile(r"(\.{3}|)([a-zA-Z]+),([a-zA-Z]+)->\1([a-zA-Z]+)")
+# The letters of the input, of the kernel and of the output; the ellipsis before or after those of input and output.
+EQUATION = re.compile(r"(?!\.+[a-zA-Z]+\.)(\.{3}|)([a-zA-Z]+)(\.{3}|),([a-zA-Z]+)->\1([a-zA-Z]+)\3")
 
 
 Equation = Annotated[
     Any,
     rule(
-        "must be like 'ab,bc->ac' or '...b,bc->...c'",
+        "must be like 'ab,bc->ac', '...b,bc->...c' or 'ab...,bc->ac...'",
         lambda v: isinstance(v, str) and EQUATION.fullmatch(v) is not None,
         takes="str",
     ),
@@ -38,7 +38,7 @@ Letters = Annotated[
 
 def _read_sizes(value: Any) -> tuple[int | None, ...]:
     found = value if isinstance(value, (tuple, list)) else (value,)
-    if not found or not all(size is None or (is_integer(size) and size > 0) for size in found):
+    if not all(size is None or (is_integer(size) and size > 0) for size in found):
         raise ValueError(f"must be a positive integer, or a list of them and None; found {value!r}.")
     return tuple(found)
 
@@ -70,7 +70,8 @@ class EinsumDense(KernelLayer):
 
     Options:
         equation (string): such as "abc,cd->abd": the letters of the input, of the kernel and of the output. The first
-            axis is the batch. In "...c,cd->...d" the ellipsis stands for the batch and any further axes.
+            axis is the batch. In "...c,cd->...d" the ellipsis stands for the batch and any further axes, in
+            "ab...,bc->ac..." for any further axes at the end.
         output_shape (positive integer or sizes): the size of each letter of the output except the batch; None where
             the size of the input holds.
         activation (name, function or None, default None): applied to the sum; None applies nothing.
@@ -96,8 +97,6 @@ class EinsumDense(KernelLayer):
     bias = weight("product.bias", pieces=_bias_piece, when="bias_axes")
 
     class _Facts(Facts):
-        min_input_ndim = 2
-
         def hook_free(self) -> Callable[..., Any]:
             layer, inside = self.layer, own_modules(self.layer)
 
@@ -123,15 +122,16 @@ class EinsumDense(KernelLayer):
         return [self._sizes[letter] for letter in letters]
 
     def _make_modules(self, input_shape: Any) -> None:
-        _, taken, kernel, given = EQUATION.findall(self.equation)[0]
+        _, taken, rest, kernel, given = EQUATION.findall(self.equation)[0]
         self._kernel, self._sizes, bias = kernel, self._find_sizes(input_shape), self.bias_axes or ""
         self._fans = re.sub(f"[{given}]", "", kernel), re.sub(f"[^{given}]", "", kernel)
         # As in Keras: from the first letter of the bias on, 1 where it is broadcast.
         begin = min(map(given.index, bias), default=len(given))
         self._bias_shape = [self._sizes[letter] if letter in bias else 1 for letter in given[begin:]]
+        self._bias_shape += [1] * (len(input_shape) - len(taken)) * bool(rest)
 
         summed, new = re.sub(f"[{given}]", "", taken), re.sub(f"[{taken}]", "", given)
-        self._linear = _is_linear(taken, kernel, given, bias)
+        self._linear = not rest and _is_linear(taken, kernel, given, bias)
         if self._linear:
             self._stored, self._summed, self._outputs = new + summed, len(summed), self._sizes_of(new)
             self.product = nn.Linear(prod(self._sizes_of(summed)), prod(self._outputs), bias=bool(bias))
@@ -142,11 +142,11 @@ class EinsumDense(KernelLayer):
 
     def _find_sizes(self, input_shape: Any) -> dict[str, Any]:
         """The size of each letter of output, kernel and bias; None where no weight needs it."""
-        dots, taken, kernel, given = EQUATION.findall(self.equation)[0]
+        dots, taken, rest, kernel, given = EQUATION.findall(self.equation)[0]
         bias, wanted, named = self.bias_axes or "", self.partial_output_shape, given if dots else given[1:]
         self._check_letters(taken, kernel, given, bias)
         further = len(input_shape) - len(taken)
-        if further < 0 or bool(further) != bool(dots) or len(wanted) != len(named):
+        if further < (1 if dots else 0) or (further and not (dots or rest)) or len(wanted) != len(named):
             shape = tuple(input_shape)
             raise ValueError(f"equation {self.equation!r} does not fit the input {shape} and output_shape {wanted}.")
         sizes = dict(zip(named, wanted, strict=True))

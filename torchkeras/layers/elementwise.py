@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 import torch
 
+from torchkeras.base.rules import is_integer
 from torchkeras.base.tracing import fold
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
@@ -20,7 +21,8 @@ from torchkeras.engine.symbolic.tensor import Shape
 
 def checked_list(input_shape: Any, exactly: int | None = None) -> list[Shape]:
     """The shapes of several inputs. Raises ValueError for fewer than two, or another number than `exactly`."""
-    shapes = input_shape if isinstance(input_shape, list) else [input_shape]
+    is_one = not isinstance(input_shape, list) and all(size is None or is_integer(size) for size in input_shape)
+    shapes: Any = [input_shape] if is_one else list(input_shape)
     if len(shapes) < 2 or len(shapes) != (exactly or len(shapes)):
         wanted = f"exactly {exactly}" if exactly else "at least 2"
         raise ValueError(f"must be called on a list of {wanted} inputs; found {len(shapes)}.")
@@ -86,7 +88,7 @@ class Elementwise(Layer, abstract=True):
 
         @property
         def native_layout(self) -> Layout:  # type: ignore[override]
-            return Layout.ANY if self.layer._same_rank and not self.layer.any_mask else Layout.KERAS
+            return Layout.ANY if self.layer._same_rank else Layout.KERAS
 
     def _make_modules(self, input_shape: Any) -> None:
         self.compute_output_shape(input_shape)
@@ -120,8 +122,18 @@ class Masked(Elementwise, abstract=True):
 
     class _Facts(Elementwise._Facts):
         @property
+        def native_layout(self) -> Layout:  # type: ignore[override]
+            return Layout.KERAS if self.layer._leaves_out else super().native_layout  # that of the masks
+
+        @property
         def overwritable(self) -> bool:  # type: ignore[override]
-            return not self.layer.any_mask
+            return not self.layer._leaves_out
+
+    @property
+    def _leaves_out(self) -> bool:
+        """Whether it leaves masked values out in a graph."""
+        inputs = (tensor for node in self._call_nodes for tensor in node.input_tensors)
+        return self.any_mask and any(tensor.keras_mask is not None for tensor in inputs)
 
     def forward(self, inputs: Any, mask: Any = None) -> torch.Tensor:
         if not self.any_mask or not any(item is not None for item in mask or ()):

@@ -3,6 +3,7 @@
 Source: https://keras.io/api/layers/preprocessing_layers/image_preprocessing/
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import NEWER, Positive
 from torchkeras.engine.symbolic.axis_order import Layout
-from torchkeras.engine.symbolic.tensor import Shape
+from torchkeras.engine.symbolic.tensor import KerasTensor, Shape
 from torchkeras.layers.activation import Pointwise
 from torchkeras.layers.preprocessing import FLOATS, set_constant
 from torchkeras.layers.spatial import Spatial
@@ -111,9 +112,18 @@ class Images(Spatial, abstract=True):
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Compute on a batch of images, or on a single image."""
-        if isinstance(inputs, torch.Tensor) and inputs.dim() == self.rank + 1:
+        if isinstance(inputs, (torch.Tensor, KerasTensor)) and inputs.dim() == self.rank + 1:
             return super().__call__(inputs.unsqueeze(0), *args, **kwargs).squeeze(0)
         return super().__call__(inputs, *args, **kwargs)
+
+    def _build(self, input_shapes: Any, *further: Any) -> None:
+        super()._build([(None, *shape) if len(shape) == self.rank + 1 else shape for shape in input_shapes], *further)
+
+    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        if inputs.dim() != self.rank + 1:
+            return super()._infer_outputs(inputs, masks, arguments)
+        outputs, _ = super()._infer_outputs(KerasTensor((None, *inputs.shape), inputs.dtype), masks, arguments)
+        return KerasTensor(outputs.shape[1:], outputs.dtype), [None]
 
 
 class Resizing(Images):

@@ -19,6 +19,7 @@ _torch: Any = torch  # its types lack `_standard_gamma`
 VALUE_RANGE = rule(
     "must be two numbers, the lower first",
     lambda v: len(v) == 2 and all(map(is_number, v)) and v[0] < v[1],
+    tuple,  # which is again one when a config comes back with a list
     takes="Sequence[float]",
 )
 
@@ -90,7 +91,9 @@ class Draws:
         return self.uniform(0, 1, len(self.images)).argsort()
 
     def choices(self, count: int, below: int) -> list[int]:
-        """Integers from 0 to `below` - 1. The host waits for them."""
+        """Integers from 0 to `below` - 1. The host waits for them; where there are no values, they are 0."""
+        if self.images.is_meta:
+            return [0] * count
         return self.uniform(0, below, count).long().clamp(max=below - 1).tolist()
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 import torch
 from torch import Tensor
 
-from torchkeras.base.rules import ABOVE_0
+from torchkeras.base.rules import ABOVE_0, integer
 from torchkeras.engine.options import Positive
 from torchkeras.layers.augmentation import (
     RandomContrast,
@@ -186,7 +186,7 @@ class RandAugment(RandomParts):
 
     Options:
         value_range (two floats, the lower first, default (0, 255)): the values that images may have.
-        num_ops (positive integer, default 2): how many changes are made.
+        num_ops (integer from 0, default 2): how many changes are made.
         factor (float from 0 to 1, or two, default 0.5): the factors of the changes; one number is (0, factor).
         interpolation ("bilinear" or "nearest", default "bilinear"): how values between pixels are found.
 
@@ -201,7 +201,7 @@ class RandAugment(RandomParts):
     """
 
     value_range: ValueRange = (0, 255)
-    num_ops: Positive = 2
+    num_ops: Annotated[int, integer(0)] = 2
     factor: SharesFrom0 = 0.5
     interpolation: Interpolation = "bilinear"
 

@@ -1,6 +1,6 @@
 """Attention by several heads: MultiHeadAttention and GroupQueryAttention."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import is_
 from string import ascii_lowercase
@@ -15,6 +15,7 @@ from torchkeras.engine.facts import Facts, facts_of
 from torchkeras.engine.modes import call_module, in_its_mode
 from torchkeras.engine.options import Called, Fraction, OptionalPositive, Positive, options_of
 from torchkeras.engine.shapes.input_spec import InputSpec
+from torchkeras.engine.shapes.output_shapes import by_running
 from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.engine.weights.weight import is_wrapper
 from torchkeras.layers.attention import MASKS, Attending, Known
@@ -26,7 +27,7 @@ LINEARS = [nn.Linear] * 3
 PARTS = ("query", "key", "value", "attention_output")
 MOST_JOINED = 2**16  # projections of up to so many weights are computed as one
 
-MustBeNone = Annotated[Any, one_of(None)]
+
 OutputSizes = Annotated[
     Any,
     optional(integers("must be a positive integer or a list of them", lambda v: len(v) > 0 and min(v) > 0)),
@@ -47,21 +48,31 @@ class Heads(Attending, KernelLayer, abstract=True):
 
     Options:
         use_bias (bool, default True): whether the projections add a bias.
-        sliding_window (None, default None): Keras 3's; must be None.
-        flash_attention (None, default None): Keras 3's; must be None, torch chooses its kernel itself.
-        use_gate (bool, default False): Keras 3's; must be False.
+        sliding_window (positive integer or None, default None): a query attends to keys at most `sliding_window - 1`
+            positions before or after it; None sets no limit.
+        flash_attention (bool or None, default None): True allows torch's flash kernel alone, without dropout and
+            scores; otherwise torch chooses its kernel itself.
+        use_gate (bool, default False): whether each head is multiplied by `sigmoid(gate(query))`, a further projection
+            of the query.
         activity_regularizer (None, default None): must be None.
     """
 
     dropout: Fraction = 0.0
     use_bias: bool = True
-    sliding_window: MustBeNone = None
-    flash_attention: MustBeNone = None
-    use_gate: Annotated[Any, one_of(False)] = False
+    sliding_window: OptionalPositive = None
+    flash_attention: Annotated[Any, one_of(None, True, False)] = None
+    use_gate: bool = False
 
     _by_heads = True
     partial_output_shape: ClassVar[Any] = None
     attention_axes: ClassVar[Any] = None
+
+    def __init__(self, *args: Any, **given: Any):
+        super().__init__(*args, **given)
+        if self.flash_attention and self.dropout:
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: flash_attention=True goes without dropout; found {self.dropout}."
+            )
 
     def _sizes(self) -> tuple[int, int, int, int]:
         """The numbers of heads of the query, of heads of key and value, of features of a key and of a value."""
@@ -72,8 +83,7 @@ class Heads(Attending, KernelLayer, abstract=True):
         ndim = len(query)
         if self.activity_regularizer is not None:
             raise ValueError("activity_regularizer must be None.")
-        if value[1:-1] != key[1:-1]:
-            raise ValueError(f"value and key must differ in the last axis only; found {value} and {key}.")
+        _check_keys(value, key)
         self._axes = tuple(axis + ndim * (axis < 0) for axis in self.attention_axes or range(1, ndim - 1))
         if not all(0 < axis < ndim - 1 for axis in self._axes):
             raise ValueError(f"attention_axes {self.attention_axes} must lie between the first and the last of {ndim}.")
@@ -84,6 +94,8 @@ class Heads(Attending, KernelLayer, abstract=True):
         self._factor, self._groups = key_features**-0.5, query_heads // heads
         self.query = self._projection("query", query, (query_heads, key_features))
         self.key = self._projection("key", key, (heads, key_features))
+        if self.use_gate:
+            self.gate = self._projection("gate", query, (query_heads, features), activation="sigmoid")
         self.value = self._projection("value", value, (heads, features))
         output = self.partial_output_shape or query[-1:]
         self.attention_output = self._projection("attention_output", (*query[:-1], query_heads, features), output, 2)
@@ -91,7 +103,28 @@ class Heads(Attending, KernelLayer, abstract=True):
         self.built = True
         self.__dict__["_built_for"] = input_shape
 
-    def _projection(self, name: str, input_shape: Shape, sizes: Sequence[Any], summed: int = 1) -> EinsumDense:
+    def compute_output_shape(self, input_shape: Any, *further: Any) -> Any:
+        """The shape of the output, without the scores.
+
+        Arguments:
+            input_shape (tuple or list of tuples): the shapes of query, value and key, or that of the query.
+            further (tuples): those of the value and the key.
+
+        Errors:
+            ValueError: the shapes do not fit together.
+        """
+        shapes = [tuple(shape) for shape in (input_shape, *further) if shape is not None] if further else input_shape
+        query, value, key = self._source_shapes(shapes)
+        _check_keys(value, key)
+        return (*query[:-1], *(self.partial_output_shape or query[-1:]))
+
+    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        with by_running(self):  # there may be scores
+            return super()._infer_outputs(inputs, masks, arguments)
+
+    def _projection(
+        self, name: str, input_shape: Shape, sizes: Sequence[Any], summed: int = 1, **options: Any
+    ) -> EinsumDense:
         """A dense layer from the last axes, `summed` of them, to new axes of these sizes."""
         taken, given = "xy"[:summed], ascii_lowercase[: len(sizes)]
         dense = EinsumDense(
@@ -101,16 +134,17 @@ class Heads(Attending, KernelLayer, abstract=True):
             name=f"{self.name}/{name}",
             dtype=self.dtype_policy,
             **{option: getattr(self, option) for option in options_of(KernelLayer)},
+            **options,
         )
         dense._build([input_shape])
         return dense
 
     def _hiding(self, known: Known, causal: bool) -> list[Tensor]:
         count = len(self._axes)
-        if count > 1 and (causal or known.keys() - {"attention_mask"}):
+        if count > 1 and (causal or self.sliding_window or known.keys() - {"attention_mask"}):
             raise ValueError(
                 f"{type(self).__name__} {self.name!r}: along several axes only attention_mask can hide anything; "
-                f"found {count} attention axes with another mask or use_causal_mask."
+                f"found {count} attention axes with another mask, use_causal_mask or sliding_window."
             )
         found = [known[name].unsqueeze(-1 if name == "query_mask" else -2) for name in MASKS[:3] if name in known]
         found += [known[name].flatten(-count).flatten(-count - 1, -2) for name in MASKS[3:] if name in known]
@@ -141,7 +175,9 @@ class Heads(Attending, KernelLayer, abstract=True):
     class _Facts(Facts):
         def hook_free(self) -> Callable[..., Any]:
             parts = [self.layer._modules[name] for name in PARTS]
-            return self.layer._at_once(*parts) if {*map(type, parts)} == {EinsumDense} else self.layer.forward
+            is_plain = not (self.layer.use_gate or self.layer.sliding_window or self.layer.flash_attention)
+            is_plain = is_plain and {*map(type, parts)} == {EinsumDense}
+            return self.layer._at_once(*parts) if is_plain else self.layer.forward
 
     def _at_once(self, *parts: EinsumDense) -> Callable[..., Any]:
         """`forward` without module calls, over these parts: query, key, value, output."""
@@ -197,7 +233,10 @@ class Heads(Attending, KernelLayer, abstract=True):
         return joined
 
     def _output(self, attended: Tensor, query: Tensor, known: Known) -> Tensor:
-        output = _call(self.attention_output, attended.transpose(-2, -3))
+        attended = attended.transpose(-2, -3)
+        if self.use_gate:
+            attended = attended * _call(self.gate, self._positions(query))
+        output = _call(self.attention_output, attended)
         if query.dim() == 3:
             return output
         sizes = [query.shape[axis] for axis in self._axes]
@@ -289,6 +328,12 @@ class GroupQueryAttention(Heads):
         if heads % pairs:
             raise ValueError(f"num_query_heads must be a multiple of num_key_value_heads; found {heads} and {pairs}.")
         return heads, pairs, self.head_dim, self.head_dim
+
+
+def _check_keys(value: Shape, key: Shape) -> None:
+    """Raise ValueError for a value and a key with other axes between the first and the last."""
+    if value[1:-1] != key[1:-1]:
+        raise ValueError(f"value and key must differ in the last axis only; found {value} and {key}.")
 
 
 def _by_heads(found: Tensor, heads: int, keys: int, values: int) -> Sequence[Tensor]:

@@ -45,7 +45,7 @@ class Noise(Seeded, Pointwise, abstract=True):
         """A normally distributed number for each input."""
         return torch.empty_like(inputs).normal_(mean, stddev, generator=self._generator_on(inputs.device))
 
-    def _kept(self, inputs: torch.Tensor, shape: Any, rate: float) -> torch.Tensor:
+    def _keeps(self, inputs: torch.Tensor, shape: Any, rate: float) -> torch.Tensor:
         """Booleans of `shape`, False with the probability `rate`."""
         return kept(inputs, shape, rate, self._generator_on(inputs.device))
 
@@ -53,7 +53,7 @@ class Noise(Seeded, Pointwise, abstract=True):
         """`inputs` with zeros at a `rate` of the places of `shape`, and the others divided by `1 - rate`."""
         if not rate:
             return inputs
-        return inputs * self._kept(inputs, shape, rate).to(inputs.dtype).div_(1 - rate)
+        return inputs * self._keeps(inputs, shape, rate).to(inputs.dtype).div_(1 - rate)
 
 
 class Shaped(Noise, abstract=True):
@@ -139,7 +139,7 @@ class AlphaDropout(Shaped):
             return inputs
         a = ((1 - self.rate) * (1 + self.rate * self._least**2)) ** -0.5
         b = -a * self._least * self.rate
-        kept = self._kept(inputs, self._noise_shape(inputs), self.rate)
+        kept = self._keeps(inputs, self._noise_shape(inputs), self.rate)
         return torch.where(kept, a * inputs + b, a * self._least + b)
 
 

@@ -118,9 +118,9 @@ class Normalization(Layer):
         axes = self.axis or ()
         if not all(-ndim <= axis < ndim for axis in axes):
             raise ValueError(f"axis {self.axis} is not one of the input {tuple(input_shape)}.")
-        self._kept = sorted(axis % ndim for axis in axes)
-        self._broadcast = [input_shape[axis] if axis in self._kept else 1 for axis in range(ndim)]
-        sizes, given = tuple(self._known_size(input_shape, axis) for axis in self._kept), np.shape(self.mean)
+        self._kept_axes = sorted(axis % ndim for axis in axes)
+        self._broadcast = [input_shape[axis] if axis in self._kept_axes else 1 for axis in range(ndim)]
+        sizes, given = tuple(self._known_size(input_shape, axis) for axis in self._kept_axes), np.shape(self.mean)
         if given != sizes[len(sizes) - len(given) :]:
             raise ValueError(f"mean of shape {given} does not fit axis {self.axis}, of size {sizes}.")
         if self.adapts:
@@ -152,7 +152,7 @@ class Normalization(Layer):
         for batch in batches_in(data):
             values = torch.as_tensor(batch[0] if isinstance(batch, (tuple, list)) else batch).double()
             self._build([tuple(values.shape)])
-            others = [0, *(axis + 1 for axis in range(values.dim()) if axis not in self._kept)]
+            others = [0, *(axis + 1 for axis in range(values.dim()) if axis not in self._kept_axes)]
             batch_variance, batch_mean = torch.var_mean(values.unsqueeze(0), others, correction=0)
             added = values.numel() / batch_mean.numel()
             count, moved = count + added, batch_mean - mean
@@ -165,20 +165,28 @@ class Normalization(Layer):
         self._variance.copy_(variance)
 
 
-def encoded(indices: torch.Tensor, mode: str, depth: int, dtype: torch.dtype) -> torch.Tensor:
+def encoded(
+    indices: torch.Tensor, mode: str, depth: int, dtype: torch.dtype, weights: torch.Tensor | None = None
+) -> torch.Tensor:
     """Indices as vectors `depth` long; negative ones are left out.
 
     'one_hot' makes a vector for each index, and removes a last axis of 1 first. The others make one vector for all
-    indices along axis 1, or along the only axis: 'multi_hot' marks them, 'count' counts them.
+    indices along axis 1, or along the only axis: 'multi_hot' marks them, 'count' counts them, each as much as its
+    weight.
     """
     places = torch.atleast_1d(indices.long()).clamp(min=-1) + 1  # 0 for those that are left out
     if mode == "one_hot":
         places = (places.squeeze(-1) if places.dim() > 1 else places).unsqueeze(-1)
-    elif places.dim() > 1:
-        places = places.movedim(1, -1)
-    ones = torch.ones_like(places, dtype=dtype)
+    else:
+        places = _as_places(places)
+    ones = torch.ones_like(places, dtype=dtype) if weights is None else _as_places(weights.to(dtype))
     counts = ones.new_zeros((*places.shape[:-1], depth + 1)).scatter_add_(-1, places, ones)[..., 1:]
     return counts if mode == "count" else counts.clamp(max=1)
+
+
+def _as_places(values: torch.Tensor) -> torch.Tensor:
+    """What belongs to one vector along the last axis."""
+    return values.movedim(1, -1) if values.dim() > 1 else torch.atleast_1d(values)
 
 
 class CategoryEncoding(Layer):
@@ -190,9 +198,15 @@ class CategoryEncoding(Layer):
             "multi_hot" one for each sample, which marks the integers along axis 1; "count" one that counts them.
         sparse (bool, default False): must be False, torch computes with dense tensors.
 
+    Call:
+        count_weights (tensor or None, default None): what each integer counts, for "count".
+
     Shapes:
         (batch, ...) -> (batch, ..., num_tokens) for "one_hot", which removes a last axis of 1 first
         (batch, n, ...) -> (batch, ..., num_tokens) for the others
+
+    Errors:
+        ValueError: `count_weights` with another `output_mode` than "count".
 
     Example:
         >>> CategoryEncoding(4)(torch.tensor([[0, 2]]))
@@ -207,8 +221,16 @@ class CategoryEncoding(Layer):
     output_mode: Annotated[str, one_of("multi_hot", "one_hot", "count")] = "multi_hot"
     sparse: NotSparse = False
 
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return encoded(inputs, self.output_mode, self.num_tokens, dtype_of(self.compute_dtype))
+    def forward(self, inputs: torch.Tensor, count_weights: Any = None) -> torch.Tensor:
+        if count_weights is None:
+            return encoded(inputs, self.output_mode, self.num_tokens, dtype_of(self.compute_dtype))
+        if self.output_mode != "count":
+            raise ValueError(
+                f"CategoryEncoding {self.name!r}: count_weights goes with output_mode='count'; found "
+                f"{self.output_mode!r}."
+            )
+        weights = torch.as_tensor(count_weights, device=inputs.device)
+        return encoded(inputs, "count", self.num_tokens, dtype_of(self.compute_dtype), weights)
 
 
 class Discretization(Layer):

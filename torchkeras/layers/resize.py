@@ -18,7 +18,8 @@ def _read_pairs(value: Any, rank: int) -> Pairs:
     """(before, after) of each axis, from one number for all, one for each, or pairs; for one axis also a bare pair."""
     of_all_axes = is_integer(value) or (rank == 1 and _is_pair(value))
     items: Any = (value,) * rank if of_all_axes else value
-    found = [_pair(item) for item in items] if isinstance(items, (tuple, list)) else []
+    of_one_axis = rank == 1 and not of_all_axes  # then a number alone is no pair
+    found = [item if of_one_axis else _pair(item) for item in items] if isinstance(items, (tuple, list)) else []
     if len(found) != rank or not all(map(_is_pair, found)):
         forms = "a pair (before, after)" if rank == 1 else f"{rank} integers, or {rank} pairs (before, after)"
         raise ValueError(f"must be an integer, {forms}, none of them negative; found {value!r}.")
@@ -36,6 +37,10 @@ def _is_pair(value: Any) -> bool:
 
 def repeated(inputs: torch.Tensor, factors: Sequence[int]) -> torch.Tensor:
     """Channels-first inputs with each value repeated along the spatial axes."""
+    if not inputs.is_floating_point():  # torch interpolates no integers
+        for axis, factor in enumerate(factors, 2):
+            inputs = inputs.repeat_interleave(factor, axis)
+        return inputs
     # "nearest" is wrong for some factors (41, 47, ...); repeat_interleave takes more than twice the time.
     return F.interpolate(inputs, scale_factor=tuple(map(float, factors)), mode="nearest-exact")
 

@@ -30,15 +30,15 @@ def layer_arguments(
     row = [argument.partition(">") for argument in SIGNATURES[kind].split()]
     renamed = {old: new for old, arrow, new in row if arrow and old not in known}
     sizes = list(renamed.values()).count("kernel_size")
-    if renamed.keys().isdisjoint(given) and not _are_one_by_one(sizes, args):
-        return _with_pairs(kind, args, given)
+    if renamed.keys().isdisjoint(given) and (sizes < 2 or not _are_one_by_one(sizes, args)):
+        return _with_pairs(kind, args, given) if kind in PADS else (args, given)
     order = list(known) if _are_together(sizes, args) else [old for old, _, _ in row]
     return _with_pairs(kind, (), _today(cls, renamed, order, args, given))
 
 
 def _are_one_by_one(sizes: int, args: tuple[Any, ...]) -> bool:
     """Whether a call gives the sizes of a kernel, so many, one by one: `Conv2D(64, 3, 3)`."""
-    return sizes > 1 and len(args) > sizes and all(type(size) is int for size in args[1 : sizes + 1])
+    return len(args) > sizes and all(type(size) is int for size in args[1 : sizes + 1])
 
 
 def _are_together(sizes: int, args: tuple[Any, ...]) -> bool:

@@ -245,6 +245,7 @@ class SparseCategoricalCrossentropy(FunctionLoss):
     """
 
     function = keras3.sparse_categorical_crossentropy
+    mean = crossentropy.sparse_categorical_crossentropy_of_all
     takes_labels = True
     ignore_class: int | None
 

@@ -99,6 +99,18 @@ def mean_sparse_categorical_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tens
     return clamp(loss, *_bounds(config.SETTINGS.epsilon)).mean()
 
 
+def sparse_categorical_crossentropy_of_all(
+    y_true: Tensor, y_pred: Tensor, from_logits: bool, ignore_class: int | None, axis: int
+) -> Tensor | None:
+    """The mean of a row's loss, unclipped, from logits that y_pred is or is marked as; None for all else."""
+    marked = getattr(y_pred, "_keras_logits", None) is ITSELF and getattr(y_pred, "_keras_exact", False)
+    if ignore_class is not None or y_pred.dim() != 2 or len(y_pred) != y_true.numel() or not (marked or from_logits):
+        return None
+    if from_logits:
+        _warn_of_probabilities(y_pred)
+    return F.cross_entropy(y_pred, y_true.reshape(-1).long(), ignore_index=NO_LABEL)
+
+
 def _bounds(epsilon: float) -> tuple[float, float]:
     """The losses of 1 - epsilon and of epsilon."""
     return -math.log1p(-epsilon), -math.log(epsilon)

@@ -148,7 +148,8 @@ class FunctionLoss(Loss, abstract=True):
     """
 
     function: ClassVar[Callable[..., Tensor]]
-    mean: ClassVar[Callable[..., Tensor] | None] = None  # that of all values, by fewer kernels, for the last axis
+    # The mean of all values, by fewer kernels, for the last axis; of labels it may be None, where no way is shorter.
+    mean: ClassVar[Callable[..., Tensor | None] | None] = None
     options: ClassVar[tuple[str, ...] | None] = None
     default_name: ClassVar[str] = ""
 
@@ -166,7 +167,8 @@ class FunctionLoss(Loss, abstract=True):
         mean = vars(kind_of(self)).get("mean")  # not that of a base: a subclass may compute otherwise
         if mean is None or self.reduction in ("sum", "none", None) or getattr(self, "axis", -1) != -1:
             return None
-        return mean(y_true, y_pred, **self._options) if y_true.shape == y_pred.shape and y_pred.numel() else None
+        fits = self.takes_labels or y_true.shape == y_pred.shape
+        return mean(y_true, y_pred, **self._options) if fits and y_pred.numel() else None
 
     def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """The values of the function."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from typing import Any, ClassVar
 
@@ -233,6 +235,19 @@ class Metric(Declared):
         return ValueError(f"{type(self).__name__} {self.name!r}: {text}")
 
 
+_finds_shapes: ContextVar[bool] = ContextVar("_finds_shapes", default=False)
+
+
+@contextmanager
+def uncounted() -> Iterator[None]:
+    """Let metrics leave out tensors on `meta` inside the `with` block: they are shapes, with nothing to count."""
+    token = _finds_shapes.set(True)
+    try:
+        yield
+    finally:
+        _finds_shapes.reset(token)
+
+
 def _updating(update: Callable[..., Any]) -> Callable[..., Any]:
     """An `update_state` that first moves the states to the device of the predictions, and records no gradients."""
 
@@ -240,6 +255,8 @@ def _updating(update: Callable[..., Any]) -> Callable[..., Any]:
     def update_state(metric: Metric, /, *values: Any, **options: Any) -> None:
         given = (options.get("y_pred"), *reversed(values[:2]), *options.values())
         device = next((value.device for value in given if isinstance(value, Tensor)), metric._device)
+        if device is not None and device.type == "meta" and _finds_shapes.get():
+            return
         if device is not None and device != metric._device:
             metric.to(device)
         with torch.no_grad():

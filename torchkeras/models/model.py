@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -29,10 +30,11 @@ from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logs import History, Named
 from torchkeras.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.building.building import building_alone
-from torchkeras.engine.facts import Facts
+from torchkeras.engine.facts import Facts, is_own
 from torchkeras.engine.fit import graph_losses, methods, one_batch
 from torchkeras.engine.fit.custom_steps import mark_masks, overridable
 from torchkeras.engine.fit.graph_losses import added_state, take_added_state, warn_of_added
+from torchkeras.engine.fit.habits import Habits
 from torchkeras.engine.fit.opening import Intake
 from torchkeras.engine.fit.training import EARLIER, OF_STATE, Training
 from torchkeras.engine.fit.turns import in_turn
@@ -160,10 +162,11 @@ class Model(Network):
 
     _has_own_code = False  # whether the class computes by a `call` or `forward` of its own, not by the generated one
     _callback_list = CallbackList  # what calls the callbacks of a run
+    _habits = Habits()
     _marks_masks = False  # whether outputs of a call by hand carry their masks, for `compute_loss`
 
     history: Any = None
-    stop_training = False
+    stop_training = stop_evaluating = stop_predicting = False
 
     optimizer, loss, metrics, loss_weights = (
         OptimizerOption(),
@@ -209,6 +212,9 @@ class Model(Network):
     def __init__(self, inputs: Any = None, outputs: Any = None, name: str | None = None, dtype: Any = None):
         """Make a model between symbolic inputs and outputs; of a class with code of its own, without any."""
         super().__init__(name=name)
+        if inputs is None and outputs is None and not self._has_own_code:
+            # A class whose step is its own, such as that of two models that train each other, may have no `call`.
+            self.__dict__["_has_own_code"] = self._training.has_own("train_step")
         if self._has_own_code:
             self.__dict__["_own_code"] = OwnCode(self)  # now, since torch.compile does not trace the making of it
         if inputs is None and outputs is None and self._has_own_code:
@@ -329,6 +335,9 @@ class Model(Network):
             own_code.has_run = True
         return outputs
 
+    def _take_up_values(self) -> None:
+        """Called when the values of a file are in the weights, before the model is compiled as the file says."""
+
     def forward(self, *inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
         """The outputs for the inputs; in a model with a step of its own they carry their masks.
 
@@ -341,6 +350,8 @@ class Model(Network):
         Returns:
             A tensor, or a list of several.
         """
+        if self._has_own_code and self._graph is None:
+            raise NotImplementedError(f"{type(self).__name__} {self.name!r}: its class has no `call` or `forward`.")
         if details or not self._marks_masks:
             return super().forward(*inputs, mask=mask, details=details, logits=logits)
         outputs, masks, _ = super().forward(*inputs, mask=mask, details=True, logits=logits)
@@ -1132,7 +1143,12 @@ class Model(Network):
             )
         with registry.layers.reading():
             inputs, outputs = in_structure(config, *connect(config, custom_objects))
-        return trainable_as(config, cls(inputs, outputs, name=config.get("name")))
+        further: dict[str, Any] = {}  # that a class of the user's has added to its config
+        if not is_own(cls):
+            given = ("self", "inputs", "outputs", "name", "trainable", "dtype")
+            known = inspect.signature(cls.__init__).parameters
+            further = {name: config[name] for name in known if name in config and name not in given}
+        return trainable_as(config, cls(inputs, outputs, name=config.get("name"), **further))
 
     def to_json(self, **options: Any) -> str:
         """The architecture as JSON.

@@ -246,7 +246,7 @@ class Optimizer(ByHand, State):
         if "_groups" in vars(self):  # the constructor reads all options together
             if name not in vars(self):
                 self._check_name(name)
-            if name in RULES:
+            if name in RULES and hasattr(type(self), name):  # else an attribute of a user's class that has this name
                 self._set_option(name, self._read(name, value))
                 return
         object.__setattr__(self, name, value)
@@ -426,9 +426,8 @@ class Optimizer(ByHand, State):
     # The norm of each gradient, that of all together, and the size of their elements; None for no limit.
     limits = property(operator.attrgetter("each_clipnorm", "clipnorm", "clipvalue"))
 
-    def _step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
-        """Make the step of a group. A class whose `update_step` has another form calls it from here."""
-        self.update_step(group, gradients, rate)
+    # What makes the step of a group; a class whose `update_step` has another form defines a method in its place.
+    _step = property(operator.attrgetter("update_step"))
 
     def update_step(self, group: Group, gradients: list[Tensor], rate: float) -> None:
         """Change `group.parameters` and `group.moments` (one list for each of `moment_names`) in place."""

@@ -153,7 +153,7 @@ def _code(network: Network, places: dict[str, str]) -> str:
 def _layer(module: Any, deep: bool) -> dict[str, Any]:
     description: dict[str, Any] = {"class": type(module).__name__}
     if isinstance(module, Layer):
-        weights = [[list(each.shape), str(each.dtype), each.trains] for each in module.weights]
+        weights = [[list(each.shape), str(each.tensors[0].dtype), each.trains] for each in module.weights]
         description |= {"name": module.name, **plain(config_of(module), deep), "weights": weights}
     else:
         shapes = [[list(each.shape), str(each.dtype)] for each in module.parameters(recurse=False)]

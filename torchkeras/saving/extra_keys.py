@@ -92,7 +92,7 @@ NOTHING_FROZEN = Frozen()
 def frozen_alone(model: Network) -> list[str]:
     """Names, as in the `state_dict`, of parameters that do not train although their layers say that they do."""
     said = {id(tensor) for each in model.modules() if isinstance(each, Layer) for tensor in held_tensors(each)}
-    said |= {id(tensor) for weight in model.weights if not weight.trainable for tensor in weight.tensors}
+    said |= {id(tensor) for weight in model.weights if not weight.made_to_train for tensor in weight.tensors}
     return [name for name, each in model.named_parameters() if not (each.requires_grad or id(each) in said)]
 
 

@@ -95,7 +95,7 @@ RECURRENT = ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "Si
 _IN_STEPS = ("initial_state", "mask", "training", "constants")
 _IN_SCORES = ("mask", "training", "return_attention_scores", "use_causal_mask")
 _IN_HEADS = ("value", "key", "query_mask", "value_mask", "key_mask", "attention_mask")
-_HEADS = {name: (f"{name}_dense", f"_{name}_dense") for name in ("query", "key", "value")}
+_HEADS = {name: (f"{name}_dense", f"_{name}_dense") for name in ("query", "key", "value", "gate")}
 _KERNEL = ("kernel_initializer", "kernel_regularizer", "kernel_constraint")
 
 
@@ -195,7 +195,7 @@ FACTS: Mapping[str, LayerFacts] = {
     "Model": LayerFacts(group="Functional"),
     "MultiHeadAttention": LayerFacts(
         inner={**_HEADS, "attention_output": ("output_dense", "_output_dense")},
-        unused={"softmax_robust_masking": (False,), "use_gate": (False,)},
+        unused={"softmax_robust_masking": (False,)},
         idle=("query_shape", "key_shape", "value_shape"),
         arguments=_IN_HEADS,
     ),

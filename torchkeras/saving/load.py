@@ -17,6 +17,7 @@ from torchkeras.base import bytecode
 from torchkeras.base.malloc import large_pages
 from torchkeras.config import DATA_FORMATS
 from torchkeras.engine.building.building import materialize, on_meta
+from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import has_own_code, is_connected
 from torchkeras.engine.layer.layer import Layer
@@ -155,6 +156,7 @@ def _of_keras(
 
         matches, origin, report = _take(source, model, own, None, memory=allocate)
         source.frozen.freeze_parameters(model, source.name)
+        model._take_up_values()
         if compiled and source.training is not None and _compile(source, model, custom_objects):
             state_arrays = source.optimizer()
             if state_arrays:
@@ -221,6 +223,7 @@ def _of_tensors(
         give_types(model, source.types, source.name)
         state.fill(model, stored, shown(path))
         source.frozen.freeze_parameters(model, source.name)
+        model._take_up_values()
         is_compiled = compiled and source.training is not None and _compile(source, model, custom_objects)
         if is_compiled and source.state is not None:
             restore_by_name(model, stored.optimizer, source.state, source.name)
@@ -296,6 +299,8 @@ def _compile(source: ModelFile, model: Model, custom_objects: Mapping[str, Any] 
     try:
         with building("The training configuration"):
             compiled = compile_as(model, training, custom_objects)
+            if compiled and model._is_connected:
+                training_of(model).ready()  # the state of the optimizer is for weights that it knows
     except ArchitectureError as error:
         raise ArchitectureError(f"{source.name}: {error} Load it with compile=False to go without.") from error
     if not compiled:

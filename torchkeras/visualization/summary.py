@@ -208,7 +208,7 @@ def trained(layer: Layer) -> str:
         return "-"
     if is_frozen_layer(layer):
         return "N"
-    trains = [variable.trains for variable in layer.weights if variable.trainable]
+    trains = [variable.trains for variable in layer.weights if variable.made_to_train]
     if all(trains):
         return "Y"
     return "some" if any(trains) else "N"

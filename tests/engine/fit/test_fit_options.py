@@ -9,7 +9,7 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 from torchkeras import Input, Model, Sequential, metrics
-from torchkeras.callbacks import LambdaCallback
+from torchkeras.callbacks import Callback, LambdaCallback
 from torchkeras.layers import Dense
 from torchkeras.optimizers import SGD
 
@@ -76,6 +76,9 @@ def test_batches_of_a_validation():
     sizes.clear()
     model.fit(X, LABELS, validation_split=0.5, validation_batch_size=7, callbacks=[look], **IN_ORDER)
     assert sizes == [7, 3]
+    sizes.clear()
+    model.fit(X, LABELS, validation_split=0.5, validation_steps=2, callbacks=[look], **IN_ORDER)
+    assert sizes == [4, 4]
 
 
 @pytest.mark.parametrize(
@@ -150,14 +153,22 @@ def test_a_sequential_without_a_shape_learns_it_from_a_loader():
     assert model.input_shape == (None, 4)
     assert model.optimizer.iterations == 10
     assert model.predict(loader).shape == (20, 3)
-    text = (
-        "fit: Sequential '{}' has no input shape yet, and a generator gives each batch only once: give the first layer "
-        "an input_shape, or call model.build(input_shape)."
-    )
-    other = Sequential([Dense(3, activation="softmax")])
-    other.compile("adam", "sparse_categorical_crossentropy")
-    with pytest.raises(ValueError, match=re.escape(text.format(other.name))):
-        other.fit(generator(), steps_per_epoch=5, verbose=0)
+
+
+def test_a_sequential_without_a_shape_learns_it_from_a_generator_and_loses_no_batch():
+    seen = []
+
+    class Seen(Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            seen.append(float(logs["loss"]))
+
+    batches = [(np.full((2, 4), k, "float32"), np.full((2, 1), k, "float32")) for k in range(3)]
+    model = Sequential([Dense(1, kernel_initializer="zeros")])
+    model.compile(SGD(0.0), "mse")
+    model.fit(iter(batches), steps_per_epoch=3, callbacks=[Seen()], verbose=0)
+    assert seen == [0.0, 1.0, 4.0]
+    other = Sequential([Dense(1, kernel_initializer="ones", use_bias=False)])
+    assert other.predict(iter([x for x, _ in batches]), steps=3)[:, 0].tolist() == [0.0, 0.0, 4.0, 4.0, 8.0, 8.0]
 
 
 # --- older names -----------------------------------------------------------------------------------------------------

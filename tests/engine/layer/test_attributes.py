@@ -551,3 +551,22 @@ def test_configs_and_vocabularies_are_lists_of_their_own():
     assert layer.get_vocabulary() == ["[UNK]", "a"]
     with pytest.raises(TypeError, match=r"^metric\.variables is a list .*: add_variable adds one\.$"):
         metrics.Mean().variables.append(1)
+
+
+def test_an_attribute_that_was_an_empty_list_takes_a_list_without_layers():
+    class Outputs(Layer):
+        def __init__(self):
+            super().__init__()
+            self.outputs, self.dense = [], Dense(2)
+
+        def call(self, inputs):
+            self.outputs = [inputs]
+            self.outputs.append(self.dense(inputs))
+            return self.outputs[-1]
+
+    layer = Outputs()
+    layer(torch.ones(1, 3))
+    assert layer(torch.ones(2, 3)).shape == (2, 2)
+    assert [tuple(each.shape) for each in layer.outputs] == [(2, 3), (2, 2)]
+    layer.outputs = [Dense(1)]
+    assert "outputs.0" in dict(layer.named_modules())

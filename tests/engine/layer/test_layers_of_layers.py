@@ -354,3 +354,26 @@ def test_statistics_inside_follow_training():
     layer.trainable = False
     model.compile("sgd", "mse")
     assert model.trainable_weights == []
+
+
+def test_a_sequential_of_own_layers_in_a_model_that_is_built_by_a_shape():
+    class Block(Layer):
+        def __init__(self):
+            super().__init__()
+            self.dense = Dense(4)
+
+        def call(self, inputs):
+            return self.dense(inputs)
+
+    class Blocks(Model):
+        def __init__(self):
+            super().__init__()
+            self.blocks = Sequential([Block(), Block()])
+
+        def call(self, inputs):
+            return self.blocks(inputs)
+
+    model = Blocks()
+    model.build((None, 3))
+    assert not any(weight.is_meta for weight in model.parameters())
+    assert model(torch.ones(2, 3)).shape == (2, 4)

@@ -50,7 +50,8 @@ LATER_LAYER = words(
 )
 LATER_MODEL = words("compute_loss compute_metrics export jit_compile predict_step reset_metrics test_step train_step")
 OWN_MODEL = words(
-    "code cuda_graph eject freeze_for_inference minimize on_nonfinite steps_per_execution distribute sync_batch_norm"
+    "code cuda_graph eject freeze_for_inference minimize on_nonfinite steps_per_execution distribute stop_evaluating "
+    "stop_predicting sync_batch_norm"
 )
 
 # Names that were ours once; users have them for what they like.
@@ -84,8 +85,9 @@ def test_the_public_names_are_these():
 KINDS = sorted({type(row.make()) for row in ROWS}, key=lambda kind: kind.__name__)
 ALLOWED = words(
     """
-    activity_regularizer adapt attention_axes finalize_state get_vocabulary input_dtype partial_output_shape rank
-    reset_state score_mode set_vocabulary update_state vocabulary_size
+    activity_regularizer adapt attention_axes finalize_state flash_attention get_vocabulary input_dtype
+    partial_output_shape rank
+    reset_state score_mode set_vocabulary sliding_window update_state vocabulary_size
     """
 )
 

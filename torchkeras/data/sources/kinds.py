@@ -53,6 +53,7 @@ class Request:
     raw: bool = False  # batches go to a custom step as they are
     part: Part | None = None
     shuffles: bool = False  # whether a shuffle of None is True
+    to_its_end: bool = False  # whether a generator without `steps` makes one epoch, and an epoch ends with the data
 
     @property
     def steps_option(self) -> str:
@@ -129,6 +130,8 @@ def _dataset(request: Request) -> Source:
 
 
 def _sequence(request: Request) -> Source:
+    if getattr(request.x, "num_batches", 0) is None:  # Keras 3's PyDataset without an end
+        return _iterator(replace(request, x=iter(request.x)))
     return SequenceSource(request.x, request.prepare, request.device, _workers_of(request), request.part)
 
 
@@ -143,7 +146,7 @@ def _workers_of(request: Request) -> Workers:
 
 
 def _iterator(request: Request) -> Source:
-    if request.steps is None:
+    if request.steps is None and not request.to_its_end:
         raise ValueError(
             f"{request.method}: {request.steps_option} must be given with a generator: it does not say how many "
             "batches make an epoch."
@@ -161,7 +164,16 @@ def _iterator(request: Request) -> Source:
 
 def _iterable(request: Request) -> Source:
     kind = f"an iterable {type(request.x).__name__}"
+    if request.steps is None and _has_no_end(request.x):
+        raise ValueError(f"{request.method}: {request.steps_option} must be given with {kind} that has no end.")
     return LoaderSource(request.x, request.prepare, request.device, kind, request.part)
+
+
+def _has_no_end(x: Any) -> bool:
+    """Whether an iterable says that it has no end, as a `tf.data.Dataset` does by its `cardinality`."""
+    cardinality: Any = getattr(x, "cardinality", None)
+    known: Any = cardinality() if callable(cardinality) else None
+    return known is not None and int(known) == -1
 
 
 def _sliced(request: Request) -> Source:

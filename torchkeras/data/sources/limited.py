@@ -17,12 +17,20 @@ class Limited(Source):
 
     The source's own `on_epoch_end` is called at the end of the source, not after `steps`. If the source can be read
     only once and ends early, there is a warning, `ended` becomes True, and this is the last epoch. `option`: the user's
-    name for `steps`. `at_most`: whether a part of it that is shorter has shorter epochs. `close` begins again at the
-    start of the source.
+    name for `steps`. `at_most`: whether a part of it that is shorter has shorter epochs. `to_its_end`: whether an epoch
+    ends where the source ends, with fewer batches. `close` begins again at the start of the source.
     """
 
-    def __init__(self, source: Source, steps: int, option: str = "steps_per_epoch", at_most: bool = False):
+    def __init__(
+        self,
+        source: Source,
+        steps: int,
+        option: str = "steps_per_epoch",
+        at_most: bool = False,
+        to_its_end: bool = False,
+    ):
         self.source, self._steps, self._option, self._at_most = source, steps, option, at_most
+        self._to_its_end = to_its_end
         self.kind, self.batch_size, self.once = source.kind, source.batch_size, source.once
         self.stays, self.part, self.divided = source.stays, source.part, source.divided
         self._pass: Batches | None = None
@@ -48,18 +56,20 @@ class Limited(Source):
 
     def _epoch(self, order: str, done: int) -> Batches:
         for number in range(done, self._steps):
-            batch = self._next(order)
+            batch = self._next(order, number == done or not self._to_its_end)
             if batch is None:
                 self._warn(number)
                 return
             yield batch
 
-    def _next(self, order: str) -> Batch | None:
-        """The next batch, from a new pass if the old one has ended; None if there is no new pass."""
+    def _next(self, order: str, renews: bool = True) -> Batch | None:
+        """The next batch, from a new pass if the old one has ended and it `renews`; None if there is no new pass."""
         if self.ended:
             return None
         self.on_epoch_end()
         if self._pass is None:
+            if not renews:
+                return None
             self._begin(order, 0)
         batch = next(self._pass, None)  # type: ignore[arg-type]
         if batch is None and self.source.once:
@@ -67,7 +77,7 @@ class Limited(Source):
             return None
         if batch is None:
             self._end_of_source()
-            return self._next(order)
+            return self._next(order) if renews else None
         self._taken += 1
         return batch
 
@@ -92,6 +102,9 @@ class Limited(Source):
             stacklevel=2,
         )
 
+    def see_first(self) -> None:
+        self.source.see_first()
+
     def checksum(self) -> int:
         return self.source.checksum()
 
@@ -106,7 +119,7 @@ class Limited(Source):
         """The first part in epochs of `steps` batches, the last one whole."""
         first, last = self.source.split(fraction)
         steps = min(self._steps, first.steps or self._steps) if self._at_most else self._steps
-        return Limited(first, steps, self._option, self._at_most), last
+        return Limited(first, steps, self._option, self._at_most, self._to_its_end), last
 
     def keep(self) -> None:
         super().keep()

@@ -58,6 +58,7 @@ def open_source(
     raw: bool = False,
     part: Part | None = None,
     shuffles: bool = False,
+    to_its_end: bool = False,
 ) -> Source:
     """The source for x, by its type: an entry of `KINDS`.
 
@@ -66,7 +67,8 @@ def open_source(
     prepare: turns (x, y, sample_weight) of one batch into a Batch in host memory; check_arrays: turns whole arrays into
     lists of tensors. method: "fit", "validation", "evaluate" or "predict", for messages, and because for `predict` a
     list is several inputs. raw: the batches of a loader or Dataset stay as they are, see `Source.give_raw`. part: the
-    rows of every batch that this process has, where several share them.
+    rows of every batch that this process has, where several share them. to_its_end: whether an epoch ends where the
+    data ends, as in Keras 3: one of `steps` batches is then shorter, and a generator without steps makes one.
     Raises TypeError for x that is no data, ValueError for an option that x refuses.
     """
     if shuffle not in (None, True, False, "batch"):
@@ -78,7 +80,7 @@ def open_source(
     made_by = Workers(int(workers), bool(use_multiprocessing), int(max_queue_size))
     request = Request(
         x, y, sample_weight, batch_size, shuffle, steps, made_by, prepare, check_arrays, torch.device(device), method,
-        default_batch_size if batch_size is None else batch_size, raw, part, shuffles,
+        default_batch_size if batch_size is None else batch_size, raw, part, shuffles, to_its_end,
     )  # fmt: skip
     if {type(x), type(y), type(sample_weight)} <= WHOLE:
         kind = WHOLE_ARRAYS
@@ -90,20 +92,20 @@ def open_source(
         source.lists_are_inputs = method == "predict"
     if source.steps == 0:
         raise ValueError(f"{method}: {kind.name} has no batches.")
-    return limited(source, None if steps is None else int(steps), request.steps_option)
+    return limited(source, None if steps is None else int(steps), request.steps_option, to_its_end)
 
 
-def limited(source: Source, steps: int | None, option: str) -> Source:
+def limited(source: Source, steps: int | None, option: str, to_its_end: bool = False) -> Source:
     """The source in epochs of `steps` batches, None for all; of no more than the configuration allows, with a warning.
 
-    `option`: the user's name for `steps`.
+    `option`: the user's name for `steps`. `to_its_end`: whether an epoch ends where the data ends.
     """
     most = config.max_steps_per_epoch()
     length = source.steps if steps is None else steps
     if most is not None and (length is None or most < length):
         warnings.warn(f"{option} is limited to {most} by config.set_max_steps_per_epoch.", stacklevel=2)
         return Limited(source, most, option, at_most=steps is None)
-    return source if steps is None else Limited(source, steps, option)
+    return source if steps is None else Limited(source, steps, option, to_its_end=to_its_end)
 
 
 def _refuse_options(request: Request, kind: Kind) -> None:

@@ -76,6 +76,12 @@ class Source:
     def give_raw(self, prepare: Callable[[Any], Batch]) -> None:
         """From now on make batches of items as they are, if they are made one by one; does nothing for arrays."""
 
+    def see_first(self) -> None:
+        """Make the first batch, and go back to the start of the data."""
+        with torch.random.fork_rng():
+            next(self.batches("sequential"))
+        self.close()
+
     def close(self) -> None:
         """End the epoch under way, and its threads and processes. The next `batches` begins a new one."""
 

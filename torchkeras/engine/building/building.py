@@ -85,9 +85,12 @@ def first_run() -> Iterator[None]:
             yield
     finally:
         _waiting.reset(token)
+        around = _waiting.get()
         if not deferred():
             for layer in waiting:
                 _fill(layer)
+        elif around is not None:  # a first run within another, whose end is that of both
+            around.extend(waiting)
 
 
 def in_first_run() -> bool:
@@ -113,7 +116,11 @@ def build_from_modules(layer: AnyLayer, input_shape: Any) -> None:
     layer.__dict__["_built_for"] = input_shape
     if not deferred():
         materialize(layer)
-    elif layer._policy.variable_type is not torch.get_default_dtype():
+        follow_trainable(layer, layer._freezing.above)  # `build` may be called by hand
+        return
+    if (waiting := _waiting.get()) is not None:  # also where the `build` of a layer around it calls this one
+        waiting.append(layer)
+    if layer._policy.variable_type is not torch.get_default_dtype():
         # The output shape is found before the file's values are read: in the type that they will have.
         _allocate(layer, dict(plain_modules(layer)), torch.device("meta"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -31,12 +32,12 @@ if TYPE_CHECKING:
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-BUILT_IN: dict[str, Callable[..., Any]] = {}  # the methods of `Model` that users override
+BUILT_IN: dict[str, list[Callable[..., Any]]] = {}  # the methods of the package's models that users override
 
 
 def overridable(method: Method) -> Method:
     """A method of `Model` that a class of models may override; see `Training.has_own`."""
-    BUILT_IN[method.__name__] = method
+    BUILT_IN.setdefault(method.__name__, []).append(method)
     return method
 
 
@@ -88,13 +89,18 @@ class OwnSteps:
         what = f"{type(model).__name__}.compute_loss"
         self.added, self.is_checked = added, True
         try:
-            loss = on_batch(what, batch, partial(model.compute_loss, x, y, unpacked(outputs), weight))
+            compute = partial(model.compute_loss, x, y, unpacked(outputs), weight, **self._mode_of(model.compute_loss))
+            loss = on_batch(what, batch, compute)
         finally:
             self.added, self.is_checked = (), before
         if not isinstance(loss, torch.Tensor) or loss.dim():
             found = f"a tensor of shape {tuple(loss.shape)}" if isinstance(loss, torch.Tensor) else type(loss).__name__
             raise TypeError(f"{what} must return a scalar tensor; found {found}.")
         return loss
+
+    def _mode_of(self, method: Callable[..., Any]) -> dict[str, bool]:
+        """Whether the model trains, for a method with an argument `training`."""
+        return {"training": torch.is_grad_enabled()} if "training" in inspect.signature(method).parameters else {}
 
     def prediction(self, batch: Batch) -> list[Any]:
         """The outputs of the custom `predict_step`, for checked inputs or a batch as its loader made it."""

@@ -82,7 +82,8 @@ def evaluate(
 
 def evaluated(training: Training, source: Source, hooks: CallbackList) -> runs.Numbers:
     """The numbers of one pass over a source, on the device."""
-    processes = training.processes
+    processes, model = training.processes, training.model
+    model.stop_evaluating = False
     with computing(training, trains=False), torch.no_grad():
         processes.align(training.model)
         owned, compiled = training.has_own("test_step"), training.ready()
@@ -90,6 +91,7 @@ def evaluated(training: Training, source: Source, hooks: CallbackList) -> runs.N
         return runs.evaluate(
             compiled, training.step("test"), source, hooks, training.model.metrics_names, owned, at_once,
             training.model.steps_per_execution, processes,
+            lambda called: model.stop_evaluating,
         )  # fmt: skip
 
 
@@ -123,14 +125,16 @@ def predict(
             "known. Give the DataLoader without it, which is divided here, or gather=False."
         )
     processes = training.processes
+    model.stop_predicting = False
     try:
         with processes.doing("predict", model, source, gather=gather), computing(training, trains=False):
             step, is_safe = _step(training, source, callbacks)
             with torch.inference_mode() if is_safe else torch.no_grad():
                 hooks = hooks_of(training, callbacks, source, verbose)
                 outputs = runs.predict(
-                    step, source, hooks, training.model.steps_per_execution, processes.dividing, gather
-                )
+                    step, source, hooks, model.steps_per_execution, processes.dividing, gather,
+                    lambda called: model.stop_predicting,
+                )  # fmt: skip
                 return in_form(model._output_form, unpacked(outputs))
     finally:
         source.close()

@@ -74,10 +74,17 @@ class Intake:
     def inputs(self, x: Any, streamed: bool = False) -> list[Tensor]:
         """Checked inputs; a model without a graph yet is built for them. Raises what `checks` raises."""
         network = self.network
+        if self.training.only_trains:
+            names = [f"x{number}" for number in range(len(as_list(x)))]
+            floats = [float_type(network, torch.get_default_dtype())] * len(names)
+            return checks.standardize(x, names, dtypes=floats, as_given=[True] * len(names))
         x = self._connected(x)
         shapes, types = zip(*((tensor.shape, type_of(network, tensor)) for tensor in network.inputs), strict=True)
         indices = None if network._graph is None else network._graph.index_layers
-        return checks.standardize(x, network.input_names, shapes, types, "input", indices=indices, streamed=streamed)
+        return checks.standardize(
+            x, network.input_names, shapes, types, "input", indices=indices, streamed=streamed,
+            fits_rank=network._habits.fits_rank,
+        )  # fmt: skip
 
     def _connected(self, x: Any) -> Any:
         """The inputs as a list where the model has them in a form of its own; the model is built if it is not yet."""
@@ -114,6 +121,8 @@ class Intake:
         weights: list[Tensor | None] = [None] * len(true)
         if sample_weight is not None or self.class_weight is not None or any(modes):
             of_samples, of_classes = self._by_output(sample_weight), self._by_output(self.class_weight)
+            if self.training.model._habits.weighs_by_shape:
+                modes = [sample_weights.BY_SHAPE] * len(true)
             weights = sample_weights.standardize_weights(true, names, of_samples, of_classes, modes)
         checks.check_lengths(inputs, true, weights)
         return inputs, true, weights
@@ -137,6 +146,8 @@ class Intake:
         if y is None:
             y = self.training.model.target_tensors
         y = self._by_output(y)
+        if self.training.model._habits.leaves_out_targets and 0 < len(targets) < len(network.outputs):
+            y = _without_unscored(y, names, [target.index for target in targets], len(network.outputs))
         form = output_form_of(network)
         if form is not None and y is not None and not (isinstance(y, Mapping) and set(y) <= set(names)):
             y = in_order(form, y, network.outputs, f"{self.training.described}: y")
@@ -145,6 +156,8 @@ class Intake:
             names, kinds = [f"y{k}" for k in range(count)], [AS_GIVEN] * count
             modes += [None] * count
             shapes, types = [(None,)] * count, [float_type(network, torch.get_default_dtype())] * count
+        elif not targets and self.training.model._habits.leaves_out_targets:
+            y = None
         true = checks.standardize_targets(y, names, shapes, kinds, types)
         if not streamed or all(target.device.type == "cpu" for target in true):
             checks.check_labels(true, names, shapes, kinds)
@@ -179,6 +192,15 @@ class Intake:
             )
         item = mapped(item, lambda tensor: tensor, None)
         return Batch([], [], [], samples_in(item), item)
+
+
+def _without_unscored(y: Any, names: list[str], places: list[int], outputs: int) -> Any:
+    """Targets of all outputs, of which only those that have a loss stay; anything else as it is."""
+    if isinstance(y, Mapping) and set(names) < set(y):
+        return {name: y[name] for name in names}
+    if isinstance(y, (list, tuple)) and len(y) == outputs:
+        return [y[place] for place in places]
+    return y
 
 
 def fixed_batch_size(network: Network) -> int | None:
@@ -220,26 +242,15 @@ def source_of(intake: Intake, x: Any, y: Any = None, sample_weight: Any = None, 
     source = open_source(
         x, y, sample_weight, **options, prepare=intake.batch, check_arrays=intake.arrays, device=device_of(model),
         default_batch_size=fixed_batch_size(model) or BATCH_SIZE, part=training.processes.dividing.part,
+        to_its_end=model._habits.epochs_end_with_data,
     )  # fmt: skip
     raw = options.get("raw", False)
     if not is_connected(model) and not (raw and training.is_alone):
-        _build_for(training, source, method)
+        source.see_first()  # for which the model is built
     if raw:
         source.give_raw(intake.raw)
     _check_batches_of(training, source, method)
     return source
-
-
-def _build_for(training: Training, source: Source, method: str) -> None:
-    """Build the model for the first batch of a source."""
-    if source.once:
-        raise ValueError(
-            f"{method}: {training.described} has no input shape yet, and {source.kind} gives each batch only "
-            "once: give the first layer an input_shape, or call model.build(input_shape)."
-        )
-    with torch.random.fork_rng():
-        next(source.batches("sequential"))
-    source.close()
 
 
 def check_batches(training: Training, samples: int, batch_size: int, what: str) -> None:
@@ -276,8 +287,6 @@ def validation_of(
         return source, _given_validation(training, given, batch_size, own_batch_size, options)
     if not (is_number(split) and 0.0 <= split < 1.0):
         raise ValueError(f"fit: validation_split must be from 0 up to, not including, 1; found {split!r}.")
-    if steps is not None:
-        raise ValueError("fit: validation_steps goes with validation_data; there is none.")
     if not split:
         return source, None
     parts = source.split(split)
@@ -286,7 +295,7 @@ def validation_of(
         parts[1].batch_size = own_batch_size
     for part in parts:
         _check_batches_of(training, part, "validation_split")
-    return parts[0], limited(parts[1], None, "validation_steps")
+    return parts[0], limited(parts[1], steps, "validation_steps")
 
 
 def _given_validation(

@@ -182,11 +182,12 @@ def evaluate(
     late: bool = True,
     together: int = 1,
     processes: OneProcess = ONE_PROCESS,
+    stopped: Callable[[bool], Any] = lambda called: False,
 ) -> Numbers:
     """Run the batches of a source through a test step; the means in the order of `names`.
 
     `late`: whether several batches may be scored at once, without the step, where no hook needs the numbers of one.
-    `together`: see `Executions`. `processes`: those that share the batches.
+    `together`: see `Executions`. `processes`: those that share the batches. `stopped`: whether it ends after a batch.
     """
     sums = processes.sums(compiled.kept, named_alone)
     for metric in compiled.kept.values():
@@ -198,10 +199,10 @@ def evaluate(
     executions = Executions(hooks, "test", together, sums, processes)
     if late and may_wait(compiled, source, hooks, "test"):
         scores = BatchedScores(compiled, sums)
-        run_epoch(scores.test_step, batches, sums, executions, processes=processes)
+        run_epoch(scores.test_step, batches, sums, executions, stopped, processes)
         scores.finish()
     else:
-        run_epoch(step, batches, sums, executions, processes=processes)
+        run_epoch(step, batches, sums, executions, stopped, processes)
     numbers = ordered(sums.means(), names)
     hooks.on_test_end(Logs(numbers))
     return numbers
@@ -214,10 +215,12 @@ def predict(
     together: int = 1,
     processes: OneProcess = ONE_PROCESS,
     gather: bool = True,
+    stopped: Callable[[bool], Any] = lambda called: False,
 ) -> list[np.ndarray]:
     """The outputs for all samples of a source, in host memory. `together`: see `Executions`.
 
-    `processes`: those that share the batches, `gather`: whether each of them gets the outputs of all.
+    `processes`: those that share the batches, `gather`: whether each of them gets the outputs of all. `stopped`:
+    whether it ends after a batch.
     """
     hooks.on_predict_begin({})
     gathered: list[Any] = []
@@ -231,7 +234,8 @@ def predict(
             for each, output in zip(gathered, outputs, strict=True):
                 each.add(output, batch.size)
             sizes.append(batch.whole)
-            executions.end(index, batch.size, {}, batch.whole)
+            if stopped(executions.end(index, batch.size, {}, batch.whole)):
+                break
     executions.finish()
     hooks.on_predict_end({})
     if not gathered:

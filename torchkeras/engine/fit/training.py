@@ -164,7 +164,7 @@ class Training:
         """Set the options, and settle them now if the model is built, else when it is."""
         self.options = CompileOptions(self.optimizer_for(optimizer), **options)
         self.is_compiled, self.compiled, self._joined = True, None, None
-        if self.model._is_connected:
+        if self.model._habits.settles_at_once and self.model._is_connected:
             self.settle()
 
     def change(self, name: str, value: Any) -> None:
@@ -192,7 +192,7 @@ class Training:
 
     def has_own(self, method: str) -> bool:
         """Whether the model's class overrides `train_step`, `test_step`, `predict_step` or `compute_loss`."""
-        return getattr(type(self.model), method) is not BUILT_IN[method]
+        return getattr(type(self.model), method) not in BUILT_IN[method]
 
     @property
     def processes(self) -> OneProcess:
@@ -235,6 +235,11 @@ class Training:
             self.forget()
         assert self.own_code.network is not None
         return self.own_code.network
+
+    @property
+    def only_trains(self) -> bool:
+        """Whether the class has a step, and no code that computes outputs: any data may go to the step."""
+        return self.own_code is not None and not type(self.model)._has_own_code
 
     @property
     def is_alone(self) -> bool:
@@ -356,7 +361,8 @@ def settle(training: Training) -> CompiledModel:
         compiled = _settled_alone(training)
     else:
         compiled = _settled_with_graph(training, processes)
-    compiled.trackers = {each.name: each for each in training.model._listed_metrics()} if owns_step else {}
+    listens = owns_step or training.has_own("compute_loss")
+    compiled.trackers = {each.name: each for each in training.model._listed_metrics()} if listens else {}
     training.compiled = compiled
     compiled.placed = places(compiled.parameters)
     compiled.replicas = processes.replicas(compiled, by_hand=owns_step)
@@ -597,7 +603,7 @@ def _changes(training: Training, compiled: CompiledModel, held: set[int], lent: 
     frozen = held.intersection(map(id, parameters)) - asking
     if now != asking | frozen:
         return discrepancy(model.weights, parameters, frozen, lent)
-    if now or lent or training.has_own("train_step") or not any(each.trainable for each in model.weights):
+    if now or lent or training.has_own("train_step") or not any(each.made_to_train for each in model.weights):
         return ""
     return NOTHING_TRAINS.format(training.described)
 
@@ -633,7 +639,8 @@ def _with_activity_regularizer(network: nn.Module) -> list[Any]:
 
 def _hook_activities(model: nn.Module, *, by_hand: bool) -> None:
     """Hook the activity regularizers that the generated code does not call; in a step `by_hand`, all of them."""
-    graphed = {layer for network in model.modules() if isinstance(network, Network) for layer in network.layers}
+    networks = [each for each in model.modules() if isinstance(each, Network) and each._graph is not None]
+    graphed = {layer for network in networks for layer in network.layers}
     asked = _with_activity_regularizer(model)
     wrappers = graphed.intersection(asked)
     parts = {part for wrapper in wrappers for part in wrapper.modules()} - graphed

@@ -52,13 +52,15 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     return tuple(outputs) if type(outputs) is list else outputs  # a layer makes a list of a tuple, as in Keras
 
 
-def apply_operation(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Make the node of an operation of Keras 3, `ops.mean`; returns symbolic tensors, several in a list.
+def apply_operation(name: str | Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Make the node of an operation of Keras 3, by its name, `ops.mean`, or a function that no config can hold.
+
+    Returns symbolic tensors, several in a list.
 
     Raises TypeError for an argument that a graph cannot contain, ValueError as layers do.
     """
     _check_outside()
-    return _node(name, name, args, kwargs, keeps_mask=False)
+    return _node(torch_functions.place_of(name), name, args, kwargs, keeps_mask=False)
 
 
 def _node(called: str, name: Any, args: tuple[Any, ...], kwargs: dict[str, Any], **options: Any) -> Any:

@@ -2,13 +2,15 @@
 
 The output of a function remembers its sizes in both runs. So half of an unknown axis stays half of it in the next
 functions, which `x.view(x.size(0), x.size(1) // 2, 2)` needs. If a function fails on these sizes, the two runs take the
-same sizes for every unknown axis.
+same sizes for every unknown axis. One of Keras's operations that broadcasts takes for an unknown axis the size that
+another tensor has there.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +28,13 @@ from torchkeras.engine.shapes.output_shapes import (
 )
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
 from torchkeras.engine.weights.expressions import value_now
+from torchkeras.tensor_functions import torch_functions
 
 if TYPE_CHECKING:
     from torchkeras.engine.functions.operators import Operation
 
 Sizes = Sequence[int]
+SizesOf = Callable[[KerasTensor], tuple[Sizes, Sizes]]  # of an input, in the first run and in the second
 
 FAILURES = (RuntimeError, ValueError, IndexError, TypeError)
 
@@ -41,14 +45,23 @@ def infer(layer: Operation, inputs: Any, masks: list[Any]) -> tuple[Any, list[An
     Raises ValueError, which names the function and the axis whose size it needs, or TypeError as the function does.
     """
     tensors: list[KerasTensor] = as_list(inputs)
-    try:
-        outputs = _outputs(layer, tensors, _remembered_sizes)
-    except FAILURES:
+    *first, last = _ways(layer, tensors)
+    for sizes_of in first:
+        with suppress(*FAILURES):
+            outputs = _outputs(layer, tensors, sizes_of)
+            break
+    else:
         try:
-            outputs = _outputs(layer, tensors, _probe_sizes)
+            outputs = _outputs(layer, tensors, last)
         except FAILURES as error:
             raise _explained(layer, tensors, error) from error
     return outputs, output_masks(leaves(outputs), layer.compute_mask(inputs, masks))
+
+
+def _ways(layer: Operation, tensors: list[KerasTensor]) -> list[SizesOf]:
+    """The sizes to try in place of unknown ones."""
+    aligned = [_aligned_sizes(tensors)] if torch_functions.broadcasts(layer.function) else []
+    return [_remembered_sizes, *aligned, _probe_sizes]
 
 
 def _probe_sizes(tensor: KerasTensor) -> tuple[Sizes, Sizes]:
@@ -61,9 +74,21 @@ def _remembered_sizes(tensor: KerasTensor) -> tuple[Sizes, Sizes]:
     return tensor._probed or _probe_sizes(tensor)
 
 
-def _outputs(
-    layer: Operation, tensors: list[KerasTensor], sizes_of: Callable[[KerasTensor], tuple[Sizes, Sizes]]
-) -> Any:
+def _aligned_sizes(tensors: list[KerasTensor]) -> SizesOf:
+    """The sizes that tensors have where they are broadcast against each other."""
+    known: dict[int, int] = {}  # by axis from the last one
+    for tensor in tensors:
+        known.update((axis, size) for axis, size in enumerate(reversed(tensor.shape)) if size not in (None, 1))
+
+    def sizes(tensor: KerasTensor) -> tuple[Sizes, Sizes]:
+        places = reversed(range(len(tensor.shape)))
+        shape = [known.get(axis) if size is None else size for axis, size in zip(places, tensor.shape, strict=True)]
+        return filled(tuple(shape), PROBES[0]), filled(tuple(shape), PROBES[1])
+
+    return sizes
+
+
+def _outputs(layer: Operation, tensors: list[KerasTensor], sizes_of: SizesOf) -> Any:
     """Symbolic outputs by two runs, whose sizes they remember. `sizes_of`: the sizes of an input in both runs."""
     first_sizes, second_sizes = zip(*map(sizes_of, tensors), strict=True)
     first, second = _run_on_meta(layer, tensors, first_sizes), _run_on_meta(layer, tensors, second_sizes)

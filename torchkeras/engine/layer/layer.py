@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from math import prod
 from types import FunctionType, MethodType
@@ -30,7 +29,7 @@ from torchkeras.base.rules import refuse_unknown
 from torchkeras.base.torch_tables import own_buffers, own_modules, own_parameters
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine import options
-from torchkeras.engine.adapters.tracked import KINDS, to_track, tracked, with_replaced
+from torchkeras.engine.adapters.tracked import KINDS, Tracked, to_track, tracked, with_replaced
 from torchkeras.engine.base_layer import AnyLayer, BaseLayer
 from torchkeras.engine.building.building import (
     NOT_USERS,
@@ -308,8 +307,10 @@ class Layer(BaseLayer):
             changes = name in self._changeable
         if changes:
             change_option(self, name, value)
-        else:
-            super().__setattr__(name, value)
+            return
+        if isinstance(self._modules.get(name), Tracked) and not isinstance(value, nn.Module):
+            super().__delattr__(name)  # a list that was empty so far, in whose place torch takes modules alone
+        super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
         for kind, declared in (("an option", self._changeable), ("a weight", self._weights)):
@@ -569,8 +570,10 @@ class Layer(BaseLayer):
 
     def _scratch(self, input_shape: Any) -> Layer:
         """This layer, or a copy built without memory when it has not been called yet."""
-        if self.built:
-            return self
+        return self if self.built else self._built_copy(input_shape)
+
+    def _built_copy(self, input_shape: Any) -> Layer:
+        """A layer with the same options, built without memory."""
         made = type(self).from_config(self.get_config())
         with on_meta():
             made._build([tensor.shape for tensor in as_list(output_shapes.symbolic(input_shape))])
@@ -762,6 +765,10 @@ class Layer(BaseLayer):
 
     def _ordered_weights(self) -> list[Variable]:
         return self.weights
+
+    def _kept(self, variable: Variable) -> Variable:
+        """The object that stands for a weight of the layer: each time a new one, but in a class that keeps one."""
+        return variable
 
     def count_params(self) -> int:
         """The number of values in all weights. Raises RuntimeError before the first call, which makes them."""
@@ -1066,18 +1073,19 @@ CHECKS: Mapping[type, Callable[..., None]] = {
 
 def added_as(layer: AnyLayer, value: Any) -> Variable | None:
     """The weight of `add_weight` whose tensor the value is; None where there is none."""
-    return next((added for added in layer.__dict__.get("_added", ()) if added.tensors[0] is value), None)
+    return next((each for each in layer.__dict__.get("_added", ()) if each is value or each.tensors[0] is value), None)
 
 
 def name_weight(layer: AnyLayer, added: Variable, name: str) -> None:
     """Register a weight of `add_weight` under the name of its attribute: the first, where several refer to it."""
-    registered: Any = own_parameters(layer) if added.trainable else own_buffers(layer)
+    registered: Any = own_parameters(layer) if added.made_to_train else own_buffers(layer)
     if hasattr(type(layer), name) or added.paths[0] in layer._named:
-        object.__setattr__(layer, name, added.tensors[0])
+        object.__setattr__(layer, name, added.attribute)
         return
     layer.__dict__.pop(name, None)
     registered[name] = registered.pop(added.paths[0])
-    layer._added[layer._added.index(added)] = replace(added, paths=(name,))
+    place = next(place for place, each in enumerate(layer._added) if each is added)
+    layer._added[place] = added.renamed(name)
     layer._named.add(name)
 
 

@@ -29,6 +29,7 @@ from torchkeras.engine.building.meta_run import run_on_meta
 from torchkeras.engine.dtypes import cast_inputs, is_mixed
 from torchkeras.engine.facts import computes_by_call, facts_of, is_own, takes
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, calls_of, unpacked
+from torchkeras.metrics.metric import uncounted
 
 if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
@@ -175,7 +176,7 @@ def _run_on_meta(
 
     run = _way_to_run(layer)
     try:
-        with whole_imports():  # torch imports its compiler when it runs on `meta`
+        with whole_imports(), uncounted():  # torch imports its compiler when it runs on `meta`
             found = run(layer, outputs_and_mask)
     except (RuntimeError, ValueError, IndexError, TypeError) as error:
         problem = _cannot_compute(layer, inputs, error)

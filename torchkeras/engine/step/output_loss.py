@@ -159,7 +159,8 @@ class LossObjective(Objective):
             weight, mask = with_mask(weight, mask), None
         if weight is not None and weight.dim() < predicted.dim() - 1:
             weight = _with_axes(weight, predicted.dim() - 1)
-        return self.given(true, predicted, sample_weight=weight, mask=mask)
+        # A `__call__` of one's own need not take a mask.
+        return self.given(true, predicted, sample_weight=weight, **({} if mask is None else {"mask": mask}))
 
 
 class TorchObjective(Objective):

@@ -35,13 +35,16 @@ class Numerics(NamedTuple):
     `links`: whether metrics that expect probabilities get them although the loss takes logits. `exact`: whether
     crossentropies are computed from the input of the output's activation, without clipping. `mask_weighs`: whether the
     loss of a masked output is a mean over all steps, in which masked steps count 0. `as_objects`: whether a
-    function among the metrics counts as a `MeanMetricWrapper` does, under the text that named it.
+    function among the metrics counts as a `MeanMetricWrapper` does, under the text that named it. `by_position`:
+    whether a list of metrics has an entry, a metric or a list of them, for each of several outputs; then the loss of
+    the only one with a loss is not reported beside their sum.
     """
 
     links: bool = False
     exact: bool = False
     mask_weighs: bool = False
     as_objects: bool = False
+    by_position: bool = False
 
 
 NUMERICS: Mapping[str | None, Numerics] = {
@@ -50,7 +53,7 @@ NUMERICS: Mapping[str | None, Numerics] = {
     "keras-2.3": Numerics(links=True, mask_weighs=True),
     "tensorflow": Numerics(exact=True),
     "tensorflow-2.10": Numerics(exact=True, mask_weighs=True),
-    "keras-3": Numerics(exact=True, as_objects=True),
+    "keras-3": Numerics(exact=True, as_objects=True, by_position=True),
 }
 
 
@@ -123,8 +126,9 @@ def resolve(
     losses = for_outputs("loss", option_of("loss"), names, share=True)
     weights = for_outputs("loss_weights", option_of("loss_weights"), names)
     modes = for_outputs("sample_weight_mode", option_of("sample_weight_mode"), names, share=True)
-    plain = metrics_for_outputs("metrics", option_of("metrics"), names)
-    weighted = metrics_for_outputs("weighted_metrics", option_of("weighted_metrics"), names)
+    numerics = NUMERICS[options.numerics]
+    plain = metrics_for_outputs("metrics", option_of("metrics"), names, numerics.by_position)
+    weighted = metrics_for_outputs("weighted_metrics", option_of("weighted_metrics"), names, numerics.by_position)
     targets = []
     for index, loss in enumerate(losses):
         if modes[index] not in (None, "temporal"):
@@ -132,11 +136,14 @@ def resolve(
         if loss is None:
             _warn_of_left_out(names[index], option_of)
             continue
-        numerics = NUMERICS[options.numerics]
+        if isinstance(loss, (list, tuple)) and len(loss) == 1:
+            (loss,) = loss
         target = _target(graph, index, names, loss, plain[index], weighted[index], numerics, own_step)
         targets.append(replace(target, weight=_weight(weights[index]), weight_mode=modes[index]))
     if not targets:
         _warn_of_unused(options)
+    if len(targets) == 1 and NUMERICS[options.numerics].by_position:
+        targets = [replace(targets[0], reports_loss=False)]
     _check_disjoint(targets)
     if options.on_nonfinite is not None:
         _check_taken_back(targets, options.on_nonfinite)
@@ -313,10 +320,10 @@ def for_outputs(option: str, value: Any, names: list[str], share: bool = False) 
     return [value] * len(names)
 
 
-def metrics_for_outputs(option: str, value: Any, names: list[str]) -> list[list[Any]]:
+def metrics_for_outputs(option: str, value: Any, names: list[str], by_position: bool = False) -> list[list[Any]]:
     """A list of metrics for each output: one list for all, a list of lists, or a dictionary by output name.
 
-    A collection of torchmetrics stands for a list.
+    A collection of torchmetrics stands for a list. `by_position`: see `Numerics`.
     """
     if value is None:
         value = []
@@ -324,6 +331,8 @@ def metrics_for_outputs(option: str, value: Any, names: list[str]) -> list[list[
         value = [value]
     if not isinstance(value, (list, tuple, Mapping)):
         raise TypeError(f"compile: {option} must be a list or a dictionary, such as [{value!r}]; found {value!r}.")
+    if by_position and value and len(names) > 1:
+        return [[] if found is None else as_list(found) for found in for_outputs(option, value, names)]
     if isinstance(value, Mapping) or (value and all(isinstance(each, (list, tuple)) for each in value)):
         return [as_list(found) for found in for_outputs(option, value, names)]
     return [list(value) for _ in names]

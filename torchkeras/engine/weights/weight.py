@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -87,7 +87,7 @@ class Weight:
             raise AttributeError(
                 f"{layer.name}: {self.name} is made when the layer is first called. Call it before, or build it."
             )
-        return Variable.declared(layer, self).value if self.applies(layer) else None
+        return layer._kept(Variable.declared(layer, self)).attribute if self.applies(layer) else None
 
     def applies(self, layer: Layer) -> bool:
         """Whether this layer, with its options, has the weight."""
@@ -266,6 +266,25 @@ class Variable:
         return hash((id(self.layer), self.paths))
 
     @property
+    def made_to_train(self) -> bool:
+        """`trainable` as the weight was made, where a class of variables lets it follow what trains now."""
+        return bool(vars(self)["trainable"])
+
+    @property
+    def is_penalized(self) -> bool:
+        """Whether its regularizer adds to the loss."""
+        return self.regularizer is not None
+
+    @property
+    def attribute(self) -> Any:
+        """What the layer's attribute is: the array of the weight."""
+        return self.value
+
+    def renamed(self, path: str) -> Variable:
+        """The same weight, under another path in its layer."""
+        return replace(self, paths=(path,))
+
+    @property
     def initializer(self) -> Any:
         """What draws its first values; None if a plain torch module draws its own."""
         return self.drawn_by if self.option is None else self.layer._initializer_of(self.option)
@@ -273,7 +292,7 @@ class Variable:
     @property
     def tensors(self) -> list[Tensor]:
         """The parameters or buffers themselves, in torch's layout. Most weights have one."""
-        return list(map(partial(_walk, self.layer), self.paths))
+        return tensors_at(self.layer, self.paths)
 
     @property
     def is_there(self) -> bool:
@@ -288,7 +307,7 @@ class Variable:
     @property
     def trained(self) -> list[Tensor]:
         """Its tensors if it `trains`, else none."""
-        if not self.trainable:
+        if not self.made_to_train:
             return []
         tensors = self.tensors
         return tensors if all(map(attrgetter("requires_grad"), tensors)) else []
@@ -414,7 +433,7 @@ class Variable:
             if (view := self.view) is not None:
                 initializers.fill(initializer, view)
             else:
-                drawn = torch.empty(self.shape, dtype=self.dtype, device=self.tensors[0].device)
+                drawn = torch.empty(self.shape, dtype=self.tensors[0].dtype, device=self.tensors[0].device)
                 initializers.fill(initializer, drawn)
                 self._set(drawn)
 
@@ -514,7 +533,7 @@ def penalized(layer: Layer, weights: Sequence[Variable] | None = None) -> list[V
     """
     if weights is None:
         weights = layer.weights
-    found = [variable for variable in weights if variable.regularizer is not None]
+    found = [variable for variable in weights if variable.is_penalized]
     added: list[Any] = []
     for module in layer.modules():
         if isinstance(module, AnyLayer):
@@ -601,6 +620,11 @@ def owned_at(module: nn.Module, *paths: str | None) -> list[Tensor]:
         if tensor is not None:
             found.append(tensor)
     return found
+
+
+def tensors_at(module: nn.Module, paths: Iterable[str]) -> list[Tensor]:
+    """The tensors of a module under these paths, owned or computed."""
+    return list(map(partial(_walk, module), paths))
 
 
 def _walk(module: nn.Module, path: str, *default: Any) -> Any:

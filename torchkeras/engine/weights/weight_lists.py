@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ENGINES_OWN = frozenset(
     (
         *("_call_nodes", "_outbound_nodes", "_added", "_expected_axes", "_initial_weights"),
-        *("_functions", "_sources", "_held_keys", "_stack", "_branches", "_built_for"),
+        *("_functions", "_sources", "_held_keys", "_stack", "_branches", "_built_for", "_variables"),
     )
 )
 TORCHS_OWN = frozenset(vars(nn.Module()))
@@ -102,7 +102,7 @@ def list_by_kind(
     own_training: list[Variable] = []
     own_others: list[Variable] = []
     for variable in own_variables(layer):
-        if variable.trainable:
+        if variable.made_to_train:
             own_training.append(variable)
         else:
             own_others.append(variable)
@@ -248,7 +248,7 @@ def _trainable_paths(layer: Layer) -> list[str]:
     """The paths of a layer's own tensors that were made to train."""
     paths: list[str] = []
     for variable in own_variables(layer):
-        if variable.trainable:
+        if variable.made_to_train:
             paths += variable.paths
     return paths
 

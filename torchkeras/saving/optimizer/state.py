@@ -22,6 +22,7 @@ from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.step.optimizer_reach import bind
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.errors import WeightMismatchError
+from torchkeras.legacy.weights import Recipe
 from torchkeras.optimizers.base import Optimizer
 from torchkeras.optimizers.schedules import LearningRateSchedule
 from torchkeras.optimizers.state import Slot
@@ -122,7 +123,12 @@ def restore(
 def _matches_of(variables: Sequence[Variable], matches: Sequence[Match]) -> list[Match]:
     """The match of each weight, in the order of the weights."""
     by_weight = {(id(match.variable.layer), match.variable.name): match for match in matches}
-    return [by_weight[id(variable.layer), variable.name] for variable in variables]
+    return [by_weight.get((id(variable.layer), variable.name)) or _of_itself(variable) for variable in variables]
+
+
+def _of_itself(variable: Variable) -> Match:
+    """The match of a weight that the layer made after the file's values were read: its state is stored as it is."""
+    return Match(variable, (Named(variable.name, variable.numpy()),), Recipe((0,)))
 
 
 def _by_writer(arrays: Sequence[Named]) -> tuple[list[Named], list[Named]]:
@@ -155,7 +161,8 @@ def _warn_of_other_weights(
     optimizer: Any, arrays: int, matches: Sequence[Match], found: Sequence[Match], file: str
 ) -> None:
     """Say that a file has the state of other weights than those that train."""
-    frozen = [match.variable.full_name for match in matches if match not in found]
+    known = set(map(id, found))
+    frozen = [match.variable.full_name for match in matches if id(match) not in known]
     but = f", all but {listed(frozen)}" if frozen else ""
     warnings.warn(
         f"{file}: the state of its optimizer is not taken, and {type(optimizer).__name__} begins without: the file "

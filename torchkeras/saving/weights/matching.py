@@ -193,7 +193,7 @@ class Match:
     @property
     def conversions(self) -> tuple[str, ...]:
         """What is done to the arrays, in words, for the report."""
-        wanted = dtype_name(self.variable.dtype)
+        wanted = dtype_name(self.variable.tensors[0].dtype)
         kinds = sorted({source.dtype for source in self.sources} - {wanted})
         cast = [f"cast from {kind} to {wanted}" for kind in kinds]
         return (*self.recipe.deeds, *cast)
@@ -331,7 +331,7 @@ def _fitted(found: Match, where: str, reshape: bool) -> Match:
 
 def _by_owner(variables: Sequence[Variable]) -> list[list[Variable]]:
     """The weights in consecutive groups of one layer and one kind (trainable or not)."""
-    return [list(group) for _, group in groupby(variables, key=lambda v: (id(v.layer), v.trainable))]
+    return [list(group) for _, group in groupby(variables, key=lambda v: (id(v.layer), v.made_to_train))]
 
 
 def warn_of_skipped(layer: str, error: Exception | str) -> None:

@@ -284,7 +284,7 @@ def _own_weights(layer: Layer) -> list[Variable]:
 
     The kernel that SpectralNormalization tracks comes first; the inner layer has it, too.
     """
-    own = sorted(own_variables(layer), key=lambda variable: not variable.trainable)
+    own = sorted(own_variables(layer), key=lambda variable: not variable.made_to_train)
     tracked = getattr(layer, "_kernel", None)
     is_spectral = any(cls.__name__ == "SpectralNormalization" for cls in type(layer).__mro__)
     return [tracked(), *own] if is_spectral and tracked is not None else own

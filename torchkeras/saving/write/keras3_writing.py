@@ -128,6 +128,8 @@ class _Writing:
         try:
             if not is_own(type(layer)):
                 return keras3_entry.users_entry(class_name(layer), self.options(layer), type(layer))
+            if (module := getattr(type(layer), "_keras3_module", None)) is not None:  # it is Keras's, and not public
+                return {**keras3_entry.entry(module, name, self.options(layer)), "registered_name": name}
             if keras3 is None:
                 raise ValueError(f"{name} {layer.name!r} has no form in Keras 3.")
             options = self.options(layer)
@@ -209,8 +211,11 @@ class _Writing:
 
     def model(self, model: Network) -> Plain:
         """The entry of a model."""
-        if graph_if_any(model) is None and has_own_code(model):
-            return keras3_entry.users_entry(class_name(model), model.get_config(), type(model))
+        describes_itself = not is_own(next(cls for cls in type(model).__mro__ if "get_config" in vars(cls)))
+        if describes_itself or (graph_if_any(model) is None and has_own_code(model)):
+            config = model.get_config()
+            if "layers" not in config:  # it is made by its class, not of a graph
+                return keras3_entry.users_entry(class_name(model), config, type(model))
         twice = [layer for layer in model.layers if layer in self.of_models]
         if twice:
             raise _CallsDifferError(
