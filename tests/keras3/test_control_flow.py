@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -111,14 +112,105 @@ def test_a_gradient_of_ones_own(of_upstream: bool):
     assert x.grad == 1.0
 
 
+# For symbolic tensors: what makes one node, the shapes of its results and their values for X.
+NODES: dict[str, tuple[Any, Any, Any]] = {
+    "cond": (
+        lambda s: ops.cond(ops.sum(s) > 100, lambda: ops.ones((3,)), lambda: np.zeros(3, "float32")),
+        (3,),
+        [0.0, 0.0, 0.0],
+    ),
+    "switch": (lambda s: ops.switch(ops.sum(s), [torch.neg, lambda x: x + 1], s), (None, 2), (X + 1).tolist()),
+    "while_loop": (
+        lambda s: ops.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (0, s)),
+        [(), (None, 2)],
+        [3, (X * 8).tolist()],
+    ),
+    "fori_loop": (lambda s: ops.fori_loop(0, 3, lambda i, x: x + i, s), (None, 2), (X + 3).tolist()),
+    "scan": (
+        lambda s: ops.scan(lambda c, x: (c + x, {"x": x * ops.ones((2,))}), ops.zeros((2,)), s),
+        [(2,), {"x": (None, 2)}],
+        [X.sum(0).tolist(), {"x": X.tolist()}],
+    ),
+    "map": (lambda s: ops.map(lambda x: x.sum(), s), (None,), X.sum(1).tolist()),
+    "associative_scan": (lambda s: ops.associative_scan(torch.add, s), (None, 2), X.cumsum(0).tolist()),
+    "vectorized_map": (lambda s: ops.vectorized_map(lambda x: x[0] * x[1], s), (None,), (X[:, 0] * X[:, 1]).tolist()),
+    "vectorize": (lambda s: ops.vectorize(lambda x, y: x + y)(s, 1.0), (None, 2), (X + 1).tolist()),
+}
+
+
+def changed(found: Any, change: Any) -> Any:
+    """Nested results with each tensor changed."""
+    if isinstance(found, dict):
+        return {name: changed(each, change) for name, each in found.items()}
+    return [changed(each, change) for each in found] if isinstance(found, (list, tuple)) else change(found)
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_for_symbolic_tensors_it_is_one_node(name: str):
+    call, shapes, expected = NODES[name]
+    inputs = Input((2,))
+    outputs = call(inputs)
+    assert changed(outputs, lambda tensor: tensor.shape) == shapes
+    model = Model(inputs, outputs)
+    assert [layer.name for layer in model.layers].count(f"operation_{name}_1") <= 1
+    assert changed(model(torch.from_numpy(X)), lambda tensor: tensor.tolist()) == expected
+    assert changed(copy.deepcopy(model)(torch.from_numpy(X)), lambda tensor: tensor.tolist()) == expected
+
+
+def test_a_branch_is_chosen_by_the_values_of_each_batch():
+    inputs = Input((2,))
+    outputs = inputs + ops.cond(ops.sum(inputs) > 0, lambda: ops.ones(()), lambda: -ops.ones(()))
+    model = Model(inputs, outputs)
+    assert values(model(torch.ones(1, 2))) == [[2.0, 2.0]]
+    assert values(model(-torch.ones(1, 2))) == [[-2.0, -2.0]]
+
+
+def test_gradients_go_through_a_node():
+    inputs = Input((2,))
+    model = Model(inputs, ops.fori_loop(0, 2, lambda i, x: x * x, Dense(1, kernel_initializer="ones")(inputs)))
+    model(torch.ones(1, 2)).backward()
+    assert values(model.layers[1].kernel.grad) == [[32.0], [32.0]]
+
+
+def test_in_the_call_of_a_layer_shapes_are_found_too():
+    inputs = Input((2,))
+    outputs = Lambda(lambda x: ops.cond(ops.sum(x) > 0, lambda: x + 1, lambda: x - 1))(inputs)
+    assert outputs.shape == (None, 2)
+    assert values(Model(inputs, outputs)(-torch.ones(1, 2))) == [[-2.0, -2.0]]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (
+            lambda s: ops.cond(ops.sum(s), lambda: 1.0, lambda: 1),
+            ValueError,
+            r"true_fn and false_fn must give the same",
+        ),
+        (lambda s: ops.switch(ops.sum(s), [torch.neg, ops.sum], s), ValueError, "the branches must give the same"),
+        (lambda s: ops.while_loop(lambda x: True, ops.sum, s), ValueError, "loop_vars and body must give the same"),
+        (
+            lambda s: ops.fori_loop(0, 2, lambda i, x: x.sum(), s),
+            ValueError,
+            "init_val and body_fun must give the same",
+        ),
+        (lambda s: ops.scan(lambda c, x: (x, c), 0, s), ValueError, "init and f must give the same"),
+        (lambda s: ops.cond(ops.sum(s), lambda: s + 1, lambda: s), TypeError, "that is none of its arguments"),
+    ],
+)
+def test_what_a_graph_cannot_know_is_refused(call: Any, error: type[Exception], words: str):
+    with pytest.raises(error, match=words):
+        call(Input((2,)))
+
+
+def test_no_config_holds_a_function():
+    inputs = Input((2,))
+    model = Model(inputs, ops.map(torch.abs, inputs))
+    with pytest.raises(ValueError, match=r"keras.ops.map is none of torch's own public functions"):
+        model.get_config()
+
+
 REFUSED = {
-    "cond": lambda s: ops.cond(s, lambda: 1, lambda: 2),
-    "switch": lambda s: ops.switch(s, [lambda: 1]),
-    "while_loop": lambda s: ops.while_loop(lambda x: True, lambda x: x, s),
-    "scan": lambda s: ops.scan(lambda c, x: (c, x), 0, s),
-    "associative_scan": lambda s: ops.associative_scan(torch.add, s),
-    "vectorized_map": lambda s: ops.vectorized_map(torch.abs, s),
-    "vectorize": lambda s: ops.vectorize(torch.abs)(s),
     "custom_gradient": lambda s: ops.custom_gradient(lambda x: (x, None))(s),
     "convert_to_numpy": ops.convert_to_numpy,
 }

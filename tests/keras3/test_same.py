@@ -13,7 +13,17 @@ MODULES = {name: importlib.import_module(f"tests.keras3.same.{name}") for name i
 CASES = [(name, case) for name, module in MODULES.items() for case in cases_of(module)]
 
 
-@pytest.mark.parametrize(("name", "case"), CASES, ids=[f"{name}-{case}" for name, case in CASES])
+PARAMETERS = [
+    pytest.param(
+        *(name, case),
+        id=f"{name}-{case}",
+        marks=[pytest.mark.slow] if case in getattr(MODULES[name], "SLOW", ()) else [],
+    )
+    for name, case in CASES
+]
+
+
+@pytest.mark.parametrize(("name", "case"), PARAMETERS)
 def test_is_that_of_genuine_keras(name: str, case: str):
     module = MODULES[name]
     tolerance = getattr(module, "TOLERANCES", {}).get(case, CLOSE)

@@ -7,6 +7,7 @@ import torch
 from torch.utils import _pytree
 
 from torchkeras.keras3 import tree
+from torchkeras.keras3.layers import Dense, Layer
 
 Unsorted = namedtuple("Unsorted", ["y", "x"])
 
@@ -102,3 +103,16 @@ def test_check_types_warns():
 def test_errors(call, error, message: str):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_a_list_or_dict_of_layers_that_a_layer_has_is_a_structure():
+    class Layers(Layer):
+        def __init__(self):
+            super().__init__()
+            self.several, self.named = [Dense(1), (Dense(2),)], {"b": Dense(3), "a": None}
+
+    layer = Layers()
+    assert [each.units for each in tree.flatten(layer.several)] == [1, 2]
+    assert [path for path, _ in tree.flatten_with_path(layer.named)] == [("a",), ("b",)]
+    assert tree.map_structure(lambda each: each.units, layer.several) == [1, (2,)]
+    tree.assert_same_structure(layer.several, [0, (0,)])

@@ -5,10 +5,12 @@ from typing import NoReturn
 from torchkeras.engine.symbolic.tensor import KerasTensor as KerasTensor
 from torchkeras.keras3 import (
     activations as activations,
+    applications as applications,
     backend as backend,
     callbacks as callbacks,
     config as config,
     constraints as constraints,
+    datasets as datasets,
     dtype_policies as dtype_policies,
     initializers as initializers,
     layers as layers,
@@ -18,11 +20,13 @@ from torchkeras.keras3 import (
     models as models,
     ops as ops,
     optimizers as optimizers,
+    preprocessing as preprocessing,
     random as random,
     regularizers as regularizers,
     saving as saving,
     tree as tree,
     utils as utils,
+    wrappers as wrappers,
 )
 from torchkeras.keras3.dtype_policies import DTypePolicy as DTypePolicy, FloatDTypePolicy as FloatDTypePolicy
 from torchkeras.keras3.initializers import Initializer as Initializer
@@ -32,7 +36,7 @@ from torchkeras.keras3.metrics import Metric as Metric
 from torchkeras.keras3.models import Model as Model, Sequential as Sequential
 from torchkeras.keras3.optimizers import Optimizer as Optimizer
 from torchkeras.keras3.regularizers import Regularizer as Regularizer
-from torchkeras.keras3.variable import Variable as Variable
+from torchkeras.keras3.variable import Variable as Variable, name_scope as name_scope
 
 __version__ = "3.15.0"  # of the Keras whose API this is
 
@@ -44,18 +48,13 @@ _INSTEAD = {
     "RematScope": "torch.utils.checkpoint computes activations again in the backward pass",
     "StatelessScope": "torch.func.functional_call computes with other weights",
     "SymbolicScope": "a tensor on torch's device 'meta' has a shape and no values",
-    "applications": "torchkeras.keras2.applications has the networks of Keras 2",
-    "datasets": "torchkeras.keras2.datasets has the loaders of Keras 2",
     "device": "torch.device in a with statement",
     "distillation": "a train_step of your own computes the loss of the student",
     "distribution": "compile(distribute=...) trains on several devices by torch's DDP or FSDP",
     "export": "model.export(path) writes ONNX or torch.export's format",
-    "name_scope": "name the layers themselves",
-    "preprocessing": "keras.utils and keras.layers have what it had",
     "quantizers": "quantize the torch module, such as by torchao",
     "remat": "torch.utils.checkpoint computes activations again in the backward pass",
     "visualization": "draw the arrays by matplotlib",
-    "wrappers": "torchkeras.keras2.wrappers has those of Keras 2 for scikit-learn",
 }
 
 

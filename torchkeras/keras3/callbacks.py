@@ -122,13 +122,21 @@ class Hooks(callbacks.CallbackList):
     def _find(self) -> None:
         super()._find()
         for hook in ("on_train_batch_end", "on_test_batch_end"):
-            called = [callback for callback in self.callbacks if is_called(callback)]
-            acts = [(handler(callback, hook), _gets_means(callback)) for callback in called]
-            found = [(act, of_means) for act, of_means in acts if act is not None]
+            found = self._acts(hook)
             if any(of_means for _, of_means in found):
                 setattr(self, hook, partial(self._batch_end, hook, found))
+        for hook in ("on_train_batch_begin", "on_test_batch_begin", "on_predict_batch_begin"):
+            found = self._acts(hook)
+            if any(of_means for _, of_means in found):
+                setattr(self, hook, partial(_batch_begin, found))
         self.on_epoch_end = partial(self._epoch_end, self.on_epoch_end)
         self.on_train_end = partial(self._train_end, self.on_train_end)
+
+    def _acts(self, hook: str) -> list[tuple[Callable[..., Any], bool]]:
+        """What each callback does at a hook, and whether it gets what Keras 3 gives."""
+        called = [callback for callback in self.callbacks if is_called(callback)]
+        acts = [(handler(callback, hook), _gets_means(callback)) for callback in called]
+        return [(act, of_means) for act, of_means in acts if act is not None]
 
     def _batch_end(self, hook: str, found: list[tuple[Callable[..., Any], bool]], batch: int, logs: Any = None) -> None:
         logs = {} if logs is None else logs
@@ -150,6 +158,11 @@ class Hooks(callbacks.CallbackList):
 
     def _train_end(self, act: Callable[..., Any], logs: Any = None) -> None:
         act(logs or self._last)
+
+
+def _batch_begin(found: list[tuple[Callable[..., Any], bool]], batch: int, logs: Any = None) -> None:
+    for act, of_means in found:
+        act(batch, {} if of_means else logs)
 
 
 def _gets_means(callback: Any) -> bool:

@@ -1,6 +1,8 @@
 """Operations of Keras 3 that call functions, and those that describe tensors: `keras.ops.cond`, `keras.ops.shape`.
 
-They run as Python does: a branch or a loop of values is decided by these values. In a graph put them into a layer.
+They run as Python does: a branch or a loop of values is decided by these values. For symbolic tensors each makes one
+node of the graph. There the branches and bodies run once, on `meta`, for the shapes of the results: what they give must
+not depend on the branch, or on how often a loop runs.
 """
 
 from __future__ import annotations
@@ -8,18 +10,79 @@ from __future__ import annotations
 import builtins
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
-from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
+from torch import Tensor, nn
+from torch.utils._pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
 
 from torchkeras.base.dtypes import dtype_name
-from torchkeras.base.nested import Symbolic, tensors_in
+from torchkeras.base.nested import Symbolic, TensorSlot, tensors_in
+from torchkeras.base.tracing import is_compiling
+from torchkeras.engine.building.meta_run import run_on_meta
+from torchkeras.engine.functions.function_calls import apply_operation
 from torchkeras.tensor_functions.operations.values import is_variable, tensor_of
 
 Function = Callable[..., Any]
+
+
+# --- nodes -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A call of one of these functions as a function of its tensors alone, for a node of the graph."""
+
+    function: Function
+    arguments: tuple[Any, Any]  # by position and by name, with a `TensorSlot` in the place of each tensor
+
+    @property
+    def __name__(self) -> str:
+        return f"keras.ops.{self.function.__name__}"
+
+    def __call__(self, *tensors: Any) -> Any:
+        if _is_meta(tensors):  # where the functions may take and make tensors that are not
+            found = run_on_meta(nn.Module(), lambda: self._result(tensors), {})
+        else:
+            found = self._result(tensors)
+        if next(tensors_in(found), None) is not None:
+            raise TypeError(
+                f"{self.__name__}: a function computes with a symbolic tensor that is none of its arguments. Pass it "
+                "as an argument, or put the code into the call of a Layer."
+            )
+        return found
+
+    def _result(self, tensors: Sequence[Any]) -> Any:
+        def put_back(value: Any) -> Any:
+            return tensors[value.index] if isinstance(value, TensorSlot) else value
+
+        args, kwargs = tree_map(put_back, self.arguments)
+        return _as_tensors(self.function(*args, **kwargs))
+
+
+def in_graphs(function: Function) -> Function:
+    """The function, which makes one node of the graph where there are symbolic tensors among its arguments."""
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if next(tensors_in((args, kwargs)), None) is None:
+            return function(*args, **kwargs)
+        tensors: list[Any] = []
+
+        def slot(value: Any) -> Any:
+            if not (is_tensor(value) or isinstance(value, np.ndarray) or is_variable(value)):
+                return value
+            tensors.append(_as_tensor(value))
+            return TensorSlot(len(tensors) - 1)
+
+        arguments = tree_map(slot, (args, kwargs), is_leaf=is_variable)
+        found = apply_operation(Call(function, arguments), tuple(tensors), {})
+        return tuple(found) if type(found) is list else found  # a layer makes a list of a tuple
+
+    return call
 
 
 # --- about tensors ---------------------------------------------------------------------------------------------------
@@ -58,46 +121,72 @@ def convert_to_numpy(x: Any) -> np.ndarray:
 # --- branches --------------------------------------------------------------------------------------------------------
 
 
+@in_graphs
 def cond(pred: Any, true_fn: Function, false_fn: Function) -> Any:
-    """`true_fn()` if `pred` is true, else `false_fn()`."""
-    _refuse_symbols("cond", pred)
+    """`true_fn()` if `pred` is true, else `false_fn()`.
+
+    Raises ValueError in a graph where the two give other shapes or types.
+    """
+    if _is_meta(pred):
+        return _alike("cond", "true_fn and false_fn", true_fn(), false_fn())
+    if isinstance(pred, Tensor) and is_compiling():
+        return torch.cond(pred.bool(), true_fn, false_fn)
     return true_fn() if pred else false_fn()
 
 
+@in_graphs
 def switch(index: Any, branches: Sequence[Function], *operands: Any) -> Any:
-    """`branches[index](*operands)`; an index that is too small or too large is the first or the last."""
-    _refuse_symbols("switch", index)
+    """`branches[index](*operands)`; an index that is too small or too large is the first or the last.
+
+    Raises ValueError in a graph where the branches give other shapes or types.
+    """
+    if _is_meta(index):
+        return _alike("switch", "the branches", *(branch(*operands) for branch in branches))
+    if isinstance(index, Tensor) and is_compiling():
+        first, *others = branches
+        if not others:
+            return first(*operands)
+        return torch.cond(index <= 0, lambda: first(*operands), lambda: switch(index - 1, others, *operands))
     return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
 
 
 # --- loops -----------------------------------------------------------------------------------------------------------
 
 
+@in_graphs
 def while_loop(cond: Function, body: Function, loop_vars: Any, maximum_iterations: int | None = None) -> Any:
     """Replace `loop_vars` by `body(*loop_vars)` as long as `cond(*loop_vars)` is true.
 
-    `maximum_iterations`: how often at most; None for no limit.
+    `maximum_iterations`: how often at most; None for no limit. Raises ValueError in a graph where `body` gives other
+    shapes or types than it takes.
     """
-    _refuse_symbols("while_loop", loop_vars)
     several = isinstance(loop_vars, (list, tuple))
     values = tuple(_as_tensors(loop_vars if several else (loop_vars,)))
+    if _is_meta(values):
+        values = _alike("while_loop", "loop_vars and body", values, _as_tuple(body(*values)))
+        return values if several else values[0]
     left = maximum_iterations
     while (left is None or left > 0) and cond(*values):
-        found = body(*values)
-        values = tuple(found) if isinstance(found, (list, tuple)) else (found,)
+        values = _as_tuple(body(*values))
         left = None if left is None else left - 1
     return values if several else values[0]
 
 
+@in_graphs
 def fori_loop(lower: int, upper: int, body_fun: Function, init_val: Any) -> Any:
-    """`val = body_fun(i, val)` for each i from `lower` to below `upper`, first with `init_val`."""
-    _refuse_symbols("fori_loop", [lower, upper])
+    """`val = body_fun(i, val)` for each i from `lower` to below `upper`, first with `init_val`.
+
+    Raises ValueError in a graph where `body_fun` gives other shapes or types than it takes.
+    """
     value = init_val
+    if _is_meta([lower, upper, init_val]):
+        return _alike("fori_loop", "init_val and body_fun", value, body_fun(lower, value))
     for index in range(int(lower), int(upper)):
         value = body_fun(index, value)
     return value
 
 
+@in_graphs
 def map(f: Function, xs: Any) -> Any:
     """`f` of each element along the first axis; its results stacked."""
 
@@ -107,6 +196,7 @@ def map(f: Function, xs: Any) -> Any:
     return scan(step, (), xs)[1]
 
 
+@in_graphs
 def scan(
     f: Function,
     init: Any,
@@ -127,17 +217,25 @@ def scan(
         raise ValueError(f"scan: unroll must be a bool or an integer above 0; found {unroll!r}.")
     if xs is None and length is None:
         raise ValueError("scan: give xs, or the length.")
-    _refuse_symbols("scan", [init, xs])
     carry, elements = _as_tensors(init), _as_tensors(xs)
     count = len(tree_flatten(elements)[0][0]) if length is None else int(length)
+
+    def step(carry: Any, place: int) -> tuple[Any, Any]:
+        carry, y = f(carry, tree_map(lambda x: None if x is None else x[place], elements))
+        return carry, tree_map(torch.zeros_like, carry) if y is None else y
+
+    if count and _is_meta([carry, elements]):
+        found, y = step(carry, 0)
+        return _alike("scan", "init and f", carry, found), _stacked([y] * count)
     steps: Any = range(count)
-    found = []
-    for step in reversed(steps) if reverse else steps:
-        carry, y = f(carry, tree_map(lambda x, at=step: None if x is None else x[at], elements))
-        found.append(tree_map(torch.zeros_like, carry) if y is None else y)
-    return carry, _stacked(found[::-1] if reverse else found)
+    ys = []
+    for place in reversed(steps) if reverse else steps:
+        carry, y = step(carry, place)
+        ys.append(y)
+    return carry, _stacked(ys[::-1] if reverse else ys)
 
 
+@in_graphs
 def associative_scan(f: Function, elems: Any, reverse: bool = False, axis: int = 0) -> Any:
     """The results of `f` over the elements up to each place along an axis: `f(f(e0, e1), e2)` at place 2.
 
@@ -146,7 +244,6 @@ def associative_scan(f: Function, elems: Any, reverse: bool = False, axis: int =
     """
     if not callable(f):
         raise TypeError(f"associative_scan: f must be a function; found {f!r}.")
-    _refuse_symbols("associative_scan", elems)
     tensors, form = tree_flatten(_as_tensors(elems))
     lengths = {tensor.shape[axis] for tensor in tensors}
     if len(lengths) != 1:
@@ -191,9 +288,9 @@ def _alternating(first: Tensor, second: Tensor) -> Tensor:
 # --- functions of functions ------------------------------------------------------------------------------------------
 
 
+@in_graphs
 def vectorized_map(function: Function, elements: Any) -> Any:
     """`function` of each element along the first axis, all at once (`torch.vmap`)."""
-    _refuse_symbols("vectorized_map", elements)
     return torch.vmap(function)(_as_tensors(elements))
 
 
@@ -209,7 +306,6 @@ def vectorize(pyfunc: Function, *, excluded: Any = None, signature: str | None =
     takes, _ = _axes_in(signature)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        _refuse_symbols("vectorize", [args, kwargs])
         places = [number for number in range(len(args)) if number not in left_out]
         names = [name for name in kwargs if name not in left_out]
         tensors = [tensor_of(args[number]) for number in places] + [tensor_of(kwargs[name]) for name in names]
@@ -223,7 +319,7 @@ def vectorize(pyfunc: Function, *, excluded: Any = None, signature: str | None =
 
         return _over_all(apply, tensors, takes or [0] * len(tensors))
 
-    return call
+    return in_graphs(call)
 
 
 def _axes_in(signature: str | None) -> tuple[list[int], list[int]]:
@@ -291,7 +387,37 @@ NAMES = (
 
 def _as_tensors(value: Any) -> Any:
     """Nested values with all arrays and numbers as tensors."""
-    return tree_map(lambda each: each if each is None else tensor_of(each), value, is_leaf=is_variable)
+    return tree_map(_as_tensor, value, is_leaf=is_variable)
+
+
+def _as_tensor(value: Any) -> Any:
+    return value if value is None or isinstance(value, Symbolic) else tensor_of(value)
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, (list, tuple)) else (value,)
+
+
+def _is_meta(values: Any) -> bool:
+    """Whether the shapes of results are asked for: some tensor has no values."""
+    return any(isinstance(each, Tensor) and each.is_meta for each in tree_flatten(values)[0])
+
+
+def _alike(name: str, what: str, *results: Any) -> Any:
+    """The first of results that all have the same form, shapes and types; raises ValueError where they have not."""
+    first, *others = (_as_tensors(result) for result in results)
+    for other in others:
+        if _spec(first) != _spec(other):
+            raise ValueError(
+                f"{name}: in a graph {what} must give the same shapes and types; found {_spec(first)[0]} and "
+                f"{_spec(other)[0]}."
+            )
+    return first
+
+
+def _spec(value: Any) -> tuple[list[Any], TreeSpec]:
+    tensors, form = tree_flatten(value)
+    return [each if each is None else (tuple(each.shape), dtype(each)) for each in tensors], form
 
 
 def _stacked(found: list[Any]) -> Any:

@@ -10,6 +10,8 @@ from torchkeras.registry import INSTEAD, call_from_config
 
 # The classes of Keras 3 by those of this package: `layers.py` and `models.py` add theirs.
 CLASSES: dict[Any, Any] = {}
+# Layers that `keras.layers` does not have, by name: those of networks in `keras.applications`.
+WITHIN_NETWORKS: dict[str, Any] = {}
 
 
 class Written:

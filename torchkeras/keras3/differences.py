@@ -17,10 +17,19 @@ _OF_SEQUENCES = (
     *("Conv1D", "Conv1DTranspose", "SeparableConv1D"),
 )
 
+_MERGING = ("Add", "Average", "Concatenate", "Maximum", "Minimum", "Multiply", "Subtract")
+
+# Values of our options that are none there: what Keras 3 always computes.
+HABITS: Mapping[str, Mapping[str, Any]] = {
+    **{name: {"any_mask": True} for name in _MERGING},
+    "UpSampling2D": {"half_pixel": True},
+}
+
 # Values of our options: their defaults there, or what Keras 3 always computes.
 _DEFAULTS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
     (_OF_STEPS, {"zero_output_for_mask": False}),
     (_OF_SEQUENCES, {"data_format": None}),
+    (_MERGING, {"any_mask": True}),
     (("ActivityRegularization",), {"per_sample": True}),
     (("BatchNormalization",), {"variance": "population", "frozen_is_fixed": True}),
     (("TimeDistributed",), {"by_steps": True}),
@@ -77,13 +86,16 @@ class Lacking:
 _STEPS = {"seed": Lacking((None,), "what is dropped in a step follows keras.utils.set_random_seed")}
 _KERNEL = {"use_cudnn": Lacking(("auto", True, False), "")}  # torch chooses its kernel by itself, with equal numbers
 _ADAPTED = {
-    **dict.fromkeys(("lora_rank", "lora_alpha"), Lacking((None,), "adapt the torch module, such as by peft")),
     "quantization_config": Lacking((None,), "quantize the torch module, such as by torchao"),
     "gptq_unpacked_column_size": Lacking((None,), "quantize the torch module, such as by torchao"),
 }
 _RENORM = "normalize larger batches, or use GroupNormalization"
 LACKING: Mapping[str, Mapping[str, Lacking]] = {
     **dict.fromkeys(("Dense", "EinsumDense", "Embedding"), _ADAPTED),
+    "ReversibleEmbedding": {
+        **dict.fromkeys(("lora_rank", "lora_alpha"), Lacking((None,), "adapt an Embedding and a Dense")),
+        **_ADAPTED,
+    },
     **dict.fromkeys(("SimpleRNN", "GRUCell", "LSTMCell", "SimpleRNNCell"), _STEPS),
     **dict.fromkeys(("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"), _STEPS),
     **{name: {**_STEPS, **_KERNEL} for name in ("GRU", "LSTM")},
@@ -100,3 +112,24 @@ WEIGHTS: Mapping[str, Mapping[str, str]] = {
 }
 # Names of options there that are attributes of a layer, too, by ours.
 ATTRIBUTES: Mapping[str, Mapping[str, str]] = {"LeakyReLU": {"alpha": "negative_slope"}}
+
+# Layers without weights that are `built` once they are made.
+STATELESS = frozenset(
+    (
+        *("Activation", "ActivityRegularization", "AlphaDropout", "Dropout", "ELU", "GaussianDropout", "GaussianNoise"),
+        *("Identity", "LeakyReLU", "Masking", "ReLU", "Softmax", "UnitNormalization"),
+        *(f"SpatialDropout{rank}D" for rank in (1, 2, 3)),
+        *(f"{kind}Pooling{rank}D" for kind in ("Average", "Max", "GlobalAverage", "GlobalMax") for rank in (1, 2, 3)),
+    )
+)
+
+# Layers that take integers for numbers of the type of their weights.
+TAKE_INTEGERS = frozenset(("Dense",))
+
+# The arguments of `build` of layers whose inputs have names.
+SHAPES: Mapping[str, tuple[str, ...]] = dict.fromkeys(
+    ("MultiHeadAttention", "GroupQueryAttention"), ("query_shape", "value_shape", "key_shape")
+)
+
+# Layers that say so, though their outputs have no mask.
+SUPPORT_MASKING = frozenset(("Dot",))

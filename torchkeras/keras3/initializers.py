@@ -21,6 +21,7 @@ from torchkeras import config, initializers
 from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.rules import FLAG_OR_DIGIT, integers, is_integer, one_of, optional, read, rule, word
 from torchkeras.initializers import Initializer
+from torchkeras.initializers.fourier import fourier_kernel
 from torchkeras.keras3.families import Family
 from torchkeras.keras3.random import SeedGenerator
 from torchkeras.saving import keras3_entry
@@ -219,15 +220,10 @@ class STFT(Initializer):
         if values.dim() != 3:
             raise ValueError(f"STFT needs the shape (window length, 1, frequencies); found {tuple(values.shape)}.")
         length, _, frequencies = values.shape
-        places = {"dtype": torch.float64, "device": "cpu"}
-        times, rates = torch.arange(length, **places), torch.arange(frequencies, **places)
-        angles = -2.0 * math.pi / (2 * (frequencies - 1)) * times[:, None, None] * rates
-        waves = torch.cos(angles) if self.side == "real" else torch.sin(angles)
-        factors = self._factors(length)
-        return values.copy_(waves if factors is None else waves * factors[:, None, None])
+        return values.copy_(fourier_kernel(self.side, length, frequencies, self._factors(length), self.scaling))
 
     def _factors(self, length: int) -> Tensor | None:
-        """The window divided as `scaling` says; None for none."""
+        """The window; None for none."""
         if self.window is None:
             return None
         if isinstance(self.window, str):
@@ -236,9 +232,7 @@ class STFT(Initializer):
             found = tensor_of(self.window).detach().cpu().double()
         if found.shape != (length,):
             raise ValueError(f"STFT: window must have the shape ({length},); found {tuple(found.shape)}.")
-        if self.scaling is None:
-            return found
-        return found / (found.square().sum().sqrt() if self.scaling == "density" else found.abs().sum())
+        return found
 
 
 # --- distributions ---------------------------------------------------------------------------------------------------
@@ -427,15 +421,18 @@ class Scaled(VarianceScaling):
     def __init__(self, seed: Any = None, input_axes: Any = None, output_axes: Any = None):
         super().__init__(*self.fixed, seed, input_axes, output_axes)
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__doc__ = f"{cls.__doc__}\n{PAGE.format(name=cls.__name__)}"
+
     def get_config(self) -> dict[str, Any]:
         """The options that its constructor takes."""
         made = super().get_config()
         return {name: made[name] for name in ("seed", "input_axes", "output_axes")}
 
 
-class GlorotUniform(Scaled):
-    """U(-limit, limit), limit = sqrt(6 / (inputs + outputs)).
-
+# The manual of all that follow, under the formula of each.
+PAGE = """
     Options:
         seed (integer, SeedGenerator or None, default None): an integer and None give the same numbers at each call.
         input_axes (integers or None, default None): the axes whose sizes make the number of inputs; None goes by the
@@ -446,121 +443,45 @@ class GlorotUniform(Scaled):
         ValueError: an option has a bad value.
 
     Example:
-        >>> GlorotUniform(seed=1)((3, 2)).shape
+        >>> {name}(seed=1)((3, 2)).shape
         torch.Size([3, 2])
 
     Source: https://keras.io/api/layers/initializers/
     """
+
+
+class GlorotUniform(Scaled):
+    """U(-limit, limit), limit = sqrt(6 / (inputs + outputs))."""
 
     fixed = (1.0, "fan_avg", "uniform")
 
 
 class GlorotNormal(Scaled):
-    """Truncated normal of variance 2 / (inputs + outputs).
-
-    Options:
-        seed (integer, SeedGenerator or None, default None): an integer and None give the same numbers at each call.
-        input_axes (integers or None, default None): the axes whose sizes make the number of inputs; None goes by the
-            rank, as `VarianceScaling` does.
-        output_axes (integers or None, default None): those of the outputs. They count where both are given.
-
-    Errors:
-        ValueError: an option has a bad value.
-
-    Example:
-        >>> GlorotNormal(seed=1)((3, 2)).shape
-        torch.Size([3, 2])
-
-    Source: https://keras.io/api/layers/initializers/
-    """
+    """Truncated normal of variance 2 / (inputs + outputs)."""
 
     fixed = (1.0, "fan_avg", "truncated_normal")
 
 
 class LecunNormal(Scaled):
-    """Truncated normal of variance 1 / inputs.
-
-    Options:
-        seed (integer, SeedGenerator or None, default None): an integer and None give the same numbers at each call.
-        input_axes (integers or None, default None): the axes whose sizes make the number of inputs; None goes by the
-            rank, as `VarianceScaling` does.
-        output_axes (integers or None, default None): those of the outputs. They count where both are given.
-
-    Errors:
-        ValueError: an option has a bad value.
-
-    Example:
-        >>> LecunNormal(seed=1)((3, 2)).shape
-        torch.Size([3, 2])
-
-    Source: https://keras.io/api/layers/initializers/
-    """
+    """Truncated normal of variance 1 / inputs."""
 
     fixed = (1.0, "fan_in", "truncated_normal")
 
 
 class LecunUniform(Scaled):
-    """U(-limit, limit), limit = sqrt(3 / inputs).
-
-    Options:
-        seed (integer, SeedGenerator or None, default None): an integer and None give the same numbers at each call.
-        input_axes (integers or None, default None): the axes whose sizes make the number of inputs; None goes by the
-            rank, as `VarianceScaling` does.
-        output_axes (integers or None, default None): those of the outputs. They count where both are given.
-
-    Errors:
-        ValueError: an option has a bad value.
-
-    Example:
-        >>> LecunUniform(seed=1)((3, 2)).shape
-        torch.Size([3, 2])
-
-    Source: https://keras.io/api/layers/initializers/
-    """
+    """U(-limit, limit), limit = sqrt(3 / inputs)."""
 
     fixed = (1.0, "fan_in", "uniform")
 
 
 class HeNormal(Scaled):
-    """Truncated normal of variance 2 / inputs.
-
-    Options:
-        seed (integer, SeedGenerator or None, default None): an integer and None give the same numbers at each call.
-        input_axes (integers or None, default None): the axes whose sizes make the number of inputs; None goes by the
-            rank, as `VarianceScaling` does.
-        output_axes (integers or None, default None): those of the outputs. They count where both are given.
-
-    Errors:
-        ValueError: an option has a bad value.
-
-    Example:
-        >>> HeNormal(seed=1)((3, 2)).shape
-        torch.Size([3, 2])
-
-    Source: https://keras.io/api/layers/initializers/
-    """
+    """Truncated normal of variance 2 / inputs."""
 
     fixed = (2.0, "fan_in", "truncated_normal")
 
 
 class HeUniform(Scaled):
-    """U(-limit, limit), limit = sqrt(6 / inputs).
-
-    Options:
-        seed (integer, SeedGenerator or None, default None): an integer and None give the same numbers at each call.
-        input_axes (integers or None, default None): the axes whose sizes make the number of inputs; None goes by the
-            rank, as `VarianceScaling` does.
-        output_axes (integers or None, default None): those of the outputs. They count where both are given.
-
-    Errors:
-        ValueError: an option has a bad value.
-
-    Example:
-        >>> HeUniform(seed=1)((3, 2)).shape
-        torch.Size([3, 2])
-
-    Source: https://keras.io/api/layers/initializers/
-    """
+    """U(-limit, limit), limit = sqrt(6 / inputs)."""
 
     fixed = (2.0, "fan_in", "uniform")
 

@@ -9,28 +9,40 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from functools import partial
+from operator import attrgetter
 from typing import Any, ClassVar, get_args
 
 import torch
 
 from torchkeras import config, registry
+from torchkeras.base.extensions import replaceable
 from torchkeras.base.fixed_lists import Weights
 from torchkeras.base.naming import count_name
-from torchkeras.base.nested import tensors_in
+from torchkeras.base.nested import mapped, tensors_in
 from torchkeras.base.rules import Rule, optional
+from torchkeras.base.torch_tables import own_buffers, own_parameters
+from torchkeras.base.tracing import is_compiling
 from torchkeras.engine import options
+from torchkeras.engine.building.building import free_path
 from torchkeras.engine.facts import is_own
 from torchkeras.engine.graph.network import as_tensors
-from torchkeras.engine.layer.layer import Layer as BaseLayer, added_as
+from torchkeras.engine.layer.layer import DATA, Layer as BaseLayer, check_name, name_weight
 from torchkeras.engine.modes import MODE, in_mode
 from torchkeras.engine.options import Option
+from torchkeras.engine.shapes import output_shapes
+from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.engine.weights.weight import Variable as Weight
-from torchkeras.engine.weights.weight_lists import distinct, sublayers
+from torchkeras.engine.weights.weight_lists import CHANGES, distinct, sublayers
 from torchkeras.keras3 import activations, constraints, dialect, dtype_policies, initializers, regularizers
+from torchkeras.keras3.automatic import automatic_config, made_of
 from torchkeras.keras3.differences import DEFAULTS, LACKING, ORDER, Lacking
+from torchkeras.keras3.masks import call_with_masks, carries_masks
+from torchkeras.keras3.metrics import Metric
+from torchkeras.keras3.probing import attributes_within, seeds_kept
+from torchkeras.keras3.stateless import stateless_call
 from torchkeras.keras3.stored import Stored, layers_within, own_in_order
-from torchkeras.keras3.variable import AGGREGATIONS, Variable
+from torchkeras.keras3.variable import AGGREGATIONS, Variable, building_within, kept, names_within, path_of
 from torchkeras.registry import call_from_config
 from torchkeras.regularizers import PerSample
 from torchkeras.saving.dialects.translation import named_object
@@ -62,11 +74,25 @@ def _per_sample(value: Any) -> Any:
     return value if value is None or isinstance(value, PerSample) else PerSample(regularizers.get(value))
 
 
-def _name_and_path(layer: BaseLayer, tensor: torch.Tensor) -> tuple[str, str]:
-    """The name of a weight of `add_weight`, and that with its layer's."""
-    found = added_as(layer, tensor)
-    name = found.name if found is not None else ""
-    return name, f"{layer.name}/{name}"
+def _symbolic(shape: Any) -> Any:
+    """Symbolic tensors of nested shapes."""
+    if isinstance(shape, Mapping):
+        return {name: _symbolic(each) for name, each in shape.items()}
+    if any(isinstance(each, (list, tuple, Mapping)) for each in shape):
+        return type(shape)(map(_symbolic, shape))
+    return output_shapes.symbolic(tuple(shape))
+
+
+def _with_positions(what: str, args: tuple[Any, ...], *named: Any) -> list[Any]:
+    """The shape, initializer and type of a weight, by position or by name."""
+    if len(args) > len(named):
+        raise TypeError(f"{what} takes at most {len(named)} arguments by position; found {len(args)}.")
+    if args and isinstance(args[0], str):
+        raise ValueError(f"{what}: name must be given by name: add_weight(shape=..., name={args[0]!r}).")
+    for option, value in zip(("shape", "initializer", "dtype")[: len(args)], named, strict=False):
+        if value is not None:
+            raise ValueError(f"{what}: {option} is given twice, by position and by name.")
+    return [*args, *named[len(args) :]]
 
 
 def _named_here(rule: Rule, value: Any) -> Any:
@@ -93,6 +119,20 @@ def _written_penalty(value: PerSample) -> dict[str, Any]:
     }
 
 
+def _value_of(variable: Variable) -> torch.Tensor:
+    return variable.value
+
+
+def _as_ours(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call with the inputs first, and a mask of numbers as True where it is over 0.5."""
+    mask = kwargs.get("mask")
+    if isinstance(mask, torch.Tensor) and mask.dtype is not torch.bool:
+        kwargs = {**kwargs, "mask": mask > 0.5}
+    if not args and "inputs" in kwargs:
+        args, kwargs = (kwargs["inputs"],), {name: value for name, value in kwargs.items() if name != "inputs"}
+    return args, kwargs
+
+
 def _rule_of(annotation: Any) -> Rule:
     """The rule in an annotation of an option."""
     return next(mark for mark in get_args(annotation) if isinstance(mark, Rule))
@@ -112,6 +152,7 @@ RULES[id(_ACTIVATION)] = replace(_ACTIVATION, convert=activations.of_layer)
 PENALTY = optional(Rule(_per_sample, _written_penalty, takes=options.OBJECT))
 
 
+@replaceable("_as_options")
 class Layer(Stored, abstract=True):
     """The base of all layers, as Keras 3 has it.
 
@@ -143,6 +184,10 @@ class Layer(Stored, abstract=True):
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(abstract=True, **kwargs)  # a name stands for this package's own class
+        if "build" in vars(cls):
+            cls.build = building_within(cls.build)  # type: ignore[method-assign]
+        if not is_own(cls) and "compute_mask" in vars(cls) and "supports_masking" not in vars(cls):
+            cls.supports_masking = True
 
     @property
     def _automatic_name(self) -> str:
@@ -183,26 +228,60 @@ class Layer(Stored, abstract=True):
                 f"{type(self).__name__} {self.name!r}: autocast must be True; found {autocast!r}. For inputs as they "
                 "are, give the layer the dtype that it computes in."
             )
+        if not isinstance(given.get("trainable", True), bool):
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: trainable must be True or False; found {given['trainable']!r}."
+            )
         if batch_shape is not None:
             given["batch_input_shape"] = batch_shape
         super()._set_base_options(dtype=None if dtype is None else dtype_policies.get(dtype), **given)
         if activity_regularizer is not None:
             self.activity_regularizer = _per_sample(activity_regularizer)
+        if self._is_stateless and type(self).build is Stored.build:
+            self.built = True
+
+    def _build(self, input_shapes: list[Any], *further: Any) -> None:
+        with names_within(self):
+            super()._build(input_shapes, *further)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Add a node to the graph (symbolic inputs), or compute (real ones), as in inference unless `training=True`."""
+        if self.built or is_compiling():
+            return self._compute(*args, **kwargs)
+        with names_within(self):
+            return self._compute(*args, **kwargs)
+
+    def _compute(self, *args: Any, **kwargs: Any) -> Any:
         is_one_tensor = not kwargs and len(args) == 1 and type(args[0]) is torch.Tensor
         if not is_one_tensor:  # which needs no look inside, at each layer of a model's own code
-            args, kwargs = as_tensors((args, kwargs), (), config.device())
-        if MODE.training is not None or kwargs.get("training") is not None:
-            return super().__call__(*args, **kwargs)
+            args, kwargs = as_tensors(mapped((args, kwargs), _value_of, (Variable,)), (), config.device())
+            if is_own(type(self)):
+                args, kwargs = _as_ours(args, kwargs)
         if not is_one_tensor and next(tensors_in((args, kwargs)), None) is not None:
+            return super().__call__(*args, **kwargs)
+        args = _autocast(self, args)
+        if carries_masks(self, (args, kwargs)):
+            return call_with_masks(self, self._computed, self._names_of_arguments, args, kwargs)
+        return self._computed(*args, **kwargs)
+
+    def _computed(self, *args: Any, **kwargs: Any) -> Any:
+        """The outputs for real tensors."""
+        if MODE.training is not None or kwargs.get("training") is not None:
             return super().__call__(*args, **kwargs)
         with in_mode(self._trains_by_hand, self):
             return super().__call__(*args, **kwargs)
 
+    @property
+    def _names_of_arguments(self) -> list[str]:
+        """The names of the arguments of a call, in their order."""
+        if len(self._names_of_shapes) == 1:
+            return list(self._call_signature.parameters)[1:]
+        inputs = [name.removesuffix("_shape") for name in self._names_of_shapes]
+        return [*inputs, *(f"{name}_mask" for name in inputs)]
+
     def add_weight(  # type: ignore[override]
         self,
+        *args: Any,
         shape: Any = None,
         initializer: Any = None,
         dtype: Any = None,
@@ -210,13 +289,14 @@ class Layer(Stored, abstract=True):
         autocast: bool = True,
         regularizer: Any = None,
         constraint: Any = None,
-        aggregation: str = "none",
+        aggregation: str | None = "none",
         overwrite_with_gradient: bool = False,
         name: str | None = None,
     ) -> Variable:
         """Make a weight, in `__init__` or `build`.
 
         Arguments:
+            args (any): shape, initializer and dtype by position.
             shape (tuple of integers, default None): its shape; None is `()`.
             initializer (name, Initializer or None, default None): the first values; None is "glorot_uniform" for
                 numbers with a point, and "zeros" for others.
@@ -227,26 +307,27 @@ class Layer(Stored, abstract=True):
             constraint (name, Constraint or None, default None): a function applied to the weight after each update.
             aggregation (text, default "none"): how replicas would be joined; torch's distribution keeps them equal.
             overwrite_with_gradient (False, default False): must be False.
-            name (text or None, default None): the name of the weight.
+            name (text or None, default None): the name of the weight; None counts.
 
         Returns:
-            The parameter or buffer, a `Variable`.
+            The weight, a `Variable`.
 
         Errors:
-            ValueError: an argument has a bad value.
+            ValueError: an argument has a bad value, or is passed twice.
 
         Source: https://keras.io/api/layers/base_layer/
         """
         what = f"{type(self).__name__} {self.name!r}: add_weight"
+        shape, initializer, dtype = _with_positions(what, args, shape, initializer, dtype)
         if not autocast or overwrite_with_gradient:
             raise ValueError(f"{what}: autocast must be True and overwrite_with_gradient False.")
-        if aggregation not in AGGREGATIONS:
+        if aggregation not in (None, *AGGREGATIONS):
             raise ValueError(f"{what}: aggregation must be one of {AGGREGATIONS}; found {aggregation!r}.")
         kind = config.floatx() if dtype is None else str(dtype)
         if initializer is None and not kind.removeprefix("torch.").startswith(("float", "bfloat")):
             initializer = "zeros"
-        tensor = super().add_weight(
-            name,
+        super().add_weight(
+            count_name("variable") if name is None else name,
             shape=() if shape is None else shape,
             dtype=dtype,
             initializer=initializers.get(initializer),
@@ -254,28 +335,122 @@ class Layer(Stored, abstract=True):
             trainable=trainable,
             constraint=constraints.get(constraint),
         )
-        made = Variable.of(tensor, *_name_and_path(self, tensor))
-        made.regularizer, made.constraint = self._added[-1].regularizer, self._added[-1].constraint
+        added = self._added[-1]
+        self._added[-1] = made = Variable.of(added, f"{path_of(self)}/{added.name}")
+        made.aggregation = aggregation
         return made
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, Variable) and not value.trainable and added_as(self, value) is None:
-            self.register_buffer(name, value)
-        else:
-            super().__setattr__(name, value)
+    def _kept(self, variable: Weight) -> Weight:
+        return kept(variable)
 
-    def _apply(self, fn: Any, recurse: bool = True) -> Any:
-        """As in torch; weights of `add_weight` that a move replaces are `Variable`s again."""
-        super()._apply(fn, recurse)
-        for tensor in chain.from_iterable(each.tensors for each in self._added):
-            if not isinstance(tensor, Variable):
-                Variable.of(tensor, *_name_and_path(self, tensor))
-        return self
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Variable):
+            self._set_variable(name, value)
+            return
+        if isinstance(value, (list, tuple, dict)):
+            for number, each in enumerate(value.values() if isinstance(value, dict) else value):
+                if isinstance(each, Variable) and each.layer is None:
+                    self._register(f"{name}_{number}", each)
+        before = self.__dict__.get(name)
+        super().__setattr__(name, value)
+        if isinstance(before, Variable) and isinstance(value, torch.Tensor):  # another tensor for the same weight
+            self.__dict__[name] = before
+
+    def _set_variable(self, name: str, variable: Variable) -> None:
+        """Let an attribute be a weight: one of `add_weight`, one that is new to layers, or one of another layer."""
+        declared = getattr(type(self), name, None)
+        if isinstance(declared, property) and declared.fset is not None:
+            declared.fset(self, variable)
+            return
+        if not isinstance(declared, DATA):
+            check_name(self, name, variable, declared)
+        CHANGES.count += 1
+        if any(each is variable for each in self._added):
+            name_weight(self, variable, name)
+        else:
+            self._register(name, variable)
+        self.__dict__[name] = variable
+
+    def _register(self, name: str, variable: Variable) -> None:
+        """Let torch see the tensor of a weight that was made elsewhere."""
+        tensors = variable.tensors
+        if len(tensors) > 1:  # in pieces, in the layer that has it
+            return
+        path = name if variable.layer is not None or "name" not in self.__dict__ else free_path(self, name)
+        (own_parameters if variable.made_to_train else own_buffers)(self)[path] = tensors[0]
+        if variable.layer is None:
+            variable.join(self, path)
+            self._added.append(variable)
+
+    def __delattr__(self, name: str) -> None:
+        super().__delattr__(name)
+        self.__dict__.pop(name, None)
+
+    def stateless_call(
+        self,
+        trainable_variables: Sequence[Any],
+        non_trainable_variables: Sequence[Any],
+        *args: Any,
+        return_losses: bool = False,
+        **kwargs: Any,
+    ) -> tuple[Any, ...]:
+        """The outputs for given values of the weights; the layer's own stay as they are.
+
+        Arguments:
+            trainable_variables (list of tensors): the values of `trainable_variables`, which gradients flow to.
+            non_trainable_variables (list of tensors): those of `non_trainable_variables`.
+            args, kwargs (any): the arguments of the call.
+            return_losses (bool, default False): whether the losses of the call are returned too.
+
+        Returns:
+            The outputs, the values that `non_trainable_variables` have after the call, and the losses if wanted.
+
+        Errors:
+            ValueError: the layer is not built, or there is another number of values, or another shape.
+
+        Source: https://keras.io/api/layers/base_layer/
+        """
+        found = stateless_call(self, trainable_variables, non_trainable_variables, args, kwargs)
+        return found if return_losses else found[:2]
+
+    @property
+    def metrics(self) -> list[Any]:
+        """The metrics among the attributes of the layer, and of those inside it."""
+        return attributes_within(self, Metric)
+
+    def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        if not self._is_users:
+            return super()._infer_outputs(inputs, masks, arguments)
+        with seeds_kept(self):
+            return super()._infer_outputs(inputs, masks, arguments)
+
+    def compute_output_spec(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """The symbolic outputs of a call on symbolic tensors; it adds nothing to the graph.
+
+        Arguments:
+            inputs (symbolic tensor, list or dict of them): the inputs.
+            args, kwargs (any): the other arguments of the call.
+
+        Source: https://keras.io/api/layers/base_layer/
+        """
+        shapes = mapped(inputs, attrgetter("shape"), (KerasTensor,))
+        if not is_own(type(self)) and output_shapes.overrides(self, "compute_output_shape"):
+            return _symbolic(self.compute_output_shape(shapes))
+        arguments = self._call_signature.bind(self, inputs, *args, **kwargs).arguments
+        further = dict(list(arguments.items())[2:])
+        return self._scratch(shapes)._infer_outputs(inputs, [None] * len(as_list(inputs)), further)[0]
+
+    def quantize(self, mode: Any = None, **options: Any) -> None:
+        """Not there: raises NotImplementedError, which says what to use."""
+        raise NotImplementedError(
+            f"{type(self).__name__} {self.name!r} has no quantize: quantize the torch module, such as by "
+            "torchao.quantization.quantize_(model, config)."
+        )
 
     @property
     def weights(self) -> list[Weight]:
         """All weights: the layer's own, those made to train first, then those of each layer inside."""
-        return Weights(distinct(own_in_order(self), *(inside.weights for inside in sublayers(self))))
+        return Weights(map(kept, distinct(own_in_order(self), *(inside.weights for inside in sublayers(self)))))
 
     @property
     def trainable(self) -> bool:
@@ -293,13 +468,14 @@ class Layer(Stored, abstract=True):
         made = super().get_config()
         if "dtype" not in made:
             made["dtype"] = self._policy.name
-        return made
+        return {**made, **(automatic_config(self) or {})}
 
     @classmethod
     def from_config(cls, config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
         """A new layer with the options of a config, whose names of layers mean those of Keras 3."""
+        make = partial(made_of, cls) if cls._keeps_config(config) else super().from_config
         with dialect.known():
-            return call_from_config(super().from_config, config, custom_objects)
+            return call_from_config(make, config, custom_objects)
 
     @classmethod
     def from_written(cls, config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
@@ -315,3 +491,22 @@ class Layer(Stored, abstract=True):
             named = {name: _named_here(ours[name].rule, value) for name, value in config.items() if name in ours}
             config = {**left_out, **config, **named}
         return call_from_config(cls.from_config, config, custom_objects)
+
+
+def _autocast(layer: Layer, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments of a call, floating-point tensors of another type cast to that of computation, or all tensors.
+
+    Where torch has moved a layer to another type, as by `layer.double()`, that of its weights counts.
+    """
+    wanted = layer._policy.compute_type
+
+    def is_other(value: Any) -> bool:
+        if not isinstance(value, torch.Tensor) or value.dtype is wanted:
+            return False
+        return value.dtype.is_floating_point or layer._takes_integers
+
+    flat = [each for arg in args for each in (arg if isinstance(arg, (list, tuple)) else (arg,))]
+    if not wanted.is_floating_point or not any(map(is_other, flat)):
+        return args
+    moved = next((each.dtype for each in layer.parameters() if each.is_floating_point()), wanted)
+    return mapped(args, lambda value: value.to(moved) if is_other(value) else value, (torch.Tensor,))

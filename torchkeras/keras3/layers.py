@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from copy import copy
 from difflib import get_close_matches
+from math import prod
 from operator import attrgetter
 from typing import Any, NoReturn
 
-from torchkeras import layers
+import torch
+
+from torchkeras import config, layers
 from torchkeras.base.fixed_lists import Weights
 from torchkeras.base.naming import count_name
+from torchkeras.engine.facts import Facts
+from torchkeras.engine.graph.network import as_tensors
 from torchkeras.engine.layer.layer import Layer as BaseLayer
 from torchkeras.engine.shapes import input_spec
-from torchkeras.engine.symbolic.tensor import KerasTensor
+from torchkeras.engine.symbolic.axis_order import Layout
+from torchkeras.engine.symbolic.tensor import KerasTensor, Shape
 from torchkeras.engine.weights.weight import Variable
+from torchkeras.keras3 import lora
 from torchkeras.keras3.dialect import CLASSES
-from torchkeras.keras3.differences import ATTRIBUTES, WEIGHTS
+from torchkeras.keras3.differences import ATTRIBUTES, SHAPES, STATELESS, SUPPORT_MASKING, TAKE_INTEGERS, WEIGHTS
 from torchkeras.keras3.layer import Layer
 from torchkeras.layers.image_samples import ImageLayer
 from torchkeras.layers.wrappers import KERNELS
 from torchkeras.saving import keras3_names
 
 InputSpec = input_spec.InputSpec
+
+
+def _reset_state(self: Layer) -> None:
+    """Set the states that are carried from batch to batch to zeros, if there are any."""
+    if self.stateful and self.built:
+        self.reset_states()
+
+
+def _of_arrays(compute_mask: Callable[..., Any]) -> Callable[..., Any]:
+    """`compute_mask` of a layer, for arrays too."""
+
+    def of_arrays(self: Layer, inputs: Any, mask: Any = None) -> Any:
+        return compute_mask(self, *as_tensors((inputs, mask), (), config.device()))
+
+    of_arrays.__name__, of_arrays.__doc__ = "compute_mask", compute_mask.__doc__
+    return of_arrays
 
 
 def _twin(base: type[BaseLayer], *bases: type) -> type[Layer]:
@@ -34,6 +58,18 @@ def _twin(base: type[BaseLayer], *bases: type) -> type[Layer]:
         made.update({ours: declaration, theirs: property(attrgetter(ours), doc=f"The weight {theirs!r}.")})
     for ours, theirs in ATTRIBUTES.get(base.__name__, {}).items():
         made[theirs] = property(attrgetter(ours), doc=f"The option {theirs!r}.")
+    for adapted in lora.BASES.get(base, ()):
+        made[adapted._adapts] = lora.adapted(getattr(base, adapted._adapts))
+    made["_is_stateless"] = base.__name__ in STATELESS
+    made["_takes_integers"] = base.__name__ in TAKE_INTEGERS
+    if base.__name__ in SHAPES:
+        made["_names_of_shapes"] = SHAPES[base.__name__]
+    if base.__name__ in SUPPORT_MASKING:
+        made["supports_masking"] = True
+    if base.reset_states is not BaseLayer.reset_states:
+        made["reset_state"] = _reset_state
+    if base.compute_mask is not BaseLayer.compute_mask:
+        made["compute_mask"] = _of_arrays(base.compute_mask)
     if issubclass(base, (ImageLayer, layers.Pipeline)):
         made["_trains_by_hand"] = True  # their `call` has training=True by default
     return type(base)(base.__name__, (*(bases or (Layer,)), base), made, abstract=True)  # type: ignore[return-value]
@@ -74,8 +110,12 @@ class InputLayer(Layer, layers.InputLayer, abstract=True):
         name: str | None = None,
         **older: Any,
     ) -> None:
+        if "input_shape" in older:
+            warnings.warn("InputLayer: give shape; input_shape is its name in Keras 2.", stacklevel=2)
         shape, batch_shape = older.pop("input_shape", shape), older.pop("batch_input_shape", batch_shape)
         name = count_name("input_layer") if name is None else name
+        if None not in (batch_size, batch_shape):
+            raise ValueError(f"Input {name!r}: give batch_size or batch_shape, not both.")
         for option, value in (("sparse", sparse), ("ragged", ragged), ("optional", optional)):
             if value:
                 raise ValueError(f"Input {name!r}: {option} must be False; such inputs are not supported.")
@@ -89,10 +129,15 @@ class InputLayer(Layer, layers.InputLayer, abstract=True):
             **older,
         )
 
+    sparse = ragged = optional = False
+
     @property
     def batch_shape(self) -> Any:
         """The shape with the batch axis."""
         return self.batch_input_shape
+
+    def call(self) -> None:
+        """Nothing: its output is the data."""
 
 
 def Input(  # noqa: N802  (Keras's name)
@@ -142,6 +187,8 @@ class Bidirectional(Wrapper, layers.Bidirectional, abstract=True):  # type: igno
     With `return_sequences` the outputs at masked steps are 0, whatever the layer's option says.
     """
 
+    reset_state = _reset_state
+
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
         for inside in (self.layer, self.forward_layer, self.backward_layer):
@@ -160,7 +207,62 @@ class SpectralNormalization(Wrapper, layers.SpectralNormalization, abstract=True
         return Weights(sorted(found, key=lambda each: each.name not in KERNELS)) if self.built else found
 
 
-_TWINS.update({layers.Bidirectional: Bidirectional, layers.SpectralNormalization: SpectralNormalization})
+class Flatten(Layer, layers.Flatten, abstract=True):
+    """The values of each sample along one axis, as `torchkeras.layers.Flatten`; sizes may be unknown.
+
+    One value for each sample gets an axis of its own.
+    """
+
+    class _Facts(Facts):
+        min_input_ndim = 1
+
+        def shape_from(self, input_shape: Shape) -> Shape:
+            sizes = input_shape[1:]
+            return (input_shape[0], None if None in sizes else prod(sizes))  # type: ignore[arg-type]
+
+    def _make_modules(self, input_shape: Any) -> None:
+        pass
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        return super().forward(inputs) if inputs.dim() > 1 else inputs.unsqueeze(-1)
+
+
+class Lambda(Layer, layers.Lambda, abstract=True):
+    """`function(x, **arguments)`, as `torchkeras.layers.Lambda`; its outputs have the mask of the option `mask`."""
+
+    supports_masking = property(lambda self: self.mask is not None)  # type: ignore[assignment]
+
+
+class Softmax(Layer, layers.Softmax, abstract=True):
+    """`exp(x) / sum(exp(x))` along an axis, as `torchkeras.layers.Softmax`, over what a mask leaves.
+
+    A call takes `mask`, which broadcasts to the input: True for the values that count. The others become 0.
+    """
+
+    _is_stateless = True
+
+    class _Facts(Facts):
+        native_layout = Layout.KERAS  # that of the mask
+
+    def forward(self, inputs: torch.Tensor, axis: int | None = None, mask: torch.Tensor | None = None) -> torch.Tensor:
+        if mask is None:
+            return super().forward(inputs, axis)
+        hidden = ~mask
+        # In a row without any value that counts, the softmax needs finite numbers.
+        lowest = -3e4 if inputs.dtype is torch.float16 else -1e9
+        return super().forward(inputs.masked_fill(hidden, lowest), axis).masked_fill(hidden, 0.0)
+
+    def _check_mask(self, mask: torch.Tensor, inputs: torch.Tensor) -> None:
+        sizes = zip(reversed(mask.shape), reversed(inputs.shape), strict=False)
+        if mask.dim() > inputs.dim() or any(size not in (1, wanted) for size, wanted in sizes):
+            raise ValueError(
+                f"Softmax {self.name!r}: the mask must broadcast to the input {tuple(inputs.shape)}; found "
+                f"{tuple(mask.shape)}."
+            )
+
+
+_OWN = (Bidirectional, Flatten, Lambda, Softmax, SpectralNormalization)
+_TWINS.update({getattr(layers, own.__name__): own for own in _OWN})
 
 
 def _made_twins() -> dict[str, Any]:
@@ -171,7 +273,7 @@ def _made_twins() -> dict[str, Any]:
         if base is None:
             continue
         if base not in _TWINS:
-            _TWINS[base] = _twin(base)
+            _TWINS[base] = _twin(base, *lora.BASES.get(base, ()))
         found[name] = _TWINS[base]
     return found
 

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from torchkeras import config, metrics
 from torchkeras.base.dtypes import dtype_of
+from torchkeras.base.extensions import replaceable
 from torchkeras.base.fixed_lists import States
 from torchkeras.base.naming import count_name, snake_case
 from torchkeras.keras3 import losses
@@ -225,6 +226,7 @@ _COSINE = on_values(_without_check(later.cosine_similarity), read=same_rank)
 AGGREGATIONS = (None, *OF_VARIABLES)
 
 
+@replaceable("add_weight")
 class Metric(metrics.Metric, abstract=True):
     """A number over many batches: `update_state` adds a batch, `result` gives the number so far, on the device.
 

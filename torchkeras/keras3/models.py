@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+import numpy as np
+from torch import Tensor
+
 from torchkeras import models
+from torchkeras.base.extensions import replaceable
 from torchkeras.callbacks.logs import History
+from torchkeras.data.checks import with_rank
+from torchkeras.data.sources.kinds import KINDS
+from torchkeras.engine.fit.custom_steps import overridable
+from torchkeras.engine.fit.habits import Habits
 from torchkeras.engine.fit.training import training_of
+from torchkeras.engine.graph.network import type_of
+from torchkeras.engine.graph.trace import graph_if_any
 from torchkeras.engine.symbolic.tensor import unpacked
 from torchkeras.keras3 import dialect, losses, metrics, optimizers
 from torchkeras.keras3.callbacks import Hooks
 from torchkeras.keras3.layer import Layer
+from torchkeras.keras3.masks import mask_of
 from torchkeras.keras3.metrics import Mean, Metric
 from torchkeras.keras3.optimizers.serialization import twin_of
 from torchkeras.keras3.saving import (
@@ -21,6 +34,8 @@ from torchkeras.keras3.saving import (
     save_model,
 )
 from torchkeras.keras3.stored_model import StoredModel
+from torchkeras.keras3.tree import assert_same_structure, flatten
+from torchkeras.keras3.variable import names_within
 
 __all__ = ["Model", "Sequential", "clone_model", "load_model", "model_from_json", "save_model"]
 
@@ -51,6 +66,63 @@ class LossTracker(Mean):
         super().reset_state()
 
 
+def _as_inputs(model: Any, given: Any) -> Any:
+    """Tensors in the types of the inputs of a graph; anything else as it is."""
+    if isinstance(given, Tensor):
+        return _as_input(model, given, model.inputs[0])
+    if isinstance(given, (list, tuple)) and len(given) == len(model.inputs):
+        return type(given)(map(partial(_as_input, model), given, model.inputs))
+    if type(given) is dict and given.keys() <= set(model.input_names):
+        by_name = dict(zip(model.input_names, model.inputs, strict=True))
+        return {name: _as_input(model, each, by_name[name]) for name, each in given.items()}
+    return given
+
+
+def _as_input(model: Any, given: Any, declared: Any) -> Any:
+    """A tensor in the type of an input, with its mask, and with a last axis of 1 where the input alone has one."""
+    if not isinstance(given, Tensor):
+        return given
+    shape, dtype, axes = declared.shape, type_of(model, declared), given.dim()
+    if axes == len(shape) - 1 and shape[-1] == 1:
+        found = given.unsqueeze(-1)
+    elif axes == len(shape) + 1 and given.shape[-1] == 1:
+        found = given.squeeze(-1)
+    else:
+        found = given
+    if found is given and given.dtype == dtype:
+        return given
+    found, mask = found.to(dtype), mask_of(given)
+    if mask is not None:
+        found._keras_mask = mask  # type: ignore[attr-defined]
+    return found
+
+
+def _batch_size_of(x: Any, batch_size: int | None) -> int | None:
+    """The size of batches, None for data that makes its own: Keras 3 takes the option there, and does nothing by it."""
+    if batch_size is None:
+        return None
+    kind = next(kind for kind in KINDS if kind.test(x))
+    if "batch_size" not in kind.refused:
+        return batch_size
+    warnings.warn(f"batch_size {batch_size!r} is left out: {kind.name} makes its own batches.", stacklevel=3)
+    return None
+
+
+class RunEagerly:
+    """Whether steps run without `torch.compile`, as an attribute: the opposite of `jit_compile`."""
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        return self if model is None else model.jit_compile is False
+
+    def __set__(self, model: Any, value: bool) -> None:
+        if bool(value) != model.run_eagerly:
+            model.jit_compile = False if value else "auto"
+
+
+@replaceable(
+    *("_automatic_name", "compile", "evaluate", "evaluate_generator", "fit", "fit_generator", "load_weights"),
+    *("predict", "predict_generator", "save", "save_weights"),
+)
 class Model(StoredModel, Layer, abstract=True):
     """A model between symbolic inputs and outputs, `Model(inputs, outputs)`, or of a class with a `call` of its own.
 
@@ -75,6 +147,14 @@ class Model(StoredModel, Layer, abstract=True):
     """
 
     _callback_list = Hooks
+    _habits = Habits(
+        settles_at_once=False,
+        epochs_end_with_data=True,
+        leaves_out_targets=True,
+        weighs_by_shape=True,
+        fits_rank=True,
+    )
+    run_eagerly = RunEagerly()
 
     def __init__(
         self,
@@ -91,6 +171,12 @@ class Model(StoredModel, Layer, abstract=True):
         if not trainable:
             self.trainable = False
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The outputs for the inputs; a single one may lack an axis of length 1 at its end, or have one more."""
+        if self._graph is not None and len(args) == 1 and not kwargs and isinstance(args[0], (Tensor, np.ndarray)):
+            args = (with_rank(args[0], self.inputs[0].shape),)
+        return super().__call__(*args, **kwargs)
+
     @property
     def _automatic_name(self) -> str:
         return "functional" if type(self) is Model else super()._automatic_name
@@ -100,13 +186,19 @@ class Model(StoredModel, Layer, abstract=True):
             return x, y, sample_weight
         return (x,) if y is None else (x, y)
 
+    def _computed(self, *args: Any, **kwargs: Any) -> Any:
+        """As `Layer`; a graph takes numbers of any type, and makes them those of its inputs."""
+        if args and graph_if_any(self) is not None:
+            args = (_as_inputs(self, args[0]), *args[1:])
+        return super()._computed(*args, **kwargs)
+
     @property
     def metrics(self) -> list[Any]:
         """The metric objects: `loss`, for a step of your own to update; those among the attributes; those of `compile`.
 
         Each is reset when an epoch or an evaluation begins.
         """
-        tracked = [each for each in vars(self).values() if isinstance(each, Metric)]
+        tracked = _attributes(self)
         training = training_of(self)
         if not training.is_compiled:
             return tracked
@@ -176,6 +268,17 @@ class Model(StoredModel, Layer, abstract=True):
             **{"numerics": NUMERICS, **further},
         )
 
+    @overridable
+    def compute_loss(  # type: ignore[override]
+        self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True
+    ) -> Any:
+        """The loss that `compile` settled; `training` is for a class of your own, whether the model trains."""
+        return super().compute_loss(x, y, y_pred, sample_weight)
+
+    def _listed_metrics(self) -> list[Any]:
+        counted = [LossTracker.of(self)] if training_of(self).has_own("train_step") else []
+        return [*counted, *_attributes(self)]
+
     def fit(  # type: ignore[override]
         self,
         x: Any = None,
@@ -197,7 +300,7 @@ class Model(StoredModel, Layer, abstract=True):
     ) -> History:
         """Train for `epochs` passes over the data; the arguments are those of Keras 3."""
         return super().fit(
-            x, y, batch_size, epochs, verbose, callbacks, validation_split, validation_data,
+            x, y, _batch_size_of(x, batch_size), epochs, verbose, callbacks, validation_split, validation_data,
             None if shuffle is True else shuffle, class_weight, sample_weight, initial_epoch, steps_per_epoch,
             validation_steps, validation_batch_size, validation_freq,
         )  # fmt: skip
@@ -214,6 +317,7 @@ class Model(StoredModel, Layer, abstract=True):
         return_dict: bool = False,
     ) -> Any:
         """The loss and metrics over the data; the arguments are those of Keras 3."""
+        batch_size = _batch_size_of(x, batch_size)
         found = super().evaluate(x, y, batch_size, verbose, sample_weight, steps, callbacks, return_dict=True)
         return found if return_dict else self._listed_numbers(found)
 
@@ -226,7 +330,7 @@ class Model(StoredModel, Layer, abstract=True):
         callbacks: Any = None,
     ) -> Any:
         """The outputs for all samples as NumPy arrays; the arguments are those of Keras 3."""
-        return super().predict(x, batch_size, verbose, steps, callbacks)
+        return super().predict(x, _batch_size_of(x, batch_size), verbose, steps, callbacks)
 
     def train_on_batch(  # type: ignore[override]
         self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, return_dict: bool = False
@@ -276,6 +380,15 @@ class Sequential(Model, models.Sequential, abstract=True):
         if not trainable:
             self.trainable = False
 
+    def _called(self, layer: Any, tensor: Any) -> Any:
+        with names_within(self):
+            return super()._called(layer, tensor)
+
+
+def _attributes(model: Any) -> list[Any]:
+    """The metrics among the attributes of a model."""
+    return [each for each in vars(model).values() if isinstance(each, Metric) and not isinstance(each, LossTracker)]
+
 
 def _each(read: Callable[[Any], Any], value: Any) -> Any:
     """Losses or metrics in a list or a dict, each read; a config is one, though it is a dict."""
@@ -299,9 +412,18 @@ def clone_model(
     recursive: bool = False,
     **options: Any,
 ) -> Any:
-    """The same architecture with new layers and fresh weights; the arguments are those of `models.clone_model`."""
+    """The same architecture with new layers and fresh weights, compiled as the model is.
+
+    The arguments are those of `torchkeras.models.clone_model`.
+    """
+    if isinstance(input_tensors, (Mapping, tuple, list)) and isinstance(model, Model):
+        assert_same_structure(model.input, input_tensors)
+        input_tensors = flatten(input_tensors)
     with dialect.known():
-        return models.clone_model(model, input_tensors, clone_function, call_function, recursive, **options)
+        made = models.clone_model(model, input_tensors, clone_function, call_function, recursive, **options)
+    if isinstance(model, Model) and model.compiled:
+        made.compile_from_config(model.get_compile_config())
+    return made
 
 
 dialect.CLASSES.update({models.Model: Model, models.Sequential: Sequential})

@@ -33,6 +33,7 @@ from torchkeras.keras3 import (
     regularizers,
 )
 from torchkeras.keras3.config import in_safe_mode
+from torchkeras.keras3.differences import HABITS
 from torchkeras.registry import BUILT
 from torchkeras.saving import keras3_entry
 from torchkeras.saving.dialects import modern
@@ -304,8 +305,8 @@ def deserialize_keras_object(
 
 
 def before_registered(custom_objects: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Custom objects of a call: those registered or of a scope come before them."""
-    return {**(custom_objects or {}), **registry.get_custom_objects()}
+    """Custom objects of a call: those registered or of a scope come before them. Layers of networks come last."""
+    return {**dialect.WITHIN_NETWORKS, **(custom_objects or {}), **registry.get_custom_objects()}
 
 
 def _made(config: Any, lambdas: str) -> Any:
@@ -406,9 +407,22 @@ def _place(module: Any) -> str:
     return next((place for place in MODULES if f".{place.partition('.')[2]}." in f"{module}."), module)
 
 
+def _with_habits(config: Any) -> Any:
+    """A translated config, with what layers of Keras 3 always do, where it is no option there."""
+    if isinstance(config, (list, tuple)):
+        return type(config)(map(_with_habits, config))
+    if not isinstance(config, Mapping) or isinstance(config, registry.Kept):
+        return config
+    made = {key: _with_habits(value) for key, value in config.items()}
+    options = made.get("config")
+    if isinstance(options, Mapping) and not isinstance(options, registry.Kept):
+        made["config"] = {**HABITS.get(str(made.get("class_name")), {}), **options}
+    return made
+
+
 def _layer(config: Mapping[str, Any], lambdas: str) -> Any:
     """A layer or model, built if the data say how, and compiled."""
-    translated = modern.of_config(dict(config), KERAS3_VERSION, lambdas=lambdas)
+    translated = _with_habits(modern.of_config(dict(config), KERAS3_VERSION, lambdas=lambdas))
     with dialect.known_anew(written=True):
         made = model_from_config(translated, lambdas=lambdas)
     if config.get(BUILT) and not made.built:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, MutableMapping
-from typing import Any
+from collections.abc import Mapping, MutableMapping, Sequence
+from typing import Any, ClassVar
 
 import torch
 
+from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.facts import is_own
 from torchkeras.engine.layer.layer import Layer as BaseLayer
 from torchkeras.engine.weights.weight import own_variables
 from torchkeras.engine.weights.weight_lists import sublayers
+from torchkeras.keras3.automatic import arguments_of
+from torchkeras.keras3.variable import building_within, kept
 
 SHAPE, SHAPES = "input_shape", "shapes_dict"
 # What a class of one's own may replace in Keras 3, and files here do not ask.
@@ -23,16 +26,68 @@ class Stored(BaseLayer, abstract=True):
 
     _shapes_built_for: Any = None
 
+    def __new__(cls, *args: Any, **kwargs: Any):  # returns a `cls`: typing.Self came with Python 3.11
+        made = super().__new__(cls, *args, **kwargs)
+        if not is_own(cls):
+            made.__dict__["_arguments"] = arguments_of(cls, args, kwargs)
+        return made
+
+    _names_of_shapes: ClassVar[Sequence[str]] = ("input_shape",)  # the arguments of `build`
+    _is_stateless: ClassVar[bool] = False  # it makes nothing at its first call, which only checks the shapes
+    _takes_integers: ClassVar[bool] = False  # as numbers of the type that it computes in
+
     @classmethod
     def _keeps_config(cls, config: Any) -> bool:
         """Whether `from_config` gets a config just as a file has it: in a class of the user's."""
         return isinstance(config, Mapping) and not is_own(cls)
 
     def _build(self, input_shapes: list[Any], *further: Any) -> None:
-        before = self.built
+        before = self.built and not self._awaits_shapes
+        if self._awaits_shapes:
+            self.__dict__["built"] = False
         super()._build(input_shapes, *further)
         if not before:
             self.__dict__["_shapes_built_for"] = input_shapes, further
+
+    @building_within
+    def build(self, input_shape: Any = None, *further: Any, **named: Any) -> None:
+        """Make the weights.
+
+        Arguments:
+            input_shape (tuple or list of tuples, default None): the shape of the input with the batch axis; a list or
+                tuple of shapes for several inputs, or each by itself. A layer whose weights depend on no input takes
+                None.
+            further (tuples): the shapes of further inputs.
+            named (tuples by name): the shapes, for a layer whose inputs have names: `query_shape`.
+
+        Errors:
+            TypeError: a name is unknown.
+            ValueError: the shape is missing, or the layer cannot compute on it.
+
+        Source: https://keras.io/api/layers/base_layer/
+        """
+        unknown = sorted(named.keys() - set(self._names_of_shapes))
+        if unknown:
+            raise TypeError(
+                f"{type(self).__name__} {self.name!r}: build takes {', '.join(self._names_of_shapes)}; found "
+                f"{unknown[0]!r}."
+            )
+        shapes = [input_shape, *further, *(named.get(name) for name in self._names_of_shapes)]
+        known = [as_shape(shape) for shape in shapes if shape is not None] or [self.batch_input_shape]
+        if known == [None] and not is_own(type(self)) and self._native_forward is None:  # it makes nothing
+            self.built = True
+            return
+        if known == [None]:
+            raise ValueError(f"{type(self).__name__} {self.name!r}: build needs the shape of the input.")
+        super().build(known[0] if len(known) == 1 else known)
+
+    @property
+    def _awaits_shapes(self) -> bool:
+        """Whether it is a layer without weights, built from the start, that has seen no input yet."""
+        return self._is_stateless and self._shapes_built_for is None and not is_compiling()
+
+    def _scratch(self, input_shape: Any) -> BaseLayer:
+        return self._built_copy(input_shape) if self._awaits_shapes else super()._scratch(input_shape)
 
     def get_build_config(self) -> dict[str, Any] | None:
         """The shapes with which the layer was built: `{"input_shape": ...}`, or by the arguments of `build`.
@@ -95,7 +150,7 @@ class Stored(BaseLayer, abstract=True):
 
 def own_in_order(layer: BaseLayer) -> list[Any]:
     """The layer's own weights, those made to train first."""
-    return sorted(own_variables(layer), key=lambda variable: not variable.trainable)
+    return sorted(map(kept, own_variables(layer)), key=lambda variable: not variable.made_to_train)
 
 
 def as_shape(value: Any) -> Any:

@@ -10,6 +10,8 @@ from typing import Any
 from torchkeras import models
 from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.graph.trace import has_own_code
+from torchkeras.keras3.automatic import automatic_config, made_of, overrides
+from torchkeras.keras3.lora import as_one_kernel, enable_as_options_say
 from torchkeras.keras3.serialization import deserialize_keras_object
 from torchkeras.keras3.stored import SHAPE, Stored, as_shape, check_asked
 from torchkeras.saving.write.keras3_writing import keras3_form
@@ -26,9 +28,21 @@ class StoredModel(Stored, models.Model, abstract=True):
     @classmethod
     def from_config(cls, config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
         """A new model with the options of a config; that of a graph has its layers and their calls."""
-        if cls._has_own_code and cls._keeps_config(config):
-            return cls(**config)
+        if cls._keeps_config(config):
+            return made_of(cls, config)
         return super().from_config(config, custom_objects)
+
+    def get_config(self) -> dict[str, Any]:
+        """The architecture; of a class of your own with a `call`, the arguments of its constructor.
+
+        Errors:
+            NotImplementedError: the class has a `call`, and its constructor took other values than numbers and texts:
+                give it a `get_config`.
+        """
+        cls, arguments = type(self), automatic_config(self)
+        if not has_own_code(self) or (arguments is None and not overrides(cls, "get_config")):
+            return super().get_config()
+        return {"name": self.name, "trainable": self.trainable, "dtype": self._policy.name, **(arguments or {})}
 
     def save(  # type: ignore[override]
         self,
@@ -36,6 +50,7 @@ class StoredModel(Stored, models.Model, abstract=True):
         overwrite: bool = True,
         zipped: bool | None = None,
         include_optimizer: bool = True,
+        **further: Any,
     ) -> None:
         """Write the whole model: architecture, weights and, when it is compiled, optimizer, losses and metrics.
 
@@ -45,15 +60,20 @@ class StoredModel(Stored, models.Model, abstract=True):
             overwrite (bool, default True): whether a file that is there is replaced.
             zipped (True or None, default None): a `.keras` file is an archive; False, a folder, is refused.
             include_optimizer (bool, default True): whether optimizer, losses and metrics are written.
+            further (any): nothing else is taken.
 
         Errors:
             FileExistsError: the file is there, and `overwrite` is False.
-            ValueError: the format has no form for the model, or for `zipped`.
+            ValueError: the format has no form for the model, or for `zipped`; another option, such as the
+                `save_format` of Keras 2.
         """
+        for option, value in further.items():
+            raise ValueError(f"save: there is no option {option!r} (found {value!r}); the suffix of the file says how.")
         if zipped is False:
             raise ValueError("save: zipped must be True or None: a model is one file, not a folder of files.")
         check_asked(self, str(filepath))
-        super().save(filepath, overwrite, include_optimizer)
+        with as_one_kernel(self, adds=True):
+            super().save(filepath, overwrite, include_optimizer)
 
     def save_weights(  # type: ignore[override]
         self, filepath: str | os.PathLike[str], overwrite: bool = True, max_shard_size: float | None = None
@@ -74,7 +94,8 @@ class StoredModel(Stored, models.Model, abstract=True):
                 f"save_weights: max_shard_size must be None: all weights are in one file; found {max_shard_size!r}."
             )
         check_asked(self, str(filepath))
-        super().save_weights(filepath, overwrite)
+        with as_one_kernel(self, adds=True):
+            super().save_weights(filepath, overwrite)
 
     def load_weights(  # type: ignore[override]
         self, filepath: str | os.PathLike[str], skip_mismatch: bool = False, by_name: bool = False, **further: Any
@@ -93,7 +114,11 @@ class StoredModel(Stored, models.Model, abstract=True):
             TypeError: an option is unknown, such as `objects_to_skip`: pair the layers by name instead.
         """
         check_asked(self, str(filepath))
-        return super().load_weights(filepath, by_name, skip_mismatch, **further)
+        with as_one_kernel(self, adds=False):
+            return super().load_weights(filepath, by_name, skip_mismatch, **further)
+
+    def _take_up_values(self) -> None:
+        enable_as_options_say(self)
 
     def to_json(self, **options: Any) -> str:
         """The architecture, and how the model is compiled, as JSON in Keras 3's form.

@@ -2,7 +2,8 @@
 
 A structure is a list, tuple, named tuple, deque, dict, `OrderedDict` or `defaultdict`, or of a class that is registered
 with `torch.utils._pytree`; all else, None and objects of classes derived from these too, is a leaf. A dict and a
-`defaultdict` are walked in the order of their sorted keys, an `OrderedDict` in its own.
+`defaultdict` are walked in the order of their sorted keys, an `OrderedDict` in its own. A list, tuple or dict of layers
+that is an attribute of a layer counts as a plain one.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from torch.utils import _pytree
+
+from torchkeras.engine.adapters.tracked import KINDS, Tracked
 
 __all__ = [
     "MAP_TO_NONE",
@@ -31,6 +34,7 @@ __all__ = [
 
 Path = tuple[Any, ...]
 
+PLAIN: Mapping[type, Callable[[Any], Any]] = {tracked: plain for plain, tracked in KINDS.items()}
 DICTS = (dict, OrderedDict, defaultdict)
 OTHER = "the structures are not nested in the same way: "
 
@@ -50,6 +54,8 @@ class _Node(NamedTuple):
 
 def _node(structure: Any) -> _Node | None:
     """The parts of a structure; None of a leaf."""
+    if isinstance(structure, Tracked):
+        structure = PLAIN[type(structure)](structure)
     if type(structure) in (dict, defaultdict):
         keys = sorted(structure)
         return _Node(structure, keys, [structure[key] for key in keys], lambda parts: _dict(structure, keys, parts))

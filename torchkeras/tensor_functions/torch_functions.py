@@ -162,6 +162,11 @@ def is_pointwise(name: str) -> bool:
     return name in _OWN_POINTWISE or (name.startswith("torch.") and short(name) in POINTWISE)
 
 
+def broadcasts(name: Any) -> bool:
+    """Whether a name is that of an operation of Keras 3 that computes each element of tensors broadcast together."""
+    return isinstance(name, str) and name.startswith(f"{OPERATIONS}.") and name in annex("operations").BROADCASTING
+
+
 def problem(function: Function, arguments: Sequence[Any], options: Mapping[str, Any]) -> str | None:
     """Why a graph cannot have a call of a function with these arguments, and what to write; None when it can."""
     called = place_of(function)

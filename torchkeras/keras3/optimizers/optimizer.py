@@ -23,6 +23,7 @@ from torch import Tensor
 from torchkeras import config as configuration, initializers
 from torchkeras.base import docstrings
 from torchkeras.base.dtypes import dtype_of
+from torchkeras.base.extensions import replaceable
 from torchkeras.base.keras_axes import IN_ORDER, Arrangement
 from torchkeras.base.naming import snake_case, unique_name
 from torchkeras.base.python import lazy_property
@@ -57,6 +58,7 @@ from torchkeras.saving.optimizer.keras3_order import (
     orders,
 )
 from torchkeras.saving.optimizer.options import from_keras3
+from torchkeras.tensor_functions.operations.values import tensor_of
 
 NAMED = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
@@ -141,6 +143,12 @@ def _defines_step(cls: type) -> bool:
     return not found.__module__.startswith("torchkeras.")
 
 
+def _in_type_of(gradient: Any, weight: Any) -> Tensor | None:
+    """A gradient, which may be an array, in the type of its weight; None for none."""
+    return None if gradient is None else tensor_of(gradient).to(weight.tensors[0].dtype)
+
+
+@replaceable("_make", "apply_gradients")
 class Optimizer(_Unlisted, Base):
     """The base of optimizers of Keras 3's form.
 
@@ -645,7 +653,8 @@ class Optimizer(_Unlisted, Base):
         """One step by a gradient for each variable; those with None do not change.
 
         Arguments:
-            grads (list of tensors or None): the gradients, in Keras's order of axes. None at all changes nothing.
+            grads (list of tensors, arrays or None): the gradients, in Keras's order of axes. None at all changes
+                nothing.
             trainable_variables (list of variables or None, default None): the weights; None takes those of `build`.
 
         Errors:
@@ -663,6 +672,8 @@ class Optimizer(_Unlisted, Base):
         missing = [weight.path for weight, gradient in zip(weights, gradients, strict=False) if gradient is None]
         if missing and len(missing) < len(gradients):
             warnings.warn(f"{own}.apply: there is no gradient for {', '.join(missing)}.", stacklevel=2)
+        if len(gradients) == len(weights):
+            gradients = list(map(_in_type_of, gradients, weights))
         super().apply(self._unscaled(gradients), weights)
         if self.stepping is None:  # else the model does it
             constrain(weights)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from torchkeras import optimizers as base, registry
+from torchkeras.base.naming import snake_case
 from torchkeras.keras3.optimizers.loss_scale import LossScaleOptimizer
 from torchkeras.keras3.optimizers.multi import MultiOptimizer
 from torchkeras.keras3.optimizers.optimizer import Optimizer
@@ -56,7 +57,7 @@ def twin_of(optimizer: Any) -> Any:
         kind, config = to_keras3(optimizer)
     except ValueError:
         return optimizer
-    made = TWINS[kind].from_config(config)
+    made = TWINS[kind].from_config({"name": snake_case(kind), **config})  # not counted: it is no new one
     if optimizer._parameters:
         made.bind(optimizer._given, optimizer._arrangements, optimizer._layers, optimizer._names)
         made.load_state_dict({**optimizer.state_dict(), "options": {}})

@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map_only
 
 from torchkeras.base.arrays import as_tensor, to_numpy
 from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.keras_axes import IN_ORDER, Arrangement
+from torchkeras.keras3.variable import TensorLike, value_of
 
 
-def _plain(value: Any, like: Tensor) -> Any:
-    """A number or tensor as it is; an array as a tensor on the device of another."""
-    if isinstance(value, OptimizerVariable):
-        return value.value
-    return value if isinstance(value, (Tensor, int, float)) else as_tensor(value).to(like.device)
-
-
-def _of_values(name: str) -> Callable[..., Any]:
-    """The operator of tensors, on the value of a variable."""
-
-    def apply(self: Any, *others: Any) -> Any:
-        value = self.value
-        return getattr(value, name)(*(_plain(other, value) for other in others))
-
-    apply.__name__ = name
-    return apply
-
-
-class OptimizerVariable:
+class OptimizerVariable(TensorLike):
     """A value with a name, a shape and a type, that is read and assigned: a subclass has `value` and `_set`.
 
-    It stands for its value in the functions of torch and of `keras.ops`, and in arithmetic.
+    It stands for its value as a `TensorLike`.
     """
 
     trainable = False
@@ -57,29 +38,10 @@ class OptimizerVariable:
     def _set(self, values: Tensor) -> None:
         raise NotImplementedError
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The sizes of the axes."""
-        return tuple(self.value.shape)
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    @property
-    def dtype(self) -> str:
-        """The name of the type: "float32"."""
-        return dtype_name(self.value.dtype)
-
-    def numpy(self) -> np.ndarray:
-        """A copy of the values."""
-        return to_numpy(self.value).copy()
-
     def assign(self, value: Any) -> OptimizerVariable:
         """Set the values. Raises ValueError for values of another shape."""
         with torch.no_grad():
-            values = value.value if isinstance(value, OptimizerVariable) else as_tensor(value)
+            values = as_tensor(value_of(value))
             if tuple(values.shape) != self.shape:
                 raise ValueError(
                     f"{self.path}: the variable has the shape {self.shape}; the values given have the shape "
@@ -90,72 +52,14 @@ class OptimizerVariable:
 
     def assign_add(self, value: Any) -> OptimizerVariable:
         """Add to the values."""
-        return self.assign(self.value + _plain(value, self.value))
+        return self.assign(self + value)
 
     def assign_sub(self, value: Any) -> OptimizerVariable:
         """Subtract from the values."""
-        return self.assign(self.value - _plain(value, self.value))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return self.numpy() if dtype is None else self.numpy().astype(dtype)
-
-    @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        args, kwargs = tree_map_only(OptimizerVariable, operator.attrgetter("value"), (args, kwargs or {}))
-        return func(*args, **kwargs)
-
-    def __float__(self) -> float:
-        return float(self.value)
-
-    def __int__(self) -> int:
-        return int(self.value)
-
-    def __index__(self) -> int:
-        return operator.index(self.value)
-
-    def __bool__(self) -> bool:
-        return bool(self.value)
-
-    def __len__(self) -> int:
-        return len(self.value)
-
-    def __iter__(self) -> Iterator[Tensor]:
-        return iter(self.value)
-
-    def __getitem__(self, key: Any) -> Tensor:
-        return self.value[key]
-
-    def __format__(self, text: str) -> str:
-        return format(self.value.item() if not self.shape else str(self), text)
+        return self.assign(self - value)
 
     def __repr__(self) -> str:
         return f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype}, value={to_numpy(self.value)}>"
-
-    __hash__ = object.__hash__
-    __add__ = _of_values("__add__")
-    __radd__ = _of_values("__radd__")
-    __sub__ = _of_values("__sub__")
-    __rsub__ = _of_values("__rsub__")
-    __mul__ = _of_values("__mul__")
-    __rmul__ = _of_values("__rmul__")
-    __truediv__ = _of_values("__truediv__")
-    __rtruediv__ = _of_values("__rtruediv__")
-    __floordiv__ = _of_values("__floordiv__")
-    __rfloordiv__ = _of_values("__rfloordiv__")
-    __mod__ = _of_values("__mod__")
-    __rmod__ = _of_values("__rmod__")
-    __pow__ = _of_values("__pow__")
-    __rpow__ = _of_values("__rpow__")
-    __matmul__ = _of_values("__matmul__")
-    __rmatmul__ = _of_values("__rmatmul__")
-    __lt__ = _of_values("__lt__")
-    __le__ = _of_values("__le__")
-    __gt__ = _of_values("__gt__")
-    __ge__ = _of_values("__ge__")
-    __neg__ = _of_values("__neg__")
-    __abs__ = _of_values("__abs__")
-    __eq__ = _of_values("__eq__")  # type: ignore[assignment]
-    __ne__ = _of_values("__ne__")  # type: ignore[assignment]
 
 
 class Held(OptimizerVariable):

@@ -245,8 +245,8 @@ def timeseries_dataset_from_array(
         read(owner, name, integer(1, last), value)
     start = read(owner, "start_index", optional(integer(0, last)), start_index) or 0
     end = read(owner, "end_index", optional(integer(start + 1, last)), end_index) or len(data)
-    values = torch.as_tensor(data)[start:end]
-    answers = None if targets is None else torch.as_tensor(targets)[start:end]
+    values = _values(data)[start:end]
+    answers = None if targets is None else _values(targets)[start:end]
     count = len(values) - (sequence_length - 1) * sampling_rate
     if targets is not None:
         count = min(count, len(targets))
@@ -254,6 +254,11 @@ def timeseries_dataset_from_array(
     if answers is not None and len(starts) and starts[-1] >= len(answers):
         raise ValueError(f"{owner}: there are windows from {starts[-1]} on, and {len(answers)} targets.")
     return loader(Windows(values, answers, starts, sequence_length, sampling_rate), batch_size, shuffle, seed)
+
+
+def _values(data: Any) -> Tensor:
+    """A tensor of an array, a list, or what NumPy reads, such as a DataFrame."""
+    return torch.as_tensor(data if isinstance(data, Tensor) else np.asarray(data))
 
 
 def check_format(owner: str, format: Any) -> None:

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import activations
-from torchkeras.tensor_functions.operations.values import floats, rows
+from torchkeras.tensor_functions.operations.values import as_torch, floats, rows
 
 
 def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
@@ -57,11 +57,13 @@ def threshold(x: Tensor, threshold: float, default_value: float) -> Tensor:
     return F.threshold(x, threshold, default_value)
 
 
+@as_torch(torch.softmax, when="type(axis) is int")
 def softmax(x: Tensor, axis: int | Sequence[int] | None = -1) -> Tensor:
     """`exp(x) / sum(exp(x))`, the sum over an axis, over several, or over all for None."""
     return _along(torch.softmax, x, axis)
 
 
+@as_torch(torch.log_softmax, when="type(axis) is int")
 def log_softmax(x: Tensor, axis: int | Sequence[int] | None = -1) -> Tensor:
     """`x - log(sum(exp(x)))`, the sum over an axis, over several, or over all for None."""
     return _along(torch.log_softmax, x, axis)

@@ -46,6 +46,7 @@ def _flat(x: Tensor, axis: int | None) -> tuple[Tensor, int]:
 # --- shape -----------------------------------------------------------------------------------------------------------
 
 
+@as_torch(torch.reshape, when="type(newshape) is tuple")
 def reshape(x: Tensor, newshape: Axes) -> Tensor:
     """The same values in another shape, one of whose sizes may be -1: what is left for it."""
     try:
@@ -93,6 +94,7 @@ def view(x: Tensor, dtype: Any = None) -> Tensor:
 # --- order of axes and of values -------------------------------------------------------------------------------------
 
 
+@as_torch(torch.permute, "x, REVERSED[x.dim()]", "axes is None")
 def transpose(x: Tensor, axes: Sequence[int] | None = None) -> Tensor:
     """A tensor with its axes in this order, in reverse order by default."""
     return x.permute(tuple(reversed(range(x.dim())) if axes is None else axes))
@@ -256,6 +258,7 @@ def append(x1: Tensor, x2: Tensor, axis: int | None = None) -> Tensor:
     return torch.cat([x1, x2], place)
 
 
+@as_torch(torch.cat, when="True")
 def concatenate(xs: Tensors, axis: int = 0) -> Tensor:
     """Tensors joined along an axis."""
     return torch.cat(list(xs), axis)

@@ -58,19 +58,28 @@ _REDUCTIONS = {"mul": "prod", "max": "amax", "min": "amin"}
 
 
 def slice(inputs: Tensor, start_indices: Any, shape: Any) -> Tensor:
-    """The part of `inputs` of a shape that begins at these indices."""
+    """The part of `inputs` of a shape that begins at these indices; a size of -1 takes all from there on.
+
+    Raises ValueError for -1 where the indices are a tensor.
+    """
     sizes = integers(shape)
     if isinstance(start_indices, Tensor):  # whose values a graph may not know
+        if -1 in sizes:
+            raise ValueError(f"slice: with start_indices in a tensor each size must be given; found {sizes}.")
         for axis, size in enumerate(sizes):
             places = torch.arange(size, device=inputs.device) + start_indices[axis]
             inputs = inputs.index_select(axis, places)
         return inputs
     parts = zip(integers(start_indices), sizes, strict=True)
-    return inputs[tuple(builtins.slice(start, start + size) for start, size in parts)]
+    return inputs[tuple(builtins.slice(start, None if size == -1 else start + size) for start, size in parts)]
 
 
 def slice_update(inputs: Tensor, start_indices: Any, updates: Tensor) -> Tensor:
     """A copy of `inputs` with `updates` as the part that begins at these indices."""
+    if isinstance(start_indices, Tensor):  # whose values a graph may not know
+        places = (torch.arange(size, device=inputs.device) for size in updates.shape)
+        grid = torch.meshgrid(*(each + start for each, start in zip(places, start_indices, strict=True)), indexing="ij")
+        return inputs.index_put(tuple(each.long() for each in grid), updates.to(inputs.dtype))
     parts = zip(integers(start_indices), updates.shape, strict=True)
     outputs = inputs.clone()
     outputs[tuple(builtins.slice(start, start + size) for start, size in parts)] = updates.to(inputs.dtype)

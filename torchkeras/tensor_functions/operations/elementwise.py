@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchkeras import config
 from torchkeras.base.dtypes import dtype_of
 from torchkeras.tensor_functions.operations.values import (
     as_torch,
@@ -21,6 +22,7 @@ from torchkeras.tensor_functions.operations.values import (
     common_type,
     floats,
     in_32_bits,
+    number_follows,
     of_any_floats,
     promoted,
     rows,
@@ -138,7 +140,7 @@ def clip(x: Tensor, x_min: Tensor, x_max: Tensor) -> Tensor:
 
 def saturate_cast(x: Tensor, dtype: Any) -> Tensor:
     """`x` in the type `dtype`, where a value beyond its limits becomes the limit."""
-    kind = dtype_of(dtype)
+    kind = dtype_of(config.floatx() if dtype is None else dtype)
     (own_low, own_high), (low, high) = _limits(x.dtype), _limits(kind)
     bounds: list[Any] = [_toward_zero(each, x.dtype) for each in (max(own_low, low), min(own_high, high))]
     if x.is_floating_point():
@@ -183,6 +185,14 @@ def subtract(x1: Tensor, x2: Tensor) -> Tensor:
     return torch.subtract(x1, x2)
 
 
+@number_follows
+@as_torch(torch.divide)
+def divide(x1: Tensor, x2: Tensor) -> Tensor:
+    """`x1 / x2`."""
+    return torch.divide(x1, x2)
+
+
+@number_follows
 def floor_divide(x1: Tensor, x2: Tensor) -> Tensor:
     """The greatest whole number that is not above `x1 / x2`."""
     found = torch.floor_divide(x1, x2)
@@ -324,7 +334,7 @@ OPERATIONS = rows(
     pairs={
         "add": torch.add,
         "arctan2": _pair_of_floats(torch.arctan2),
-        "divide": torch.divide,
+        "divide": divide,
         "divide_no_nan": divide_no_nan,
         "equal": torch.eq,
         "floor_divide": floor_divide,
@@ -345,15 +355,15 @@ OPERATIONS = rows(
         "logical_and": torch.logical_and,
         "logical_or": torch.logical_or,
         "logical_xor": torch.logical_xor,
-        "maximum": _pair_in_32_bits(torch.maximum),
-        "minimum": _pair_in_32_bits(torch.minimum),
+        "maximum": number_follows(_pair_in_32_bits(torch.maximum)),
+        "minimum": number_follows(_pair_in_32_bits(torch.minimum)),
         "mod": _pair_of_numbers(torch.remainder),
         "multiply": torch.multiply,
         "nextafter": _pair_of_floats(torch.nextafter),
         "not_equal": torch.not_equal,
         "power": torch.pow,
         "subtract": subtract,
-        "true_divide": torch.divide,
+        "true_divide": divide,
     },
     pairs_xy={
         "bitwise_and": torch.bitwise_and,

@@ -18,10 +18,13 @@ from torch import Tensor
 from torchkeras.base.dtypes import dtype_of
 from torchkeras.tensor_functions.by_name import axes_of
 from torchkeras.tensor_functions.operations.elementwise import isclose
-from torchkeras.tensor_functions.operations.values import common_type, floats, in_32_bits, of_any_floats, rows
+from torchkeras.tensor_functions.operations.values import as_torch, common_type, floats, in_32_bits, of_any_floats, rows
 
 Axis = Any  # None, a number or several
 Reduction = Callable[..., Tensor]  # of a tensor, axes (at least one) and `keepdim`
+
+# Where torch's functions take what Keras's do: one axis of floating-point numbers.
+ONE_AXIS = "type(axis) is int and keepdims is False and x.dtype is float32"
 
 # --- axes and types --------------------------------------------------------------------------------------------------
 
@@ -93,6 +96,7 @@ def count_nonzero(x: Tensor, axis: Axis = None) -> Tensor:
 # --- sums and products -----------------------------------------------------------------------------------------------
 
 
+@as_torch(torch.sum, "x, axis", ONE_AXIS)
 def _sum(x: Tensor, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """The sum of the values; of whole numbers shorter than 32 bits in int32."""
     found = _over(torch.sum, x, axis, keepdims)
@@ -244,6 +248,7 @@ def _without_nan(
 # --- means and what is around them -----------------------------------------------------------------------------------
 
 
+@as_torch(torch.mean, "x, axis", ONE_AXIS)
 def mean(x: Tensor, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """The mean of the values."""
     return _over(torch.mean, floats(x), axis, keepdims)

@@ -23,7 +23,6 @@ Function = Callable[..., Any]
 Tensors = Sequence[Tensor]  # as an annotation of an operation's parameter
 
 PLACES = (("torch", torch), ("torch.nn.functional", torch.nn.functional), ("torch.special", torch.special))
-PLAIN = frozenset((Tensor, nn.Parameter))  # types that need no conversion
 
 
 def tensor_of(value: Any, device: torch.device | None = None) -> Tensor:
@@ -45,7 +44,10 @@ def tensor_of(value: Any, device: torch.device | None = None) -> Tensor:
         kind: torch.dtype | None = _type_of(value)
     else:
         kind = torch.int64 if array.dtype == np.uint32 else None
-    return torch.as_tensor(array, dtype=kind, device=config.device() if device is None else device)
+    place = config.device() if device is None else device
+    if array.dtype.isbuiltin == 2:  # bfloat16 and float8, which another package adds to NumPy
+        return torch.as_tensor(array.view(f"u{array.itemsize}"), device=place).view(dtype_of(array.dtype.name))
+    return torch.as_tensor(array, dtype=kind, device=place)
 
 
 def is_variable(value: Any) -> bool:
@@ -120,20 +122,30 @@ _TENSOR, _TENSORS = "Tensor", "Tensors"  # in annotations
 _REQUIRED = inspect.Parameter.empty
 
 
-class Row(NamedTuple):
-    """An operation: its function of tensors, and the signature that Keras 3 has for it.
+class Torchs(NamedTuple):
+    """A function of torch that computes what an operation does, in fewer calls.
 
-    `torchs`: the function of torch that computes the same for tensors of float32, in fewer calls.
+    `arguments`: those of its call, as Python code with the operation's parameters; None for the same ones. `when`: the
+    condition, as Python code; None for tensors of float32.
     """
 
     function: Function
+    arguments: str | None = None
+    when: str | None = None
+
+
+class Row(NamedTuple):
+    """An operation: its function of tensors, and the signature that Keras 3 has for it."""
+
+    function: Function
     signature: inspect.Signature
-    torchs: Function | None = None
+    torchs: Torchs | None = None
 
     @property
     def text(self) -> str:
         """The docstring; of a function of torch its name."""
-        function = self.torchs or self.function
+        is_torchs = self.torchs is not None and self.torchs.arguments is None
+        function = self.torchs.function if self.torchs and is_torchs else self.function
         if isinstance(function, FunctionType) and not function.__module__.startswith("torch."):
             return function.__doc__ or ""
         place = next((name for name, module in PLACES if hasattr(module, function.__name__)), "torch.nn.functional")
@@ -175,14 +187,23 @@ def _of_floats(function: Function) -> Function:
     return as_torch(function)(lambda x: function(floats(x)))
 
 
-def as_torch(torchs: Function) -> Callable[[Function], Function]:
-    """Say of an operation's function that this one of torch computes the same for tensors of float32."""
+def as_torch(torchs: Function, arguments: str | None = None, when: str | None = None) -> Callable[[Function], Function]:
+    """Say of an operation's function that this one of torch computes the same: see `Torchs`."""
 
     def mark(function: Function) -> Function:
-        vars(function)["torchs"] = torchs
+        vars(function)["torchs"] = Torchs(torchs, arguments, when)
         return function
 
     return mark
+
+
+def number_follows(function: Function) -> Function:
+    """Say of an operation's function that a number takes the type of a tensor beside it, also of one without axes.
+
+    For others such a number is an int32 or float32 tensor, as Keras 3 on torch has it.
+    """
+    vars(function)["numbers_follow"] = True
+    return function
 
 
 def _row(function: Function, signature: inspect.Signature) -> Row:
@@ -204,9 +225,11 @@ def on_values(row: Row) -> Function:
     """The operation on tensors, arrays, numbers and lists."""
     taken = row.taken
 
+    follows = getattr(row.function, "numbers_follow", False)
+
     def convert(*args: Any, **kwargs: Any) -> Any:
         bound = row.signature.bind(*args, **kwargs)
-        bound.arguments = converted(bound.arguments, taken)
+        bound.arguments = converted(_following(bound.arguments) if follows else bound.arguments, taken)
         return row.function(*bound.args, **bound.kwargs)
 
     return with_short_way(row, convert)
@@ -225,15 +248,28 @@ def converted(values: Mapping[str, Any], taken: Mapping[str, str]) -> dict[str, 
     return made
 
 
+def _following(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments of a call, a number in the type that it has beside a tensor without axes."""
+    tensor = next((value for value in values.values() if isinstance(value, Tensor) and not value.dim()), None)
+    if tensor is None:
+        return values
+    return {
+        name: torch.as_tensor(value, dtype=torch.result_type(tensor, value), device=tensor.device)
+        if isinstance(value, (int, float, complex))
+        else value
+        for name, value in values.items()
+    }
+
+
 def _flat(value: Any) -> Sequence[Any]:
     return value if isinstance(value, (list, tuple)) else (value,)
 
 
 def with_short_way(row: Row, otherwise: Function) -> Function:
-    """`otherwise`, but for tensors the function itself.
+    """`otherwise`, but for tensors the function itself, or torch's where that computes the same.
 
     The function is written out, with the operation's signature: so a call costs a comparison or two for each tensor
-    more than the function.
+    more than the function. What torch refuses the function refuses again, with the error that Keras's users get.
     """
     parameters = row.signature.parameters
     tensors = [name for name in row.taken if parameters[name].default is _REQUIRED]
@@ -244,23 +280,48 @@ def with_short_way(row: Row, otherwise: Function) -> Function:
     tests += [
         f"({name} is None or {_TESTS[word].format(name)})" for name, word in row.taken.items() if name not in tensors
     ]
-    tests += [f"{name}.dtype is _float32" for name in tensors] if row.torchs else []
     names = ", ".join(parameters)
-    text = (
-        f"def call({', '.join(heads)}):\n"
-        f"    if {' and '.join(tests)}:\n"
-        f"        return _function({names})\n"
-        f"    return _otherwise({names})\n"
-    )
-    space: dict[str, Any] = {"_function": row.torchs or row.function, "_otherwise": otherwise}
-    space |= {"_plain": PLAIN, "_lists": LISTS, "_float32": torch.float32}
+    text = f"def call({', '.join(heads)}):\n    if {' and '.join(tests)}:\n"
+    if row.torchs is not None:
+        text += (
+            f"        if {row.torchs.when or ' and '.join(f'{name}.dtype is float32' for name in tensors)}:\n"
+            "            try:\n"
+            f"                return _torchs({row.torchs.arguments or names})\n"
+            "            except _refusals:\n"
+            "                pass\n"
+        )
+    text += f"        return _function({names})\n    return _otherwise({names})\n"
+    space: dict[str, Any] = {
+        "_function": row.function,
+        "_otherwise": otherwise,
+        "_refusals": (RuntimeError, IndexError),
+    }
+    space |= {
+        "Tensor": Tensor,
+        "Parameter": nn.Parameter,
+        "_are_plain": _are_plain,
+        "float32": torch.float32,
+        "REVERSED": REVERSED,
+    }
+    space |= {"_torchs": row.torchs.function} if row.torchs else {}
     space |= {f"_of_{name}": each.default for name, each in parameters.items()}
     exec(text, space)  # noqa: S102  # the text is our own
     return space["call"]
 
 
-LISTS = frozenset((list, tuple))
-_TESTS = {_TENSOR: "type({0}) in _plain", _TENSORS: "type({0}) in _lists and _plain.issuperset(map(type, {0}))"}
+REVERSED = [tuple(range(rank))[::-1] for rank in range(65)]  # the axes of each rank that torch has, the last one first
+_TESTS = {
+    _TENSOR: "(type({0}) is Tensor or type({0}) is Parameter)",
+    _TENSORS: "(type({0}) is list or type({0}) is tuple) and _are_plain({0})",
+}
+
+
+def _are_plain(values: Sequence[Any]) -> bool:
+    """Whether all are tensors that need no conversion."""
+    for value in values:  # noqa: SIM110  (half the time of a generator or a set for a few)
+        if type(value) is not Tensor and type(value) is not nn.Parameter:
+            return False
+    return True
 
 
 def _is_plain(parameter: inspect.Parameter) -> bool:
