@@ -28,6 +28,7 @@ from step import SAME, Contender, check, median_ratio, named_python, take_turns,
 from workloads import WORKLOADS
 
 import torchkeras
+import torchkeras.keras3
 import torchkeras.layers
 import torchkeras.models
 from torchkeras.engine.speed import choose
@@ -35,7 +36,11 @@ from torchkeras.engine.speed import choose
 DOCUMENT = suite_drawn.PAGE
 BEGIN, END = suite_drawn.BEGIN, "<!-- end -->\n"
 TUNED = "tuned"
-OURS: dict[str, dict[str, Any]] = {"torchkeras": {"jit_compile": False}, "torchkeras auto": {"jit_compile": "auto"}}
+OURS: dict[str, dict[str, Any]] = {
+    "torchkeras": {"jit_compile": False},
+    "torchkeras auto": {"jit_compile": "auto"},
+    "Keras 3 code": {"jit_compile": False, "keras": torchkeras.keras3},  # as `torchkeras run --as keras3` runs it
+}
 if torch.cuda.is_available():
     OURS["cuda_graph"] = {"jit_compile": True, "cuda_graph": True}
     OURS["cuda_graph, bfloat16"] = {**OURS["cuda_graph"], "policy": "mixed_bfloat16"}
@@ -57,11 +62,11 @@ def contenders(name: str, steps: int, pythons: dict[str, str]) -> tuple[list[Con
         torch.manual_seed(0)
         torchkeras.clear_session()
         options = dict(setting)
-        policy = options.pop("policy", "float32")
+        policy, keras = options.pop("policy", "float32"), options.pop("keras", torchkeras)
         if policy != "float32" and workload.mode != "fit":
             continue
         torchkeras.mixed_precision.set_global_policy(policy)
-        model = workloads.compiled(workload.network(torchkeras), **options)
+        model = workloads.compiled(workload.network(keras), **options)
         torchkeras.mixed_precision.set_global_policy("float32")
         weights = weights or workloads.weights_of(model)
         workloads.set_weights(model, weights)

@@ -16,7 +16,7 @@ from pathlib import Path
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, PICTURE = DOCS / "performance.md", DOCS / "assets" / "suite.svg"
 BEGIN = "<!-- benchmarks/suite.py -->\n"
-# Readable on white and on black. The last two are this package's, and lie on top.
+# Readable on white and on black. The last three are this package's, and lie on top.
 COLOURS = {
     "idiomatic": "#8c96a3",
     "tuned, torch.compile": "#5c7cfa",
@@ -24,6 +24,7 @@ COLOURS = {
     "keras3_jit": "#f783ac",
     "tf_keras": "#f08c00",
     "lightning": "#9c5fd4",
+    "Keras 3 code": "#0b7285",
     "torchkeras": "#0ca678",
     "torchkeras auto": "#66d9a8",
 }

@@ -15,6 +15,7 @@ different here, and why: see `Record`. The run fails on any result that these tw
 from __future__ import annotations
 
 import argparse
+import ast
 import fnmatch
 import gzip
 import hashlib
@@ -329,8 +330,31 @@ def genuine(source: Path, version: str, python: str) -> set[str]:
     return {name for name, result in found.items() if result == "passed"}
 
 
+class AsModels(ast.NodeTransformer):
+    """Classes that mix a layer with the trainer inside Keras, `class A(Trainer, Dense)`, as models of public API.
+
+    `class A(Model)` computes by a call of that layer, or by its own `call` where it mixes `Layer`. Both sides run it.
+    """
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        self.generic_visit(node)
+        bases = [ast.unparse(each) for each in node.bases]
+        if bases[:1] != ["Trainer"] or len(bases) != 2:
+            return node
+        node.bases = [ast.parse("models.Model", mode="eval").body]
+        text = ast.unparse(node).replace("Trainer.__init__(self)", "pass")
+        if bases[1] == "layers.Layer":
+            return ast.parse(text.replace("layers.Layer.__init__(self", "super().__init__(").replace("(, ", "("))
+        made = f"super().__init__(); self.inner = {bases[1]}("
+        text = text.replace(f"{bases[1]}.__init__(self, ", made)
+        return ast.parse(f"{text}\n    def call(self, x):\n        return self.inner(x)\n")
+
+
 def tests_of(source: Path, folder: Path, names: str) -> None:
-    """Copy files of Keras 3 by a pattern of their names; the tests ask for no other framework as they are imported."""
+    """Copy files of Keras 3 by a pattern of their names.
+
+    The tests ask for no other framework as they are imported, nor for classes inside Keras as bases: see `AsModels`.
+    """
 
     def absent(found: re.Match[str]) -> str:
         known, name, other, part, as_name = found.groups()
@@ -340,7 +364,10 @@ def tests_of(source: Path, folder: Path, names: str) -> None:
         copy = folder / path.relative_to(source)
         copy.parent.mkdir(parents=True, exist_ok=True)
         if path.name.endswith("_test.py"):
-            copy.write_text(FRAMEWORKS.sub(absent, path.read_text()))
+            text = path.read_text()
+            if "(Trainer, " in text:
+                text = ast.unparse(AsModels().visit(ast.parse(text)))
+            copy.write_text(FRAMEWORKS.sub(absent, text))
         elif path.is_file():
             shutil.copyfile(path, copy)
     (folder / "absent.py").write_text(ABSENT)

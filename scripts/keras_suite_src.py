@@ -12,6 +12,8 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import inspect
+import os
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -22,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_map
 
 import torchkeras
 from torchkeras import keras3
@@ -119,9 +122,20 @@ EQUAL: dict[str, Any] = {
     "keras.src.models.functional.Functional": keras3.Model,
     "keras.src.saving.saving_lib.load_model": keras3.saving.load_model,
     "keras.src.saving.saving_lib.save_model": keras3.saving.save_model,
+    "keras.src.saving.saving_lib.save_weights_only": keras3.saving.save_weights,
+    "keras.src.saving.saving_lib.load_weights_only": keras3.saving.load_weights,
+    "keras.src.saving.saving_lib._METADATA_FILENAME": "metadata.json",
+    "keras.src.utils.file_utils.join": os.path.join,
+    "keras.src.utils.file_utils.exists": os.path.exists,
+    "keras.src.legacy.saving.legacy_h5_format.save_model_to_hdf5": keras3.saving.save_model,
     "keras.src.backend.torch.core.get_device": lambda: "cpu",
     "keras.src.backend.is_tensor": _is_tensor,
+    "keras.src.backend.compute_output_spec": lambda function, *args, **given: function(*args, **given),
+    "keras.src.backend.get_keras_mask": lambda value: getattr(value, "_keras_mask", None),
+    "keras.src.backend.set_keras_mask": lambda value, mask: setattr(value, "_keras_mask", mask),
     "keras.src.backend.backend": lambda: "torch",
+    "keras.src.backend.device": lambda name: torch.device(name.partition(":")[0].lower()),
+    "keras.src.backend.common.symbolic_scope.in_symbolic_scope": lambda: False,  # custom code gets tensors with values
     "keras.src.utils.python_utils.removesuffix": str.removesuffix,
 }
 
@@ -190,9 +204,27 @@ def _arguments(node: ast.ClassDef, method: str) -> list[str]:
     return [each.arg for each in found.args.args[1:]] if found else []
 
 
+class _Spec:
+    """The shape of a tensor and the name of its type, as an operation of genuine Keras says them of its result."""
+
+    def __init__(self, tensor: torch.Tensor):
+        self.tensor, self.shape = tensor, tuple(tensor.shape)
+        self.dtype = keras3.backend.standardize_dtype(tensor.dtype)
+
+    def __getitem__(self, index: Any) -> _Spec:
+        return _Spec(self.tensor[index])
+
+
+def _spec(value: Any) -> Any:
+    return _Spec(value) if isinstance(value, torch.Tensor) else value
+
+
 def operation(node: ast.ClassDef, function: Callable[..., Any]) -> type:
     """Genuine Keras's class of an operation, as calls of the function that the dialect has for it."""
     options, inputs = _arguments(node, "__init__"), _arguments(node, "call")
+    parameters = inspect.signature(function).parameters.values()
+    several = any(each.kind is each.VAR_POSITIONAL for each in parameters)
+    positional = [each.name for each in parameters if several and each.kind is each.POSITIONAL_OR_KEYWORD]
 
     class Operation:
         def __init__(self, *args: Any, name: str | None = None, dtype: Any = None, **given: Any):
@@ -201,11 +233,18 @@ def operation(node: ast.ClassDef, function: Callable[..., Any]) -> type:
                 self.given["dtype"] = dtype
 
         def __call__(self, *args: Any, **given: Any) -> Any:
-            if len(args) > len(inputs):  # of any number
-                return function(*args, **given, **self.given)
+            if len(args) > len(inputs):  # of any number, after the options that come by position
+                first = {name: self.given[name] for name in positional if name in self.given}
+                rest = {name: value for name, value in self.given.items() if name not in first}
+                return function(*first.values(), *args, **given, **rest)
             return function(**dict(zip(inputs, args, strict=False)), **given, **self.given)
 
-        symbolic_call = call = compute_output_spec = __call__
+        call = __call__
+
+        def symbolic_call(self, *args: Any, **given: Any) -> Any:
+            return tree_map(_spec, self(*args, **given))
+
+        compute_output_spec = symbolic_call
 
     Operation.__name__ = node.name
     return Operation

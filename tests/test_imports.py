@@ -48,6 +48,7 @@ ROOMS = [
     *("export/errors", "export/plain", "export/examples", "export/checking", "export/program", "export/onnx"),
     "export/exporting",
     *("keras2", "backend", "as_keras"),
+    "tensorflow2",
     *("commands", "__main__"),
 ]
 
