@@ -499,8 +499,8 @@ def test_parameters_without_strides_have_a_place():
 
 def test_a_class_of_your_own_may_keep_anything_under_the_name_of_an_option_of_another():
     class Warmed(optimizers.SGD):
-        def __post_init__(self):
-            super().__post_init__()
+        def __init__(self):
+            super().__init__(0.1)
             self.warmup_steps = torch.tensor(10000.0)  # an option of ScheduleFreeAdamW, a whole number there
 
     assert Warmed().warmup_steps == 10000.0
