@@ -127,6 +127,7 @@ def case_penalty(tf):
 
 
 def case_fit(tf):
+    tf.keras.backend.clear_session()  # the numbers in names
     model = small(tf)
     model.compile(
         optimizer=tf.keras.optimizers.SGD(0.1), loss="mse", metrics=["mae", tf.keras.metrics.RootMeanSquaredError()]
