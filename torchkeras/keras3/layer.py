@@ -19,7 +19,7 @@ from torchkeras import config, registry
 from torchkeras.base.extensions import replaceable
 from torchkeras.base.fixed_lists import Weights
 from torchkeras.base.naming import count_name
-from torchkeras.base.nested import mapped, tensors_in
+from torchkeras.base.nested import leaves, mapped, tensors_in
 from torchkeras.base.rules import Rule, optional
 from torchkeras.base.torch_tables import own_buffers, own_parameters
 from torchkeras.base.tracing import is_compiling
@@ -259,8 +259,9 @@ class Layer(Stored, abstract=True):
                 args, kwargs = _as_ours(args, kwargs)
         if not is_one_tensor and next(tensors_in((args, kwargs)), None) is not None:
             return super().__call__(*args, **kwargs)
-        args = _autocast(self, args)
-        if carries_masks(self, (args, kwargs)):
+        if not is_one_tensor or args[0].dtype is not self._policy.compute_type:
+            args = _autocast(self, args)
+        if carries_masks(self, kwargs.get("mask"), args if is_one_tensor else leaves((args, kwargs))):
             return call_with_masks(self, self._computed, self._names_of_arguments, args, kwargs)
         return self._computed(*args, **kwargs)
 

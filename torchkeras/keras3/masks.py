@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from torchkeras.base.nested import leaves, mapped
@@ -20,15 +20,14 @@ def mask_of(value: Any) -> Any:
     return getattr(value, MASK, None)
 
 
-def carries_masks(layer: BaseLayer, arguments: Any) -> bool:
-    """Whether a call has to do with masks: a tensor carries or is one, or the layer makes one itself."""
+def carries_masks(layer: BaseLayer, mask: Any, tensors: Sequence[Any]) -> bool:
+    """Whether a call has to do with masks: it is given one, one of its tensors carries one, or the layer makes one."""
     if isinstance(layer, Network) and graph_if_any(layer) is not None:
         if any(tensor.keras_mask is not None for tensor in layer.outputs):
             return True
     elif type(layer).compute_mask is not BaseLayer.compute_mask:
         return True
-    _, kwargs = arguments
-    return kwargs.get("mask") is not None or any(mask_of(tensor) is not None for tensor in leaves(arguments))
+    return mask is not None or any(mask_of(tensor) is not None for tensor in tensors)
 
 
 def call_with_masks(

@@ -116,7 +116,8 @@ def build_from_modules(layer: AnyLayer, input_shape: Any) -> None:
     layer.__dict__["_built_for"] = input_shape
     if not deferred():
         materialize(layer)
-        follow_trainable(layer, layer._freezing.above)  # `build` may be called by hand
+        if layer._freezing.is_frozen:  # `build` may be called by hand
+            follow_trainable(layer, layer._freezing.above)
         return
     if (waiting := _waiting.get()) is not None:  # also where the `build` of a layer around it calls this one
         waiting.append(layer)
