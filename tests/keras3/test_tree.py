@@ -8,6 +8,7 @@ from torch.utils import _pytree
 
 from torchkeras.keras3 import tree
 from torchkeras.keras3.layers import Dense, Layer
+from torchkeras.keras3.models import Sequential
 
 Unsorted = namedtuple("Unsorted", ["y", "x"])
 
@@ -116,3 +117,11 @@ def test_a_list_or_dict_of_layers_that_a_layer_has_is_a_structure():
     assert [path for path, _ in tree.flatten_with_path(layer.named)] == [("a",), ("b",)]
     assert tree.map_structure(lambda each: each.units, layer.several) == [1, (2,)]
     tree.assert_same_structure(layer.several, [0, (0,)])
+
+
+def test_the_weights_of_a_model_are_leaves():
+    model = Sequential([Dense(2)])
+    model.build((1, 3))
+    paths = [each.path for each in model.weights]
+    assert [each.path for each in tree.flatten(model.weights)] == paths
+    assert tree.map_structure(lambda each: each.path, model.trainable_variables) == paths

@@ -12,7 +12,7 @@ import torch
 
 from torchkeras import commands
 from torchkeras.keras3 import Model, layers
-from torchkeras.tensorflow2 import alias, years
+from torchkeras.tensorflow2 import alias, process, years
 
 
 @pytest.fixture(scope="module")
@@ -205,3 +205,10 @@ def test_uninstall_takes_everything_back(tf: Any):
     alias.install()
     assert torch.Tensor.numpy is changed[0]
     assert Model.fit is changed[2]
+
+
+def test_nested_structures_are_those_of_tensorflow():
+    assert process.NEST["flatten"]({"b": 1, "a": [2, 3]}) == [2, 3, 1]  # keys in order, as TensorFlow has them
+    assert process.NEST["map_structure"](lambda one, two: one + two, [1, 2], [10, 20]) == [11, 22]
+    with pytest.raises(ValueError, match="not nested in the same way"):
+        process.NEST["assert_same_structure"]([1, 2], [1])

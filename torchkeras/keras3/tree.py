@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from torch.utils import _pytree
 
+from torchkeras.base.fixed_lists import FixedList
 from torchkeras.engine.adapters.tracked import KINDS, Tracked
 
 __all__ = [
@@ -56,6 +57,8 @@ def _node(structure: Any) -> _Node | None:
     """The parts of a structure; None of a leaf."""
     if isinstance(structure, Tracked):
         structure = PLAIN[type(structure)](structure)
+    elif isinstance(structure, FixedList):  # such as the weights of a model
+        structure = list(structure)
     if type(structure) in (dict, defaultdict):
         keys = sorted(structure)
         return _Node(structure, keys, [structure[key] for key in keys], lambda parts: _dict(structure, keys, parts))

@@ -18,9 +18,9 @@ import numpy as np
 import torch
 
 from torchkeras.base.extras import extra
+from torchkeras.keras3 import tree
 from torchkeras.tensorflow2.elements import StringTensor
 from torchkeras.tensorflow2.signatures import taking
-from torchkeras.tensorflow2.tape import leaves, mapped
 from torchkeras.tensorflow2.tensors import as_type, as_value, converted
 from torchkeras.tensorflow2.variables import _text as text_of
 
@@ -525,24 +525,23 @@ STRINGS: dict[str, Any] = {
 }
 
 
-def _mapped_with(func: Callable[..., Any], structure: Any, others: Any) -> Any:
-    rows = zip(leaves(structure), *map(leaves, others), strict=True)
-    return mapped(lambda _: func(*next(rows)), structure)
-
-
-def _packed(structure: Any, flat_sequence: Any) -> Any:
-    values = iter(flat_sequence)
-    return mapped(lambda _: next(values), structure)
+def _map_structure(
+    func: Callable[..., Any], *structure: Any, check_types: bool = True, expand_composites: bool = False
+) -> Any:
+    """`keras.tree.map_structure`."""
+    return tree.map_structure(func, *structure)
 
 
 NEST: dict[str, Any] = {
-    "flatten": leaves,
-    "map_structure": lambda func, structure, *others, **options: (
-        mapped(func, structure) if not others else _mapped_with(func, structure, others)
+    "flatten": lambda structure, expand_composites=False: tree.flatten(structure),
+    "map_structure": _map_structure,
+    "pack_sequence_as": lambda structure, flat_sequence, expand_composites=False: tree.pack_sequence_as(
+        structure, flat_sequence
     ),
-    "pack_sequence_as": _packed,
-    "is_nested": lambda structure: isinstance(structure, (list, tuple, dict)),
-    "assert_same_structure": nothing,
+    "is_nested": tree.is_nested,
+    "assert_same_structure": lambda nest1, nest2, check_types=True, expand_composites=False: tree.assert_same_structure(
+        nest1, nest2
+    ),
 }
 
 
