@@ -26,7 +26,6 @@ import zipfile
 from unittest import mock
 
 import numpy as np
-import torch
 
 TRAIN, TEST = 320, 64
 STEPS = 2  # of an epoch
@@ -481,6 +480,7 @@ def main():
     script = os.path.abspath(script)
     sys.meta_path.append(StandIns())
     sys.modules["tensorflow_datasets"] = catalogue()
+    torch = importlib.import_module("torch")  # which TensorFlow's Python, that takes the rest of this file, has not
     for name in ("nms", "qnms"):  # which torchvision lacks where it was built for CUDA and there is none
         torch.library.define(f"torchvision::{name}", "(Tensor boxes, Tensor scores, float most) -> Tensor")
     np.loadtxt = by_address(np.loadtxt)

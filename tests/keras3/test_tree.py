@@ -122,6 +122,6 @@ def test_a_list_or_dict_of_layers_that_a_layer_has_is_a_structure():
 def test_the_weights_of_a_model_are_leaves():
     model = Sequential([Dense(2)])
     model.build((1, 3))
-    paths = [each.path for each in model.weights]
+    paths = [each.path for each in tree.flatten(list(model.weights))]
     assert [each.path for each in tree.flatten(model.weights)] == paths
     assert tree.map_structure(lambda each: each.path, model.trainable_variables) == paths
