@@ -17,6 +17,7 @@ from torchkeras.activations.logits import carried
 from torchkeras.base.dtypes import DTypePolicy
 from torchkeras.base.nested import mapped, put_together, taken_apart
 from torchkeras.engine.base_layer import AnyLayer
+from torchkeras.engine.carried_masks import marked, mask_of
 from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.engine.weights.weight import own_variables
 from torchkeras.losses.shared import HALF_TYPES
@@ -64,18 +65,15 @@ def agree_on_policy(layer: AnyLayer) -> None:
 
 
 def typed(value: Tensor, dtype: torch.dtype) -> Tensor:
-    """A tensor cast to a type, with the logits that it carries."""
-    return value if value.dtype is dtype else carried(value, lambda tensor: tensor.to(dtype))
+    """A tensor cast to a type, with the logits and the mask that it carries."""
+    if value.dtype is dtype:
+        return value
+    return marked(carried(value, lambda tensor: tensor.to(dtype)), mask_of(value))
 
 
 def widened(value: Tensor) -> Tensor:
-    """An output for losses and metrics: 16-bit numbers cast to float32, with the logits and mask that it carries."""
-    if value.dtype not in HALF_TYPES:
-        return value
-    wide, mask = typed(value, torch.float32), getattr(value, "_keras_mask", None)
-    if mask is not None:
-        wide._keras_mask = mask  # type: ignore[attr-defined]
-    return wide
+    """An output for losses and metrics: 16-bit numbers cast to float32."""
+    return typed(value, torch.float32) if value.dtype in HALF_TYPES else value
 
 
 def input_type(layer: AnyLayer, index: int) -> torch.dtype | None:

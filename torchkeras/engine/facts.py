@@ -31,6 +31,9 @@ class Facts:
     casts: bool = True  # floating-point inputs are cast to the layer's type
     keeps_types: bool = False  # the outputs keep the types that a user's function returns
     runs_users_code: bool = False  # it computes a function of the user's, which may use tensors from anywhere
+    operators_pass_masks: bool = True  # `a + b` of its outputs has their masks
+    stores_itself: bool = False  # files ask its save_own_variables and load_own_variables for its own weights
+    has_assets: bool = False  # files ask its save_assets and load_assets for files of its own
     walks: bool = False  # it computes step after step along time, where torch.compile gains little
     input_ndim: int | None = None  # the number of axes of an input, where it is fixed
     min_input_ndim: int | None = None
@@ -55,6 +58,11 @@ class Facts:
         return getattr(type(self), name) is not getattr(Facts, name)
 
     @property
+    def carries_masks(self) -> bool:
+        """Whether its code has masks on tensors: see `engine/carried_masks.py`."""
+        return self.layer._is_users
+
+    @property
     def layout(self) -> Layout:
         """The order of axes that the layer's `forward` works in; a `call` works in Keras's."""
         return Layout.KERAS if computes_by_call(self.layer) else self.native_layout
@@ -67,6 +75,13 @@ class Facts:
     def shape_from(self, input_shape: Shape) -> Shape:
         """The output shape by arithmetic; layers without it find the shape by running `forward`."""
         raise NotImplementedError(f"{_what(self.layer)} says no shape of its outputs.")
+
+    def end_mask(self) -> None:
+        """Say that the layer does not support the mask of its input. Raises TypeError."""
+        raise TypeError(
+            f"Layer {self.layer.name} does not support masking, but was passed an input_mask. Take the mask away "
+            "before it, or set supports_masking in a layer of your own."
+        )
 
     def hook_free(self) -> Callable[..., Any]:
         """A function that computes as `forward` does, where neither the layer nor a module inside it has a hook."""

@@ -149,6 +149,10 @@ class Embedding(Layer):
 
             return run
 
+    @property
+    def _makes_masks(self) -> bool:
+        return self.mask_zero
+
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """With `mask_zero`, True where the integer is not 0; else None."""
         if self.mask_zero and inputs.is_meta:  # there a comparison would import torch's compiler
@@ -217,13 +221,16 @@ class ReversibleEmbedding(Embedding):
 
     def forward(self, inputs: torch.Tensor, reverse: bool = False) -> torch.Tensor:  # type: ignore[override]
         if not reverse:
-            return super().forward(inputs)
+            vectors = super().forward(inputs)
+            return vectors.to(self._policy.compute_type) if self._policy.is_mixed else vectors
         self._check_vectors(inputs.shape)
         kernel: Any = self.embedding.weight if self.tie_weights else self.reverse.weight
-        if self.reverse_dtype is not None:
+        if self.reverse_dtype is None:
+            logits = F.linear(inputs, kernel)
+        else:
             dtype = dtype_of(self.reverse_dtype)
-            inputs, kernel = inputs.to(dtype), kernel.to(dtype)
-        logits = F.linear(inputs, kernel)
+            with torch.autocast(inputs.device.type, enabled=False):  # a mixed policy's type would win
+                logits = F.linear(inputs.to(dtype), kernel.to(dtype))
         cap = self.logit_soft_cap
         return logits if cap is None else torch.tanh(logits / cap) * cap
 
@@ -250,6 +257,8 @@ class ReversibleEmbedding(Embedding):
         return None if inputs.is_floating_point() else super().compute_mask(inputs, mask)
 
     class _Facts(Facts):
+        keeps_types = True  # one for each way
+
         @property
         def indices(self) -> int | None:  # type: ignore[override]
             nodes = [node for node in self.layer._call_nodes if node.arguments.get("reverse")]

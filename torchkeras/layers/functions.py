@@ -107,6 +107,10 @@ class Lambda(Layer):
     def _check_mask(self, mask: torch.Tensor, inputs: torch.Tensor) -> None:
         """Nothing: the function decides what a mask is."""
 
+    @property
+    def _makes_masks(self) -> bool:
+        return self.mask is not None
+
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The option `mask`, or its result when it is a function."""
         return self.mask(inputs, mask) if callable(self.mask) else self.mask

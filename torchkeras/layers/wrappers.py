@@ -159,6 +159,10 @@ class TimeDistributed(Wrapper):
         given = {name: value for name, value in passed.items() if value is not None and name in taken}
         return self.layer(_folded(inputs), **given).unflatten(0, inputs.shape[:2])
 
+    @property
+    def _makes_masks(self) -> bool:
+        return self.layer._makes_masks
+
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         if self._gives_mask.get(mask is not None, True):
             found = self.layer.compute_mask(_folded(inputs), _folded(mask))

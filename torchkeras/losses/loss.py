@@ -85,8 +85,11 @@ class Loss(Declared):
             y_pred (tensor or array): the predictions; the loss is computed on their device.
             sample_weight (tensor, array or None, default None): weights of the values, with as many axes, each as long
                 or of 1.
-            mask (tensor, array or None, default None): True for the values that count.
+            mask (tensor, array or None, default None): True for the values that count; None is the one that y_pred
+                carries, as `_keras_mask`.
         """
+        if mask is None:
+            mask = getattr(y_pred, "_keras_mask", None)
         y_true, y_pred = self._given(y_true, y_pred)
         if sample_weight is None and mask is None:
             alone = self._mean_alone(y_true, y_pred)

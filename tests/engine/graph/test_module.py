@@ -367,9 +367,11 @@ def test_a_model_is_a_submodule_like_any_other():
 class Keeping:
     """A mixin that keeps the arguments of its class, as that of huggingface_hub does."""
 
+    arguments: tuple[tuple[object, ...], dict[str, object]]
+
     def __new__(cls, *args, **kwargs):
         self = super().__new__(cls)
-        self.__dict__["arguments"] = (args, kwargs)
+        self.arguments = (args, kwargs)  # before torch has made a module of it
         return self
 
 

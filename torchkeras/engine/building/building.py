@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import repeat
 from operator import attrgetter
 from typing import Any
@@ -137,9 +137,7 @@ def build_once(layer: AnyLayer, input_shapes: list[Shape], *further: Any) -> Non
         before = set(layer.children())
         _run_build(layer, input_shapes, further)
         if not layer._training_mode:  # `eval` was called before there was a module in the layer
-            with in_mode(None):
-                for made in set(layer.children()) - before:
-                    made.eval()
+            _set_to_eval(set(layer.children()) - before)
         _refuse_computed(layer)
         if CODE.owner is not None and not in_first_run() and own_variables(layer):
             Made.note(layer)
@@ -151,6 +149,13 @@ def build_once(layer: AnyLayer, input_shapes: list[Shape], *further: Any) -> Non
             _fill(layer)
         elif (waiting := _waiting.get()) is not None:
             waiting.append(layer)
+
+
+def _set_to_eval(modules: Iterable[nn.Module]) -> None:
+    """Set modules to evaluation mode, whatever the mode of the call is."""
+    with in_mode(None):
+        for module in modules:
+            module.eval()
 
 
 def _run_build(layer: AnyLayer, input_shapes: list[Shape], further: tuple[Any, ...]) -> None:
@@ -386,14 +391,7 @@ def _allocate(layer: AnyLayer, modules: dict[str, nn.Module], device: torch.devi
     Every tensor stays the same object, which attributes, lists and other modules may refer to. A buffer that is no
     weight, such as the state of a stateful layer, becomes zero.
     """
-
-    def empty(tensor: Tensor) -> Tensor:
-        if not tensor.is_meta or is_lazy(tensor):
-            return tensor
-        # Not by `empty_like`, which on `meta` imports torch's compiler.
-        kind = layer._policy.variable_type if tensor.is_floating_point() else tensor.dtype
-        return torch.empty_strided(tensor.shape, tensor.stride(), device=device, dtype=kind)
-
+    empty = partial(_with_memory, layer._policy.variable_type, device)
     for module in modules.values():
         if module is not layer and type(module)._apply is not nn.Module._apply:
             module._apply(empty)  # such as torch's recurrent modules, which also list their weights
@@ -401,6 +399,15 @@ def _allocate(layer: AnyLayer, modules: dict[str, nn.Module], device: torch.devi
         for name, tensor in (*module._parameters.items(), *module._buffers.items()):
             if tensor is not None and (made := empty(tensor)) is not tensor:
                 become(tensor, made.zero_() if name in module._non_persistent_buffers_set else made)
+
+
+def _with_memory(floating: torch.dtype, device: torch.device, tensor: Tensor) -> Tensor:
+    """An empty tensor like one on `meta`, of the type `floating` if that is of floating-point numbers; others as is."""
+    if not tensor.is_meta or is_lazy(tensor):
+        return tensor
+    # Not by `empty_like`, which on `meta` imports torch's compiler.
+    kind = floating if tensor.is_floating_point() else tensor.dtype
+    return torch.empty_strided(tensor.shape, tensor.stride(), device=device, dtype=kind)
 
 
 def become(tensor: Tensor, other: Tensor) -> None:

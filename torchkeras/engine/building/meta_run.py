@@ -1,4 +1,7 @@
-"""A user's layer run on `meta`: whatever tensors its code uses, nothing is computed and no tensor changes."""
+"""A user's layer run for the shapes of its outputs: whatever tensors its code uses, none of them changes.
+
+It runs on `meta`, where nothing is computed; code that looks at values runs on copies of all tensors.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,12 @@ from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import DeviceContext
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
-from torch.utils._pytree import tree_map_only
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 from torchkeras.base.torch_tables import own_buffers
 from torchkeras.engine.users_code import CODE
 
-META = torch.device("meta")
+META, CPU = torch.device("meta"), torch.device("cpu")
 RECURRENT = (torch.lstm, torch.gru, torch.rnn_tanh, torch.rnn_relu)  # type: ignore[reportAttributeAccessIssue]
 
 
@@ -37,6 +40,8 @@ class OnMeta(TorchDispatchMode):
     layer whose code it is and the shape.
     """
 
+    device = META
+
     def __init__(self, stand_ins: Mapping[int, Tensor]):
         super().__init__()
         self._stand_ins = stand_ins
@@ -51,8 +56,8 @@ class OnMeta(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = dict(kwargs or {})
         if "device" in kwargs:
-            kwargs["device"] = META
-        found = func(*tree_map_only(Tensor, self._on_meta, args), **tree_map_only(Tensor, self._on_meta, kwargs))
+            kwargs["device"] = self.device
+        found = func(*tree_map_only(Tensor, self.stand_in, args), **tree_map_only(Tensor, self.stand_in, kwargs))
         first = args[0] if args else None
         if not isinstance(first, Tensor) or not isinstance(found, Tensor):
             return found
@@ -60,7 +65,8 @@ class OnMeta(TorchDispatchMode):
         in_place = func._schema.is_mutable and func._schema.arguments[0].alias_info is not None
         return first if in_place and found.shape == first.shape else found
 
-    def _on_meta(self, tensor: Tensor) -> Tensor:
+    def stand_in(self, tensor: Tensor) -> Tensor:
+        """The tensor to compute with in place of another one."""
         if tensor.device == META:
             if CODE.owner is not None and _may_be_dropped(tensor):
                 self._used[id(tensor)] = weakref.ref(tensor), CODE.owner, tensor.shape
@@ -69,6 +75,50 @@ class OnMeta(TorchDispatchMode):
         if known is not None:
             return known
         return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=META)
+
+
+class OnCopies(OnMeta):
+    """Compute with values, on the CPU: with copies of all tensors that the code itself has not made.
+
+    `dtype`: the type of the copies of weights, if not their own.
+    """
+
+    device = CPU
+
+    def __init__(self, stand_ins: Mapping[int, Tensor], dtype: torch.dtype | None):
+        super().__init__(stand_ins)
+        self._dtype = dtype
+        self._computed: dict[int, tuple[Tensor, Tensor]] = {}  # by the id of a tensor, which lives as long
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        found = super().__torch_dispatch__(func, types, args, kwargs)
+        for each in tree_leaves(found):
+            if isinstance(each, Tensor):
+                self._computed.setdefault(id(each), (each, each))
+        return found
+
+    def __exit__(self, *error: Any) -> None:
+        self._computed.clear()  # torch does not lay out a parameter in memory while others refer to it
+        super().__exit__(*error)
+
+    def stand_in(self, tensor: Tensor) -> Tensor:
+        """The tensor itself if the code has made it, else its copy, which is always the same."""
+        known = self._stand_ins.get(id(tensor))
+        if known is not None:
+            return known
+        if id(tensor) not in self._computed:
+            is_weight = isinstance(tensor, nn.Parameter) or tensor.is_meta
+            self._computed[id(tensor)] = tensor, copied(tensor, self._dtype if is_weight else None)
+        return self._computed[id(tensor)][1]
+
+
+def copied(tensor: Tensor, dtype: torch.dtype | None = None) -> Tensor:
+    """A copy on the CPU, floating-point numbers in another type if given; ones for a tensor on `meta`."""
+    if dtype is None or not tensor.is_floating_point():
+        dtype = tensor.dtype
+    if tensor.is_meta:
+        return torch.ones(tensor.shape, dtype=dtype, device=CPU)
+    return tensor.detach().to(CPU, dtype, copy=True)
 
 
 def _may_be_dropped(tensor: Tensor) -> bool:
@@ -83,16 +133,16 @@ def _may_be_dropped(tensor: Tensor) -> bool:
 
 
 class RecurrentOnMeta(TorchFunctionMode):
-    """Give torch's recurrent kernels their tensors on `meta`: they compare devices before they dispatch."""
+    """Give torch's recurrent kernels the tensors to compute with: they compare devices before they dispatch."""
 
-    def __init__(self, on_meta: Callable[[Tensor], Tensor]):
+    def __init__(self, stand_in: Callable[[Tensor], Tensor]):
         super().__init__()
-        self._on_meta = on_meta
+        self._stand_in = stand_in
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if func in RECURRENT:
-            args, kwargs = tree_map_only(Tensor, self._on_meta, (args, kwargs))
+            args, kwargs = tree_map_only(Tensor, self._stand_in, (args, kwargs))
         return func(*args, **kwargs)
 
 
@@ -101,7 +151,7 @@ def run_on_meta(module: nn.Module, compute: Callable[[], Any], stand_ins: Mappin
 
     Raises ValueError for a parameter that a user's code made and did not store.
     """
-    with torch.no_grad(), _buffers_restored(module), OnMeta(stand_ins) as mode, RecurrentOnMeta(mode._on_meta):
+    with torch.no_grad(), _buffers_restored(module), OnMeta(stand_ins) as mode, RecurrentOnMeta(mode.stand_in):
         found = compute()
     for owner, shape in mode.dropped:
         raise ValueError(
@@ -112,9 +162,21 @@ def run_on_meta(module: nn.Module, compute: Callable[[], Any], stand_ins: Mappin
     return found
 
 
+def run_on_copies(
+    module: nn.Module, compute: Callable[[], Any], stand_ins: Mapping[int, Tensor], dtype: torch.dtype | None
+) -> Any:
+    """Call `compute` with values, on copies of the tensors that it uses. It takes no random numbers from torch.
+
+    The arguments are those of `run_on_meta` and `OnCopies`.
+    """
+    kept, mode = torch.random.fork_rng(devices=[]), OnCopies(stand_ins, dtype)
+    with kept, torch.no_grad(), _buffers_restored(module), mode, RecurrentOnMeta(mode.stand_in):
+        return compute()
+
+
 @contextmanager
 def off_meta() -> Iterator[None]:
-    """Leave a run on `meta` within the block: what a layer makes in its `build` has values."""
+    """Leave a run for shapes within the block: what a layer makes in its `build` has values."""
     with _disable_current_modes():
         yield
 

@@ -26,6 +26,7 @@ from torchkeras.base.naming import Unused
 from torchkeras.base.nested import POSITIONAL, TensorSlot, is_flat, leaves, of_first
 from torchkeras.base.torch_tables import own_modules
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
+from torchkeras.engine.carried_masks import marked
 from torchkeras.engine.dtypes import cast_type, is_mixed, typed
 from torchkeras.engine.facts import facts_of, takes
 from torchkeras.engine.functions.call_text import PLAIN, literal
@@ -82,7 +83,7 @@ def compiled(text: str, name: str) -> Callable[..., Any]:
     """The function that a text defines. Errors inside it show its lines, as for any function."""
     filename = f"<torchkeras {name}>"
     linecache.cache[filename] = entry = (len(text), None, text.splitlines(keepends=True), filename)
-    namespace: dict[str, Any] = {"torch": torch, "typed": typed, "leaves": leaves}
+    namespace: dict[str, Any] = {"torch": torch, "typed": typed, "leaves": leaves, "marked": marked}
     exec(compile(text, filename, "exec"), namespace)  # noqa: S102  # the text is our own, from `source`
     weakref.finalize(namespace["forward"], _forget, filename, entry).atexit = False
     return namespace["forward"]
@@ -202,14 +203,19 @@ class _Writer:
         inputs = node.input_tensors
         masks = list(map(self.mask, inputs))
         uses = [self.value(t, Layout.KERAS) for t in inputs]
-        passes_on = len(inputs) == 1 and not overrides(node.layer, "compute_mask")
+        carries = facts_of(node.layer).carries_masks
+        passes_on = len(inputs) == 1 and not (carries or overrides(node.layer, "compute_mask"))
         if passes_on and masks[0] is not None:
             return masks[0]
         first = _first_argument(node, _slots(uses))
         first_mask = _first_argument(node, _mask_slots(masks, uses))
+        index = tensor.keras_history.tensor_index
+        if carries:
+            outputs = [_slot(self.value(t, Layout.KERAS), uses) for t in node.output_tensors]
+            first_mask = f"{first_mask}, {_list_text(outputs)}, {index}"
         text = f"{self._callable(node.layer, Way.MASK)}({first}, {first_mask})"
-        if len(node.output_tensors) > 1:
-            text = f"{text}[{tensor.keras_history.tensor_index}]"
+        if len(node.output_tensors) > 1 and not carries:
+            text = f"{text}[{index}]"
         return self._computed(text, *uses, region="")
 
     # --- nodes ------------------------------------------------------------------------------------------------------
@@ -263,6 +269,9 @@ class _Writer:
         for index, tensor in enumerate(inputs):
             if self._needs_copy(layer, index, tensor):
                 uses[index] = self._computed("{0}.clone()", uses[index])
+            mask = self.mask(tensor) if facts_of(layer).carries_masks else None
+            if mask is not None:
+                uses[index] = self._computed("marked({0}, {1})", uses[index], mask)
         return uses
 
     def _arguments(self, node: Node, options: Mapping[str, Any], uses: list[int], axis: str) -> str:
@@ -483,7 +492,7 @@ def _print(lines: list[Line], parameters: list[int], result: str, results: list[
 
 def _variables(lines: list[Line], parameters: list[int], results: list[int], names: list[str]) -> dict[int, str]:
     """A variable name for each value, free again after its last use; inputs, called `names`, have theirs to the end."""
-    unused = Unused({"torch", "typed", "leaves"})
+    unused = Unused({"torch", "typed", "leaves", "marked"})
     inputs, masks = parameters[: len(names)], parameters[len(names) :]
     variables = dict(zip(inputs, map(unused, map(_identifier, names)), strict=True))
     for index, value in enumerate(masks, start=1):
@@ -601,8 +610,10 @@ class GeneratedFunctions:
         return {variant: function.written for variant, function in list(self.functions.items())}
 
     def write_later(self) -> None:
-        """Have the plain function written at the first call."""
-        self.functions[self.plain] = GeneratedFunction(self.network, self.plain)
+        """Have the function that a call by hand runs written at the first: the plain one, or that with masks too."""
+        called = self.plain._replace(details=graph_of(self.network).makes_masks)
+        for variant in {self.plain, called}:
+            self.functions[variant] = GeneratedFunction(self.network, variant)
 
     def direct_now(self, inputs: tuple[Any, ...]) -> DirectCalls | None:
         """The direct calls of the layers, for a plain call that nothing sees; else None."""

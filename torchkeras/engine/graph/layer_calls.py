@@ -23,6 +23,7 @@ from torch import nn
 from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
 
 from torchkeras.base.python import lazy_property
+from torchkeras.engine.carried_masks import mask_after
 from torchkeras.engine.facts import Facts, facts_of
 from torchkeras.engine.layer.added_losses import activity_loss
 from torchkeras.engine.layer.changed_options import SETTLED
@@ -43,7 +44,7 @@ class Way(Enum):
     AFTER_RELU = 3  # it does the relu that the layer before left to it
     LOGITS = 4  # without the activation that it ends in
     IN_MODE = 5  # with all inside in training mode or not, as the argument `training` says
-    MASK = 6  # its `compute_mask`
+    MASK = 6  # the mask of an output
     ACTIVITY_LOSS = 7  # the penalty on its output
 
 
@@ -130,7 +131,7 @@ class CallsOfFunction:
 def _other(layer: Layer, way: Way) -> Callable[..., Any] | None:
     """The function for a way that does not call the layer's `forward`; None for a way that does."""
     if way is Way.MASK:
-        return layer.compute_mask
+        return partial(mask_after, layer) if facts_of(layer).carries_masks else layer.compute_mask
     return partial(activity_loss, layer.activity_regularizer) if way is Way.ACTIVITY_LOSS else None  # type: ignore[attr-defined]
 
 

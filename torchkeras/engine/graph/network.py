@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from math import prod
 from operator import attrgetter
 from string import ascii_lowercase
@@ -115,17 +115,27 @@ def _match(form: Any, value: Any, where: str, found: dict[int, Any]) -> None:
     if isinstance(form, TensorSlot):
         found[form.index] = value
     elif isinstance(form, Mapping):
-        if not isinstance(value, Mapping) or set(value) != set(form):
-            keys = sorted(map(str, value)) if isinstance(value, Mapping) else type(value).__name__
-            raise ValueError(f"{where} takes a dict with the keys {', '.join(map(str, form))}; found {keys}.")
+        _check_keys(form, value, where)
         for key, inner in form.items():
             _match(inner, value[key], f"{where}[{key!r}]", found)
     elif isinstance(form, (list, tuple)):
-        if not isinstance(value, (list, tuple)) or len(value) != len(form):
-            count = f"{len(value)} items" if isinstance(value, (list, tuple)) else type(value).__name__
-            raise ValueError(f"{where} takes a list of {len(form)} items; found {count}.")
+        _check_count(form, value, where)
         for index, inner in enumerate(form):
             _match(inner, value[index], f"{where}[{index}]", found)
+
+
+def _check_keys(form: Mapping[Any, Any], value: Any, where: str) -> None:
+    """Raise ValueError for a value that is no dict with the keys of a form."""
+    if not isinstance(value, Mapping) or set(value) != set(form):
+        keys = sorted(map(str, value)) if isinstance(value, Mapping) else type(value).__name__
+        raise ValueError(f"{where} takes a dict with the keys {', '.join(map(str, form))}; found {keys}.")
+
+
+def _check_count(form: Sequence[Any], value: Any, where: str) -> None:
+    """Raise ValueError for a value that is no list of as many items as a form."""
+    if not isinstance(value, (list, tuple)) or len(value) != len(form):
+        count = f"{len(value)} items" if isinstance(value, (list, tuple)) else type(value).__name__
+        raise ValueError(f"{where} takes a list of {len(form)} items; found {count}.")
 
 
 def in_order(form: Any, value: Any, tensors: Sequence[Any], what: str) -> Any:
@@ -202,6 +212,17 @@ def is_by_name(form: Any, names: Sequence[str], value: Any) -> bool:
     if not isinstance(value, Mapping) or set(value) != set(names):
         return False
     return not isinstance(form, Mapping) or set(value) != set(form)
+
+
+def of_needed_keys(form: Any, names: Sequence[str], value: Any) -> Any:
+    """A dict of inputs without the keys that a model has no input for; anything else as it is.
+
+    The keys are those of the dict that the model was made with, or the names of its inputs, in their order.
+    """
+    needed = names if form is None else form
+    if not isinstance(value, Mapping) or (form is not None and not isinstance(form, Mapping)):
+        return value
+    return {key: value[key] for key in needed} if set(needed) < set(value) else value
 
 
 def has_arrays(value: Any) -> bool:
@@ -424,12 +445,9 @@ class Network(Layer, abstract=True):
 
     def _set_graph(self, graph: Graph) -> None:
         self._graph = graph
+        self.__dict__["_makes_masks"] = graph.makes_masks
         self._generated.clear()
-        self._begin_own_node()
-
-    def _begin_own_node(self) -> None:
-        # As in Keras, a model's first node is itself; its calls as a layer follow.
-        self._call_nodes[:1] = [Node(self, self.inputs, self.outputs, {})]
+        begin_own_node(self)
 
     def _layer_keys(self) -> dict[Layer, str]:
         """The layers of the graph by the keys that they are registered under."""
@@ -448,23 +466,7 @@ class Network(Layer, abstract=True):
             self._modules.clear()
             self._modules.update(modules)
         self.__dict__["_held_keys"] = list(keys.values())
-        self._count_levels(layers)
-
-    def _count_levels(self, layers: Iterable[Layer]) -> None:
-        """Count the levels of models in models, and leave room for torch, which walks them by recursion."""
-        inside = chain.from_iterable((layer, *own_modules(layer).values()) for layer in layers)
-        levels = max((module._levels + 1 for module in inside if isinstance(module, Network)), default=1)
-        self.__dict__["_levels"] = max(self._levels, levels)
-        python.at_least(FRAMES * self._levels)
-
-    def _hold_next(self, layer: Layer, key: str) -> None:
-        """Make one more layer a submodule, after the other layers and before other attributes."""
-        others = list(islice(reversed(self._modules), len(self._modules) - len(self._held_keys)))
-        self._modules[key] = layer
-        for other in reversed(others):
-            self._modules[other] = self._modules.pop(other)
-        self.__dict__["_held_keys"].append(key)
-        self._count_levels([layer])
+        count_levels(self, layers)
 
     # --- attributes --------------------------------------------------------------------------------------------------
 
@@ -788,25 +790,7 @@ class Network(Layer, abstract=True):
 
     @dtype_policy.setter
     def dtype_policy(self, policy: Any) -> None:
-        self._give_policy(policy_of(policy), override=True)
-
-    def _give_policy(self, policy: DTypePolicy, override: bool) -> None:
-        """Set the policy of the layers, with `override` also of those with one of their own."""
-        layers: list[Any] = list(filter(_takes_policy, self.modules()))
-        before = [(layer, layer._policy, layer._tells_policy) for layer in layers]
-        try:
-            for layer in layers:
-                if override or not layer._tells_policy:
-                    take_policy(layer, policy)
-            for layer in layers:
-                agree_on_policy(layer)
-        except ValueError:
-            for layer, own, tells in before:
-                layer._policy, layer._tells_policy = own, tells
-            raise
-        for layer in reversed(layers):
-            if isinstance(layer, Network) and graph_if_any(layer) is not None:
-                layer._find_types()
+        give_policy(self, policy_of(policy), override=True)
 
     def _find_types(self) -> None:
         """Bring the types of the symbolic tensors, and the code, in line with the layers' policies."""
@@ -838,9 +822,10 @@ class Network(Layer, abstract=True):
         super().__setstate__(state)
         if self._graph is not None:
             layers, plain = self._graph  # type: ignore[misc]
-            self._count_levels(layers)
+            count_levels(self, layers)
             self._graph = trace.rebuild(layers, plain)
-            self._begin_own_node()
+            self.__dict__["_makes_masks"] = self._graph.makes_masks
+            begin_own_node(self)
         self.__dict__["_generated"] = GeneratedFunctions(self, written)
 
 
@@ -871,6 +856,38 @@ def names_by_layers(network: Network) -> list[str]:
     """Distinct names of the outputs, made from the names of their layers."""
     names = output_layer_names(network)
     return names if len(set(names)) == len(names) else list(map(Unused(mark="_"), names))
+
+
+def begin_own_node(network: Network) -> None:
+    """Make a network its own first node, as in Keras; its calls as a layer follow."""
+    network._call_nodes[:1] = [Node(network, network.inputs, network.outputs, {})]
+
+
+def count_levels(network: Network, layers: Iterable[Layer]) -> None:
+    """Count the levels of models in models, and leave room for torch, which walks them by recursion."""
+    inside = chain.from_iterable((layer, *own_modules(layer).values()) for layer in layers)
+    levels = max((module._levels + 1 for module in inside if isinstance(module, Network)), default=1)
+    network.__dict__["_levels"] = max(network._levels, levels)
+    python.at_least(FRAMES * network._levels)
+
+
+def give_policy(network: Network, policy: DTypePolicy, override: bool) -> None:
+    """Set the policy of the layers of a network, with `override` also of those with one of their own."""
+    layers: list[Any] = list(filter(_takes_policy, network.modules()))
+    before = [(layer, layer._policy, layer._tells_policy) for layer in layers]
+    try:
+        for layer in layers:
+            if override or not layer._tells_policy:
+                take_policy(layer, policy)
+        for layer in layers:
+            agree_on_policy(layer)
+    except ValueError:
+        for layer, own, tells in before:
+            layer._policy, layer._tells_policy = own, tells
+        raise
+    for layer in reversed(layers):
+        if isinstance(layer, Network) and graph_if_any(layer) is not None:
+            layer._find_types()
 
 
 def _takes_policy(module: torch.nn.Module) -> bool:

@@ -17,6 +17,7 @@ from torchkeras import config
 from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.nested import TENSORS, TensorSlot, leaves, put_together, taken_apart
 from torchkeras.engine.building.building import building_alone, move_modules
+from torchkeras.engine.facts import Facts, facts_of
 from torchkeras.engine.graph.input import Input
 from torchkeras.engine.graph.network import Network, as_tensors, form_of, keys_of_form
 from torchkeras.engine.graph.trace import graph_of
@@ -30,6 +31,11 @@ NO_INPUTS = ("training", "mask")  # arguments of a model's code
 
 class Code(Layer, abstract=True):
     """The code of a model as a layer: it takes the model's inputs as a flat list, and returns what the code returns."""
+
+    class _Facts(Facts):
+        @property
+        def carries_masks(self) -> bool:  # type: ignore[override]
+            return facts_of(self.layer.model).carries_masks
 
     def __init__(self, model: Network, form: Any):
         super().__init__(name=f"{model.name}_code")

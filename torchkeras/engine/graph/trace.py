@@ -17,7 +17,7 @@ import torch
 from torchkeras.base.nested import POSITIONAL, leaves, mapped, put_together, slots_as_written, taken_apart
 from torchkeras.base.python import lazy_property
 from torchkeras.engine.facts import facts_of
-from torchkeras.engine.layer.call import attach
+from torchkeras.engine.layer.call import attach, repeat
 from torchkeras.engine.symbolic.tensor import History, KerasTensor, Node, Shape, calls_of, node_of
 
 if TYPE_CHECKING:
@@ -46,6 +46,11 @@ class Graph:
     def calls(self) -> list[Node]:
         """The nodes that compute something: all but those of the inputs."""
         return [node for node in self.nodes if node.input_tensors]
+
+    @lazy_property
+    def makes_masks(self) -> bool:
+        """Whether some output has a mask."""
+        return any(tensor.keras_mask is not None for tensor in self.outputs)
 
     @lazy_property
     def _by_layer(self) -> dict[Layer, list[Node]]:
@@ -152,6 +157,20 @@ def trace(inputs: list[KerasTensor], outputs: list[KerasTensor]) -> Graph:
     _check_connected(inputs, graph.nodes)
     check_names(graph.layers)
     return graph
+
+
+def computed_from(instead: Mapping[Any, KerasTensor], outputs: Any) -> Any:
+    """Nested symbolic outputs as they are computed from other tensors in the place of some, by calls that are repeated.
+
+    What is computed without those stays.
+    """
+    found = dict(instead)
+    ends = [each for each in leaves(outputs) if each not in found]
+    nodes, _ = _walk(ends, lambda node: [tensor for tensor in node.input_tensors if tensor not in instead])
+    for node in nodes:
+        if any(tensor in found for tensor in node.input_tensors):
+            found.update(zip(node.output_tensors, repeat(node, found), strict=True))
+    return mapped(outputs, lambda tensor: found.get(tensor, tensor))
 
 
 def layers_as_written(

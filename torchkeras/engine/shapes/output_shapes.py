@@ -3,15 +3,18 @@
 Two runs put two numbers in place of each unknown size. An axis of the output that differs between the runs is unknown,
 the others are known. Layers with a time loop return their shapes in `compute_output_shape` instead. So do the commonest
 layers in `shape_from`: running on `meta` makes torch import its compiler, which takes seconds at a program's start.
+
+Within `on_values()` layers compute with values instead: ones, in small tensors on the CPU.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +28,8 @@ from torchkeras.base.nested import bound, leaves, mapped, of_first, put_together
 from torchkeras.base.torch_tables import own_buffers, own_parameters
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import deferred, first_run, in_first_run, materialize
-from torchkeras.engine.building.meta_run import run_on_meta
+from torchkeras.engine.building.meta_run import CPU, META, copied, run_on_copies, run_on_meta
+from torchkeras.engine.carried_masks import mark_masks, masks_after
 from torchkeras.engine.dtypes import cast_inputs, is_mixed
 from torchkeras.engine.facts import computes_by_call, facts_of, is_own, takes
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, calls_of, unpacked
@@ -39,6 +43,33 @@ PROBES = (240, 1680)
 UNKNOWN = 2520  # the same in a first run, which builds layers: no weight may depend on it
 
 
+@dataclass(frozen=True)
+class Probe:
+    """What layers run on for their shapes: the device, two numbers in place of an unknown size, that of a first run."""
+
+    device: torch.device
+    sizes: tuple[int, int]
+    unknown: int
+
+
+ON_META = Probe(META, PROBES, UNKNOWN)
+ON_VALUES = Probe(CPU, (24, 120), 264)
+_probe: ContextVar[Probe] = ContextVar("what layers run on for their shapes", default=ON_META)
+
+
+@contextmanager
+def on_values() -> Iterator[None]:
+    """Inside the block layers run with values for their shapes: small tensors of ones, and copies of all others.
+
+    No weight and no state changes, and torch's random numbers stay for those who ask next.
+    """
+    token = _probe.set(ON_VALUES)
+    try:
+        yield
+    finally:
+        _probe.reset(token)
+
+
 def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
     """Symbolic outputs and output masks of a built layer for symbolic inputs.
 
@@ -47,22 +78,34 @@ def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, A
     if has_unbuilt(layer):
         _build_inside(layer, inputs, masks, arguments)
     inputs = cast_inputs(layer, inputs)
-    run = partial(_run_on_meta, layer, inputs, masks, arguments)
-    own_mask = overrides(layer, "compute_mask")
+    run = partial(_run_for_shapes, layer, inputs, masks, arguments)
+    carries = facts_of(layer).carries_masks
+    own_mask = carries or overrides(layer, "compute_mask")
     outputs, mask = _without_run(layer, of_first(inputs, arguments, as_list(inputs))), None
     if outputs is None:
-        (first, mask), (second, _) = run(PROBES[0]), run(PROBES[1])
+        (first, mask), (second, _) = map(run, _probe.get().sizes)
         outputs = merged(
             first, second, f"{type(layer).__name__} {layer.name!r} must give a tensor or a list of tensors"
         )
-    elif own_mask:
-        _, mask = run(PROBES[0], compute=False)
+    elif own_mask and not (carries and _is_without_masks(layer, masks)):
+        _, mask = run(_probe.get().sizes[0], compute=carries and next(_inside(layer), None) is not None)
     if not own_mask and any(m is not None for m in masks):
         mask = layer.compute_mask(of_first(inputs, arguments, as_list(inputs)), of_first(inputs, arguments, masks))
     tensors = leaves(outputs)
     if mask is None:
         return outputs, [None] * len(tensors)
     return outputs, output_masks(tensors, mask)
+
+
+def _is_without_masks(layer: Layer, masks: list[Any]) -> bool:
+    """Whether no mask comes to a layer, and neither the layer nor one inside it makes any."""
+    made = (overrides(each, "compute_mask") for each in (layer, *_inside(layer)))
+    return not (any(mask is not None for mask in masks) or any(made))
+
+
+def _inside(layer: Layer) -> Iterator[Layer]:
+    """The layers inside a layer."""
+    return (each for each in itertools.islice(layer.modules(), 1, None) if isinstance(each, AnyLayer))
 
 
 def has_unbuilt(layer: Layer) -> bool:
@@ -83,7 +126,7 @@ def _build_inside(layer: Layer, inputs: Any, masks: list[Any], arguments: Mappin
     if lazy:
         _move_lazy_to_meta(layer)
     with first_run():
-        _run_on_meta(layer, inputs, masks, arguments, UNKNOWN)
+        _run_for_shapes(layer, inputs, masks, arguments, _probe.get().unknown)
     if lazy and not deferred():
         for module in reversed([*layer.modules()]):
             if isinstance(module, AnyLayer):
@@ -102,13 +145,15 @@ def _move_lazy_to_meta(layer: Layer) -> None:
 
 def seen_shape(shape: Shape) -> Shape:
     """The shape of a tensor in a first run as the graph has it: None for an unknown size."""
-    return tuple(None if size == UNKNOWN else size for size in shape)
+    return tuple(None if size == _probe.get().unknown else size for size in shape)
 
 
 def overrides(layer: Layer, method: str) -> bool:
     """Whether a layer's class overrides a method of `Layer`."""
-    first = next(cls for cls in reversed(type(layer).__mro__) if method in cls.__dict__)
-    return getattr(type(layer), method) is not first.__dict__[method]
+    for base in reversed(type(layer).__mro__):
+        if method in vars(base):
+            return getattr(type(layer), method) is not vars(base)[method]
+    return False
 
 
 # The texts of torch's errors where code asks for values on `meta`, and the advice that we give for them.
@@ -156,15 +201,17 @@ def _without_run(layer: Layer, inputs: Any) -> Any:
     return _symbolic_of_shapes(found, dtype)
 
 
-def _run_on_meta(
+def _run_for_shapes(
     layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any], size: int, compute: bool = True
 ) -> Any:
-    """(outputs, output mask) on `meta`, with `size` for each unknown size; without `compute`, outputs are None."""
-    tensors = [_meta(tensor.shape, tensor.dtype, size) for tensor in as_list(inputs)]
+    """(outputs, output mask), with `size` for each unknown size; without `compute`, outputs are None."""
+    tensors = [_sample(tensor.shape, tensor.dtype, size) for tensor in as_list(inputs)]
     args, kwargs = bound(tensors if isinstance(inputs, (list, tuple)) else tensors[0], arguments)
-    first, mask = (*args, tensors[0])[0], None
+    first, mask, carries = (*args, tensors[0])[0], None, facts_of(layer).carries_masks
     if any(m is not None for m in masks):
-        mask = mapped(of_first(inputs, arguments, masks), lambda m: _meta(m.shape, torch.bool, size))
+        mask = mapped(of_first(inputs, arguments, masks), lambda m: _sample(m.shape, torch.bool, size))
+        if carries:
+            mark_masks(tensors, (m if m is None else _sample(m.shape, torch.bool, size) for m in masks))
         if takes(layer, "mask"):
             kwargs["mask"] = mask
 
@@ -172,9 +219,11 @@ def _run_on_meta(
         outputs = None
         if compute:
             outputs = called(*args, **kwargs)
+        if carries and compute:
+            return outputs, masks_after(layer, first, mask, outputs)
         return outputs, layer.compute_mask(first, mask)
 
-    run = _way_to_run(layer)
+    run = _way_to_run(layer, tensors)
     try:
         with whole_imports(), uncounted():  # torch imports its compiler when it runs on `meta`
             found = run(layer, outputs_and_mask)
@@ -187,8 +236,15 @@ def _run_on_meta(
     return found
 
 
-def _way_to_run(layer: Layer) -> Callable[[Layer, Callable[[Callable[..., Any]], Any]], Any]:
-    """`_run_ours` for a layer of this package's code that no other thread can be using; else `_run_theirs`."""
+def _way_to_run(
+    layer: Layer, samples: Sequence[torch.Tensor]
+) -> Callable[[Layer, Callable[[Callable[..., Any]], Any]], Any]:
+    """`_run_ours` for a layer of this package's code that no other thread can be using; else `_run_theirs`.
+
+    `_run_on_values` within `on_values()`.
+    """
+    if _probe.get() is ON_VALUES:
+        return partial(_run_on_values, samples)
     in_use = calls_of(layer) or layer._taken_plainly  # another thread must not meet tensors on `meta`
     if not in_use and _is_all_ours(layer):
         return _run_ours
@@ -229,7 +285,7 @@ def _note_changed_inputs(layer: Layer, tensors: list[torch.Tensor]) -> None:
 
 def with_probes(reason: str) -> str:
     """The text of torch's error; if it names a number that stands for an unknown size, it ends by saying so."""
-    for size in (*PROBES, UNKNOWN):
+    for size in (*_probe.get().sizes, _probe.get().unknown):
         if re.search(rf"\b{size}\b", reason):
             return f"{reason} ({size} stands for None.)"
     return reason
@@ -260,13 +316,25 @@ def _run_ours(layer: Layer, compute: Callable[[Callable[..., Any]], Any]) -> Any
 def _run_theirs(layer: Layer, compute: Callable[[Callable[..., Any]], Any]) -> Any:
     """A run of a user's code, which may use and make tensors anywhere, but must not make weights."""
     known = set(own_parameters(layer))
-    tensors = (*layer.parameters(), *layer.buffers())
-    on_meta = {id(tensor): _in_compute_type(layer, tensor) for tensor in tensors if not is_lazy(tensor)}
+    on_meta = {id(tensor): _in_compute_type(layer, tensor) for tensor in _tensors_of(layer)}
     found = run_on_meta(layer, lambda: compute(layer), on_meta)
     for name in own_parameters(layer):
         if name not in known:
             raise ValueError(f"it makes the weight {name!r}, and each call another. Make weights in __init__ or build.")
     return found
+
+
+def _run_on_values(samples: Sequence[torch.Tensor], layer: Layer, compute: Callable[[Callable[..., Any]], Any]) -> Any:
+    """A run that computes with these samples of the inputs, and with copies of all other tensors."""
+    dtype = layer._policy.compute_type if is_mixed(layer) else None
+    copies = {id(tensor): copied(tensor, dtype) for tensor in _tensors_of(layer)}
+    known = {**{id(sample): sample for sample in samples}, **copies}
+    return run_on_copies(layer, lambda: compute(layer), known, dtype)
+
+
+def _tensors_of(layer: Layer) -> Iterator[torch.Tensor]:
+    """The tensors of a layer and of those inside it that have a shape."""
+    return (tensor for tensor in (*layer.parameters(), *layer.buffers()) if not is_lazy(tensor))
 
 
 def _in_compute_type(layer: Layer, tensor: torch.Tensor) -> torch.Tensor:
@@ -281,8 +349,10 @@ def filled(shape: Shape, size: int) -> tuple[int, ...]:
     return tuple(size if known is None else known for known in shape)
 
 
-def _meta(shape: Shape, dtype: torch.dtype, size: int) -> torch.Tensor:
-    return torch.empty(filled(shape, size), dtype=dtype, device="meta")
+def _sample(shape: Shape, dtype: torch.dtype, size: int) -> torch.Tensor:
+    """A tensor for a run, of ones where there are values, with `size` for each unknown size."""
+    make = torch.empty if _probe.get().device == META else torch.ones
+    return make(filled(shape, size), dtype=dtype, device=_probe.get().device)
 
 
 def merged(first: Any, second: Any, rule: str) -> Any:

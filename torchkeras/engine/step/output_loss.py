@@ -6,6 +6,7 @@ says. A loss of torch (a module, or a function of torch.nn.functional) is called
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -31,6 +32,7 @@ from torchkeras.data.target_kinds import (
     ONE_HOT,
     SOME_CLASSES,
 )
+from torchkeras.engine.carried_masks import marked
 from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.losses.crossentropy import mean_binary_crossentropy, mean_sparse_categorical_crossentropy
 from torchkeras.losses.loss import function_of, kind_of
@@ -75,14 +77,19 @@ def adds_up(what: Any) -> bool:
     False for the user's own code, of which it is not known.
     """
     if isinstance(what, losses.Loss):
-        known = kind_of(what).__module__ == losses.Huber.__module__
-        return known and function_of(what) not in MIXING and getattr(what, "axis", -1) == -1
+        return _is_by_row(what)
     if isinstance(what, nn.Module):
         return type(what) in TORCH and what.reduction == "mean" and getattr(what, "weight", None) is None
     if isinstance(what, partial):
         plain = not what.args and what.keywords.get("axis", -1) == -1
         return plain and is_by_sample(what.func)
     return is_by_sample(what) or is_one_of(what, TORCH_FUNCTIONS)
+
+
+def _is_by_row(loss: losses.Loss) -> bool:
+    """Whether a loss of this package computes each row of the last axis alone."""
+    known = kind_of(loss).__module__ == losses.Huber.__module__
+    return known and function_of(loss) not in MIXING and getattr(loss, "axis", -1) == -1
 
 
 # --- the loss of an output --------------------------------------------------------------------------------------------
@@ -152,15 +159,25 @@ class FunctionObjective(Objective):
 
 
 class LossObjective(Objective):
-    """A `Loss` object, which reduces by itself; a weight a sample counts for all its time steps."""
+    """A `Loss` object, which reduces by itself; a weight a sample counts for all its time steps.
+
+    A `__call__` of one's own need not take a mask: then y_pred carries it, for the `__call__` of the base.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        parameters = inspect.signature(self.given.__call__).parameters
+        takes = "mask" in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+        object.__setattr__(self, "_takes_mask", takes)
 
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
         if self.mask_weighs:
             weight, mask = with_mask(weight, mask), None
         if weight is not None and weight.dim() < predicted.dim() - 1:
             weight = _with_axes(weight, predicted.dim() - 1)
-        # A `__call__` of one's own need not take a mask.
-        return self.given(true, predicted, sample_weight=weight, **({} if mask is None else {"mask": mask}))
+        if mask is None or not self._takes_mask:  # type: ignore[attr-defined]
+            return self.given(true, marked(predicted, mask), sample_weight=weight)
+        return self.given(true, predicted, sample_weight=weight, mask=mask)
 
 
 class TorchObjective(Objective):
