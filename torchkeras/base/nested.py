@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -34,16 +34,18 @@ def ordered(mapping: Mapping[Any, Any]) -> list[Any]:
         return list(mapping)
 
 
-def tensors_in(value: Any) -> Iterator[Any]:
+def tensors_in(value: Any) -> list[Any]:
     """All symbolic tensors in nested lists, tuples and dictionaries, in Keras's order."""
     if isinstance(value, Symbolic):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from tensors_in(item)
-    elif isinstance(value, Mapping):
-        for key in ordered(value):
-            yield from tensors_in(value[key])
+        return [value]
+    if isinstance(value, Mapping):
+        value = list(map(value.__getitem__, ordered(value)))
+    if not isinstance(value, (list, tuple)):
+        return []
+    found: list[Any] = []
+    for item in value:
+        found += tensors_in(item)
+    return found
 
 
 def taken_apart(value: Any, kinds: Any = TENSORS) -> tuple[Any, list[Any]]:

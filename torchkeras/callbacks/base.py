@@ -265,6 +265,8 @@ class CallbackList(Callback):
             here = [act for callback, act in found if act is not None and is_called(callback)]
             setattr(self, hook, _all_of(hook, here))
 
+    take_outputs: Callable[[list[Any]], None] | None = None  # what gets the outputs of each batch of a prediction
+
     def append(self, callback: Any) -> None:
         """Add a callback after the others."""
         check_callback(callback)

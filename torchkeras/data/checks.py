@@ -97,15 +97,17 @@ def standardize_targets(
     output_shapes: Sequence[Shape],
     kinds: Sequence[str],
     dtypes: Sequence[torch.dtype | None] | None = None,
+    fits_rank: bool = False,
 ) -> list[Tensor]:
     """One tensor for each output that has a loss; `kinds`: the kind of targets of each loss (see `target_kinds`).
 
-    Raises as `standardize` does, and ValueError for class numbers where the loss takes one-hot rows.
+    `fits_rank`: see `with_rank`. Raises as `standardize` does, and ValueError for class numbers where the loss takes
+    one-hot rows.
     """
     expected = [_target_shape(tuple(shape), kind) for shape, kind in zip(output_shapes, kinds, strict=True)]
     free = [None if kind == ONE_HOT else shape for shape, kind in zip(expected, kinds, strict=True)]
     as_given = [kind in GIVEN for kind in kinds]
-    targets = standardize(values, names, free, dtypes, "target", as_given, kinds)
+    targets = standardize(values, names, free, dtypes, "target", as_given, kinds, fits_rank=fits_rank)
     for target, name, shape, kind, output in zip(targets, names, expected, kinds, output_shapes, strict=True):
         if kind == FREE and target.dim() != len(output) and _sizes(target.shape) == _sizes(output):
             _check_shape(target, name, output, kind)  # numbers that would be spread over those of other samples

@@ -27,6 +27,8 @@ def standardize_weights(
     class_weight: Any = None,
     modes: Sequence[str | None] | None = None,
     dtype: torch.dtype = torch.float32,
+    *,
+    any_class: bool = False,
 ) -> list[Tensor | None]:
     """The weights of each target, of shape (samples,), or (samples, steps) in the mode "temporal"; None for all ones.
 
@@ -34,8 +36,9 @@ def standardize_weights(
     1 may follow.
 
     Both may be a dict by output, a list, or for a single output the value itself: an array of weights, a dict from
-    class to weight. Where an output has both, `class_weight` is left out with a warning, as in Keras. Raises ValueError
-    for weights that do not fit the targets and TypeError for another type.
+    class to weight. Where an output has both, `class_weight` is left out with a warning, as in Keras. With `any_class`,
+    as in Keras 3, a class without a weight has 1, the first of several largest values of a row is its class, and
+    numbers are rounded. Raises ValueError for weights that do not fit the targets and TypeError for another type.
     """
     of_samples = _by_output(sample_weight, names, "sample_weight")
     of_classes = _by_output(class_weight, names, "class_weight")
@@ -51,7 +54,7 @@ def standardize_weights(
         if weight is not None:
             result.append(_of_samples(target, name, weight, mode).to(dtype))
         elif classes is not None:
-            result.append(_of_classes(target, name, classes).to(dtype))
+            result.append(_of_classes(target, name, classes, any_class).to(dtype))
         else:
             result.append(None)
     return result
@@ -137,13 +140,19 @@ def _check_shape(target: Tensor, name: str, weight: Tensor) -> None:
         )
 
 
-def _of_classes(target: Tensor, name: str, given: Any) -> Tensor:
+def _of_classes(target: Tensor, name: str, given: Any, any_class: bool) -> Tensor:
     if not isinstance(given, Mapping):
         raise TypeError(f"Output {name!r}: class_weight must be a dict from class to weight; found {given!r}.")
     if target.dim() > 2:
         raise ValueError(f"Output {name!r}: class_weight takes targets of 2 axes; found shape {tuple(target.shape)}.")
-    labels = _one_class(target, name) if target.dim() == 2 and target.shape[1] > 1 else target.reshape(-1)
+    if target.dim() == 2 and target.shape[1] > 1:
+        labels = target.argmax(1) if any_class else _one_class(target, name)
+    else:
+        labels = target.reshape(-1)
     classes, number = np.unique(labels.cpu().numpy(), return_inverse=True)
+    if any_class:
+        classes = classes.round()
+        given = {**dict.fromkeys(classes.tolist(), 1.0), **given}
     missing = [label.item() for label in classes if label.item() not in given]
     if missing:
         more = f" and {len(missing) - MOST} more" if len(missing) > MOST else ""

@@ -27,7 +27,7 @@ class SharedSums(Sums):
         self._processes = processes
 
     def means(self) -> dict[str, Tensor]:
-        own = self.seen if self.guard is None else self.guard.good_samples
+        own = self.seen if self.guard is None or self.of_last else self.guard.good_samples
         with self._processes.added_up(self.totals, own, self.kept) as (totals, seen):
             return self._means(totals, seen)
 

@@ -95,14 +95,8 @@ def collect(cls: Any, root: type) -> dict[str, Option]:
     a class derived from it declares any. A private field is no option. A class removes an option of its bases by an
     annotation that declares none (`unroll: ClassVar[bool] = False`).
     """
-    declaring: list[Any] = []
-    for base in reversed(cls.__mro__[: cls.__mro__.index(root)]):
-        if declares(base):
-            declaring.insert(0, base)
-        elif issubclass(base, root):
-            break
     found: dict[str, Option | None] = {}
-    for base in declaring:
+    for base in _declaring_bases(cls, root):
         for field, annotation in _annotations(base).items():
             name = next((mark.name for mark in get_args(annotation) if isinstance(mark, Called)), field)
             if not (name in found or name.startswith("_")):
@@ -114,6 +108,17 @@ def collect(cls: Any, root: type) -> dict[str, Option]:
         return option.default is not REQUIRED, option.newer and not named, places.get(option.name, -1)
 
     return {option.name: option for option in sorted(filter(None, found.values()), key=order)}
+
+
+def _declaring_bases(cls: Any, root: type) -> list[Any]:
+    """The bases of a class below `root` that declare its options, the most derived first."""
+    declaring: list[Any] = []
+    for base in reversed(cls.__mro__[: cls.__mro__.index(root)]):
+        if declares(base):
+            declaring.insert(0, base)
+        elif issubclass(base, root):
+            break
+    return declaring
 
 
 def _declared(cls: Any, name: str, field: str, annotation: Any) -> Option | None:

@@ -122,7 +122,7 @@ def taking_values(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        if is_compiling() or next(tensors_in((args, kwargs)), None) is not None:
+        if is_compiling() or tensors_in((args, kwargs)):
             return function(*args, **kwargs)
         args, kwargs = tree_map_only(Tensor, _as_value, (args, kwargs))
         _inside[0] += 1

@@ -27,7 +27,8 @@ class AUC(Metric):
     """The area under the curve of two rates over all thresholds.
 
     Options:
-        num_thresholds (integer of at least 2, default 200): how many thresholds there are, evenly from 0 to 1.
+        num_thresholds (integer of at least 2, default 200): how many thresholds there are, evenly from 0 to 1; it may
+            be None with `thresholds`.
         curve (text, default "ROC"): "ROC" is recall over the share of false positives. "PR" is precision over recall.
             "PRGAIN" is the gain of both over always saying yes (https://papers.nips.cc/paper/5867).
         summation_method (text, default "interpolation"): the height between two thresholds. "interpolation" is a line,
@@ -76,7 +77,7 @@ class AUC(Metric):
 
     def __init__(
         self,
-        num_thresholds: int = 200,
+        num_thresholds: int | None = 200,
         curve: str = "ROC",
         summation_method: str = "interpolation",
         name: str | None = None,
@@ -89,7 +90,7 @@ class AUC(Metric):
     ):
         self._start(name, dtype)
         self.keep(
-            num_thresholds=num_thresholds,
+            num_thresholds=num_thresholds if thresholds is None else 2,  # settled below
             curve=curve,
             summation_method=summation_method,
             thresholds=thresholds,

@@ -26,10 +26,14 @@ class State(Tensor):
     # Results are plain tensors, as those of nn.Parameter are.
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
+    path: str = ""  # the names of the metric and of the state: "auc/thresholds"
+
     @staticmethod
-    def of(values: Tensor) -> State:
+    def of(values: Tensor, path: str = "") -> State:
         """A state that starts with these values."""
-        return values.detach().clone().as_subclass(State)
+        made = values.detach().clone().as_subclass(State)
+        made.path = path
+        return made
 
     @property
     def value(self) -> Tensor:
@@ -56,11 +60,11 @@ class State(Tensor):
         return value if isinstance(value, Tensor) else torch.as_tensor(value, device=self.device)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> State:
-        memo[id(self)] = State.of(self)
+        memo[id(self)] = State.of(self, self.path)
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return State.of, (self.detach(),)
+        return State.of, (self.detach(), self.path)
 
 
 class Metric(Declared):
@@ -170,7 +174,7 @@ class Metric(Declared):
                 found.zero_()
             else:
                 found.copy_(initializers.get(initializer)(tuple(shape)))
-            self._variables[name] = State.of(found)
+            self._variables[name] = State.of(found, f"{self.name}/{name}")
         return self._variables[name]
 
     def add_weight(
@@ -195,7 +199,7 @@ class Metric(Declared):
         self._device = torch.device(device)
         for state in self._variables.values():
             if state.device != self._device:
-                torch.utils.swap_tensors(state, State.of(state.to(self._device)))
+                torch.utils.swap_tensors(state, State.of(state.to(self._device), state.path))
         return self
 
     def state_dict(self) -> dict[str, Tensor]:

@@ -26,19 +26,19 @@ from torchkeras.base.nested import leaves, put_together
 from torchkeras.base.python import lazy_property
 from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.base.tracing import is_compiling
-from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logs import History, Named
 from torchkeras.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.building.building import building_alone
+from torchkeras.engine.carried_masks import mark_masks
 from torchkeras.engine.facts import Facts, is_own
 from torchkeras.engine.fit import graph_losses, methods, one_batch
-from torchkeras.engine.fit.custom_steps import mark_masks, overridable
+from torchkeras.engine.fit.custom_steps import overridable
 from torchkeras.engine.fit.graph_losses import added_state, take_added_state, warn_of_added
 from torchkeras.engine.fit.habits import Habits
 from torchkeras.engine.fit.opening import Intake
 from torchkeras.engine.fit.training import EARLIER, OF_STATE, Training
 from torchkeras.engine.fit.turns import in_turn
-from torchkeras.engine.graph.network import Network, as_tensors, keys_of_form
+from torchkeras.engine.graph.network import Network, as_tensors, give_policy, keys_of_form
 from torchkeras.engine.graph.subclassed import OwnCode
 from torchkeras.engine.graph.trace import Graph, graph_of
 from torchkeras.engine.layer.added_losses import losses_of_calls, penalties
@@ -73,6 +73,16 @@ def trainable_as(config: Mapping[str, Any], model: Any) -> Any:
     if trainable is not True:  # else all layers inside would be visited, at each level of models in models
         model.trainable = trainable
     return model
+
+
+def _no_ends_error(kind: type, inputs: Any) -> TypeError:
+    """The error about a model without inputs or outputs."""
+    are_layers = isinstance(inputs, (list, tuple)) and any(isinstance(each, nn.Module) for each in inputs)
+    advice = " Sequential makes a model of a list of layers." if are_layers else ""
+    return TypeError(
+        f"{kind.__name__}: a model is made of inputs and outputs, or is of a class with a `call` or "
+        f"`forward` of its own; found {'no inputs' if inputs is None else 'no outputs'}.{advice}"
+    )
 
 
 # --- options of training as attributes ------------------------------------------------------------------------------
@@ -161,8 +171,8 @@ class Model(Network):
     """
 
     _has_own_code = False  # whether the class computes by a `call` or `forward` of its own, not by the generated one
-    _callback_list = CallbackList  # what calls the callbacks of a run
     _habits = Habits()
+    _compiles_itself: Any = False  # whether files let its class compile it, by `_compile_itself`
     _marks_masks = False  # whether outputs of a call by hand carry their masks, for `compute_loss`
 
     history: Any = None
@@ -220,16 +230,10 @@ class Model(Network):
         if inputs is None and outputs is None and self._has_own_code:
             return
         if inputs is None or outputs is None:
-            layers = isinstance(inputs, (list, tuple)) and any(isinstance(each, nn.Module) for each in inputs)
-            raise TypeError(
-                f"{type(self).__name__}: a model is made of inputs and outputs, or is of a class with a `call` or "
-                f"`forward` of its own; found {'no inputs' if inputs is None else 'no outputs'}."
-                + " Sequential makes a model of a list of layers."
-                * layers
-            )
+            raise _no_ends_error(type(self), inputs)
         self._connect(inputs, outputs)
         if dtype is not None:
-            self._give_policy(policy_of(dtype), override=False)
+            give_policy(self, policy_of(dtype), override=False)
 
     # --- layers, and the code of a class ------------------------------------------------------------------------------
 
@@ -876,7 +880,7 @@ class Model(Network):
             return []
         return [each for each in self.metrics if isinstance(each, Metric)]
 
-    def _step_data(self, x: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
+    def _step_data(self, x: Any, y: Any, sample_weight: Any) -> Any:
         """What a step of the user's gets of a batch of arrays."""
         return x, y, sample_weight
 
@@ -1108,13 +1112,9 @@ class Model(Network):
         warn_of_added(self._training)
         with registry.layers.writing(self) as written:
             config = graph_config(self.name, self._graphed, (self._input_form, self._output_form))
-        return with_trainable(self, self._with_ties(config, written))
-
-    def _with_ties(self, config: dict[str, Any], written: registry.Written) -> dict[str, Any]:
-        """A config; warns of what it does not hold where it is not a part of another."""
-        if not written.owners:
+        if not written.owners:  # it is no part of another config
             warn_of_ties(self, written.held)
-        return config
+        return with_trainable(self, config)
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Model:
@@ -1176,6 +1176,10 @@ class Model(Network):
         return yaml_text.dump(json.loads(to_json(self)))
 
     # --- files --------------------------------------------------------------------------------------------------------
+
+    def _own_compile_config(self) -> Any:
+        """How the model is compiled, where its class says that in a way of its own; None elsewhere."""
+        return None
 
     def save_weights(self, filepath: str | os.PathLike[str], overwrite: bool = True) -> None:
         """Write the weights to a file; its suffix says how.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from torch import nn
@@ -17,7 +18,7 @@ from torchkeras.engine.facts import facts_of
 from torchkeras.engine.fit.graph_losses import warn_of_added
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.input import Input, InputLayer
-from torchkeras.engine.graph.network import Keys, Network
+from torchkeras.engine.graph.network import Keys, Network, count_levels, give_policy
 from torchkeras.engine.graph.trace import Untraced, check_names, graph_if_any
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, calls_of
@@ -25,6 +26,7 @@ from torchkeras.engine.weights.weight_lists import KERAS1, follow_trainable
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.models.model import Model, trainable_as, with_trainable
 from torchkeras.saving.graph_config import layer_config
+from torchkeras.saving.ties import warn_of_ties
 
 
 @replaceable("layers")
@@ -81,11 +83,7 @@ class Sequential(Model):
             >>> model.output_shape
             (None, 1)
         """
-        if isinstance(layer, KerasTensor) and isinstance(layer.keras_history.layer, InputLayer):
-            layer = layer.keras_history.layer
-        layer = as_layer(layer)
-        if not isinstance(layer, Layer):
-            raise _no_layer_error(layer)
+        layer = _layer_of(layer)
         self._give_own_policy(layer)
         if isinstance(layer, InputLayer):
             self._begin_with(layer)
@@ -100,13 +98,25 @@ class Sequential(Model):
         elif not self._stack and (tensor := _first_input(layer)) is not None:
             self._connect(tensor, self._called(layer, tensor))
         self._stack.append(layer)
-        if self._keys is not keys or layer in keys.of:
-            return
+        if self._keys is keys and layer not in keys.of:
+            self._register(layer, keys)
+
+    def _register(self, layer: Layer, keys: Keys) -> None:
+        """Make the layer on top a submodule."""
         key = keys.follow(layer)
         if key is None or key in self._modules:
             self._hold(self._stack)
         else:
             self._hold_next(layer, key)
+
+    def _hold_next(self, layer: Layer, key: str) -> None:
+        """Make one more layer a submodule, after the other layers and before other attributes."""
+        others = list(islice(reversed(self._modules), len(self._modules) - len(self._held_keys)))
+        self._modules[key] = layer
+        for other in reversed(others):
+            self._modules[other] = self._modules.pop(other)
+        self.__dict__["_held_keys"].append(key)
+        count_levels(self, [layer])
 
     def _check_unique(self, layer: Layer, keys: Keys) -> None:
         """Raise ValueError if another layer of the model has the name of this one."""
@@ -162,7 +172,7 @@ class Sequential(Model):
         if self._layers_policy is None:
             return
         if isinstance(layer, Network):
-            layer._give_policy(self._layers_policy, override=False)
+            give_policy(layer, self._layers_policy, override=False)
         elif facts_of(layer).casts and not layer._tells_policy:
             take_policy(layer, self._layers_policy)
 
@@ -242,7 +252,9 @@ class Sequential(Model):
         warn_of_added(self._training)
         with registry.layers.writing(self) as written:
             config = {"name": self.name, "layers": [layer_config(layer) for layer in self._listed()]}
-        return with_trainable(self, self._with_ties(config, written))
+        if not written.owners:  # it is no part of another config
+            warn_of_ties(self, written.held)
+        return with_trainable(self, config)
 
     def _listed(self) -> list[Layer]:
         if not self._stack or self._graph is None:
@@ -300,6 +312,16 @@ class Sequential(Model):
         """
         scores = self.predict(x, batch_size, verbose)
         return scores.argmax(-1) if scores.shape[-1] > 1 else (scores > 0.5).astype("int32")
+
+
+def _layer_of(added: nn.Module | KerasTensor) -> Layer:
+    """What is added as a layer: of an `Input` its layer. Raises TypeError for what is no module of torch."""
+    if isinstance(added, KerasTensor) and isinstance(added.keras_history.layer, InputLayer):
+        return added.keras_history.layer
+    layer = as_layer(added)
+    if not isinstance(layer, Layer):
+        raise _no_layer_error(layer)
+    return layer
 
 
 def _no_layer_error(found: Any) -> TypeError:

@@ -236,7 +236,7 @@ class ResumableRun(Run):
         sums = saved["sums"]
         self.sums.totals = {name: total.to(device, copy=True) for name, total in sums["totals"].items()}
         for name in _counts(self.sums):
-            setattr(self.sums, name, sums[name])
+            setattr(self.sums, name, sums.get(name, 0))  # older checkpoints have fewer
         if changed & NUMBERS:  # the numbers of this epoch are those of its remaining batches
             self.sums.totals, self.sums.seen = {}, 0
         else:

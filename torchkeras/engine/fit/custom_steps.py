@@ -16,8 +16,10 @@ import torch
 
 from torchkeras.data.batch import Batch
 from torchkeras.data.raw_batch import unpack_x_y_sample_weight
+from torchkeras.engine.carried_masks import mark_masks, mask_of
 from torchkeras.engine.dtypes import widened
 from torchkeras.engine.fit.opening import Intake
+from torchkeras.engine.fit.results import OfLastBatch
 from torchkeras.engine.graph.network import device_of
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.step import step
@@ -65,7 +67,8 @@ class OwnSteps:
         data = training.model._step_data(*data_of(batch)) if batch.raw is None else batch.raw
         with torch.set_grad_enabled(kind == "train"), ADDED.one_pass(), self._stepping(batch):
             found = on_batch(what, batch, partial(step, data))
-        return _numbers(what, found, training.ready().kept, device_of(training.model))
+        numbers = _numbers(what, found, training.ready().kept, device_of(training.model))
+        return OfLastBatch(numbers) if training.model._habits.reports_last_batch else numbers
 
     @contextmanager
     def _stepping(self, batch: Batch) -> Iterator[None]:
@@ -112,8 +115,12 @@ class OwnSteps:
 
     def built_in(self, kind: str, data: Any) -> Values:
         """The built-in step, "train" or "test", on the data of a custom step."""
+        return {**self.of_batch(kind, data), **self.counted()}
+
+    def of_batch(self, kind: str, data: Any) -> Values:
+        """The numbers of the batch alone that the built-in step gives."""
         run = {"train": step.train_step, "test": step.test_step}[kind]
-        return {**run(self._training.ready(), self._batch(data)), **self._counted()}
+        return run(self._training.ready(), self._batch(data))
 
     def _batch(self, data: Any) -> Batch:
         """The data of a custom step as a batch for the built-in one, checked unless it was."""
@@ -126,7 +133,7 @@ class OwnSteps:
             batch = Batch(inputs, targets, weights, len(inputs[0]))
         return CURRENT.batch.counted(batch)
 
-    def _counted(self) -> dict[str, torch.Tensor]:
+    def counted(self) -> dict[str, torch.Tensor]:
         """The results so far of the metrics with a state."""
         return {name: metric.result() for name, metric in self._training.ready().kept.items()}
 
@@ -135,7 +142,7 @@ class OwnSteps:
         losses: list[Any] = []
         for target, true, predicted, weight in self._paired("compute_loss", y, y_pred, sample_weight):
             compute = checked(target.objective.given, target.objective)
-            losses.append(target.weight * compute(true, predicted, weight, getattr(predicted, "_keras_mask", None)))
+            losses.append(target.weight * compute(true, predicted, weight, mask_of(predicted)))
         losses += self._training.model.losses
         if not losses:
             raise RuntimeError(NO_LOSS)
@@ -144,12 +151,16 @@ class OwnSteps:
 
     def compute_metrics(self, y: Any, y_pred: Any, sample_weight: Any) -> dict[str, torch.Tensor]:
         """As `Model.compute_metrics`."""
+        return {**self.measured(y, y_pred, sample_weight), **self.counted()}
+
+    def measured(self, y: Any, y_pred: Any, sample_weight: Any) -> dict[str, torch.Tensor]:
+        """The metrics without a state, for one batch; those with a state count it."""
         values: dict[str, torch.Tensor] = {}
         for target, true, predicted, weight in self._paired("compute_metrics", y, y_pred, sample_weight):
-            mask = getattr(predicted, "_keras_mask", None)
+            mask = mask_of(predicted)
             with torch.no_grad():
                 step.measured(replace(target, logits=None), true, predicted, weight, mask, values)
-        return {**values, **self._counted()}
+        return values
 
     def _paired(self, method: str, y: Any, y_pred: Any, sample_weight: Any) -> list[tuple[Target, Any, Any, Any]]:
         """Each target of `compile` with y_true, y_pred and weights. Raises ValueError where their number differs."""
@@ -202,6 +213,8 @@ class StepByHand:
 def _numbers(what: str, found: Any, kept: Mapping[str, Any], device: torch.device) -> Values:
     """The numbers that a custom step returned, as tensors on the device; `kept`: the metrics with state, by name.
 
+    Those in a dict inside stand with the others.
+
     Raises TypeError, which begins with `what`, for anything but a dict of names and numbers.
     """
     if not isinstance(found, Mapping):
@@ -210,6 +223,9 @@ def _numbers(what: str, found: Any, kept: Mapping[str, Any], device: torch.devic
         raise TypeError(f"{what} must return a dict of names and numbers; found an empty one.")
     values: dict[str, torch.Tensor] = {}
     for name, value in found.items():
+        if isinstance(value, Mapping) and value:
+            values.update(_numbers(what, value, kept, device))
+            continue
         if not isinstance(value, (torch.Tensor, Real, np.ndarray)):
             raise TypeError(f"{what} must return numbers; {name!r} is {value!r}.")
         values[name] = number = torch.as_tensor(value).detach().to(device)
@@ -226,13 +242,6 @@ def on_batch(what: str, batch: Batch, step: Callable[[], Any]) -> Any:
     x, y, weights = batch.inputs, batch.targets, batch.weights
     names = ["x"] * len(x) + ["y"] * len(y) + ["sample_weight"] * len(weights)
     return unchanged(what, names, [*x, *y, *weights], step)
-
-
-def mark_masks(outputs: list[Any], masks: list[Any]) -> None:
-    """Attach their masks to outputs, as Keras 3 does."""
-    for output, mask in zip(outputs, masks, strict=False):
-        if mask is not None:
-            output._keras_mask = mask
 
 
 def data_of(batch: Batch) -> Any:

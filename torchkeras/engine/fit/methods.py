@@ -270,10 +270,7 @@ def fit(
         "validation_freq": validation_freq,
         "initial_epoch": initial_epoch,
     }
-    run = runs.Run(training, source, initial_epoch)
-    if any(hasattr(callback, "resume") for callback in hooks):
-        arguments = {**given, "sample_weight": sample_weight}
-        run = ResumableRun(training, source, hooks, initial_epoch, validation, arguments)
+    run = _run_of(training, source, hooks, initial_epoch, validation, {**given, "sample_weight": sample_weight})
     plan = runs.Plan(
         epochs,
         _order(shuffle),
@@ -303,14 +300,38 @@ def fit(
             training.model.optimizer.drop_accumulated()
         raise
     finally:
-        for each in (source, validation):
-            if each is not None:
-                each.close()
+        _close(source, validation)
         outer.go_on()
-        for callback in hooks:
-            if hasattr(callback, "abandon"):
-                callback.abandon()
+        _abandon(hooks)
     return history
+
+
+def _run_of(
+    training: Training,
+    source: Source,
+    hooks: CallbackList,
+    initial_epoch: int,
+    validation: Source | None,
+    arguments: dict[str, Any],
+) -> runs.Run:
+    """The run of a `fit`, which has a state to store where a callback resumes runs."""
+    if any(hasattr(callback, "resume") for callback in hooks):
+        return ResumableRun(training, source, hooks, initial_epoch, validation, arguments)
+    return runs.Run(training, source, initial_epoch)
+
+
+def _close(*sources: Source | None) -> None:
+    """Close the sources of a `fit`."""
+    for source in sources:
+        if source is not None:
+            source.close()
+
+
+def _abandon(hooks: CallbackList) -> None:
+    """Tell the callbacks that the `fit` is over, however it ended."""
+    for callback in hooks:
+        if hasattr(callback, "abandon"):
+            callback.abandon()
 
 
 # --- arguments -------------------------------------------------------------------------------------------------------

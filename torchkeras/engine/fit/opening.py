@@ -6,9 +6,9 @@ An `Intake` checks data for one model: as tensors, or as a `Batch` if streamed.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -29,12 +29,13 @@ from torchkeras.engine.graph.network import (
     in_order,
     input_form_of,
     is_by_name,
+    of_needed_keys,
     output_form_of,
     type_of,
 )
 from torchkeras.engine.graph.trace import has_own_code, is_connected
-from torchkeras.engine.step.targets import by_output
-from torchkeras.engine.symbolic.tensor import as_list
+from torchkeras.engine.step.targets import Target, by_output
+from torchkeras.engine.symbolic.tensor import Shape, as_list
 from torchkeras.world import processes
 
 if TYPE_CHECKING:
@@ -47,6 +48,16 @@ FSDP = "FullyShardedDataParallel"
 VALIDATION_ITEMS = (
     "When passing validation_data, it must contain 2 (x_val, y_val) or 3 (x_val, y_val, val_sample_weights) items"
 )
+
+
+class Expected(NamedTuple):
+    """What targets are checked against, and how their samples are weighted: an item for each target."""
+
+    names: list[str]
+    shapes: list[Shape]
+    kinds: list[str]
+    types: list[torch.dtype]
+    modes: list[str | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +103,8 @@ class Intake:
         if not is_connected(network):
             self._build(x)
         form = input_form_of(network)
+        if network._habits.leaves_out_keys and self.training.own_code is None:
+            x = of_needed_keys(form, network.input_names, x)
         if form is None or is_by_name(form, network.input_names, x):
             return x
         return in_order(form, x, network.inputs, f"{self.training.described}: x")
@@ -121,9 +134,12 @@ class Intake:
         weights: list[Tensor | None] = [None] * len(true)
         if sample_weight is not None or self.class_weight is not None or any(modes):
             of_samples, of_classes = self._by_output(sample_weight), self._by_output(self.class_weight)
-            if self.training.model._habits.weighs_by_shape:
+            habits = self.training.model._habits
+            if habits.weighs_by_shape:
                 modes = [sample_weights.BY_SHAPE] * len(true)
-            weights = sample_weights.standardize_weights(true, names, of_samples, of_classes, modes)
+            weights = sample_weights.standardize_weights(
+                true, names, of_samples, of_classes, modes, any_class=habits.weighs_any_class
+            )
         checks.check_lengths(inputs, true, weights)
         return inputs, true, weights
 
@@ -133,35 +149,47 @@ class Intake:
 
     def _true(self, y: Any, streamed: bool) -> tuple[list[Tensor], list[str], list[str | None]]:
         """Checked targets, their names, and how their samples are weighted."""
-        network, targets = self.network, self.training.ready().targets
-        names, shapes, kinds, types = [], [], [], []
-        modes: list[str | None] = []
-        for target in targets:
-            output, kind = network.outputs[target.index], target.objective.target_kind
-            names.append(target.name)
-            shapes.append(output.shape)
-            kinds.append(kind)
-            modes.append(target.weight_mode)
-            types.append(torch.int64 if kind in (CLASSES, SOME_CLASSES) else type_of(network, output))
-        if y is None:
-            y = self.training.model.target_tensors
-        y = self._by_output(y)
-        if self.training.model._habits.leaves_out_targets and 0 < len(targets) < len(network.outputs):
-            y = _without_unscored(y, names, [target.index for target in targets], len(network.outputs))
-        form = output_form_of(network)
-        if form is not None and y is not None and not (isinstance(y, Mapping) and set(y) <= set(names)):
-            y = in_order(form, y, network.outputs, f"{self.training.described}: y")
+        targets, habits = self.training.ready().targets, self.training.model._habits
+        y = self._of_targets(y, targets)
+        expected = self._expected(targets)
         if not targets and self.is_free:
-            count = len(as_list(y))
-            names, kinds = [f"y{k}" for k in range(count)], [AS_GIVEN] * count
-            modes += [None] * count
-            shapes, types = [(None,)] * count, [float_type(network, torch.get_default_dtype())] * count
-        elif not targets and self.training.model._habits.leaves_out_targets:
+            expected = self._expected_freely(len(as_list(y)))
+        elif not targets and habits.leaves_out_targets:
             y = None
-        true = checks.standardize_targets(y, names, shapes, kinds, types)
+        names, shapes, kinds, types, modes = expected
+        true = checks.standardize_targets(y, names, shapes, kinds, types, habits.fits_rank)
         if not streamed or all(target.device.type == "cpu" for target in true):
             checks.check_labels(true, names, shapes, kinds)
         return true, names, modes
+
+    def _of_targets(self, y: Any, targets: Sequence[Target]) -> Any:
+        """What was passed as targets, or the `target_tensors` of the model, without those that nothing compares."""
+        network, names = self.network, [target.name for target in targets]
+        y = self._by_output(self.training.model.target_tensors if y is None else y)
+        if self.training.model._habits.leaves_out_targets and 0 < len(targets) < len(network.outputs):
+            y = _without_unscored(y, names, [target.index for target in targets], len(network.outputs))
+        form = output_form_of(network)
+        if form is None or y is None or (isinstance(y, Mapping) and set(y) <= set(names)):
+            return y
+        return in_order(form, y, network.outputs, f"{self.training.described}: y")
+
+    def _expected(self, targets: Sequence[Target]) -> Expected:
+        """What is expected of the targets of a compiled model."""
+        network, expected = self.network, Expected([], [], [], [], [])
+        for target in targets:
+            output, kind = network.outputs[target.index], target.objective.target_kind
+            expected.names.append(target.name)
+            expected.shapes.append(output.shape)
+            expected.kinds.append(kind)
+            expected.types.append(torch.int64 if kind in (CLASSES, SOME_CLASSES) else type_of(network, output))
+            expected.modes.append(target.weight_mode)
+        return expected
+
+    def _expected_freely(self, count: int) -> Expected:
+        """What is expected of so many targets that only a custom step uses."""
+        dtype = float_type(self.network, torch.get_default_dtype())
+        names = [f"y{k}" for k in range(count)]
+        return Expected(names, [(None,)] * count, [AS_GIVEN] * count, [dtype] * count, [None] * count)
 
     def _by_output(self, given: Any) -> Any:
         """A dict by the names of layers as one by the names of outputs; anything else as it is."""
@@ -338,7 +366,7 @@ def hooks_of(
     """The user's callbacks, those that show the run, then `last`; those that store the state of the run come last."""
     verbose = level(verbose)
     found = [*as_callbacks(callbacks), *shown(verbose), *last]
-    hooks = training.model._callback_list(sorted(found, key=lambda callback: hasattr(callback, "resume")))
+    hooks = training.model._habits.callback_list(sorted(found, key=lambda callback: hasattr(callback, "resume")))
     hooks.set_model(training.model)
     names: list[str] = []
     if training.compiled is not None:

@@ -24,14 +24,19 @@ Numbers = Mapping[str, torch.Tensor]  # device scalars by name
 Done = Sequence[tuple[Numbers, int]]  # the numbers and the size of some batches
 
 
+class OfLastBatch(dict[str, torch.Tensor]):
+    """Numbers of a batch that stand for the whole epoch until those of the next one come."""
+
+
 @dataclass
 class Sums:
     """The reported numbers of an epoch so far: sums weighted by batch size, the samples seen, the batches done, the
-    size of the last one.
+    size of the last one. Of numbers that are `OfLastBatch`, those of the last batch alone are in the sums.
 
     `kept`: the metrics with a state of their own; with `named_alone` only those that the numbers name are reported,
-    since a custom step may not have updated the others. `guard`: leaves batches out; None where all count. Where
-    several processes share each batch, `distribution.shared_sums.SharedSums` stands in its place.
+    since a custom step may not have updated the others; with `OfLastBatch` none, unless the numbers are just they.
+    `guard`: leaves batches out; None where all count. Where several processes share each batch,
+    `distribution.shared_sums.SharedSums` stands in its place.
     """
 
     kept: Mapping[str, Metric] = field(default_factory=dict)
@@ -41,13 +46,16 @@ class Sums:
     batches: int = 0
     last_size: int = 0
     guard: Guard | None = None
+    of_last: bool = False
 
     def add(self, values: Numbers, size: int) -> None:
         """Add the numbers of one more batch, which record no gradients.
 
         Raises RuntimeError when their names differ from those before.
         """
-        if self.guard is not None:
+        if isinstance(values, OfLastBatch):
+            self.of_last, self.totals, self.seen = True, {}, 0
+        elif self.guard is not None:
             values = self.guard.counting(values)
         if not size:  # a sample that stood in for none
             values = {name: torch.zeros_like(value) for name, value in values.items()}
@@ -69,7 +77,7 @@ class Sums:
 
     def means(self) -> dict[str, torch.Tensor]:
         """The means, and the results of the metrics with state, as device scalars."""
-        if self.guard is not None:
+        if self.guard is not None and not self.of_last:
             return self._means(self.totals, self.guard.good_samples)  # 0 / 0 where all are left out
         return self._means(self.totals, max(self.seen, 1))
 
@@ -93,9 +101,14 @@ class Sums:
 
     def _reporting(self, values: Numbers) -> Mapping[str, Metric]:
         """The metrics with state that are reported next to these numbers."""
+        counted = {name: metric for name, metric in self.kept.items() if metric.has_counted}
         if not self.named_alone:
-            return self.kept
-        return {name: self.kept[name] for name in values if name in self.kept and self.kept[name].has_counted}
+            return counted
+        if isinstance(values, OfLastBatch):
+            return {}
+        if self.of_last:
+            return counted if counted.keys() == self.kept.keys() == values.keys() else {}
+        return {name: counted[name] for name in values if name in counted}
 
     def of_one(self, step: BatchStep, batch: Batch) -> dict[str, torch.Tensor]:
         """Run a step on one batch; its numbers alone."""

@@ -99,9 +99,7 @@ def fit(training: Training, run: Run, plan: Plan, hooks: CallbackList) -> None:
     model = training.model
     hooks.on_train_begin({})
     model.stop_training = False  # whatever a callback said before there was anything to stop, as in Keras
-    for callback in hooks:
-        if hasattr(callback, "resume"):
-            callback.resume(run)
+    _resume(run, hooks)
     while run.epoch < plan.epochs and (run.midway or not model.stop_training):
         has_batches = not model.stop_training  # else the run before stopped at the last batch of this epoch
         hooks.on_epoch_begin(run.epoch, {})
@@ -118,6 +116,13 @@ def fit(training: Training, run: Run, plan: Plan, hooks: CallbackList) -> None:
     hooks.on_train_end({})
     if getattr(model.optimizer, "use_ema", False):
         model.optimizer.overwrite_with_ema()  # as in Keras 3, when training ends
+
+
+def _resume(run: Run, hooks: CallbackList) -> None:
+    """Let the callbacks that store runs bring this one to where an earlier one stopped."""
+    for callback in hooks:
+        if hasattr(callback, "resume"):
+            callback.resume(run)
 
 
 def _train(training: Training, run: Run, plan: Plan, batches: Iterable[Batch], hooks: CallbackList) -> None:
@@ -226,6 +231,7 @@ def predict(
     gathered: list[Any] = []
     sizes: list[int] = []
     executions = Executions(hooks, "predict", together)
+    seen = hooks.take_outputs if hooks.wants("on_predict_batch_end") else None
     with processes.sharing(step) as run:
         for index, batch in enumerate(source.batches("sequential")):
             executions.begin(index, batch.whole)
@@ -233,6 +239,8 @@ def predict(
             gathered = gathered or [processes.output(source) for _ in outputs]
             for each, output in zip(gathered, outputs, strict=True):
                 each.add(output, batch.size)
+            if seen is not None:
+                seen(outputs)
             sizes.append(batch.whole)
             if stopped(executions.end(index, batch.size, {}, batch.whole)):
                 break

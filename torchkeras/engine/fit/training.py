@@ -413,8 +413,7 @@ def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledMo
     if not (owns_step or has_loss(training, targets)):
         raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
     further = len(scores.outputs) + len(added.losses) + len(added.metrics)  # outputs, after the model's own
-    own = graph.outputs[: len(graph.outputs) - further]
-    has_masks = any(tensor.keras_mask is not None for tensor in own)
+    has_masks = _has_masks(graph.outputs[: len(graph.outputs) - further])
     guard = _guard(training)
     constrained, scaling = _constrained(training, variables), _loss_scale(training, mixed, guard)
     asked = _with_activity_regularizer(network)
@@ -431,7 +430,7 @@ def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledMo
         fed=list(scores.targets),
         own_loss=own_loss,
         ends=(model, network, *(graph.outputs[target.index].keras_history.layer for target in targets)),
-        widened=tuple(k for k, each in enumerate(graph.outputs) if mixed and each.dtype in HALF_TYPES),
+        widened=_in_16_bits(graph.outputs) if mixed else (),
         guard=guard,
         scaling=scaling,
         score=scorer(given.jit_compile, given.cuda_graph),
@@ -443,6 +442,16 @@ def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledMo
     if asked or network is not model:
         _hook_activities(model, by_hand=owns_step)
     return compiled
+
+
+def _has_masks(outputs: list[KerasTensor]) -> bool:
+    """Whether any of these symbolic outputs has a mask."""
+    return any(tensor.keras_mask is not None for tensor in outputs)
+
+
+def _in_16_bits(outputs: list[KerasTensor]) -> tuple[int, ...]:
+    """The numbers of the outputs in 16 bits, which losses and metrics get in float32."""
+    return tuple(number for number, tensor in enumerate(outputs) if tensor.dtype in HALF_TYPES)
 
 
 def _look_again(training: Training, compiled: CompiledModel) -> None:
@@ -467,9 +476,12 @@ def _targets(training: Training) -> tuple[Network, Graph, list[Target], Scores]:
     network = trained_network(training, training.network)
     names = model.output_names
     graph = network._graphed
+    owns_step = training.has_own("train_step")
+    owns_loss = owns_step or training.has_own("compute_loss")
     targets = resolve(
-        names, lambda: model._output_owners, graph, training.options, own_step=training.has_own("train_step")
-    )
+        names, lambda: model._output_owners, graph, training.options, owns_step,
+        measures_alone=owns_loss and model._habits.measures_without_loss,
+    )  # fmt: skip
     theirs = _users_scores(targets)
     if theirs and (training.has_own("train_step") or training.has_own("compute_loss")):
         refuse(theirs)
@@ -639,11 +651,16 @@ def _with_activity_regularizer(network: nn.Module) -> list[Any]:
 
 def _hook_activities(model: nn.Module, *, by_hand: bool) -> None:
     """Hook the activity regularizers that the generated code does not call; in a step `by_hand`, all of them."""
-    networks = [each for each in model.modules() if isinstance(each, Network) and each._graph is not None]
-    graphed = {layer for network in networks for layer in network.layers}
+    graphed = _layers_of_graphs(model)
     asked = _with_activity_regularizer(model)
     wrappers = graphed.intersection(asked)
     parts = {part for wrapper in wrappers for part in wrapper.modules()} - graphed
     for module in asked:
         if module not in parts and (by_hand or module not in graphed):
             add_activity_losses(module, in_steps=module not in graphed)
+
+
+def _layers_of_graphs(model: nn.Module) -> set[Layer]:
+    """The layers of the graphs of a model and of the models inside it."""
+    networks = [each for each in model.modules() if isinstance(each, Network) and each._graph is not None]
+    return {layer for network in networks for layer in network.layers}

@@ -94,6 +94,14 @@ def counting(training: Training, method: str, reset: bool) -> AbstractContextMan
     return counted_apart(training, method, reset)
 
 
+def _count_no_more(ids: Counter[int]) -> None:
+    """Take metrics off the counter, by the `id` of each."""
+    COUNTING.subtract(ids)
+    for each in ids:
+        if not COUNTING[each]:
+            del COUNTING[each]
+
+
 @contextmanager
 def counted_apart(training: Training, method: str, reset: bool | None = None) -> Iterator[None]:
     """Save what the metrics have counted of something under way, in this model or another, and restore it at the end.
@@ -119,9 +127,6 @@ def counted_apart(training: Training, method: str, reset: bool | None = None) ->
         try:
             yield
         finally:
-            COUNTING.subtract(ids)
-            for each in ids:
-                if not COUNTING[each]:
-                    del COUNTING[each]
+            _count_no_more(ids)
             for name, state in states.items():
                 metrics[name].load_state_dict(state)

@@ -14,6 +14,7 @@ from torch import nn
 from torchkeras import config
 from torchkeras.base.naming import unique_name
 from torchkeras.base.nested import tensors_in
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.functions import function_arguments
 from torchkeras.engine.functions.operators import KNOWN, Operation, problem
 from torchkeras.engine.layer.layer import Layer
@@ -48,7 +49,8 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
         raise TypeError(f"{called} cannot be applied to a symbolic tensor: {reason}")
     if name == "getitem":
         args = (args[0], function_arguments.index(args[1]))
-    outputs = _node(called, name, args, kwargs)
+    options = {} if _passes_masks((args, kwargs)) else {"keeps_mask": False}
+    outputs = _node(called, name, args, kwargs, **options)
     return tuple(outputs) if type(outputs) is list else outputs  # a layer makes a list of a tuple, as in Keras
 
 
@@ -67,6 +69,12 @@ def _node(called: str, name: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
     inputs, arguments, keywords = _encoded(called, args, kwargs)
     automatic = unique_name(f"operation_{torch_functions.short(torch_functions.place_of(name))}")
     return Operation(name, arguments, keywords, name=automatic, **options)(unpacked(inputs))
+
+
+def _passes_masks(arguments: Any) -> bool:
+    """Whether an operator on these symbolic tensors gets their masks: all layers that made them say so."""
+    made = (tensor for tensor in tensors_in(arguments) if hasattr(tensor, "keras_history"))
+    return all(facts_of(tensor.keras_history.layer).operators_pass_masks for tensor in made)
 
 
 def _config_name(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -128,7 +136,7 @@ def _check_outside() -> None:
             found = values.get("self")
             foreign = isinstance(found, nn.Module) and not isinstance(found, Layer)
             passed = list(map(values.get, (*names, "args", "kwargs")))
-            if foreign and next(tensors_in(passed), None) is not None:
+            if foreign and tensors_in(passed):
                 module = found
         frame = frame.f_back
     if module is not None:

@@ -202,8 +202,12 @@ def add_activity_losses(layer: AnyLayer, in_steps: bool) -> None:
 
     Steps compute the penalties of the layers in a model's graph themselves, but not those of layers inside layers.
     """
-    if "_activity_hook" not in layer.__dict__:
-        layer.__dict__["_activity_hook"] = layer.register_forward_hook(_add_always if in_steps else _add_by_hand)
+    if "_activity_hook" in layer.__dict__ and (layer._adds_in_steps or not in_steps):
+        return
+    if "_activity_hook" in layer.__dict__:
+        layer._activity_hook.remove()
+    layer.__dict__["_adds_in_steps"] = in_steps
+    layer.__dict__["_activity_hook"] = layer.register_forward_hook(_add_always if in_steps else _add_by_hand)
 
 
 def _add_by_hand(layer: AnyLayer, inputs: Any, outputs: Any) -> None:
@@ -215,7 +219,9 @@ def _add_always(layer: AnyLayer, _: Any, outputs: Any) -> None:
     if layer.activity_regularizer is None:  # removed since
         return
     for output in as_list(outputs):
-        layer.add_loss(activity_loss(layer.activity_regularizer, widened(output)))
+        loss = activity_loss(layer.activity_regularizer, widened(output))
+        _check_scalar(layer, loss)
+        _add_to_pass(layer, widened(loss))  # a hook runs in a pass, even in that of a layer called by hand
 
 
 def activity_loss(regularizer: Any, output: Tensor) -> Tensor:

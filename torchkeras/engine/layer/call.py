@@ -171,6 +171,17 @@ def call_symbolically(layer: AnyLayer, symbolic: list[Any], args: tuple[Any, ...
     return outputs
 
 
+def repeat(node: Node, instead: Mapping[Any, KerasTensor]) -> list[KerasTensor]:
+    """Add the call of a node once more, on other symbolic tensors in the place of some; returns its outputs."""
+    layer, tensors = node.layer, [instead.get(tensor, tensor) for tensor in node.input_tensors]
+    inputs = tensors if isinstance(node.inputs, list) else unpacked(tensors)
+    outputs, output_masks = layer._infer_outputs(inputs, [tensor.keras_mask for tensor in tensors], node.arguments)
+    found = leaves(outputs)
+    _enter(layer, found, output_masks)
+    attach(Node(layer, inputs, outputs, node.arguments), tensors)
+    return found
+
+
 def _enter(layer: AnyLayer, outputs: list[KerasTensor], masks: list[Any]) -> None:
     """Give the symbolic outputs of the layer's next call their names, masks and history."""
     node_index = len(layer._call_nodes)

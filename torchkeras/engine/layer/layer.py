@@ -39,6 +39,7 @@ from torchkeras.engine.building.building import (
     named_shape,
     on_meta,
 )
+from torchkeras.engine.carried_masks import MASK
 from torchkeras.engine.dtypes import input_type, take_policy
 from torchkeras.engine.facts import Facts, facts_of, is_own, joined
 from torchkeras.engine.layer.added_losses import (
@@ -61,6 +62,7 @@ from torchkeras.engine.layer.call import (
     training_of,
 )
 from torchkeras.engine.layer.changed_options import change_option, keep_option
+from torchkeras.engine.layer.masks_by_hand import call_with_masks, has_masks
 from torchkeras.engine.modes import MODE, by_mode, call_in_mode, call_module, in_mode
 from torchkeras.engine.shapes import output_shapes
 from torchkeras.engine.shapes.input_spec import whole_shape
@@ -138,6 +140,7 @@ class Layer(BaseLayer):
     _joined_facts: ClassVar[type[Facts]] = Facts
     _casts_outputs: ClassVar[bool] = False  # outputs are cast to the compute type; a user's class chooses their type
     _call_signature: ClassVar[inspect.Signature]
+    _makes_masks: Any = False  # whether its outputs may have masks though its inputs have none
     _call_parameters: ClassVar[frozenset[str]] = frozenset()
     _takes_any: ClassVar[bool] = False  # `call` takes keyword arguments of any name
     __signature__: ClassVar[Any] = options.signature({}, "layer_options")
@@ -308,7 +311,8 @@ class Layer(BaseLayer):
         if changes:
             change_option(self, name, value)
             return
-        if isinstance(self._modules.get(name), Tracked) and not isinstance(value, nn.Module):
+        modules = self.__dict__.get("_modules", {})  # which a mixin's `__new__` may be ahead of
+        if isinstance(modules.get(name), Tracked) and not isinstance(value, nn.Module):
             super().__delattr__(name)  # a list that was empty so far, in whose place torch takes modules alone
         super().__setattr__(name, value)
 
@@ -480,13 +484,19 @@ class Layer(BaseLayer):
         other arguments are those of `call`, or `forward`.
         """
         is_one_tensor = not kwargs and len(args) == 1 and type(args[0]) is torch.Tensor
-        if is_one_tensor and not (compiled_somewhere() and is_compiling()):
+        is_unmasked = is_one_tensor and not (self._makes_masks or hasattr(args[0], MASK))
+        if is_unmasked and not (compiled_somewhere() and is_compiling()):
             if (args[0].shape, args[0].dtype) in self._taken_plainly:
                 return call_module(self, args[0])
             return compute_and_remember(self, args[0])
-        symbolic = list(tensors_in((args, kwargs)))
+        symbolic = tensors_in((args, kwargs))
         if symbolic:
             return call_symbolically(self, symbolic, args, kwargs)
+        if not is_unmasked and (self._makes_masks or has_masks(args, kwargs)):
+            return call_with_masks(self, self._call_on_tensors, args, kwargs)
+        return self._call_on_tensors(*args, **kwargs)
+
+    def _call_on_tensors(self, *args: Any, **kwargs: Any) -> Any:
         training = training_of(self, kwargs)
         if training is None or not (self._is_users or self._modules or "training" not in self._call_parameters):
             return compute(self, args, kwargs)
@@ -538,10 +548,7 @@ class Layer(BaseLayer):
         if self.supports_masking:
             return mask
         if any(item is not None for item in as_list(mask)):
-            raise TypeError(
-                f"Layer {self.name} does not support masking, but was passed an input_mask. Take the mask away before "
-                "it, or set supports_masking in a layer of your own."
-            )
+            facts_of(self).end_mask()
         return None
 
     def compute_output_shape(self, input_shape: Any) -> Any:
@@ -1000,6 +1007,8 @@ def _find_call(cls: type[Layer]) -> None:
     cls._call_signature = _signature(cls.call if cls._by_call else cls.forward)
     parameters = cls._call_signature.parameters
     cls._call_parameters = frozenset(parameters)
+    if "compute_mask" in cls.__dict__ and cls._is_users:
+        cls._makes_masks = True
     cls._takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
 
 

@@ -160,17 +160,7 @@ KNOWN = ("fullgraph", "dynamic", "backend", "mode", "options")  # of torch.compi
 
 def check(setting: Any, cuda_graph: Any) -> None:
     """Raise ValueError for a bad value of `jit_compile` or `cuda_graph`, and for two that exclude each other."""
-    options: Mapping[str, Any] = {}
-    if isinstance(setting, Mapping):
-        options = setting
-    elif not (isinstance(setting, bool) or setting == "auto"):
-        raise ValueError(
-            "compile: jit_compile must be True, False, 'auto' or a dict of options of torch.compile; "
-            f"found {setting!r}."
-        )
-    for name in options:
-        if name not in KNOWN:
-            raise ValueError(f"compile: jit_compile: torch.compile's options are {', '.join(KNOWN)}; found {name!r}.")
+    options = _checked_options(setting)
     if not (isinstance(cuda_graph, bool) or cuda_graph == "auto"):
         raise ValueError(f"compile: cuda_graph must be True, False or 'auto'; found {cuda_graph!r}.")
     if cuda_graph is True:
@@ -180,6 +170,21 @@ def check(setting: Any, cuda_graph: Any) -> None:
             f"compile: jit_compile={dict(options)!r} captures CUDA graphs, and cuda_graph=False says not to: give one "
             "of the two."
         )
+
+
+def _checked_options(setting: Any) -> Mapping[str, Any]:
+    """The options of torch.compile in `jit_compile`. Raises ValueError for a bad value of it."""
+    if not isinstance(setting, Mapping):
+        if not (isinstance(setting, bool) or setting == "auto"):
+            raise ValueError(
+                "compile: jit_compile must be True, False, 'auto' or a dict of options of torch.compile; "
+                f"found {setting!r}."
+            )
+        return {}
+    for name in setting:
+        if name not in KNOWN:
+            raise ValueError(f"compile: jit_compile: torch.compile's options are {', '.join(KNOWN)}; found {name!r}.")
+    return setting
 
 
 def _check_captured(setting: Any, options: Mapping[str, Any]) -> None:

@@ -109,13 +109,19 @@ def losses_and_metrics(targets: Iterable[Target]) -> Iterator[Any]:
 
 
 def resolve(
-    names: list[str], owners: Callable[[], list[str]], graph: Graph, options: Any, own_step: bool = False
+    names: list[str],
+    owners: Callable[[], list[str]],
+    graph: Graph,
+    options: Any,
+    own_step: bool = False,
+    measures_alone: bool = False,
 ) -> list[Target]:
     """The targets of a model from the options of `compile`; an output whose loss is None has no target.
 
     `graph`: what a step computes; its first outputs are the model's, which have `names`. `owners()`: for each output
     the name that stands for all outputs of its layer. `options`: the `CompileOptions`. `own_step`: whether the user's
-    code trains, and may update the metrics itself. Raises ValueError for an unknown
+    code trains, and may update the metrics itself. `measures_alone`: whether an output has a target for its metrics
+    alone, since the loss is the user's code. Raises ValueError for an unknown
     name of an output, loss or metric, and for lists of another length.
     """
 
@@ -133,13 +139,16 @@ def resolve(
     for index, loss in enumerate(losses):
         if modes[index] not in (None, "temporal"):
             raise ValueError(f"compile: sample_weight_mode must be None or 'temporal'; found {modes[index]!r}.")
+        if loss is None and measures_alone and (plain[index] or weighted[index]):
+            loss = unscored
         if loss is None:
             _warn_of_left_out(names[index], option_of)
             continue
         if isinstance(loss, (list, tuple)) and len(loss) == 1:
             (loss,) = loss
         target = _target(graph, index, names, loss, plain[index], weighted[index], numerics, own_step)
-        targets.append(replace(target, weight=_weight(weights[index]), weight_mode=modes[index]))
+        of_loss = 0.0 if loss is unscored else _weight(weights[index])
+        targets.append(replace(target, weight=of_loss, weight_mode=modes[index]))
     if not targets:
         _warn_of_unused(options)
     if len(targets) == 1 and NUMERICS[options.numerics].by_position:
@@ -148,6 +157,11 @@ def resolve(
     if options.on_nonfinite is not None:
         _check_taken_back(targets, options.on_nonfinite)
     return targets
+
+
+def unscored(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """The loss of an output that the user's code scores: 0."""
+    return y_pred.new_zeros(y_pred.shape[:1])
 
 
 def _target(
@@ -305,10 +319,8 @@ def by_output(value: Any, names: Sequence[str], owners: Sequence[str]) -> Any:
 def for_outputs(option: str, value: Any, names: list[str], share: bool = False) -> list[Any]:
     """One value for each output from a single one, a list, or a dictionary by output name."""
     if isinstance(value, Mapping) and "class_name" not in value:
-        unknown = [name for name in value if name not in names]
-        if unknown:
-            raise ValueError(f"compile: {option} names the output {unknown[0]!r}; the outputs are {', '.join(names)}.")
-        return [value.get(name) for name in names]
+        _check_output_names(option, value, names)
+        return list(map(value.get, names))
     if isinstance(value, (list, tuple)):
         if len(value) != len(names):
             raise ValueError(
@@ -318,6 +330,13 @@ def for_outputs(option: str, value: Any, names: list[str], share: bool = False) 
     if value is not None and not share and len(names) > 1:
         raise ValueError(f"compile: {option} must be a list or a dictionary for several outputs; found {value!r}.")
     return [value] * len(names)
+
+
+def _check_output_names(option: str, value: Mapping[str, Any], names: list[str]) -> None:
+    """Raise ValueError for a key that is no name of an output."""
+    unknown = [name for name in value if name not in names]
+    if unknown:
+        raise ValueError(f"compile: {option} names the output {unknown[0]!r}; the outputs are {', '.join(names)}.")
 
 
 def metrics_for_outputs(option: str, value: Any, names: list[str], by_position: bool = False) -> list[list[Any]]:
@@ -331,8 +350,7 @@ def metrics_for_outputs(option: str, value: Any, names: list[str], by_position: 
         value = [value]
     if not isinstance(value, (list, tuple, Mapping)):
         raise TypeError(f"compile: {option} must be a list or a dictionary, such as [{value!r}]; found {value!r}.")
-    if by_position and value and len(names) > 1:
-        return [[] if found is None else as_list(found) for found in for_outputs(option, value, names)]
-    if isinstance(value, Mapping) or (value and all(isinstance(each, (list, tuple)) for each in value)):
-        return [as_list(found) for found in for_outputs(option, value, names)]
+    by_output = isinstance(value, Mapping) or (by_position and len(names) > 1)
+    if value and (by_output or all(isinstance(each, (list, tuple)) for each in value)):
+        return list(map(as_list, for_outputs(option, value, names)))
     return [list(value) for _ in names]

@@ -49,7 +49,7 @@ def _another_name(name: str) -> Any:
     )
 
 
-@replaceable("__eq__", "__ne__", "__len__", "__getitem__", "_keras_shape")
+@replaceable("__eq__", "__ne__", "__len__", "__getitem__", "_keras_shape", "shape")
 class KerasTensor(Symbolic):
     """A symbolic tensor: a shape and a type, without values. `Input` and calls of layers make them.
 

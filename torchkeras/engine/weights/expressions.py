@@ -76,8 +76,7 @@ def recorded(function: Callable[..., Any], args: Any, kwargs: Mapping[str, Any],
     """The result of a function, as an `Expression` if it was computed from weights alone, outside of a layer's code."""
     if CODE.owner is not None or _COMPUTING.now or not isinstance(found, (Tensor, tuple, list)) or traced():
         return found
-    tensors = [each for each in tree_leaves((args, kwargs)) if isinstance(each, (Tensor, Variable))]
-    if not all(map(_is_known, tensors)) or not any(map(_is_of_weights, tensors)):
+    if not _are_of_weights(args, kwargs):
         return found
     live = tree_map_only(Tensor, _live, (args, dict(kwargs)))
     if isinstance(found, Tensor):
@@ -85,6 +84,12 @@ def recorded(function: Callable[..., Any], args: Any, kwargs: Mapping[str, Any],
     if any(not isinstance(each, Tensor) for each in found) or type(found) not in (tuple, list):
         return found
     return type(found)(_as_expression(each, (function, *live, place)) for place, each in enumerate(found))
+
+
+def _are_of_weights(args: Any, kwargs: Mapping[str, Any]) -> bool:
+    """Whether the arguments of a function are weights, or computed from weights alone."""
+    tensors = [each for each in tree_leaves((args, kwargs)) if isinstance(each, (Tensor, Variable))]
+    return all(map(_is_known, tensors)) and any(map(_is_of_weights, tensors))
 
 
 def _again(function: Any, args: Any, kwargs: Any, place: int | None) -> Tensor:

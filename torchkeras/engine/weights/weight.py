@@ -109,7 +109,7 @@ class Weight:
         """The paths of its tensors: the first, and those of the others that this layer has."""
         if len(self.paths) == 1:
             return self.paths
-        return self.paths[:1] + tuple(path for path in self.paths[1:] if _walk(layer, path, None) is not None)
+        return self.paths[:1] + tuple(path for path in self.paths[1:] if tensor_at(layer, path, None) is not None)
 
     def penalties_in(self, layer: Layer) -> tuple[Any, Any]:
         """The regularizer and the constraint that the layer's options set for it, or None."""
@@ -292,12 +292,12 @@ class Variable:
     @property
     def tensors(self) -> list[Tensor]:
         """The parameters or buffers themselves, in torch's layout. Most weights have one."""
-        return tensors_at(self.layer, self.paths)
+        return list(map(partial(tensor_at, self.layer), self.paths))
 
     @property
     def is_there(self) -> bool:
         """Whether the layer has tensors under all its paths, owned or computed."""
-        return all(isinstance(_walk(self.layer, path, None), Tensor) for path in self.paths)
+        return all(isinstance(tensor_at(self.layer, path, None), Tensor) for path in self.paths)
 
     @property
     def trains(self) -> bool:
@@ -329,7 +329,7 @@ class Variable:
 
     @property
     def _second(self) -> Tensor | None:
-        return None if self.plus is None else _walk(self.layer, self.plus, None)
+        return None if self.plus is None else tensor_at(self.layer, self.plus, None)
 
     @property
     def value(self) -> Tensor:
@@ -622,12 +622,7 @@ def owned_at(module: nn.Module, *paths: str | None) -> list[Tensor]:
     return found
 
 
-def tensors_at(module: nn.Module, paths: Iterable[str]) -> list[Tensor]:
-    """The tensors of a module under these paths, owned or computed."""
-    return list(map(partial(_walk, module), paths))
-
-
-def _walk(module: nn.Module, path: str, *default: Any) -> Any:
+def tensor_at(module: nn.Module, path: str, *default: Any) -> Any:
     """The tensor or attribute of a module under a path: what is registered, else what `getattr` finds."""
     if (tensor := owned(module, path)) is not None:
         return tensor
