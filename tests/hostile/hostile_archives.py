@@ -14,7 +14,6 @@ from torchkeras.errors import (
     FileLimitError,
     ForbiddenContentError,
     ModelFileError,
-    UnknownFormatError,
     UnreadableFileError,
 )
 
@@ -130,7 +129,9 @@ ARCHIVES = [
     HostileArchive(
         "an archive in it", beside("model.keras"), ForbiddenContentError, "'model.keras' is not part of a model"
     ),
-    HostileArchive("a vocabulary", beside("assets/layers/vocabulary.txt"), UnknownFormatError, "keeps a vocabulary"),
+    HostileArchive("an asset of a hidden name", beside("assets/layers/.evil"), ForbiddenContentError, "is not part of"),
+    HostileArchive("an asset of Windows", beside("assets/layers/a\\b"), ForbiddenContentError, "is not part of"),
+    HostileArchive("an asset of a drive", beside("assets/C:evil"), ForbiddenContentError, "is not part of a model"),
     HostileArchive("a config twice", beside(CONFIG, b"{}"), ForbiddenContentError, "is there several times"),
     HostileArchive("weights twice", beside(WEIGHTS), ForbiddenContentError, "is there several times"),
     HostileArchive("no config", without(CONFIG), UnreadableFileError, "there is no 'config.json' in the archive"),

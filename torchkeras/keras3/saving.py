@@ -22,7 +22,6 @@ from torchkeras.keras3.serialization import (
     register_keras_serializable,
     serialize_keras_object,
 )
-from torchkeras.keras3.stored import check_asked
 
 __all__ = [
     "CustomObjectScope",
@@ -61,14 +60,13 @@ def load_model(
     Errors:
         FileNotFoundError: there is no such file.
         ModelFileError: the file cannot be read, or the model cannot be built.
-        ValueError: a layer of your own stores its weights in a way of its own.
+        ValueError: a layer of your own stores its weights in a way of its own, for which the file has no place.
 
     Source: https://keras.io/api/models/model_saving_apis/model_saving_and_loading/
     """
     lambdas = bytecode.REFUSE if config.in_safe_mode(safe_mode) else bytecode.READ
     with registry.custom_object_scope(before_registered(custom_objects)), dialect.known_anew(written=True):
         model = models.load_model(filepath, None, compile, lambdas=lambdas)
-    check_asked(model, str(filepath))
     training = training_of(model)
     if training.is_compiled and training.options.numerics == "tensorflow":  # the same numbers, under Keras 3's names
         training.change("numerics", NUMERICS)
@@ -104,6 +102,7 @@ def save_weights(
         filepath (path): the file; its suffix says how it is written, `.weights.h5` as Keras 3 does.
         overwrite (bool, default True): whether a file that is there is replaced.
         max_shard_size (None, default None): all weights are in one file.
+        further (any): `objects_to_skip`, a list of layers that are not written.
 
     Errors:
         FileExistsError: the file is there, and `overwrite` is False.
@@ -121,7 +120,8 @@ def load_weights(model: Any, filepath: Path, skip_mismatch: bool = False, **furt
         filepath (path): the file.
         skip_mismatch (bool, default False): whether layers whose weights have other shapes, or are not in the file,
             are left alone, with a warning for each.
-        further (any): `by_name` and other options of `torchkeras.Model.load_weights`.
+        further (any): `objects_to_skip`, a list of layers that stay as they are; `by_name` and other options of
+            `torchkeras.Model.load_weights`.
 
     Errors:
         ModelFileError: the file cannot be read, or its weights are not those of the model.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from functools import wraps
 from typing import Any, ClassVar
 
 import torch
 
 from torchkeras.base.tracing import is_compiling
-from torchkeras.engine.facts import is_own
+from torchkeras.engine.facts import Facts, is_own
+from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer as BaseLayer
 from torchkeras.engine.weights.weight import own_variables
 from torchkeras.engine.weights.weight_lists import sublayers
@@ -17,14 +19,24 @@ from torchkeras.keras3.automatic import arguments_of
 from torchkeras.keras3.variable import building_within, kept
 
 SHAPE, SHAPES = "input_shape", "shapes_dict"
-# What a class of one's own may replace in Keras 3, and files here do not ask.
-UNASKED = ("save_own_variables", "load_own_variables", "save_assets", "load_assets")
+# What a class of one's own may replace, in order to store its values, or files beside them, in its own way.
+OF_VALUES, OF_FILES = ("save_own_variables", "load_own_variables"), ("save_assets", "load_assets")
 
 
 class Stored(BaseLayer, abstract=True):
     """The part of Keras 3's `Layer` that files ask."""
 
+    class _Facts(Facts):
+        @property
+        def stores_itself(self) -> bool:  # type: ignore[override]
+            return replaces(type(self.layer), OF_VALUES)
+
+        @property
+        def has_assets(self) -> bool:  # type: ignore[override]
+            return replaces(type(self.layer), OF_FILES)
+
     _shapes_built_for: Any = None
+    _is_building: bool = False  # whether its `build` is running
 
     def __new__(cls, *args: Any, **kwargs: Any):  # returns a `cls`: typing.Self came with Python 3.11
         made = super().__new__(cls, *args, **kwargs)
@@ -45,7 +57,11 @@ class Stored(BaseLayer, abstract=True):
         before = self.built and not self._awaits_shapes
         if self._awaits_shapes:
             self.__dict__["built"] = False
-        super()._build(input_shapes, *further)
+        self.__dict__["_is_building"] = True
+        try:
+            super()._build(input_shapes, *further)
+        finally:
+            self.__dict__["_is_building"] = False
         if not before:
             self.__dict__["_shapes_built_for"] = input_shapes, further
 
@@ -120,6 +136,22 @@ class Stored(BaseLayer, abstract=True):
             first, *further = map(as_shape, config[SHAPES].values())
             self._build([first], *further)
 
+    def save_assets(self, inner_path: str) -> None:
+        """Write files of the layer's own into a folder: none, unless a class of your own does.
+
+        A `.keras` file holds them; a file of weights alone does not.
+
+        Arguments:
+            inner_path (text): the folder, which is there.
+        """
+
+    def load_assets(self, inner_path: str | None) -> None:
+        """Read the files that `save_assets` wrote.
+
+        Arguments:
+            inner_path (text or None): the folder; None if the file has none for the layer.
+        """
+
     def save_own_variables(self, store: MutableMapping[str, Any]) -> None:
         """Put the values of the layer's own weights into a dict, as arrays by "0", "1", ...: those to train first.
 
@@ -153,8 +185,30 @@ def own_in_order(layer: BaseLayer) -> list[Any]:
     return sorted(map(kept, own_variables(layer)), key=lambda variable: not variable.made_to_train)
 
 
+def building_once(build: Callable[..., Any]) -> Callable[..., Any]:
+    """A `build` of a class of one's own, which a call by hand runs just as the layer's first call would."""
+
+    @wraps(build)
+    def once(layer: Any, *args: Any, **kwargs: Any) -> Any:
+        given = inspect.signature(build).bind(layer, *args, **kwargs).arguments
+        shapes = [as_shape(each) for each in list(given.values())[1:] if isinstance(each, (list, tuple))]
+        if layer.built or layer._is_building or isinstance(layer, Network) or len(shapes) != len(given) - 1:
+            return build(layer, *args, **kwargs)
+        first, *further = shapes
+        return layer._build([first] if is_shape(first) else list(first), *further)
+
+    return once
+
+
+def is_shape(value: Any) -> bool:
+    """Whether a value is one shape, and not several in a list."""
+    return all(size is None or isinstance(size, int) for size in value)
+
+
 def as_shape(value: Any) -> Any:
-    """A shape of JSON as a tuple; a list of shapes stays one."""
+    """A shape of JSON as a tuple; a list of shapes stays one. None stands for no input."""
+    if value is None:
+        return None
     if isinstance(value, Mapping):
         return {name: as_shape(each) for name, each in value.items()}
     if any(isinstance(each, (list, tuple, Mapping)) for each in value):
@@ -162,19 +216,9 @@ def as_shape(value: Any) -> Any:
     return tuple(value)
 
 
-def check_asked(model: BaseLayer, what: str) -> None:
-    """Raise ValueError for a layer of the user's that stores its values in a way of its own.
-
-    Files here have the weights of each layer under their numbers, so that another way would be lost.
-    """
-    for layer in (model, *layers_within(model)):
-        for name in UNASKED:
-            owner = next((kind for kind in type(layer).__mro__ if name in vars(kind)), None)
-            if owner is not None and not is_own(owner):
-                raise ValueError(
-                    f"{what}: {type(layer).__name__} {layer.name!r} has a {name} of its own, which files do not ask: "
-                    "keep what it stores as weights of add_weight, or save it to a file of your own."
-                )
+def replaces(cls: type, names: Sequence[str]) -> bool:
+    """Whether a class of the user's has one of these methods of its own."""
+    return any(not is_own(next(kind for kind in cls.__mro__ if name in vars(kind))) for name in names)
 
 
 def layers_within(layer: BaseLayer) -> list[BaseLayer]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from torchkeras import models
 from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.graph.trace import has_own_code
+from torchkeras.engine.layer.layer import Layer as BaseLayer
 from torchkeras.keras3.automatic import automatic_config, made_of, overrides
 from torchkeras.keras3.lora import as_one_kernel, enable_as_options_say
-from torchkeras.keras3.serialization import deserialize_keras_object
-from torchkeras.keras3.stored import SHAPE, Stored, as_shape, check_asked
+from torchkeras.keras3.serialization import deserialize_keras_object, serialize_keras_object
+from torchkeras.keras3.stored import SHAPE, Stored, as_shape, replaces
+from torchkeras.saving import load, save
 from torchkeras.saving.write.keras3_writing import keras3_form
 
 
@@ -71,12 +74,15 @@ class StoredModel(Stored, models.Model, abstract=True):
             raise ValueError(f"save: there is no option {option!r} (found {value!r}); the suffix of the file says how.")
         if zipped is False:
             raise ValueError("save: zipped must be True or None: a model is one file, not a folder of files.")
-        check_asked(self, str(filepath))
         with as_one_kernel(self, adds=True):
             super().save(filepath, overwrite, include_optimizer)
 
     def save_weights(  # type: ignore[override]
-        self, filepath: str | os.PathLike[str], overwrite: bool = True, max_shard_size: float | None = None
+        self,
+        filepath: str | os.PathLike[str],
+        overwrite: bool = True,
+        max_shard_size: float | None = None,
+        objects_to_skip: Sequence[BaseLayer] | None = None,
     ) -> None:
         """Write the weights to a file; its suffix says how.
 
@@ -84,21 +90,33 @@ class StoredModel(Stored, models.Model, abstract=True):
             filepath (path): the file: `.weights.h5` is written as Keras 3 does.
             overwrite (bool, default True): whether a file that is there is replaced.
             max_shard_size (None, default None): all weights are in one file.
+            objects_to_skip (list of layers or None, default None): layers that are not written, with those inside them;
+                in `.weights.h5` alone.
 
         Errors:
             FileExistsError: the file is there, and `overwrite` is False.
-            ValueError: `max_shard_size` is given.
+            TypeError: `objects_to_skip` is no list of layers.
+            ValueError: `max_shard_size` is given, or `objects_to_skip` for another format.
         """
         if max_shard_size is not None:
             raise ValueError(
                 f"save_weights: max_shard_size must be None: all weights are in one file; found {max_shard_size!r}."
             )
-        check_asked(self, str(filepath))
+        skipped = _skipped("save_weights", objects_to_skip)
         with as_one_kernel(self, adds=True):
-            super().save_weights(filepath, overwrite)
+            if not skipped:
+                super().save_weights(filepath, overwrite)
+                return
+            self._check_has_weights()
+            save.write_weights(self, filepath, overwrite, skipped)
 
     def load_weights(  # type: ignore[override]
-        self, filepath: str | os.PathLike[str], skip_mismatch: bool = False, by_name: bool = False, **further: Any
+        self,
+        filepath: str | os.PathLike[str],
+        skip_mismatch: bool = False,
+        by_name: bool = False,
+        objects_to_skip: Sequence[BaseLayer] | None = None,
+        **further: Any,
     ) -> Any:
         """Set the weights from a file of weights, or of a whole model. After an error the weights are as before.
 
@@ -107,15 +125,23 @@ class StoredModel(Stored, models.Model, abstract=True):
             skip_mismatch (bool, default False): whether layers whose weights have other shapes, or are not in the
                 file, are left alone, with a warning for each.
             by_name (bool, default False): whether layers are paired by their names.
-            further (any): further options of `torchkeras.Model.load_weights`.
+            objects_to_skip (list of layers or None, default None): layers that stay as they are, with those inside
+                them; of a file in Keras 3's form alone.
+            further (any): further options of `torchkeras.Model.load_weights`, without `objects_to_skip`.
 
         Errors:
             ModelFileError: the file cannot be read, or its weights are not those of the model.
-            TypeError: an option is unknown, such as `objects_to_skip`: pair the layers by name instead.
+            TypeError: an option is unknown, or `objects_to_skip` is no list of layers.
+            ValueError: `objects_to_skip` for a file of another form, or with further options.
         """
-        check_asked(self, str(filepath))
+        skipped = _skipped("load_weights", objects_to_skip)
         with as_one_kernel(self, adds=False):
-            return super().load_weights(filepath, by_name, skip_mismatch, **further)
+            if not skipped:
+                return super().load_weights(filepath, by_name, skip_mismatch, **further)
+            if further:
+                raise ValueError(f"load_weights: objects_to_skip goes without {next(iter(further))!r}.")
+            self._check_has_weights()
+            return load.load_weights(self, filepath, load.Taking(by_name, skip_mismatch, objects_to_skip=skipped))
 
     def _take_up_values(self) -> None:
         enable_as_options_say(self)
@@ -144,6 +170,33 @@ class StoredModel(Stored, models.Model, abstract=True):
             self.build(as_shape(config[SHAPE]))
 
     @property
+    def _compiles_itself(self) -> bool:  # type: ignore[override]
+        return replaces(type(self), ("compile", "compile_from_config", "get_compile_config"))
+
+    def _own_compile_config(self) -> Any:
+        """What `get_compile_config` of a class of the user's returns, as plain data; None for other classes."""
+        if replaces(type(self), ("get_compile_config",)):
+            return serialize_keras_object(self.get_compile_config()) or {}
+        return None
+
+    def _compile_itself(self, config: Any) -> bool:
+        """Let a class of the user's compile the model as a `.keras` file says; return whether it is compiled."""
+        if config and replaces(type(self), ("compile_from_config",)):
+            self.compile_from_config(config)
+        elif not replaces(type(self), ("compile",)):
+            StoredModel.compile_from_config(self, config or {})
+        else:
+            warnings.warn(
+                f"{type(self).__name__} {self.name!r} is not compiled: `compile()` was not called as part of model "
+                "loading because the model's `compile()` method is custom. Call it, or let the class have "
+                "get_compile_config and compile_from_config(config).",
+                stacklevel=7,
+            )
+        if self.compiled and self._is_connected:
+            training_of(self).ready()
+        return self.compiled
+
+    @property
     def compiled(self) -> bool:
         """Whether `compile` was called."""
         return training_of(self).is_compiled
@@ -162,3 +215,12 @@ class StoredModel(Stored, models.Model, abstract=True):
             TypeError: a loss, metric or optimizer is unknown.
         """
         self.compile(**deserialize_keras_object(config))
+
+
+def _skipped(what: str, objects: Any) -> Sequence[BaseLayer]:
+    """The layers to skip. Raises TypeError for something else."""
+    found = [] if objects is None else list(objects)
+    for each in found:
+        if not isinstance(each, BaseLayer):
+            raise TypeError(f"{what}: objects_to_skip must be a list of layers; found {each!r:.200}.")
+    return found

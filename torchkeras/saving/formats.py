@@ -38,7 +38,8 @@ class Format:
     without torch, in a process with limits. `contents(path)`: for `inspect`.
     `form(model, include_optimizer)`: what such a file says of a model beside its weights, as plain data. `title`,
     `numbers`: for `convert`. `exporter`: the name of the format for `export`, which writes it. `needs`: the
-    package of `torchkeras.base.extras` that reads and writes it.
+    package of `torchkeras.base.extras` that reads and writes it. `by_paths`: whether weights stand by paths, where
+    layers may store other values.
     """
 
     suffixes: tuple[str, ...]
@@ -54,6 +55,7 @@ class Format:
     numbers: tuple[str, ...] = HDF5_NUMBERS
     exporter: str = ""
     needs: str = ""
+    by_paths: bool = False
 
     @property
     def whole(self) -> bool:
@@ -92,8 +94,14 @@ FORMATS = (
         contents="commands.reading_hdf5:contents_of_archive",
         form="saving.write.files:form_of_keras3",
         title="archive of Keras 3",
+        by_paths=True,
     ),
-    Format((".weights.h5",), weights="saving.write.files:write_paths", title="weights of Keras 3, by paths"),
+    Format(
+        (".weights.h5",),
+        weights="saving.write.files:write_paths",
+        title="weights of Keras 3, by paths",
+        by_paths=True,
+    ),
     Format(
         (".safetensors",),
         mark="safetensors",

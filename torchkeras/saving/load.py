@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ from torchkeras.errors import (
 )
 from torchkeras.layers.shaping import Flatten
 from torchkeras.legacy.weights import Step
-from torchkeras.saving import formats
+from torchkeras.saving import formats, own_assets
 from torchkeras.saving.containers.isolated import cleaned
 from torchkeras.saving.containers.open_file import shown
 from torchkeras.saving.data_format.convert import reorderings
@@ -83,6 +83,7 @@ class Taking:
     original_data_format: str | None = None
     strict: bool = True  # whether what may be damage, or an edit, is an error and not a warning
     report: bool = False  # whether to say what was done with each weight
+    objects_to_skip: Sequence[Layer] = ()  # layers that are left alone, with those inside
 
     def __post_init__(self) -> None:
         for option, value, known in (
@@ -94,7 +95,8 @@ class Taking:
 
     def only(self, layout: str, *but: str) -> None:
         """Raise ValueError if an option is set that has no meaning for a layout; `but` lists those that have one."""
-        for option in ("by_name", "skip_mismatch", "reshape", "original_backend", "original_data_format"):
+        formats_said = "original_backend", "original_data_format"
+        for option in ("by_name", "skip_mismatch", "reshape", *formats_said, "objects_to_skip"):
             if getattr(self, option) and option not in but:
                 raise ValueError(f"load_weights: {option} means nothing for a file of {layout}.")
 
@@ -105,6 +107,7 @@ def load_weights(model: Network, path: PathLike, taking: Taking, isolated: bool 
         layout = _layout_of_tensors(file, taking)
         if layout is not None:
             with layout.opened(file) as stored:
+                own_assets.check_form(model, shown(file), holds_assets=True, holds_values=False)
                 left = state.fill(model, stored, shown(file), taking.by_name, taking.skip_mismatch)
             return Report.of_state(shown(file), model, *left) if taking.report else None
         with opened(file, taking.strict) as source:
@@ -155,6 +158,8 @@ def _of_keras(
             give_types(model, source.types, source.name)
 
         matches, origin, report = _take(source, model, own, None, memory=allocate)
+        if source.container is not None:
+            own_assets.read_assets(model, source.container, source.name)
         source.frozen.freeze_parameters(model, source.name)
         model._take_up_values()
         if compiled and source.training is not None and _compile(source, model, custom_objects):
@@ -219,6 +224,7 @@ def _of_tensors(
             )
         source = described(stored.about, shown(path))
         model = _built(source, _modern(source, Taking(), custom_objects, lambdas), custom_objects)
+        own_assets.check_form(model, source.name, holds_assets=False, holds_values=False)
         memory(model)
         give_types(model, source.types, source.name)
         state.fill(model, stored, shown(path))
@@ -284,6 +290,8 @@ def _built(source: ModelFile, config: Any, custom_objects: Mapping[str, Any] | N
 
 def _compile(source: ModelFile, model: Model, custom_objects: Mapping[str, Any] | None) -> bool:
     """Compile a model as its file says, and return whether it is. Without a loss it is not: it can only predict."""
+    if model._compiles_itself:
+        return model._compile_itself(None if source.container is None else source.container.config["compile_config"])
     known = {**registry.get_custom_objects(), **(custom_objects or {})}
     dialect = modern.dialect_of(source)
     training = modern_training(
@@ -331,9 +339,14 @@ def _take(
     source: ModelFile, model: Network, taking: Taking, config: Any, memory: Callable[[], None] = lambda: None
 ) -> tuple[list[Match], Origin, Report | None]:
     """Match all weights, call `memory()`, then take the values. `config`: shows the file's data format."""
+    if source.layout != PATHS and taking.objects_to_skip:
+        raise ValueError(f"load_weights: {source.name}: objects_to_skip is for files in the form of Keras 3 alone.")
+    own_assets.check_form(model, source.name, holds_assets=True, holds_values=source.layout == PATHS)
     matches, origin = _MATCHED[source.layout](source, model, taking, config)
     memory()
     layer_groups.follow_origin(source.name, model, matches, origin, taking.by_name)
+    if own_assets.stores_itself(model):
+        matches = [*matches, *own_assets.read_values(source.weights, model, taking, origin)]
     take(matches)
     if not taking.report:
         return matches, origin, None
@@ -358,10 +371,12 @@ def _by_groups(source: ModelFile, model: Network, taking: Taking, config: Any) -
 
 
 def _by_paths(source: ModelFile, model: Network, taking: Taking, config: Any) -> Matched:
-    taking.only("Keras 3's paths", "by_name", "skip_mismatch", "original_data_format")
+    taking.only("Keras 3's paths", "by_name", "skip_mismatch", "original_data_format", "objects_to_skip")
 
     def attempt(made: Origin) -> list[Match]:
-        found = paths.pairs(source.weights, model, made.layer_order, taking.by_name, taking.skip_mismatch)
+        found = paths.pairs(
+            source.weights, model, made.layer_order, taking.by_name, taking.skip_mismatch, taking.objects_to_skip
+        )
         return [match_one(variable, array, made) for variable, array in found]
 
     def settled(on_torch: bool = False) -> Matched:

@@ -71,6 +71,7 @@ class ModelFile:
     types: Mapping[str, str] = field(default_factory=dict)
     state: Any = None
     told_optimizer: bool = True
+    container: Any = None  # the archive, in which layers may have files of their own
 
     def optimizer(self) -> list[Named]:
         """The arrays of the optimizer's state, with names; empty if the file has none."""
@@ -142,6 +143,7 @@ def _archived(found: archive.Archive, weights: h5py.Group, name: str) -> ModelFi
         frozen=frozen,
         types=types,
         told_optimizer=has_optimizer,
+        container=found,
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
 from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.step.optimizer_reach import warn_of_unseen
 from torchkeras.engine.weights.weight import is_wrapper
 from torchkeras.errors import ModelFileError
@@ -22,6 +23,7 @@ from torchkeras.saving.graph_config import KERAS_VERSION, layer_config
 from torchkeras.saving.model_file import STATE
 from torchkeras.saving.optimizer.by_name import state_by_name
 from torchkeras.saving.optimizer.state import bound_for_file
+from torchkeras.saving.own_assets import check_form
 from torchkeras.saving.training_config import own_training_config, training_config
 from torchkeras.saving.unsaveable import changed_by_hand, check_names, check_size, left_out, unloadable, unwritten
 from torchkeras.saving.weights.either_backend import warn_of_torch
@@ -35,22 +37,27 @@ if TYPE_CHECKING:
 PathLike = str | os.PathLike[str]
 
 
-def write_weights(model: Model, path: PathLike, overwrite: bool) -> None:
-    """Write a model's weights. Raises FileExistsError for an existing file, unless `overwrite` is True."""
+def write_weights(model: Model, path: PathLike, overwrite: bool, skipped: Sequence[Layer] = ()) -> None:
+    """Write a model's weights, without those of the layers in `skipped`.
+
+    Raises FileExistsError for an existing file, unless `overwrite` is True; ValueError if the format cannot skip.
+    """
     read_path("save_weights", "filepath", path)
     check("save_weights", FLAG_OR_DIGIT, overwrite=overwrite)
     kind = WEIGHTS.get(check_name(path, WEIGHTS, "save_weights"), FORMATS[0])
     if _is_anothers(model):
         return
     _may_write(path, overwrite)
-    _has_a_form(model, path, kind)
+    if skipped and not kind.by_paths:
+        raise ValueError(f"{path}: only .weights.h5 can leave out layers; found the skipped {skipped[0].name!r}.")
+    _has_a_form(model, path, kind, weights_only=True)
     if not kind.tensors:
         warn_of_torch(model, path)
     with sharing().collected(_shared(model)) as writes:
         if writes and kind.tensors:
             named(kind.tensors).write(path, model)
         elif writes:
-            named(kind.weights)(model, path)
+            named(kind.weights)(model, path, *([skipped] if skipped else []))
 
 
 def write_model(model: Model, path: PathLike, overwrite: bool, include_optimizer: bool) -> None:
@@ -64,7 +71,7 @@ def write_model(model: Model, path: PathLike, overwrite: bool, include_optimizer
     if kind.exporter:
         model.export(path)
         return
-    _has_a_form(model, path, kind)
+    _has_a_form(model, path, kind, weights_only=False)
     for what in unloadable(model):
         warnings.warn(f"{path}: load_model will fail: {what}", stacklevel=3)
     for what in changed_by_hand(model):
@@ -113,7 +120,7 @@ def _problem(model: Model, path: PathLike, kind: Format, weights_only: bool) -> 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they come when the file is written
         try:
-            _has_a_form(model, path, kind)
+            _has_a_form(model, path, kind, weights_only)
             if not weights_only:
                 include_optimizer = model.optimizer is not None and unwritten(model) is None
                 json_text.written(named(kind.form)(model, include_optimizer), shown(path))
@@ -162,14 +169,15 @@ def _may_write(path: PathLike, overwrite: bool) -> None:
         raise FileExistsError(f"{path}: the file exists already, and overwrite is False.")
 
 
-def _has_a_form(model: Model, path: PathLike, kind: Format) -> None:
-    """Raise ValueError for what no file holds, TypeError for a weight, such as a quantized one, that has no form.
+def _has_a_form(model: Model, path: PathLike, kind: Format, weights_only: bool) -> None:
+    """Raise ValueError for what no such file holds, TypeError for a weight, such as a quantized one, that has no form.
 
     Warns of tensors that are no weights though they look it.
     """
     warn_of_unseen(model, str(path), stacklevel=4)
     check_size(model, path)
     check_names(model, path)
+    check_form(model, path, holds_assets=".keras" in kind.suffixes or weights_only, holds_values=kind.by_paths)
     for name, tensor in model.state_dict(keep_vars=True).items():
         if is_wrapper(tensor):
             raise TypeError(

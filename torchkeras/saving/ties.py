@@ -85,7 +85,7 @@ def warn_of_ties(model: Layer, held: Edges) -> None:
         warnings.warn(
             f"{type(model).__name__} {model.name!r}: {' and '.join(map(repr, paths))} are one, which get_config cannot "
             "say: a model made of its config has each by itself. Files, to_json, clone_model and copies keep them one.",
-            stacklevel=4,
+            stacklevel=3,
         )
 
 

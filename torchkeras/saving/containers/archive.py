@@ -1,16 +1,18 @@
 """The `.keras` archive of Keras 3 and tf_keras: a zip of `metadata.json`, `config.json` and `model.weights.h5`.
 
-Only members of an allow-list are read, as a stream; the sizes in their headers are not trusted. Nothing is extracted
-under a name from the archive. Vocabularies that stand beside the config are put into it.
+Only members of an allow-list are read, as a stream; the sizes in their headers are not trusted. Under a name from the
+archive only the files of layers are extracted, into a folder of their own, and if the name is plain. Vocabularies that
+stand beside the config are put into it.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +21,7 @@ from typing import IO, Any
 import h5py
 
 from torchkeras.base.atomic_file import replacing
-from torchkeras.errors import FileLimitError, ForbiddenContentError, UnknownFormatError, UnreadableFileError
+from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
 from torchkeras.saving.containers import json_text
 from torchkeras.saving.containers.hdf5 import reading
 from torchkeras.saving.containers.hdf5_rules import check_count
@@ -30,6 +32,7 @@ from torchkeras.saving.containers.vocabularies import MEMBER, with_vocabularies
 
 METADATA, CONFIG, WEIGHTS = MEMBERS = ("metadata.json", "config.json", "model.weights.h5")
 ASSETS = "assets/"
+ASSET = re.compile(r"assets(?:/(?!\.)[\w. +-]+)+")  # a file that a layer reads itself; no part begins with a dot
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # of zip's calendar: a fixed time, so that equal models give equal files
 ENCRYPTED, LINK, FILE_KIND = 0x1, 0o120000, 0o170000
@@ -42,13 +45,14 @@ DAMAGE = (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, ValueError, Loo
 
 @dataclass(frozen=True)
 class Archive:
-    """An open archive: its parsed texts; `weights()` opens its weights."""
+    """An open archive: its parsed texts; `weights()` opens its weights. `assets`: files that layers read themselves."""
 
     path: Path
     config: Any
     metadata: Any
     _zip: zipfile.ZipFile
     strict: bool = True
+    assets: Sequence[str] = ()
 
     @contextmanager
     def weights(self, limits: Limits = LIMITS, threads: int = THREADS) -> Iterator[h5py.Group]:
@@ -68,6 +72,16 @@ class Archive:
                 _stream(self._zip, WEIGHTS, file, f"{shown(self.path)}: {WEIGHTS}", limits.total, limits)
             with shown_as(copy, where), reading(copy, self.strict) as weights:
                 yield weights
+
+    def extract_assets(self, folder: Path, limits: Limits = LIMITS) -> None:
+        """Put these files into a folder, in folders of their paths. Raises FileLimitError, UnreadableFileError."""
+        left = limits.total
+        for name in self.assets:
+            target = folder.joinpath(*name.split("/")[1:])
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("xb") as file:
+                _stream(self._zip, name, file, f"{shown(self.path)}: {name}", left, limits)
+                left -= file.tell()
 
     def _in_place(self, found: zipfile.ZipInfo, limits: Limits, threads: int) -> Part:
         """The bytes of a member that is stored as it is, whose checksum is right."""
@@ -107,8 +121,9 @@ def opened(path: str | os.PathLike[str], strict: bool = True, limits: Limits = L
         with found:
             _check_members(found.infolist(), where, limits)
             config, metadata = (_parsed(found, name, where, limits) for name in (CONFIG, METADATA))
-            config = with_vocabularies(config, _vocabularies(found, where, limits), where)
-            yield Archive(Path(path), config, metadata, found, strict)
+            config, left = with_vocabularies(config, _vocabularies(found, where, limits), where)
+            others = [name for name in found.namelist() if ASSET.fullmatch(name) and not MEMBER.fullmatch(name)]
+            yield Archive(Path(path), config, metadata, found, strict, [*others, *left])
 
 
 def is_archive(path: str | os.PathLike[str]) -> bool:
@@ -125,7 +140,7 @@ def _check_members(members: list[zipfile.ZipInfo], where: str, limits: Limits) -
         name = member.filename[:200]
         if names.count(member.filename) > 1:
             raise ForbiddenContentError(f"{where}: member {name!r} is there several times.")
-        if name != ASSETS or member.file_size != 0:  # an empty folder
+        if not (name.startswith(ASSETS) and name.endswith("/") and member.file_size == 0):  # an empty folder
             _check_member(member, name, where)
     if len(members) > limits.parts:
         raise FileLimitError(f"{where}: more than {limits.parts} members.")
@@ -136,13 +151,7 @@ def _check_members(members: list[zipfile.ZipInfo], where: str, limits: Limits) -
 
 def _check_member(member: zipfile.ZipInfo, name: str, where: str) -> None:
     """Refuse what is no part of a model, encrypted, a link, or compressed in another way. `name`: for the error."""
-    is_vocabulary = MEMBER.fullmatch(name) is not None
-    if name.startswith(ASSETS) and ".." not in name and not is_vocabulary:
-        raise UnknownFormatError(
-            f"{where}: member {name!r} belongs to a layer that keeps a vocabulary or something else in a file of its "
-            "own; of such files those are read that are the vocabulary.txt of one layer."
-        )
-    if name not in MEMBERS and not is_vocabulary:
+    if name not in MEMBERS and MEMBER.fullmatch(name) is None and ASSET.fullmatch(name) is None:
         known = ", ".join(MEMBERS)
         raise ForbiddenContentError(f"{where}: member {name!r} is not part of a model, which has {known}.")
     if member.flag_bits & ENCRYPTED:
@@ -211,11 +220,16 @@ def _stream(
 
 
 def write(
-    path: str | os.PathLike[str], config: Any, metadata: Any, write_weights: Callable[[h5py.Group], None]
+    path: str | os.PathLike[str],
+    config: Any,
+    metadata: Any,
+    write_weights: Callable[[h5py.Group], None],
+    write_assets: Callable[[Path], None] = lambda folder: None,
 ) -> None:
     """Write an archive as Keras 3 does: two values as JSON, and an HDF5 file that `write_weights` fills.
 
-    It replaces `path` after everything is written. Equal models give equal bytes.
+    `write_assets` fills a folder with the files of layers. It replaces `path` after everything is written. Equal models
+    give equal bytes. Raises ValueError for a file whose name could not be read again.
     """
     with replacing(path) as part, tempfile.TemporaryDirectory(prefix="torchkeras-") as folder:
         weights = Path(folder) / WEIGHTS
@@ -228,6 +242,13 @@ def write(
             with weights.open("rb") as source, archive.open(_member(WEIGHTS), "w", force_zip64=True) as target:
                 while piece := source.read(MIB):
                     target.write(piece)
+            assets = Path(folder) / ASSETS
+            assets.mkdir()
+            write_assets(assets)
+            for name, file in sorted((f.relative_to(folder).as_posix(), f) for f in assets.rglob("*") if f.is_file()):
+                if ASSET.fullmatch(name) is None:
+                    raise ValueError(f"{shown(path)}: a layer writes {name!r}, which could not be read again.")
+                archive.writestr(_member(name), file.read_bytes())
 
 
 def _member(name: str) -> zipfile.ZipInfo:

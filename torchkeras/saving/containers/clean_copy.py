@@ -41,7 +41,8 @@ def write_clean(source: PathLike, target: PathLike, strict: bool = True) -> None
         return
     if archive.is_archive(source):
         with archive.opened(source, strict) as found, found.weights(threads=1) as weights:
-            archive.write(target, found.config, found.metadata, lambda group: _copy_groups(weights, group))
+            copy_weights = lambda group: _copy_groups(weights, group)  # noqa: E731
+            archive.write(target, found.config, found.metadata, copy_weights, found.extract_assets)
         return
     with reading(source, strict) as file, h5py.File(target, "w") as copy:
         _copy_groups(file, copy)

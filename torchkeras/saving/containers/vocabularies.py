@@ -22,16 +22,14 @@ INSIDE = "/_lookup_layer/"
 READS: Mapping[str, Any] = {"IntegerLookup": int, "StringLookup": str, "TextVectorization": str}
 
 
-def with_vocabularies(config: Any, texts: Mapping[str, str], where: str) -> Any:
-    """The config of a model whose layers have the vocabularies of these members, by their names.
+def with_vocabularies(config: Any, texts: Mapping[str, str], where: str) -> tuple[Any, list[str]]:
+    """The config of a model whose layers have the vocabularies of these members, by their names, and the names left.
 
-    Raises UnreadableFileError for one that is of no layer, or of a layer that has a vocabulary, or is none of integers.
+    Raises UnreadableFileError for one that is none of integers.
     """
     left = {name: text for name, text in texts.items() if INSIDE not in name}
     made = _filled(config, "assets/", left, where) if left else config
-    if left:
-        raise UnreadableFileError(f"{where}: {next(iter(left))!r} is of no layer that lacks a vocabulary.")
-    return made
+    return made, list(left)
 
 
 def _filled(entry: Any, folder: str, left: dict[str, str], where: str) -> Any:

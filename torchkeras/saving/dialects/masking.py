@@ -77,7 +77,7 @@ class _Walk:
         """Which inputs of a call keep their masks. Raises ArchitectureError for a mask from elsewhere."""
         if self.drops(found):
             return [False] * len(has)
-        if self.joint and any(has) and self.joins(found):
+        if self.joint and self.joins(found):
             found["config"]["any_mask"] = True
         result = []
         for item, arrives in zip(call, has, strict=True):

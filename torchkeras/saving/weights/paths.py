@@ -9,7 +9,7 @@ they are the model's, else by this structure. Every weight and every array needs
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,9 @@ import h5py
 import numpy as np
 from torch import nn
 
+from torchkeras.base.arrays import as_tensor, to_numpy
 from torchkeras.base.torch_tables import own_modules, own_parameters
+from torchkeras.engine.facts import facts_of
 from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.network import Network, layers_in
 from torchkeras.engine.graph.trace import graph_if_any
@@ -56,19 +58,23 @@ def pairs(
     order: str | None = None,
     by_name: bool = False,
     skip_mismatch: bool = False,
+    skipped: Sequence[Layer] = (),
 ) -> list[tuple[Variable, Dataset]]:
     """Every weight of a built model with its array in the file; nothing is read or set.
 
     `order`: that of the layers in the file, if it is not today's. `by_name` leaves alone the layers of the model whose
-    names the file does not have; `skip_mismatch`, with a warning, those that do not fit. Raises WeightMismatchError for
-    a weight without an array, an array without a weight, and another shape; ModelFileError for a file of another
+    names the file does not have; `skip_mismatch`, with a warning, those that do not fit. `skipped`: layers that are
+    left alone, with those inside. Layers that store themselves are left to `own_stores`. Raises WeightMismatchError
+    for a weight without an array, an array without a weight, and another shape; ModelFileError for a file of another
     layout.
     """
-    pairing = _Pairing(order, by_name, skip_mismatch)
+    pairing = _Pairing(order, by_name, skip_mismatch, skipped)
     pairing.take(model, group)
     if by_name or skip_mismatch:
         return list(pairing.found.values())
-    lacking = [variable for variable in model.weights if _key(variable) not in pairing.found]
+    left = {id(variable.layer) for layer in skipped for variable in layer.weights} | set(map(id, pairing.own))
+    weights = [variable for variable in model.weights if id(variable.layer) not in left]
+    lacking = [variable for variable in weights if _key(variable) not in pairing.found]
     if lacking:
         names = ", ".join(variable.full_name for variable in lacking)
         raise WeightMismatchError(f"{filename(group)}: no path of Keras 3 leads to the weights {names}.")
@@ -80,16 +86,42 @@ def pairs(
     return list(pairing.found.values())
 
 
-def write(group: h5py.Group, model: Network) -> None:
-    """Write the weights of a built model as Keras 3.15 does."""
-    _write(group, model, set(), Weighted())
+def own_stores(group: h5py.Group, model: Network, taking: Any, order: str | None) -> list[tuple[Layer, Any]]:
+    """The layers that store themselves, each with its values by name; `taking` has the options of `pairs`."""
+    pairing = _Pairing(order, taking.by_name, taking.skip_mismatch, taking.objects_to_skip)
+    pairing.take(model, group)
+    return [(layer, {name: values(found) for name, found in own.items()}) for layer, own in pairing.own.items()]
+
+
+def folders(layer: Layer, path: str = "", seen: set[Layer] | None = None) -> Iterator[tuple[Layer, str]]:
+    """A layer and those inside it, at any depth, with the paths of their groups, which are those of their files too."""
+    seen = set() if seen is None else seen
+    seen.add(layer)
+    yield layer, path
+    before = f"{path}/" if path else ""
+    for (attribute, *_), inside in _children(layer):
+        if not isinstance(inside, list):
+            if inside not in seen:
+                yield from folders(inside, before + attribute, seen)
+            continue
+        for found, name in _by_class(inside, seen, COUNTS["layers"][0]).items():
+            if found not in seen:
+                yield from folders(found, f"{before}{attribute}/{name}", seen)
+
+
+def write(group: h5py.Group, model: Network, skipped: Sequence[Layer] = ()) -> None:
+    """Write the weights of a built model as Keras 3.15 does, without those of the layers in `skipped`."""
+    _write(group, model, set(skipped), Weighted())
 
 
 class _Pairing:
     """The pairs found on a walk through a model and a file."""
 
-    def __init__(self, order: str | None, by_name: bool = False, skip_mismatch: bool = False) -> None:
-        self.order, self.by_name, self.skip_mismatch = order, by_name, skip_mismatch
+    def __init__(
+        self, order: str | None, by_name: bool = False, skip_mismatch: bool = False, skipped: Sequence[Layer] = ()
+    ) -> None:
+        self.order, self.by_name, self.skip_mismatch, self.skipped = order, by_name, skip_mismatch, set(skipped)
+        self.own: dict[Layer, Mapping[str, Dataset]] = {}  # of layers that store themselves
         self.found: dict[Any, tuple[Variable, Dataset]] = {}
         self.taken: set[str] = set()
         self.seen: set[Layer] = set()
@@ -100,6 +132,9 @@ class _Pairing:
         if layer in self.seen:
             return
         self.seen.add(layer)
+        if layer in self.skipped:
+            self.taken |= {str(found.name) for found in _datasets(group)}
+            return
         self._or_skip(layer, lambda: self._take_own(layer, group))
         for attributes, inside in _children(layer, self.order):
             if isinstance(inside, list):
@@ -110,7 +145,9 @@ class _Pairing:
                 self.seen.add(inside)
 
     def _take_named(self, layer: Layer, group: h5py.Group, attributes: tuple[str, ...]) -> None:
-        self.take(layer, group_in(group, _present(group, attributes)))
+        attribute = _present(group, attributes)
+        if layer not in self.skipped or attribute in groups(group):
+            self.take(layer, group_in(group, attribute))
 
     def _or_skip(self, layer: Layer, take: Callable[[], None]) -> None:
         """Pair what `take` pairs; with `skip_mismatch` none of it, and a warning, where it does not fit."""
@@ -126,11 +163,15 @@ class _Pairing:
 
     def _take_own(self, layer: Layer, group: h5py.Group) -> None:
         variables = _own_weights(layer)
-        if not variables:
+        if not variables and not facts_of(layer).stores_itself:
             return
         vars_group = group_in(group_in(group, "cell") if _has_cell(layer) else group, "vars")
         where = f"{filename(group)}: layer {layer.name!r} ({type(layer).__name__})"
         stored = {name: found for name, found in members(vars_group).items() if isinstance(found, Dataset)}
+        if facts_of(layer).stores_itself:
+            self.own[layer] = stored
+            self.taken |= {str(found.name) for found in stored.values()}
+            return
         arrays = [stored[name] for name in numbered(list(stored))]
         if len(arrays) == len(variables) - 1 and variables[0].layer is not layer:
             variables = variables[1:]  # without the kernel that occurs twice
@@ -173,7 +214,7 @@ class _Pairing:
         if chosen is None:
             raise self._other_layers(owner, layers, inside, stored, counts[0])
         for layer in layers:
-            if layer in chosen:
+            if layer in chosen and chosen[layer] in stored:
                 self.take(layer, group_in(inside, chosen[layer]))
             self.seen.add(layer)
 
@@ -220,7 +261,12 @@ class _Pairing:
         ways = [_by_name([layer for layer in layers if layer in those], seen, group, stored)]
         ways += [_by_class(layers, seen, count) for count in counts]
         weighted = [{layer: name for layer, name in way.items() if layer in those} for way in ways]
-        return next((way for way in weighted if set(way.values()) == stored), None)
+        return next((way for way in weighted if self._is_of(way, stored)), None)
+
+    def _is_of(self, way: Mapping[Layer, str], stored: set[str]) -> bool:
+        """Whether the names of layers are those stored, where skipped layers may be missing."""
+        wanted = {name for layer, name in way.items() if layer not in self.skipped}
+        return wanted <= stored <= set(way.values())
 
     def _with_new_weights(self, layers: list[Layer]) -> set[Layer]:
         """Those of some layers that have a weight which no layer before them has."""
@@ -262,7 +308,8 @@ class Weighted(dict[Layer, bool]):
     """Whether layers have weights, their own or of layers inside: each is looked at once, however deep it stands."""
 
     def __missing__(self, layer: Layer) -> bool:
-        self[layer] = bool(own_variables(layer)) or any(self[inside] for inside in sublayers(layer))
+        has_own = facts_of(layer).stores_itself or bool(own_variables(layer))
+        self[layer] = has_own or any(self[inside] for inside in sublayers(layer))
         return self[layer]
 
 
@@ -402,8 +449,11 @@ def _datasets(group: h5py.Group, but: tuple[str, ...] = ()) -> Iterator[Dataset]
 
 def _write(group: h5py.Group, layer: Layer, seen: set[Layer], weighted: Weighted) -> None:
     seen.add(layer)
-    _write_own(group, layer.name, [] if _has_cell(layer) else _own_weights(layer))
-    if _has_cell(layer):
+    if facts_of(layer).stores_itself:
+        _write_itself(group, layer)
+    else:
+        _write_own(group, layer.name, [] if _has_cell(layer) else _own_weights(layer))
+    if _has_cell(layer) and not facts_of(layer).stores_itself:
         kind = "ConvLSTM" if getattr(layer, "rank", 0) else type(layer).__name__
         _write_own(group.create_group("cell"), snake_case(f"{kind}Cell"), _own_weights(layer))
     for attributes, inside in _children(layer):
@@ -415,6 +465,15 @@ def _write(group: h5py.Group, layer: Layer, seen: set[Layer], weighted: Weighted
         for found, name in _by_class(inside, seen, COUNTS["layers"][0]).items():
             if found not in seen:
                 _write(container.create_group(name), found, seen, weighted)
+
+
+def _write_itself(group: h5py.Group, layer: Layer) -> None:
+    """What a layer says of itself in `save_own_variables`."""
+    vars_group, store = group.create_group("vars"), dict[str, Any]()
+    vars_group.attrs["name"] = layer.name
+    layer.save_own_variables(store)
+    for name, found in store.items():
+        vars_group.create_dataset(name, data=to_numpy(as_tensor(found)))
 
 
 def _write_own(group: h5py.Group, name: str, variables: list[Variable]) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from datetime import datetime, timezone
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from torchkeras.saving.containers import archive, json_text
@@ -14,6 +16,7 @@ from torchkeras.saving.graph_config import layer_config
 from torchkeras.saving.model_file import OWN
 from torchkeras.saving.optimizer.keras3_order import write_optimizer
 from torchkeras.saving.optimizer.state import bound_for_file, own_arrays, scale_arrays, state_arrays
+from torchkeras.saving.own_assets import write_assets
 from torchkeras.saving.training_config import own_training_config, training_config
 from torchkeras.saving.weights import layer_groups, paths
 from torchkeras.saving.weights.origin import SORTED
@@ -22,6 +25,7 @@ from torchkeras.saving.write.keras2_training import training_for_keras2
 from torchkeras.saving.write.keras3_writing import KERAS3_VERSION, keras3_form
 
 if TYPE_CHECKING:
+    from torchkeras.engine.layer.layer import Layer
     from torchkeras.models.model import Model
 
 PathLike = str | os.PathLike[str]
@@ -33,11 +37,11 @@ def write_groups(model: Model, path: PathLike) -> None:
         layer_groups.write_weights(file, model)
 
 
-def write_paths(model: Model, path: PathLike) -> None:
-    """Weights as HDF5 by paths, as Keras 3 writes them."""
+def write_paths(model: Model, path: PathLike, skipped: Sequence[Layer] = ()) -> None:
+    """Weights as HDF5 by paths, as Keras 3 writes them, without those of the layers in `skipped`."""
     with writing(path) as file:
         file.attrs[OWN] = file.attrs[SORTED] = True  # who wrote it, and how; Keras does not read it
-        paths.write(file, model)
+        paths.write(file, model, skipped)
 
 
 def write_hdf5(model: Model, path: PathLike, include_optimizer: bool) -> None:
@@ -93,7 +97,7 @@ def write_archive(model: Model, path: PathLike, include_optimizer: bool) -> None
         if optimizer is not None:
             write_optimizer(file, model, optimizer)
 
-    archive.write(path, config, metadata, write)
+    archive.write(path, config, metadata, write, partial(write_assets, model))
 
 
 def _now() -> datetime:

@@ -88,8 +88,10 @@ def keras3_form(model: Model, compiled: bool = True) -> tuple[Plain, list[str]]:
         with registry.layers.writing(model) as written:
             config = with_ties(_foreign(model), model, written)
         writing.unread = [str(difference)]
-    training = training_config(model) if compiled and model.optimizer is not None else None
-    compiled_as = {} if training is None else compile_config(training, model, writing.unread)
+    compiled_as = model._own_compile_config() if compiled else {}
+    if compiled_as is None:
+        training = training_config(model) if model.optimizer is not None else None
+        compiled_as = {} if training is None else compile_config(training, model, writing.unread)
     return {**config, "compile_config": compiled_as}, writing.unread
 
 
