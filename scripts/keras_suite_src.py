@@ -3,8 +3,8 @@
 Genuine Keras's sources are read, not run: a class or function that they export as `keras.layers.Dense` is
 `torchkeras.keras3.layers.Dense`, from whatever module a test takes it. What is not exported has no meaning here, and
 fails when a test uses it; but for the tools of tests, which are loaded as they are, and for the few names of `EQUAL`.
-An error must be of the class that a test names; its sentence is Keras's own, and is not compared. How many generators
-of random numbers a layer keeps is not counted either.
+An error or warning must be of the class that a test names; its sentence is Keras's own, and is not compared. How many
+generators of random numbers a layer keeps is not counted either.
 """
 
 from __future__ import annotations
@@ -135,6 +135,7 @@ EQUAL: dict[str, Any] = {
     "keras.src.backend.set_keras_mask": lambda value, mask: setattr(value, "_keras_mask", mask),
     "keras.src.backend.backend": lambda: "torch",
     "keras.src.backend.device": lambda name: torch.device(name.partition(":")[0].lower()),
+    "keras.src.backend.standardize_data_format": lambda given=None: given or keras3.config.image_data_format(),
     "keras.src.backend.common.symbolic_scope.in_symbolic_scope": lambda: False,  # custom code gets tensors with values
     "keras.src.utils.python_utils.removesuffix": str.removesuffix,
 }
@@ -302,6 +303,9 @@ class Finder(MetaPathFinder, Loader):
                 return found
         if isinstance(node, ast.ClassDef) and module.startswith("keras.src.ops"):
             public = self.sources.function_of(module, name)
+            base = node.bases[0] if node.bases else None
+            if public is None and isinstance(base, ast.Name) and base.id in self.sources.names(module):
+                return self.resolve(module, base.id)  # another name of an operation
             found = _inside(public.removeprefix("keras.")) if public else ABSENT
             return found if found is ABSENT else operation(node, found)
         if self.find_spec(f"{module}.{name}") is not None:
@@ -348,7 +352,11 @@ def _change_tools() -> None:
             given.pop(name, None)
         of_layer(self, *args, **given)
 
+    def of_warning(self: Any, warning: type[Warning], expected_regex: Any, *args: Any, **given: Any) -> Any:
+        return self.assertWarns(warning, *args, **given)
+
     tools.TestCase.assertRaisesRegex = of_class
+    tools.TestCase.assertWarnsRegex = of_warning
     tools.TestCase.run_layer_test = without_seeds
     tools.get_seed_generators = lambda layer: []  # random numbers follow torch's generators
     keras3.Layer.torch_params = property(lambda layer: layer.weights)  # type: ignore[attr-defined]

@@ -24,6 +24,7 @@ def values(found: Any) -> Any:
 def test_about_tensors():
     assert ops.shape(X) == ops.shape(torch.as_tensor(X)) == (3, 2)
     assert ops.shape(Dense(4)(Input((5,))))[1] == 4
+    assert [ops.ndim(each) for each in (X, torch.zeros(1), Input((2,)), 3.0)] == [2, 1, 2, 0]
     assert [ops.dtype(each) for each in (X, torch.zeros(1), Input((2,)))] == ["float32"] * 3
     assert ops.is_tensor(torch.zeros(1))
     assert ops.is_tensor(Input((2,)))
@@ -31,7 +32,7 @@ def test_about_tensors():
     found = ops.convert_to_numpy(torch.ones(2, dtype=torch.bfloat16, requires_grad=True))
     assert isinstance(found, np.ndarray)
     assert found.tolist() == [1.0, 1.0]
-    assert ops.convert_to_numpy([1, 2]).dtype == "int32"
+    assert ops.convert_to_numpy([1, 2]).dtype == "int64"  # as NumPy has it
 
 
 def test_the_shape_of_a_symbolic_tensor_is_taken_by_reshape():

@@ -22,6 +22,9 @@ from torchkeras.base.dtypes import dtype_name
 from torchkeras.keras3 import ops
 from torchkeras.tensor_functions.operations.table import OPERATIONS
 
+# Genuine Keras warns of this old option, too.
+pytestmark = pytest.mark.filterwarnings("ignore:layer_normalization. rms_scaling is old:UserWarning")
+
 GOLDEN = Path(__file__).parents[1] / "golden/operations"
 NAMES = sorted(path.stem for path in GOLDEN.glob("*.npz"))
 SIGNATURES: dict[str, str] = json.loads((GOLDEN / "signatures.json").read_text())

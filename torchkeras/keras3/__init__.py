@@ -2,7 +2,6 @@
 
 from typing import NoReturn
 
-from torchkeras.engine.symbolic.tensor import KerasTensor as KerasTensor
 from torchkeras.keras3 import (
     activations as activations,
     applications as applications,
@@ -29,6 +28,7 @@ from torchkeras.keras3 import (
     wrappers as wrappers,
 )
 from torchkeras.keras3.dtype_policies import DTypePolicy as DTypePolicy, FloatDTypePolicy as FloatDTypePolicy
+from torchkeras.keras3.function import Function as Function, KerasTensor as KerasTensor
 from torchkeras.keras3.initializers import Initializer as Initializer
 from torchkeras.keras3.layers import Input as Input, InputSpec as InputSpec, Layer as Layer
 from torchkeras.keras3.losses import Loss as Loss
@@ -42,7 +42,6 @@ __version__ = "3.15.0"  # of the Keras whose API this is
 
 # What Keras 3 has and this package leaves out, with what to use instead.
 _INSTEAD = {
-    "Function": "a Model between symbolic tensors computes the same",
     "Operation": "a function of keras.ops is an operation; one of your own is a Layer",
     "Quantizer": "quantize the torch module, such as by torchao",
     "RematScope": "torch.utils.checkpoint computes activations again in the backward pass",

@@ -10,7 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from torchkeras import callbacks
+from torchkeras.base.arrays import to_numpy
 from torchkeras.base.extras import extra
 from torchkeras.base.rules import FLAG_OR_DIGIT, read, read_path
 from torchkeras.callbacks import Callback, History, RemoteMonitor, SwapEMAWeights, TerminateOnNaN
@@ -20,6 +23,9 @@ from torchkeras.callbacks.monitoring import one_number
 from torchkeras.callbacks.progress import say
 from torchkeras.callbacks.tensorboard import WRITER
 from torchkeras.engine.facts import is_own
+from torchkeras.engine.fit.training import training_of
+from torchkeras.engine.graph.network import in_form
+from torchkeras.engine.symbolic.tensor import unpacked
 from torchkeras.resume.accepted import ACCEPTED
 
 __all__ = [
@@ -102,15 +108,17 @@ class Hooks(callbacks.CallbackList):
     """The callbacks of a run, which get logs and parameters as Keras 3 gives them.
 
     The numbers of a batch are means of the epoch so far, without `batch` and `size`. Callbacks of this package, but for
-    `LambdaCallback`, still get those of the batch alone, from which they make what they show. The numbers of an epoch
-    are those of training, then those of validation; `on_train_end` gets those of the last epoch. `steps` is the number
-    of batches, where it is known.
+    `LambdaCallback`, still get those of the batch alone, from which they make what they show. Numbers stand in the
+    order of their names; `on_train_end` gets those of the last epoch. `steps` is the number of batches, where it is
+    known. The logs of a batch of a prediction are its `outputs`, one array or a list of tensors; outputs in a dict
+    stand there by their names.
     """
 
     def __init__(self, callbacks: Any = None):
         self._means: dict[str, Averages] = {}
         self._batch: dict[str, int] = {}
         self._last: Any = {}
+        self._outputs: list[list[Any]] = []  # of the batches since the hooks were called
         super().__init__(callbacks)
 
     def set_params(self, params: Mapping[str, Any]) -> None:
@@ -129,7 +137,12 @@ class Hooks(callbacks.CallbackList):
             found = self._acts(hook)
             if any(of_means for _, of_means in found):
                 setattr(self, hook, partial(_batch_begin, found))
+        found = self._acts("on_predict_batch_end")
+        if any(of_means for _, of_means in found):
+            self.take_outputs = self._take_outputs
+            self.on_predict_batch_end = partial(self._predicted, found)
         self.on_epoch_end = partial(self._epoch_end, self.on_epoch_end)
+        self.on_test_end = partial(self._test_end, self.on_test_end)
         self.on_train_end = partial(self._train_end, self.on_train_end)
 
     def _acts(self, hook: str) -> list[tuple[Callable[..., Any], bool]]:
@@ -140,29 +153,58 @@ class Hooks(callbacks.CallbackList):
 
     def _batch_end(self, hook: str, found: list[tuple[Callable[..., Any], bool]], batch: int, logs: Any = None) -> None:
         logs = {} if logs is None else logs
-        names = [name for name in logs if name not in ("batch", "size")]
+        names = sorted(name for name in logs if name not in ("batch", "size"))
         if batch <= self._batch.get(hook, batch):  # another epoch, or another evaluation
-            self._means[hook] = Averages(names)
+            self._means[hook] = Averages(names, names if self._counts_by_itself(hook) else ())
         self._batch[hook] = batch
         self._means[hook].add(logs, logs.get("size", 1))
         means = self._means[hook].values()
         for act, of_means in found:
             act(batch, means if of_means else logs)
 
+    def _counts_by_itself(self, hook: str) -> bool:
+        """Whether a step of the user's gives the numbers, of which those of the last batch count."""
+        step = "train_step" if hook == "on_train_batch_end" else "test_step"
+        return self.model is not None and training_of(self.model).has_own(step)
+
+    def _take_outputs(self, outputs: list[Any]) -> None:
+        self._outputs.append(outputs)
+
+    def _predicted(self, found: list[tuple[Callable[..., Any], bool]], batch: int, logs: Any = None) -> None:
+        batches, self._outputs = self._outputs, []
+        outputs = batches[0] if len(batches) == 1 else [torch.cat(each) for each in zip(*batches, strict=True)]
+        given = in_form(self.model._output_form, unpacked(outputs))
+        if isinstance(given, Mapping):
+            named = {name: _as_array(each) for name, each in given.items()}
+        else:
+            named = {"outputs": _as_array(given)}
+        for act, of_means in found:
+            act(batch, named if of_means else logs)
+
     def _epoch_end(self, act: Callable[..., Any], epoch: int, logs: Any = None) -> None:
         given = {} if logs is None else logs
-        names = sorted(given, key=lambda name: name.startswith("val_"))  # which keeps the order otherwise
-        read = given.unread if isinstance(given, Logs) else given.__getitem__
-        self._last = Logs({name: read(name) for name in names})
+        self._last = _in_order_of_names(given)
         act(epoch, self._last)
+
+    def _test_end(self, act: Callable[..., Any], logs: Any = None) -> None:
+        act(_in_order_of_names({} if logs is None else logs))
 
     def _train_end(self, act: Callable[..., Any], logs: Any = None) -> None:
         act(logs or self._last)
 
 
+def _in_order_of_names(logs: Any) -> Logs:
+    read = logs.unread if isinstance(logs, Logs) else logs.__getitem__
+    return Logs({name: read(name) for name in sorted(logs)})
+
+
 def _batch_begin(found: list[tuple[Callable[..., Any], bool]], batch: int, logs: Any = None) -> None:
     for act, of_means in found:
         act(batch, {} if of_means else logs)
+
+
+def _as_array(value: Any) -> Any:
+    return to_numpy(value) if isinstance(value, torch.Tensor) else value
 
 
 def _gets_means(callback: Any) -> bool:

@@ -48,7 +48,7 @@ class Call:
             found = run_on_meta(nn.Module(), lambda: self._result(tensors), {})
         else:
             found = self._result(tensors)
-        if next(tensors_in(found), None) is not None:
+        if tensors_in(found):
             raise TypeError(
                 f"{self.__name__}: a function computes with a symbolic tensor that is none of its arguments. Pass it "
                 "as an argument, or put the code into the call of a Layer."
@@ -68,7 +68,7 @@ def in_graphs(function: Function) -> Function:
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if next(tensors_in((args, kwargs)), None) is None:
+        if not tensors_in((args, kwargs)):
             return function(*args, **kwargs)
         tensors: list[Any] = []
 
@@ -96,6 +96,11 @@ def shape(x: Any) -> tuple[Any, ...]:
     return tuple(x.shape) if hasattr(x, "shape") else tuple(tensor_of(x).shape)
 
 
+def ndim(x: Any) -> int:
+    """The number of axes of a tensor, also of a symbolic one."""
+    return len(shape(x))
+
+
 def dtype(x: Any) -> str:
     """The type of a tensor by its name: 'float32'."""
     found = x.dtype
@@ -108,10 +113,14 @@ def is_tensor(x: Any) -> bool:
 
 
 def convert_to_numpy(x: Any) -> np.ndarray:
-    """The values as an array of NumPy, in memory of its own where the device has another. Raises TypeError for a
-    symbolic tensor.
+    """The values as an array of NumPy, in memory of its own where the device has another; numbers and lists of them in
+    the type that NumPy has for them. Raises TypeError for a symbolic tensor.
     """
     _refuse_symbols("convert_to_numpy", x)
+    if isinstance(x, (list, tuple)):
+        return np.array([convert_to_numpy(each) for each in x])
+    if not isinstance(x, Tensor) and not is_variable(x):
+        return np.array(x)
     found = tensor_of(x).detach()
     if found.dtype is torch.bfloat16:  # which NumPy does not have
         found = found.float()
@@ -377,8 +386,8 @@ class _WithGradient(torch.autograd.Function):
 
 
 NAMES = (
-    *("shape", "dtype", "is_tensor", "convert_to_numpy", "cond", "switch", "while_loop", "fori_loop", "map", "scan"),
-    *("associative_scan", "vectorized_map", "vectorize", "custom_gradient"),
+    *("shape", "ndim", "dtype", "is_tensor", "convert_to_numpy", "cond", "switch", "while_loop", "fori_loop", "map"),
+    *("scan", "associative_scan", "vectorized_map", "vectorize", "custom_gradient"),
 )
 
 
@@ -429,7 +438,7 @@ def _stacked(found: list[Any]) -> Any:
 
 def _refuse_symbols(name: str, values: Any) -> None:
     """Raise TypeError for symbolic tensors, of which nothing can decide."""
-    if next(tensors_in(values), None) is not None:
+    if tensors_in(values):
         raise TypeError(
             f"keras.ops.{name} needs values, which a symbolic tensor has not: put it into the call of a Layer, or "
             "into a Lambda."

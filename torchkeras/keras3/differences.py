@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from torchkeras.base.rules import AT_LEAST_0, Rule
+
 _CONVOLUTIONS = ("Conv1D", "Conv2D", "Conv3D")
 _OF_STEPS = ("GRU", "LSTM", "RNN", "SimpleRNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D")
 _OF_SEQUENCES = (
@@ -39,6 +41,9 @@ DEFAULTS: dict[str, dict[str, Any]] = {}
 for _names, _values in _DEFAULTS:
     for _name in _names:
         DEFAULTS[_name] = {**DEFAULTS.get(_name, {}), **_values}
+
+# Options of which Keras 3 refuses more values.
+NARROWER: Mapping[str, Mapping[str, Rule]] = {"ReLU": {"threshold": AT_LEAST_0}}
 
 _PENALTIES = "kernel_regularizer bias_regularizer activity_regularizer kernel_constraint bias_constraint"
 _INITIAL = "kernel_initializer bias_initializer"
@@ -123,8 +128,17 @@ STATELESS = frozenset(
     )
 )
 
+# Layers that take numbers and lists of them, too, beside tensors and arrays.
+TAKE_LISTS = frozenset(("CategoryEncoding", "Discretization", "IntegerLookup", "Normalization", "Rescaling"))
+
 # Layers that take integers for numbers of the type of their weights.
-TAKE_INTEGERS = frozenset(("Dense",))
+TAKE_INTEGERS = frozenset(
+    (
+        *("Dense", "GRU", "LSTM", "RNN", "SimpleRNN", "Bidirectional", "PReLU", "RMSNormalization"),
+        *("BatchNormalization", "LayerNormalization", "GroupNormalization", "UnitNormalization"),
+        *(f"GlobalAveragePooling{rank}D" for rank in (1, 2, 3)),
+    )
+)
 
 # The arguments of `build` of layers whose inputs have names.
 SHAPES: Mapping[str, tuple[str, ...]] = dict.fromkeys(

@@ -7,7 +7,9 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -25,8 +27,11 @@ from torchkeras.base.torch_tables import own_buffers, own_parameters
 from torchkeras.base.tracing import is_compiling
 from torchkeras.engine import options
 from torchkeras.engine.building.building import free_path
-from torchkeras.engine.facts import is_own
+from torchkeras.engine.carried_masks import marked, mask_of
+from torchkeras.engine.facts import Facts, is_own
 from torchkeras.engine.graph.network import as_tensors
+from torchkeras.engine.layer.added_losses import add_activity_losses
+from torchkeras.engine.layer.call import of_call
 from torchkeras.engine.layer.layer import DATA, Layer as BaseLayer, check_name, name_weight
 from torchkeras.engine.modes import MODE, in_mode
 from torchkeras.engine.options import Option
@@ -36,17 +41,17 @@ from torchkeras.engine.weights.weight import Variable as Weight
 from torchkeras.engine.weights.weight_lists import CHANGES, distinct, sublayers
 from torchkeras.keras3 import activations, constraints, dialect, dtype_policies, initializers, regularizers
 from torchkeras.keras3.automatic import automatic_config, made_of
-from torchkeras.keras3.differences import DEFAULTS, LACKING, ORDER, Lacking
-from torchkeras.keras3.masks import call_with_masks, carries_masks
+from torchkeras.keras3.differences import DEFAULTS, LACKING, NARROWER, ORDER, Lacking
 from torchkeras.keras3.metrics import Metric
-from torchkeras.keras3.probing import attributes_within, seeds_kept
+from torchkeras.keras3.probing import attributes_within, seeds_kept, with_values_if_needed
 from torchkeras.keras3.stateless import stateless_call
-from torchkeras.keras3.stored import Stored, layers_within, own_in_order
+from torchkeras.keras3.stored import Stored, building_once, layers_within, own_in_order
 from torchkeras.keras3.variable import AGGREGATIONS, Variable, building_within, kept, names_within, path_of
 from torchkeras.registry import call_from_config
 from torchkeras.regularizers import PerSample
 from torchkeras.saving.dialects.translation import named_object
 from torchkeras.saving.layer_facts import inherited
+from torchkeras.tensor_functions.operations.values import tensor_of
 
 
 def _of_class(cls: type, table: Mapping[str, Any], default: Any) -> Any:
@@ -60,6 +65,7 @@ def _as_there(cls: type, option: Option) -> Option:
     default = known[option.field][0] if option.field in known else option.default
     default = _of_class(cls, DEFAULTS, {}).get(option.field, default)
     rule = PENALTY if option.field == "activity_regularizer" else RULES.get(id(option.rule), option.rule)
+    rule = _of_class(cls, NARROWER, {}).get(option.field, rule)
     return replace(option, default=default, rule=rule, newer=False)
 
 
@@ -152,7 +158,7 @@ RULES[id(_ACTIVATION)] = replace(_ACTIVATION, convert=activations.of_layer)
 PENALTY = optional(Rule(_per_sample, _written_penalty, takes=options.OBJECT))
 
 
-@replaceable("_as_options")
+@replaceable("_as_options", "_build")
 class Layer(Stored, abstract=True):
     """The base of all layers, as Keras 3 has it.
 
@@ -181,11 +187,23 @@ class Layer(Stored, abstract=True):
 
     _automatic_count = r"(_\d+)?"
     _trains_by_hand: ClassVar[bool] = False  # the mode of a call by hand
+    _takes_lists: ClassVar[bool] = False  # whether the inputs may be numbers and lists of them
+
+    class _Facts(Facts):
+        operators_pass_masks = False
+
+        def end_mask(self) -> None:
+            warnings.warn(
+                f"{type(self.layer).__name__} {self.layer.name!r} does not support masking: its outputs carry no mask, "
+                "though its inputs do. Set supports_masking in a layer of your own.",
+                stacklevel=2,
+            )
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(abstract=True, **kwargs)  # a name stands for this package's own class
         if "build" in vars(cls):
-            cls.build = building_within(cls.build)  # type: ignore[method-assign]
+            build = building_within(cls.build)
+            cls.build = build if is_own(cls) else building_once(build)  # type: ignore[method-assign]
         if not is_own(cls) and "compute_mask" in vars(cls) and "supports_masking" not in vars(cls):
             cls.supports_masking = True
 
@@ -243,6 +261,8 @@ class Layer(Stored, abstract=True):
     def _build(self, input_shapes: list[Any], *further: Any) -> None:
         with names_within(self):
             super()._build(input_shapes, *further)
+        if getattr(self, "activity_regularizer", None) is not None:
+            add_activity_losses(self, in_steps=False)  # so that `losses` has it after a call by hand
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Add a node to the graph (symbolic inputs), or compute (real ones), as in inference unless `training=True`."""
@@ -254,15 +274,15 @@ class Layer(Stored, abstract=True):
     def _compute(self, *args: Any, **kwargs: Any) -> Any:
         is_one_tensor = not kwargs and len(args) == 1 and type(args[0]) is torch.Tensor
         if not is_one_tensor:  # which needs no look inside, at each layer of a model's own code
+            if self._takes_lists and args and not tensors_in(args[0]):
+                args = tensor_of(args[0]), *args[1:]
             args, kwargs = as_tensors(mapped((args, kwargs), _value_of, (Variable,)), (), config.device())
             if is_own(type(self)):
                 args, kwargs = _as_ours(args, kwargs)
-        if not is_one_tensor and next(tensors_in((args, kwargs)), None) is not None:
+        if not is_one_tensor and tensors_in((args, kwargs)):
             return super().__call__(*args, **kwargs)
         if not is_one_tensor or args[0].dtype is not self._policy.compute_type:
             args = _autocast(self, args)
-        if carries_masks(self, kwargs.get("mask"), args if is_one_tensor else leaves((args, kwargs))):
-            return call_with_masks(self, self._computed, self._names_of_arguments, args, kwargs)
         return self._computed(*args, **kwargs)
 
     def _computed(self, *args: Any, **kwargs: Any) -> Any:
@@ -271,14 +291,6 @@ class Layer(Stored, abstract=True):
             return super().__call__(*args, **kwargs)
         with in_mode(self._trains_by_hand, self):
             return super().__call__(*args, **kwargs)
-
-    @property
-    def _names_of_arguments(self) -> list[str]:
-        """The names of the arguments of a call, in their order."""
-        if len(self._names_of_shapes) == 1:
-            return list(self._call_signature.parameters)[1:]
-        inputs = [name.removesuffix("_shape") for name in self._names_of_shapes]
-        return [*inputs, *(f"{name}_mask" for name in inputs)]
 
     def add_weight(  # type: ignore[override]
         self,
@@ -351,7 +363,7 @@ class Layer(Stored, abstract=True):
         if isinstance(value, (list, tuple, dict)):
             for number, each in enumerate(value.values() if isinstance(value, dict) else value):
                 if isinstance(each, Variable) and each.layer is None:
-                    self._register(f"{name}_{number}", each)
+                    self._join_variable(f"{name}_{number}", each)
         before = self.__dict__.get(name)
         super().__setattr__(name, value)
         if isinstance(before, Variable) and isinstance(value, torch.Tensor):  # another tensor for the same weight
@@ -369,10 +381,10 @@ class Layer(Stored, abstract=True):
         if any(each is variable for each in self._added):
             name_weight(self, variable, name)
         else:
-            self._register(name, variable)
+            self._join_variable(name, variable)
         self.__dict__[name] = variable
 
-    def _register(self, name: str, variable: Variable) -> None:
+    def _join_variable(self, name: str, variable: Variable) -> None:
         """Let torch see the tensor of a weight that was made elsewhere."""
         tensors = variable.tensors
         if len(tensors) > 1:  # in pieces, in the layer that has it
@@ -414,16 +426,35 @@ class Layer(Stored, abstract=True):
         found = stateless_call(self, trainable_variables, non_trainable_variables, args, kwargs)
         return found if return_losses else found[:2]
 
+    def _flatten_layers(self, include_self: bool = True, recursive: bool = True) -> list[BaseLayer]:
+        """The layer and those inside it, under the name by which code for Keras 3 asks for them."""
+        inside = layers_within(self) if recursive else sublayers(self)
+        return [*([self] if include_self else []), *dict.fromkeys(inside)]
+
+    @property
+    def input(self) -> Any:
+        """The symbolic input of the first call, or a list of them. Raises AttributeError before it."""
+        return of_call(self, 0, "input") if len(self._inbound_nodes) > 1 else super().input
+
+    @property
+    def output(self) -> Any:
+        """The symbolic output of the first call, or a list of them. Raises AttributeError before it."""
+        return of_call(self, 0, "output") if len(self._inbound_nodes) > 1 else super().output
+
     @property
     def metrics(self) -> list[Any]:
         """The metrics among the attributes of the layer, and of those inside it."""
         return attributes_within(self, Metric)
 
+    @property
+    def metrics_variables(self) -> list[Any]:
+        """The states of `metrics`."""
+        return [state for metric in self.metrics for state in metric.variables]
+
     def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-        if not self._is_users:
-            return super()._infer_outputs(inputs, masks, arguments)
-        with seeds_kept(self):
-            return super()._infer_outputs(inputs, masks, arguments)
+        infer = partial(super()._infer_outputs, inputs, masks, arguments)
+        with seeds_kept(self) if self._is_users else nullcontext():
+            return with_values_if_needed(infer)
 
     def compute_output_spec(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """The symbolic outputs of a call on symbolic tensors; it adds nothing to the graph.
@@ -467,9 +498,9 @@ class Layer(Stored, abstract=True):
     def get_config(self) -> dict[str, Any]:
         """The options as plain values, from which `from_config` makes the layer again, without its weights."""
         made = super().get_config()
-        if "dtype" not in made:
-            made["dtype"] = self._policy.name
-        return {**made, **(automatic_config(self) or {})}
+        dtype = made.pop("dtype", self._policy.name)
+        first = {name: made.pop(name) for name in ("name", "trainable") if name in made}
+        return {**first, "dtype": dtype, **made, **(automatic_config(self) or {})}
 
     @classmethod
     def from_config(cls, config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
@@ -495,19 +526,24 @@ class Layer(Stored, abstract=True):
 
 
 def _autocast(layer: Layer, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arguments of a call, floating-point tensors of another type cast to that of computation, or all tensors.
+    """The arguments of a call, floating-point tensors of another type cast to that of computation; or all inputs.
 
     Where torch has moved a layer to another type, as by `layer.double()`, that of its weights counts.
     """
     wanted = layer._policy.compute_type
 
-    def is_other(value: Any) -> bool:
-        if not isinstance(value, torch.Tensor) or value.dtype is wanted:
-            return False
-        return value.dtype.is_floating_point or layer._takes_integers
+    inputs = leaves(args[:1]) if layer._takes_integers else []
 
-    flat = [each for arg in args for each in (arg if isinstance(arg, (list, tuple)) else (arg,))]
-    if not wanted.is_floating_point or not any(map(is_other, flat)):
+    def is_other(value: torch.Tensor) -> bool:
+        if value.dtype is wanted:
+            return False
+        return value.dtype.is_floating_point or any(value is each for each in inputs)
+
+    if not wanted.is_floating_point or not any(map(is_other, leaves(args))):
         return args
     moved = next((each.dtype for each in layer.parameters() if each.is_floating_point()), wanted)
-    return mapped(args, lambda value: value.to(moved) if is_other(value) else value, (torch.Tensor,))
+
+    def cast(value: torch.Tensor) -> torch.Tensor:
+        return marked(value.to(moved), mask_of(value)) if is_other(value) else value
+
+    return mapped(args, cast, (torch.Tensor,))

@@ -22,9 +22,17 @@ from torchkeras.engine.shapes import input_spec
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape
 from torchkeras.engine.weights.weight import Variable
-from torchkeras.keras3 import lora
+from torchkeras.keras3 import convolutions, lora
 from torchkeras.keras3.dialect import CLASSES
-from torchkeras.keras3.differences import ATTRIBUTES, SHAPES, STATELESS, SUPPORT_MASKING, TAKE_INTEGERS, WEIGHTS
+from torchkeras.keras3.differences import (
+    ATTRIBUTES,
+    SHAPES,
+    STATELESS,
+    SUPPORT_MASKING,
+    TAKE_INTEGERS,
+    TAKE_LISTS,
+    WEIGHTS,
+)
 from torchkeras.keras3.layer import Layer
 from torchkeras.layers.image_samples import ImageLayer
 from torchkeras.layers.wrappers import KERNELS
@@ -33,17 +41,17 @@ from torchkeras.saving import keras3_names
 InputSpec = input_spec.InputSpec
 
 
-def _reset_state(self: Layer) -> None:
+def _reset_state(layer: Layer) -> None:
     """Set the states that are carried from batch to batch to zeros, if there are any."""
-    if self.stateful and self.built:
-        self.reset_states()
+    if layer.stateful and layer.built:
+        layer.reset_states()
 
 
 def _of_arrays(compute_mask: Callable[..., Any]) -> Callable[..., Any]:
     """`compute_mask` of a layer, for arrays too."""
 
-    def of_arrays(self: Layer, inputs: Any, mask: Any = None) -> Any:
-        return compute_mask(self, *as_tensors((inputs, mask), (), config.device()))
+    def of_arrays(layer: Layer, inputs: Any, mask: Any = None) -> Any:
+        return compute_mask(layer, *as_tensors((inputs, mask), (), config.device()))
 
     of_arrays.__name__, of_arrays.__doc__ = "compute_mask", compute_mask.__doc__
     return of_arrays
@@ -62,6 +70,7 @@ def _twin(base: type[BaseLayer], *bases: type) -> type[Layer]:
         made[adapted._adapts] = lora.adapted(getattr(base, adapted._adapts))
     made["_is_stateless"] = base.__name__ in STATELESS
     made["_takes_integers"] = base.__name__ in TAKE_INTEGERS
+    made["_takes_lists"] = base.__name__ in TAKE_LISTS
     if base.__name__ in SHAPES:
         made["_names_of_shapes"] = SHAPES[base.__name__]
     if base.__name__ in SUPPORT_MASKING:
@@ -188,6 +197,7 @@ class Bidirectional(Wrapper, layers.Bidirectional, abstract=True):  # type: igno
     """
 
     reset_state = _reset_state
+    _takes_integers = True
 
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
@@ -273,7 +283,7 @@ def _made_twins() -> dict[str, Any]:
         if base is None:
             continue
         if base not in _TWINS:
-            _TWINS[base] = _twin(base, *lora.BASES.get(base, ()))
+            _TWINS[base] = _twin(base, *lora.BASES.get(base, ()), *convolutions.BASES.get(base, ()))
         found[name] = _TWINS[base]
     return found
 

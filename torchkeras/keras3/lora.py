@@ -52,8 +52,27 @@ class LowRankVectors(LowRank, Vectors):
         return vectors + self._layer._scale * (torch.embedding(first.value, input) @ second.value)
 
 
+class LowRankConv1d(LowRank, nn.Conv1d):
+    """The convolution of x with `weight + scale * a @ b`."""
+
+
+class LowRankConv2d(LowRank, nn.Conv2d):
+    """The same of images."""
+
+
+class LowRankConv3d(LowRank, nn.Conv3d):
+    """The same of volumes."""
+
+
 # By the class of a layer's module: that of the same module with the two matrices.
-ADAPTED: dict[type, type[LowRank]] = {nn.Linear: LowRankLinear, nn.Module: LowRankProduct, Vectors: LowRankVectors}
+ADAPTED: dict[type, type[LowRank]] = {
+    nn.Linear: LowRankLinear,
+    nn.Module: LowRankProduct,
+    Vectors: LowRankVectors,
+    nn.Conv1d: LowRankConv1d,
+    nn.Conv2d: LowRankConv2d,
+    nn.Conv3d: LowRankConv3d,
+}
 
 
 class AdaptedWeight(Weight):
@@ -163,10 +182,18 @@ class AdaptedVectors(AdaptedLayer, abstract=True):
 
     _adapts = "embeddings"
 
+    def __init__(self, *args: Any, **given: Any) -> None:
+        weights = given.get("weights")
+        if weights is not None and not isinstance(weights, (list, tuple)):
+            given["weights"] = [weights]
+        super().__init__(*args, **given)
+        if weights is not None:
+            self._build([(None,)])
+
 
 # By the layer of this package: the base of its class of Keras 3.
 BASES: Mapping[type, tuple[type[AdaptedLayer]]] = {
-    layers.Dense: (AdaptedLayer,),
+    **dict.fromkeys((layers.Dense, layers.Conv1D, layers.Conv2D, layers.Conv3D), (AdaptedLayer,)),
     layers.EinsumDense: (AdaptedLayer,),
     layers.Embedding: (AdaptedVectors,),
 }

@@ -262,6 +262,12 @@ def computed_in(dtype: Any) -> str | None:
     return None if dtype is None else policy_of(dtype).compute_dtype
 
 
+def refuse_new_type(made: Any, name: str) -> None:
+    """Raise AttributeError where the type of a loss or metric would be set once it is made."""
+    if name == "dtype" and name in vars(made):
+        raise AttributeError(f"{type(made).__name__}: dtype is settled when the object is made.")
+
+
 class Loss(losses.Loss, abstract=True):
     """A loss with options; a subclass defines `call(y_true, y_pred)`.
 
@@ -291,6 +297,10 @@ class Loss(losses.Loss, abstract=True):
     def __init_subclass__(cls, abstract: bool = False, **arguments: Any) -> None:
         super().__init_subclass__(abstract=True, **arguments)  # a name stands for this package's own class
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        refuse_new_type(self, name)
+        super().__setattr__(name, value)
+
     def keep(self, **options: Any) -> None:
         """Keep each option as an attribute; the type is settled now. Raises ValueError for a bad value."""
         if "dtype" in options:
@@ -309,8 +319,6 @@ class Loss(losses.Loss, abstract=True):
             sample_weight (tensor, array, number or None, default None): weights of the values.
             mask (tensor, array or None, default None): True for the values that count; None is y_pred's own.
         """
-        if mask is None:
-            mask = getattr(y_pred, "_keras_mask", None)
         if sample_weight is not None and not isinstance(sample_weight, Tensor):
             sample_weight = tensor_of(sample_weight, _device_of(y_pred) or _device_of(y_true))
         return super().__call__(y_true, y_pred, sample_weight, mask)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from inspect import Signature, signature
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -22,8 +24,8 @@ from torchkeras.base.fixed_lists import States
 from torchkeras.base.naming import count_name, snake_case
 from torchkeras.keras3 import losses
 from torchkeras.keras3.families import Family
-from torchkeras.keras3.losses import computed_in, members_of_twin, on_values, published
-from torchkeras.keras3.variable import AGGREGATIONS as OF_VARIABLES
+from torchkeras.keras3.losses import computed_in, members_of_twin, on_values, published, refuse_new_type
+from torchkeras.keras3.variable import AGGREGATIONS as OF_VARIABLES, Variable
 from torchkeras.losses.reduction import apply_mask
 from torchkeras.losses.shared import same_rank
 from torchkeras.metrics import keras3 as later
@@ -259,6 +261,10 @@ class Metric(metrics.Metric, abstract=True):
     def __init_subclass__(cls, abstract: bool = False, **arguments: Any) -> None:
         super().__init_subclass__(abstract=True, **arguments)  # a name stands for this package's own class
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        refuse_new_type(self, name)
+        super().__setattr__(name, value)
+
     def _start(self, name: str | None, dtype: Any) -> None:
         super()._start(name or count_name(snake_case(type(self).__name__)), computed_in(dtype))
 
@@ -295,6 +301,8 @@ class Metric(metrics.Metric, abstract=True):
             )
         if aggregation not in AGGREGATIONS:
             raise self._refuse(f"add_variable: aggregation must be one of {AGGREGATIONS}; found {aggregation!r}.")
+        if isinstance(initializer, (Tensor, np.ndarray)):
+            initializer = partial(_same_values, tensor_of(initializer))
         wanted, known = name or "variable", self._variables
         free = next(
             each for each in (wanted, *(f"{wanted}_{n}" for n in range(1, len(known) + 2))) if each not in known
@@ -309,13 +317,22 @@ class Metric(metrics.Metric, abstract=True):
 
     @property
     def variables(self) -> list[State]:
-        """The states, and then those of the metrics that it keeps."""
-        return States([*self._variables.values(), *(state for _, each in self._inside() for state in each.variables)])
+        """The states, and then the variables that are attributes and the states of the metrics that it keeps."""
+        found = States(self._variables.values())
+        for name, value in vars(self).items():
+            for _, each in _within(name, value, (metrics.Metric, Variable)):
+                list.extend(found, each.variables if isinstance(each, metrics.Metric) else [each])
+        return found
+
+    def reset_state(self) -> None:
+        """Start over: all states become 0."""
+        with torch.no_grad():
+            super().reset_state()
 
     def _inside(self) -> Iterator[tuple[str, metrics.Metric]]:
         """The metrics that are attributes, alone or in lists and dicts, by name."""
         for name, value in vars(self).items():
-            yield from _metrics_in(name, value)
+            yield from _within(name, value, metrics.Metric)
 
     def to(self, device: torch.device | str) -> Metric:
         """Move the states to a device, in place."""
@@ -393,15 +410,43 @@ class Metric(metrics.Metric, abstract=True):
         return super()._tensor(tensor_of(value, self._device or torch.device("cpu")), dtype)
 
 
-def _metrics_in(name: str, value: Any) -> Iterator[tuple[str, metrics.Metric]]:
-    if isinstance(value, metrics.Metric):
+class _WithEnds(Metric, abstract=True):
+    """`AUC`: what it compares with begins just below 0 and ends just above 1, which `thresholds` has."""
+
+    @property
+    def thresholds(self) -> Any:
+        """All thresholds, in ascending order."""
+        if "_thresholds" not in vars(self):  # while the object is made
+            return self._inner
+        inner = self._inner or [k / (self.num_thresholds - 1) for k in range(1, self.num_thresholds - 1)]
+        return [-config.epsilon(), *inner, 1.0 + config.epsilon()]
+
+    @thresholds.setter
+    def thresholds(self, value: Any) -> None:
+        if "_thresholds" in vars(self):
+            raise AttributeError(f"{type(self).__name__}: thresholds are settled when the object is made.")
+        vars(self)["_inner"] = value
+
+    def get_config(self) -> dict[str, Any]:
+        """The options as plain data; `thresholds` without the two ends."""
+        return {**super().get_config(), "thresholds": None if self._inner is None else list(self._inner)}
+
+
+def _same_values(values: Tensor, shape: Sequence[int]) -> Tensor:
+    """An initializer that gives these values."""
+    return values.expand(tuple(shape))
+
+
+def _within(name: str, value: Any, kind: Any) -> Iterator[tuple[str, Any]]:
+    """The objects of a class that a value is, or has in lists and dicts, by name."""
+    if isinstance(value, kind):
         yield name, value
     elif isinstance(value, (list, tuple)):
         for number, each in enumerate(value):
-            yield from _metrics_in(f"{name}/{number}", each)
+            yield from _within(f"{name}/{number}", each, kind)
     elif isinstance(value, dict):
         for key, each in value.items():
-            yield from _metrics_in(f"{name}/{key}", each)
+            yield from _within(f"{name}/{key}", each, kind)
 
 
 class _Masked(Metric, abstract=True):
@@ -493,7 +538,8 @@ def _twin(name: str) -> Any:
         made["function"] = staticmethod(_FUNCTION_OF.get(name) or {**losses.FUNCTIONS, **FUNCTIONS}[own])
     of_function = issubclass(base, MeanOfFunction)
     bases = tuple(_TWINS[each] for each in base.__bases__ if each in _TWINS)
-    cls = type(base)(name, (*(bases or (_Masked if of_function else Metric,)), base), made, abstract=True)
+    first = _WithEnds if name == "AUC" else _Masked if of_function else Metric
+    cls = type(base)(name, (*(bases or (first,)), base), made, abstract=True)
     if name in _WITHOUT:
         taken = signature(cls).parameters
         cls.__signature__ = Signature([each for each in taken.values() if each.name not in _WITHOUT[name]])

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from torchkeras import models
 from torchkeras.base.extensions import replaceable
+from torchkeras.base.nested import mapped, put_together, tensors_in
 from torchkeras.callbacks.logs import History
 from torchkeras.data.checks import with_rank
+from torchkeras.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.data.sources.kinds import KINDS
-from torchkeras.engine.fit.custom_steps import overridable
+from torchkeras.engine.carried_masks import mask_of
+from torchkeras.engine.facts import is_own
+from torchkeras.engine.fit.custom_steps import BUILT_IN, overridable
 from torchkeras.engine.fit.habits import Habits
+from torchkeras.engine.fit.results import Sums
 from torchkeras.engine.fit.training import training_of
-from torchkeras.engine.graph.network import type_of
-from torchkeras.engine.graph.trace import graph_if_any
-from torchkeras.engine.symbolic.tensor import unpacked
+from torchkeras.engine.graph.network import of_needed_keys, type_of
+from torchkeras.engine.graph.trace import computed_from, graph_if_any
+from torchkeras.engine.symbolic.tensor import node_of, unpacked
 from torchkeras.keras3 import dialect, losses, metrics, optimizers
 from torchkeras.keras3.callbacks import Hooks
 from torchkeras.keras3.layer import Layer
-from torchkeras.keras3.masks import mask_of
+from torchkeras.keras3.layers import Input
 from torchkeras.keras3.metrics import Mean, Metric
 from torchkeras.keras3.optimizers.serialization import twin_of
 from torchkeras.keras3.saving import (
@@ -33,6 +40,7 @@ from torchkeras.keras3.saving import (
     model_from_json,
     save_model,
 )
+from torchkeras.keras3.state_tree import assign, tree_of
 from torchkeras.keras3.stored_model import StoredModel
 from torchkeras.keras3.tree import assert_same_structure, flatten
 from torchkeras.keras3.variable import names_within
@@ -45,9 +53,16 @@ PLAIN = ("accuracy", "acc", "mae", "mse", "mean_absolute_error", "mean_squared_e
 
 
 class LossTracker(Mean):
-    """The mean of the losses that a step of the user's counts in it, if it does."""
+    """The mean of the losses that a step of the user's counts in it, if it does.
+
+    `further`: the other numbers that the built-in step and `compute_metrics` gave inside such steps.
+    """
 
     has_counted = False
+
+    def __init__(self, name: str | None = None) -> None:
+        super().__init__(name=name)
+        self.further = Sums()
 
     @staticmethod
     def of(model: Any) -> LossTracker:
@@ -63,7 +78,17 @@ class LossTracker(Mean):
 
     def reset_state(self) -> None:
         self.has_counted = False
+        self.further = Sums()
         super().reset_state()
+
+    def so_far(self, steps: Any, of_batch: Mapping[str, Tensor], samples: int) -> dict[str, Any]:
+        """Count the numbers of a batch: those of all batches so far, and of the metrics with a state."""
+        values = dict(of_batch)
+        if "loss" in values:
+            self.update_state(values.pop("loss"), samples)
+        if values:
+            self.further.add(values, samples)
+        return {"loss": self.result(), **self.further.means(), **steps.counted()}
 
 
 def _as_inputs(model: Any, given: Any) -> Any:
@@ -146,15 +171,26 @@ class Model(StoredModel, Layer, abstract=True):
     Source: https://keras.io/api/models/model/
     """
 
-    _callback_list = Hooks
     _habits = Habits(
         settles_at_once=False,
+        callback_list=Hooks,
         epochs_end_with_data=True,
         leaves_out_targets=True,
         weighs_by_shape=True,
+        weighs_any_class=True,
         fits_rank=True,
+        leaves_out_keys=True,
+        reports_last_batch=True,
+        measures_without_loss=True,
     )
     run_eagerly = RunEagerly()
+
+    def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
+        super().__init_subclass__(abstract=abstract, **kwargs)
+        if "compute_metrics" in vars(cls) and not is_own(cls):
+            for kind in ("train_step", "test_step"):
+                if getattr(cls, kind) in BUILT_IN[kind]:
+                    setattr(cls, kind, getattr(Model, f"_{kind}_by_methods"))
 
     def __init__(
         self,
@@ -167,30 +203,56 @@ class Model(StoredModel, Layer, abstract=True):
     ) -> None:
         if options:
             raise TypeError(f"{type(self).__name__}: unknown option {next(iter(options))!r}.")
-        super().__init__(inputs, outputs, name=name, dtype=dtype)
+        if isinstance(outputs, Mapping):
+            outputs = dict(sorted(outputs.items()))
+        super().__init__(*_from_inputs(inputs, outputs), name=name, dtype=dtype)
         if not trainable:
             self.trainable = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The outputs for the inputs; a single one may lack an axis of length 1 at its end, or have one more."""
+        """The outputs for the inputs; a single one may lack an axis of length 1 at its end, or have one more.
+
+        A dict may have more keys than there are inputs.
+        """
+        if self._graph is not None and args and isinstance(args[0], (list, tuple, Mapping)):
+            _refuse_none(self, args[0])
         if self._graph is not None and len(args) == 1 and not kwargs and isinstance(args[0], (Tensor, np.ndarray)):
             args = (with_rank(args[0], self.inputs[0].shape),)
+        elif self._graph is not None and args and isinstance(args[0], Mapping):
+            args = (of_needed_keys(self._input_form, self.input_names, args[0]), *args[1:])
         return super().__call__(*args, **kwargs)
 
     @property
     def _automatic_name(self) -> str:
         return "functional" if type(self) is Model else super()._automatic_name
 
-    def _step_data(self, x: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
+    def _step_data(self, x: Any, y: Any, sample_weight: Any) -> Any:
         if sample_weight is not None:
             return x, y, sample_weight
-        return (x,) if y is None else (x, y)
+        if y is not None:
+            return x, y
+        return (x,) if isinstance(x, (list, tuple)) else x
 
     def _computed(self, *args: Any, **kwargs: Any) -> Any:
         """As `Layer`; a graph takes numbers of any type, and makes them those of its inputs."""
         if args and graph_if_any(self) is not None:
             args = (_as_inputs(self, args[0]), *args[1:])
         return super()._computed(*args, **kwargs)
+
+    @property
+    def input(self) -> Any:
+        """The symbolic inputs, in the form in which the model was made: one, a list, a dict."""
+        return unpacked(self.inputs) if self._input_form is None else put_together(self._input_form, self.inputs)
+
+    @property
+    def output(self) -> Any:
+        """The symbolic outputs, in the form in which the model was made: one, a list, a dict."""
+        return unpacked(self.outputs) if self._output_form is None else put_together(self._output_form, self.outputs)
+
+    @property
+    def operations(self) -> list[Any]:
+        """The layers and the operations of the graph, the inputs among them."""
+        return list(self.layers)
 
     @property
     def metrics(self) -> list[Any]:
@@ -275,6 +337,68 @@ class Model(StoredModel, Layer, abstract=True):
         """The loss that `compile` settled; `training` is for a class of your own, whether the model trains."""
         return super().compute_loss(x, y, y_pred, sample_weight)
 
+    @overridable
+    def train_step(self, data: Any) -> Mapping[str, Any]:
+        """One step of training on a batch. Override it for a step of your own.
+
+        Arguments:
+            data (batch): x, y and the weights of samples, of which None are left out at the end.
+
+        Returns:
+            The numbers to report by name. Those that this step of the package returns are means of the epoch so far; of
+            a step of your own, those of the last batch are the numbers of the epoch.
+        """
+        return self._counted_step("train", data)
+
+    @overridable
+    def test_step(self, data: Any) -> Mapping[str, Any]:
+        """One step of an evaluation on a batch, without an update. Override it for a step of your own.
+
+        Arguments:
+            data (batch): as in `train_step`.
+
+        Returns:
+            The numbers to report by name.
+        """
+        with torch.no_grad():
+            return self._counted_step("test", data)
+
+    def _train_step_by_methods(self, data: Any) -> Mapping[str, Any]:
+        """A step of training for a class whose metrics are its own code."""
+        x, y, weight = unpack_x_y_sample_weight(data)
+        outputs, samples = self(x, training=True), _samples(x)
+        loss = self.compute_loss(x, y, outputs, weight)
+        LossTracker.of(self).update_state(loss.detach(), samples)
+        self.minimize(loss, samples)
+        return self.compute_metrics(x, y, outputs, weight)
+
+    def _test_step_by_methods(self, data: Any) -> Mapping[str, Any]:
+        """A step of an evaluation for such a class."""
+        x, y, weight = unpack_x_y_sample_weight(data)
+        outputs = self(x, training=False)
+        mode = {"training": False} if "training" in inspect.signature(self.compute_loss).parameters else {}
+        loss = self.compute_loss(x, y, outputs, weight, **mode)
+        LossTracker.of(self).update_state(loss, _samples(x))
+        return self.compute_metrics(x, y, outputs, weight)
+
+    def _counted_step(self, kind: str, data: Any) -> dict[str, Any]:
+        steps, samples = training_of(self).own_steps, _samples(unpack_x_y_sample_weight(data)[0])
+        return LossTracker.of(self).so_far(steps, steps.of_batch(kind, data), samples)
+
+    def compute_metrics(
+        self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None
+    ) -> dict[str, Any]:
+        """Count a batch in the metrics: the results of all metrics of the model so far, by name.
+
+        Arguments:
+            x (tensors, default None): the inputs; they are not needed.
+            y (tensors, default None): the targets.
+            y_pred (tensors, default None): the outputs.
+            sample_weight (tensors or None, default None): a weight for each sample.
+        """
+        steps = training_of(self).own_steps
+        return LossTracker.of(self).so_far(steps, steps.measured(y, y_pred, sample_weight), _samples(y))
+
     def _listed_metrics(self) -> list[Any]:
         counted = [LossTracker.of(self)] if training_of(self).has_own("train_step") else []
         return [*counted, *_attributes(self)]
@@ -319,7 +443,7 @@ class Model(StoredModel, Layer, abstract=True):
         """The loss and metrics over the data; the arguments are those of Keras 3."""
         batch_size = _batch_size_of(x, batch_size)
         found = super().evaluate(x, y, batch_size, verbose, sample_weight, steps, callbacks, return_dict=True)
-        return found if return_dict else self._listed_numbers(found)
+        return dict(sorted(found.items())) if return_dict else self._listed_numbers(found)
 
     def predict(  # type: ignore[override]
         self,
@@ -335,22 +459,62 @@ class Model(StoredModel, Layer, abstract=True):
     def train_on_batch(  # type: ignore[override]
         self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, return_dict: bool = False
     ) -> Any:
-        """One update on one batch. Metrics count on from earlier batches, as in Keras 3, until `reset_metrics()`."""
-        found = super().train_on_batch(x, y, sample_weight, class_weight, True, reset_metrics=False)
-        return found if return_dict else self._listed_numbers(found)
+        """One update on one batch. Metrics count this batch alone."""
+        found = super().train_on_batch(x, y, sample_weight, class_weight, True)
+        return dict(sorted(found.items())) if return_dict else self._listed_numbers(found)
 
     def test_on_batch(  # type: ignore[override]
         self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False
     ) -> Any:
-        """The loss and metrics on one batch. Metrics count on from earlier batches until `reset_metrics()`."""
-        found = super().test_on_batch(x, y, sample_weight, True, reset_metrics=False)
-        return found if return_dict else self._listed_numbers(found)
+        """The loss and metrics on one batch, which the metrics count alone."""
+        found = super().test_on_batch(x, y, sample_weight, True)
+        return dict(sorted(found.items())) if return_dict else self._listed_numbers(found)
+
+    def get_state_tree(self, value_format: str = "backend_tensor") -> dict[str, Any]:
+        """The values of all variables as nested dicts, by the parts of their paths.
+
+        Arguments:
+            value_format ("backend_tensor" or "numpy_array", default "backend_tensor"): the kind of the values. Tensors
+                share the memory of the variables where these lie in one tensor, and change with them.
+
+        Returns:
+            A dict with "trainable_variables", "non_trainable_variables", "optimizer_variables" and
+            "metrics_variables". The last are the states of `metrics`; numbers that `fit` computes without an object,
+            such as the mean loss, stand in its logs alone.
+
+        Errors:
+            ValueError: two variables have one path; another `value_format`.
+
+        Example:
+            >>> model = Sequential([Input((2,)), Dense(1, name="out")], name="m")
+            >>> list(model.get_state_tree()["trainable_variables"]["m"]["out"])
+            ['kernel', 'bias']
+
+        Source: https://keras.io/api/models/model/
+        """
+        return tree_of(self, value_format)
+
+    def set_state_tree(self, state_tree: Mapping[str, Any]) -> None:
+        """Set the variables that a tree as `get_state_tree` makes has values for; the others stay.
+
+        Arguments:
+            state_tree (dict): the values.
+
+        Errors:
+            ValueError: a kind or path is unknown, or a value has another shape.
+        """
+        assign(self, state_tree)
 
     def _listed_numbers(self, found: Mapping[str, Any]) -> Any:
-        """Reported numbers as a list: the losses, then metrics, which several outputs have in the order of names."""
+        """Reported numbers as a list: the losses, then metrics, which several outputs have in the order of names.
+
+        The losses of outputs in a dict are in the order of the dict of losses.
+        """
         if len(self.outputs or ()) < 2:
             return unpacked(list(found.values()))
-        losses = ["loss", *(f"{name}_loss" for name in self.output_names)]
+        loss = training_of(self).options.loss
+        in_dicts = isinstance(loss, Mapping) and isinstance(self._output_form, Mapping)
+        losses = ["loss", *(f"{name}_loss" for name in (loss if in_dicts else self.output_names))]
         names = [*(name for name in losses if name in found), *sorted(found.keys() - losses)]
         return [found[name] for name in names]
 
@@ -383,6 +547,30 @@ class Sequential(Model, models.Sequential, abstract=True):
     def _called(self, layer: Any, tensor: Any) -> Any:
         with names_within(self):
             return super()._called(layer, tensor)
+
+
+def _from_inputs(inputs: Any, outputs: Any) -> tuple[Any, Any]:
+    """Inputs and outputs of a graph. New inputs stand for those that layers made, and the outputs follow from these."""
+    made = [tensor for tensor in tensors_in((inputs,)) if node_of(tensor).input_tensors]
+    if not made or not list(tensors_in((outputs,))):
+        return inputs, outputs
+    instead = {each: Input(batch_shape=each.shape, dtype=each.dtype, name=f"{each.name}CLONE") for each in made}
+    return mapped(inputs, lambda tensor: instead.get(tensor, tensor)), computed_from(instead, outputs)
+
+
+def _refuse_none(model: Any, given: Any) -> None:
+    """Raise ValueError for None in the place of an input."""
+    named = given if isinstance(given, Mapping) else dict(zip(model.input_names, given, strict=False))
+    for name, each in named.items():
+        if each is None:
+            raise ValueError(
+                f"{type(model).__name__} {model.name!r}: the input {name!r} is not optional: give a tensor; found None."
+            )
+
+
+def _samples(data: Any) -> int:
+    """The number of samples in a batch of inputs or targets."""
+    return next(len(each) for each in flatten(data) if each is not None)
 
 
 def _attributes(model: Any) -> list[Any]:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import torch
+
 from torchkeras import config
+from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.nested import tensors_in
 from torchkeras.engine.functions.function_calls import apply_operation
 from torchkeras.keras3 import control_flow
 from torchkeras.tensor_functions.operations.table import BY_NAME, OPERATIONS
-from torchkeras.tensor_functions.operations.values import Row, with_short_way
+from torchkeras.tensor_functions.operations.values import Row, in_32_bits, tensor_of, with_short_way
 
 
 def _published(name: str, row: Row) -> Callable[..., Any]:
@@ -18,11 +22,14 @@ def _published(name: str, row: Row) -> Callable[..., Any]:
     compute = BY_NAME[f"ops.{name}"]
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if next(tensors_in((args, kwargs)), None) is None:
+        if not tensors_in((args, kwargs)):
             return compute(*args, **kwargs)
         bound = row.signature.bind(*args, **kwargs)
         if "data_format" in row.signature.parameters and bound.arguments.get("data_format") is None:
             bound.arguments["data_format"] = config.image_data_format()  # as it is now, for all calls of the graph
+        wide = any(dtype_of(tensor.dtype) is torch.float64 for tensor in tensors_in((args, kwargs)))
+        for each in row.taken.keys() & bound.arguments.keys():
+            bound.arguments[each] = _constant(bound.arguments[each], wide)
         return apply_operation(f"ops.{name}", bound.args, bound.kwargs)
 
     public = with_short_way(row, call)
@@ -31,6 +38,16 @@ def _published(name: str, row: Row) -> Callable[..., Any]:
     public.__doc__ = row.text
     public.__signature__ = row.signature  # type: ignore[attr-defined]
     return public
+
+
+def _constant(value: Any, wide: bool) -> Any:
+    """An array of floating-point numbers as a tensor of its type, of at most 32 bits unless a tensor is as `wide`."""
+    if isinstance(value, (list, tuple)):
+        return [_constant(each, wide) for each in value]
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+        return value
+    tensor = tensor_of(value)
+    return tensor if wide else tensor.to(in_32_bits(tensor.dtype))
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {name: _published(name, row) for name, row in OPERATIONS.items()}

@@ -40,7 +40,7 @@ def _published(name: str) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(*args, **kwargs)
         like = _tensor_of_sizes(bound.arguments.get("shape"))
-        if like is None and next(tensors_in((args, kwargs)), None) is None:
+        if like is None and not tensors_in((args, kwargs)):
             return compute(*args, **kwargs)
         if isinstance(bound.arguments.get("seed"), SeedGenerator):
             raise ValueError(

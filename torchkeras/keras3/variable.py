@@ -10,7 +10,7 @@ import operator
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,12 @@ from torch import Tensor, nn
 from torchkeras import config
 from torchkeras.base.arrays import to_numpy
 from torchkeras.base.dtypes import dtype_name, dtype_of
+from torchkeras.base.extensions import replaceable
 from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.naming import count_name
-from torchkeras.base.nested import Symbolic
+from torchkeras.base.nested import Symbolic, mapped
 from torchkeras.base.tracing import traced
-from torchkeras.engine.weights.weight import Value, Variable as Weight, tensors_at
+from torchkeras.engine.weights.weight import Value, Variable as Weight, tensor_at
 from torchkeras.keras3 import initializers
 from torchkeras.tensor_functions.operations.values import tensor_of
 
@@ -53,8 +54,8 @@ def _operand(value: Any, like: Tensor) -> Any:
 def _of_values(name: str) -> Callable[..., Any]:
     """The operator of tensors, on the value."""
 
-    def apply(self: Any, *others: Any) -> Any:
-        value = self.value
+    def apply(operand: TensorLike, *others: Any) -> Any:
+        value = operand.value
         return getattr(value, name)(*(_operand(other, value) for other in others))
 
     apply.__name__ = name
@@ -99,8 +100,13 @@ class TensorLike:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return self.numpy() if dtype is None else self.numpy().astype(dtype)
 
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """What a function of NumPy gives for the array of the values."""
+        args, kwargs = mapped((args, kwargs), np.asarray, (TensorLike,))
+        return function(*args, **kwargs)
+
     def __float__(self) -> float:
-        return float(self.value)
+        return float(self.value.detach())
 
     def __int__(self) -> int:
         return int(self.value)
@@ -163,6 +169,7 @@ class TensorLike:
     __ne__ = _of_values("__ne__")  # type: ignore[assignment]
 
 
+@replaceable("shape")
 class Variable(Weight, TensorLike):
     """A tensor that is assigned, and trained where it is `trainable`: torch's functions take it as it is.
 
@@ -259,7 +266,7 @@ class Variable(Weight, TensorLike):
     @property
     def tensors(self) -> list[Tensor]:
         """The parameters or buffers themselves, in torch's layout."""
-        return tensors_at(self.layer, self.paths) if self._held is None else [self._held]
+        return list(map(partial(tensor_at, self.layer), self.paths)) if self._held is None else [self._held]
 
     @property
     def value(self) -> Tensor:
@@ -379,9 +386,9 @@ def kept(weight: Weight) -> Variable:
     if isinstance(weight, Variable):
         return weight
     attributes, place = vars(weight.layer), weight.paths[0]
-    shared = attributes.get(place)
-    if isinstance(shared, Variable):  # a weight of another layer
-        return shared
+    attribute = attributes.get(place)
+    if isinstance(attribute, Variable):  # a weight of another layer
+        return attribute
     found = attributes.get("_variables", {}).get(place)
     if found is None:
         found = Variable.of(weight)

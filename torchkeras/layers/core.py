@@ -228,6 +228,7 @@ class Masking(Layer):
     mask_value: float = 0.0
 
     supports_masking = True
+    _makes_masks = True
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return inputs * (inputs != self.mask_value).any(-1, keepdim=True)

@@ -146,7 +146,8 @@ class EinsumDense(KernelLayer):
         bias, wanted, named = self.bias_axes or "", self.partial_output_shape, given if dots else given[1:]
         self._check_letters(taken, kernel, given, bias)
         further = len(input_shape) - len(taken)
-        if further < (1 if dots else 0) or (further and not (dots or rest)) or len(wanted) != len(named):
+        has_room = further >= bool(dots) and (not further or dots or rest)
+        if not has_room or len(wanted) != len(named):
             shape = tuple(input_shape)
             raise ValueError(f"equation {self.equation!r} does not fit the input {shape} and output_shape {wanted}.")
         sizes = dict(zip(named, wanted, strict=True))

@@ -174,9 +174,10 @@ class Resizing(Images):
             found = resize(images, size, self.interpolation, self.antialias, **margins)
         else:
             stretch = fitted if self.crop_to_aspect_ratio else stretched
-            found = stretch(images, size, self.interpolation, antialias=self.antialias)
+            wide = images.to(torch.promote_types(images.dtype, torch.float32))  # torch smooths nothing in 16 bits
+            found = stretch(wide, size, self.interpolation, antialias=self.antialias)
         if inputs.is_floating_point():
-            return found
+            return found.to(images.dtype)
         bounds = torch.iinfo(inputs.dtype)
         return found.round().clamp(bounds.min, bounds.max).to(inputs.dtype)
 

@@ -69,6 +69,13 @@ class AlongAxes(Layer, abstract=True):
         return self.norm(inputs.movedim(axes, last)).movedim(last, axes)
 
 
+class CenteredLayerNorm(nn.LayerNorm):
+    """torch's module without a weight, with the bias cast to the input's type: torch has no gradient for two types."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.layer_norm(x, self.normalized_shape, None, self.bias.to(x.dtype), self.eps)
+
+
 class LayerNormalization(AlongAxes, Normalizing):
     """`gamma * (x - mean) / sqrt(variance + epsilon) + beta`, by the mean and variance along `axis`.
 
@@ -96,7 +103,8 @@ class LayerNormalization(AlongAxes, Normalizing):
     rms_scaling: Annotated[bool, rule("must be False: take RMSNormalization", lambda v: not v), NEWER] = False
 
     def _make_modules(self, input_shape: Any) -> None:
-        self._keep(nn.LayerNorm(self._sizes(input_shape), eps=self.epsilon))
+        kind = CenteredLayerNorm if self.center and not self.scale else nn.LayerNorm
+        self._keep(kind(self._sizes(input_shape), eps=self.epsilon))
 
 
 class RMSNorm(nn.RMSNorm):

@@ -421,7 +421,7 @@ class StringLookup(Lookup):
 
     def __call__(self, inputs: Any) -> Any:
         """The indices of strings, as a tensor; with `invert` the strings of indices, as an array."""
-        if any(True for _ in tensors_in(inputs)):
+        if tensors_in(inputs):
             raise ValueError(
                 f"{self._who}: strings are no tensors, so that it cannot be part of a model; "
                 "call it on arrays of strings, and give the model the integers that it returns."

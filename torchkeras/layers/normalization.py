@@ -203,10 +203,7 @@ class BatchNormalization(Channelwise):
     def _normalize(self, inputs: Tensor, training: bool | None = None, mask: Tensor | None = None) -> Tensor:
         by_batch = self._takes_batch(training)
         if self.mode == 1:
-            variance, mean = torch.var_mean(inputs, -1, correction=0, keepdim=True)
-            normalized = (inputs - mean) / ((variance + self.epsilon).sqrt() + self.epsilon)
-            scaled = normalized * self.norm.weight if self.scale else normalized
-            return scaled + self.norm.bias if self.center else scaled
+            return self._by_feature_vector(inputs)
         if by_batch and mask is not None and self._leaves_masked_out:
             return self._by_masked(inputs, mask)
         if self._channel_axis == 1 and inputs.dim() <= 5:
@@ -216,6 +213,13 @@ class BatchNormalization(Channelwise):
         moved = inputs.movedim(self._channel_axis, 1)
         found = self._by_statistics(moved.unsqueeze(-1).flatten(2), by_batch)
         return found.reshape(moved.shape).movedim(1, self._channel_axis)
+
+    def _by_feature_vector(self, inputs: Tensor) -> Tensor:
+        """Keras 1's `mode=1`: each vector of features normalized by its own mean and variance."""
+        variance, mean = torch.var_mean(inputs, -1, correction=0, keepdim=True)
+        normalized = (inputs - mean) / ((variance + self.epsilon).sqrt() + self.epsilon)
+        scaled = normalized * self.norm.weight if self.scale else normalized
+        return scaled + self.norm.bias if self.center else scaled
 
     def _takes_batch(self, training: bool | None) -> bool:
         """Whether a call normalizes by the statistics of the batch."""

@@ -52,6 +52,8 @@ class Pipeline(Layer):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Layer:
+        if not isinstance(config.get("layers"), (list, tuple)):
+            raise ValueError(f"{cls.__name__}: layers must be a list in the config; found {config.get('layers')!r}.")
         layers = [registry.layers.from_config(layer, custom_objects) for layer in config["layers"]]
         return cls(**{**config, "layers": layers})
 
@@ -61,8 +63,7 @@ class Pipeline(Layer):
             input_shape = layer.compute_output_shape(input_shape)
         self.built = True
 
-    def forward(self, inputs: Any) -> Any:
-        mask = None
+    def forward(self, inputs: Any, mask: Any = None) -> Any:
         for layer in self.layers:
             given = {} if mask is None or "mask" not in layer._call_parameters else {"mask": mask}
             outputs = layer(inputs, **given)

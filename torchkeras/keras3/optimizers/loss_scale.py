@@ -195,8 +195,8 @@ class LossScaleOptimizer(Wrapper):
 def _of_inner(name: str) -> property:
     """An attribute of the inner optimizer."""
 
-    def assign(self: LossScaleOptimizer, value: Any) -> None:
-        setattr(self.inner_optimizer, name, value)
+    def assign(optimizer: LossScaleOptimizer, value: Any) -> None:
+        setattr(optimizer.inner_optimizer, name, value)
 
     return property(attrgetter(f"inner_optimizer.{name}"), assign)
 

@@ -27,7 +27,7 @@ from torchkeras.base.extensions import replaceable
 from torchkeras.base.keras_axes import IN_ORDER, Arrangement
 from torchkeras.base.naming import snake_case, unique_name
 from torchkeras.base.python import lazy_property
-from torchkeras.base.rules import ABOVE_0, AT_LEAST_0, integer, optional, read
+from torchkeras.base.rules import ABOVE_0, AT_LEAST_0, SHARE, Rule, integer, number, optional, read
 from torchkeras.keras3.optimizers import schedules
 from torchkeras.keras3.optimizers.variables import (
     Computed,
@@ -62,6 +62,11 @@ from torchkeras.tensor_functions.operations.values import tensor_of
 
 NAMED = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
+# Options of which Keras 3 refuses more values than this package.
+NARROWER: Mapping[str, Mapping[str, Rule]] = {
+    "SGD": {"momentum": SHARE},
+    "Lion": {"beta_1": number("above 0 and below 1", lambda value: 0 < value < 1)},
+}
 # The options of all optimizers, with their defaults, after those of each.
 COMMON: Mapping[str, Any] = {
     "weight_decay": None,
@@ -96,8 +101,8 @@ def signature(before: Mapping[str, Any], after: Mapping[str, Any] | None = None)
 def _constructor(arguments: inspect.Signature) -> Callable[..., None]:
     """The constructor of a class, with its own arguments for editors and errors."""
 
-    def make(self: Any, *args: Any, **kwargs: Any) -> None:
-        self._make(arguments, args, kwargs)
+    def make(optimizer: Optimizer, /, *args: Any, **kwargs: Any) -> None:
+        optimizer._make(arguments, args, kwargs)
 
     itself = inspect.Parameter("self", NAMED)
     shown = arguments.replace(parameters=[itself, *arguments.parameters.values()])
@@ -248,6 +253,8 @@ class Optimizer(_Unlisted, Base):
             raise ValueError(f"{own}: one of {', '.join(LIMITS)} may be given; found {found}.")
         if options["gradient_accumulation_steps"] not in (None, 0):
             read(own, "gradient_accumulation_steps", integer(2), options["gradient_accumulation_steps"])
+        for name, rule in NARROWER.get(self._rule.__name__, {}).items():
+            read(own, name, rule, options[name])
         if self.arguments.parameters["weight_decay"].default is not None and self._rule is not Muon:
             read(own, "weight_decay", AT_LEAST_0, options["weight_decay"])
 

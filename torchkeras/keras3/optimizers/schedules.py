@@ -11,6 +11,7 @@ from typing import Any
 from torchkeras import registry
 from torchkeras.keras3.optimizers.variables import Rate
 from torchkeras.keras3.optimizers.written import written
+from torchkeras.keras3.variable import TensorLike
 from torchkeras.optimizers import schedules as base
 
 __all__ = [
@@ -29,7 +30,13 @@ LearningRateSchedule = base.LearningRateSchedule
 
 
 class _Twin:
-    """What the schedules have in Keras 3: the rate may be asked for its array."""
+    """What the schedules have in Keras 3: an option may be a variable, and the rate may be asked for its array."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, TensorLike):
+                object.__setattr__(self, name, value.value.item())
+        super().__post_init__()  # type: ignore[misc]
 
     def __call__(self, step: Any) -> Rate:
         return Rate(super().__call__(step if isinstance(step, (int, float)) else float(step)))  # type: ignore[misc]

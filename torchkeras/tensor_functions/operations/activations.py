@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 
 import torch
@@ -10,6 +11,9 @@ from torch import Tensor
 
 from torchkeras import activations
 from torchkeras.tensor_functions.operations.values import as_torch, floats, rows
+
+# An axis that a tensor has.
+HAS_AXIS = "type(axis) is int and -x.dim() <= axis < x.dim()"
 
 
 def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
@@ -57,13 +61,22 @@ def threshold(x: Tensor, threshold: float, default_value: float) -> Tensor:
     return F.threshold(x, threshold, default_value)
 
 
-@as_torch(torch.softmax, when="type(axis) is int")
+@as_torch(torch.softmax, when=f"{HAS_AXIS} and x.shape[axis] != 1")
 def softmax(x: Tensor, axis: int | Sequence[int] | None = -1) -> Tensor:
-    """`exp(x) / sum(exp(x))`, the sum over an axis, over several, or over all for None."""
+    """`exp(x) / sum(exp(x))`, the sum over an axis, over several, or over all for None.
+
+    Warns of an axis of length 1, along which all values become 1.
+    """
+    if isinstance(axis, int) and -x.dim() <= axis < x.dim() and x.shape[axis] == 1:
+        warnings.warn(
+            f"softmax along axis {axis} of the shape {tuple(x.shape)}: the axis has the length 1, so that all values "
+            "become 1. A sigmoid is probably meant.",
+            stacklevel=2,
+        )
     return _along(torch.softmax, x, axis)
 
 
-@as_torch(torch.log_softmax, when="type(axis) is int")
+@as_torch(torch.log_softmax, when=HAS_AXIS)
 def log_softmax(x: Tensor, axis: int | Sequence[int] | None = -1) -> Tensor:
     """`x - log(sum(exp(x)))`, the sum over an axis, over several, or over all for None."""
     return _along(torch.log_softmax, x, axis)
@@ -72,6 +85,9 @@ def log_softmax(x: Tensor, axis: int | Sequence[int] | None = -1) -> Tensor:
 def _along(function: Callable[..., Tensor], x: Tensor, axis: int | Sequence[int] | None) -> Tensor:
     """A function along one axis; several are made one, the last."""
     if isinstance(axis, int):
+        rank = max(x.dim(), 1)
+        if not -rank <= axis < rank:  # which torch does not check on `meta`
+            raise IndexError(f"axis {axis} is out of range for a tensor of {x.dim()} axes.")
         return function(x, axis)
     axes = list(range(x.dim())) if axis is None else [range(x.dim())[one] for one in axis]
     rest = [one for one in range(x.dim()) if one not in axes]

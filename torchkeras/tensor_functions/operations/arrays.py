@@ -19,9 +19,11 @@ from torchkeras.tensor_functions.operations.creation import type_of_result
 from torchkeras.tensor_functions.operations.values import (
     Tensors,
     as_torch,
+    common_type,
     converted,
     floats,
     integers,
+    of_any_floats,
     promoted,
     rows,
     tensor_of,
@@ -121,6 +123,8 @@ def roll(x: Tensor, shift: Any, axis: Any = None) -> Tensor:
     """A tensor with its values moved along axes, where those that leave at one end come in at the other; with no axis
     along the flattened one.
     """
+    if isinstance(shift, int) and isinstance(axis, (list, tuple)):
+        shift = (shift,) * len(axis)
     return torch.roll(x, shift, axis)
 
 
@@ -559,8 +563,9 @@ def einsum(subscripts: Any, *operands: Any, **kwargs: Any) -> Tensor:
         raise TypeError(f"einsum takes no option by name; found {name!r}.")
     if not isinstance(subscripts, str):
         subscripts, operands = _with_letters(subscripts, *operands)
-    tensors = promoted(*converted({"x": operands}, {"x": "Tensors"})["x"])
-    kind = torch.int32 if tensors[0].dtype is torch.int8 else tensors[0].dtype
+    given = converted({"x": operands}, {"x": "Tensors"})["x"]
+    kind = torch.int32 if all(each.dtype is torch.int8 for each in given) else common_type(*given)
+    tensors = promoted(*given)
     return _multiplied(lambda *each: torch.einsum(subscripts, *each), tensors, kind)
 
 
@@ -597,7 +602,7 @@ def correlate(x1: Tensor, x2: Tensor, mode: str = "valid") -> Tensor:
         raise ValueError(f"correlate takes vectors; found tensors of {x1.dim()} and {x2.dim()} axes.")
     if mode not in ("valid", "same", "full"):
         raise ValueError(f"mode must be 'valid', 'same' or 'full'; found {mode!r}.")
-    kind = type_of_result(floats(x1), floats(x2))
+    kind = of_any_floats(common_type(x1, x2))
     short, long = sorted((len(x1), len(x2)))
     sums = F.conv1d(x1.to(kind)[None], x2.to(kind)[None, None], padding=len(x2) - 1)[0]
     if mode == "full":

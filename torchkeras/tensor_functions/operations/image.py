@@ -376,8 +376,8 @@ def affine_transform(
 
     `transform`: a0, a1, a2, b0, b1, b2 and two numbers that do not count; one row for all images or one for each.
     """
-    if transform.dim() not in (1, 2):
-        raise ValueError(f"transform must have one or two axes; found the shape {tuple(transform.shape)}.")
+    if transform.dim() not in (1, 2) or transform.shape[-1] != 8:
+        raise ValueError(f"transform must have the shape (8,) or (batch, 8); found {tuple(transform.shape)}.")
     transform = floats(transform).reshape(-1, 8)
     a0, a1, a2, b0, b1, b2 = transform[:, :6].reshape(-1, 6, 1, 1).unbind(1)
     y, x = _grid(images, data_format, transform.dtype)

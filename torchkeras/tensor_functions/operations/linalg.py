@@ -15,6 +15,23 @@ from torchkeras.tensor_functions.operations.values import floats, promoted, rows
 QR_MODES = ("reduced", "complete")
 
 
+def _square(what: str, x: Tensor) -> Tensor:
+    """Square matrices of floating-point numbers. Raises ValueError for others."""
+    if x.dim() < 2 or x.shape[-1] != x.shape[-2]:
+        raise ValueError(f"{what} takes square matrices; found the shape {tuple(x.shape)}.")
+    return floats(x)
+
+
+def det(x: Tensor) -> Tensor:
+    """The determinant of each matrix."""
+    return torch.linalg.det(_square("det", x))
+
+
+def inv(x: Tensor) -> Tensor:
+    """The inverse of each matrix."""
+    return torch.linalg.inv(_square("inv", x))
+
+
 def cholesky(x: Tensor, upper: bool = False) -> Tensor:
     """The lower triangular matrix `L` with `x = L @ L^H`, or its conjugate transpose for `upper`.
 
@@ -39,19 +56,19 @@ def lu_factor(x: Tensor) -> tuple[Tensor, Tensor]:
 
 def slogdet(x: Tensor) -> tuple[Tensor, Tensor]:
     """The sign of the determinant of each matrix, and the logarithm of its absolute value."""
-    sign, logarithm = torch.linalg.slogdet(floats(x))
+    sign, logarithm = torch.linalg.slogdet(_square("slogdet", x))
     return sign, logarithm
 
 
 def eig(x: Tensor) -> tuple[Tensor, Tensor]:
     """The eigenvalues of square matrices, and the eigenvectors as columns; both are complex."""
-    values, vectors = torch.linalg.eig(floats(x))
+    values, vectors = torch.linalg.eig(_square("eig", x))
     return values, vectors
 
 
 def eigh(x: Tensor) -> tuple[Tensor, Tensor]:
     """The eigenvalues of Hermitian matrices in ascending order, and the eigenvectors as columns."""
-    values, vectors = torch.linalg.eigh(floats(x))
+    values, vectors = torch.linalg.eigh(_square("eigh", x))
     return values, vectors
 
 
@@ -131,7 +148,7 @@ def cdist(x: Tensor, y: Tensor) -> Tensor:
         raise ValueError(
             f"cdist takes matrices with rows of one length; found the shapes {tuple(x.shape)} and {tuple(y.shape)}."
         )
-    x, y = promoted(floats(x), floats(y))
+    x, y = (floats(each) for each in promoted(x, y))
     return torch.linalg.vector_norm(x.unsqueeze(-2) - y.unsqueeze(-3), dim=-1)
 
 
@@ -147,7 +164,8 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 
 
 OPERATIONS = rows(
-    of_floats={"det": torch.linalg.det, "inv": torch.linalg.inv, "logdet": torch.logdet},
+    unary={"det": det, "inv": inv},
+    of_floats={"logdet": torch.logdet},
     functions={
         "cdist": cdist,
         "cholesky": cholesky,

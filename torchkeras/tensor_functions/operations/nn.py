@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -136,6 +137,8 @@ def layer_normalization(
 ) -> Tensor:
     """`(x - mean) / sqrt(variance + epsilon) * gamma + beta`, with the mean and variance over some axes."""
     refuse_unknown("layer_normalization", kwargs, ("rms_scaling",))
+    if kwargs.get("rms_scaling"):
+        warnings.warn("layer_normalization: rms_scaling is old; use rms_normalization.", stacklevel=2)
     least = config.epsilon() if epsilon is None else epsilon
 
     def normal(values: Tensor, shape: Sequence[int]) -> Tensor:

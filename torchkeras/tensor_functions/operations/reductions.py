@@ -338,6 +338,8 @@ def median(x: Tensor, axis: Axis = None, keepdims: bool = False) -> Tensor:
 
 def nanmedian(x: Tensor, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """The middle one of the values that are not NaN, or the mean of the two in the middle."""
+    if axis is not None and not axes_of(x, axis):  # each value is its own, infinity too
+        return _of_floats(x)
     return nanquantile(x, torch.tensor(0.5), axis, keepdims=keepdims)
 
 

@@ -37,10 +37,12 @@ def tensor_of(value: Any, device: torch.device | None = None) -> Tensor:
         return value.value
     if isinstance(value, (list, tuple)) and any(isinstance(each, Tensor) or is_variable(each) for each in value):
         return torch.stack([tensor_of(each, device) for each in value])
+    if isinstance(value, (bool, int, float, complex)):  # torch.export would hold an array of 64 bits
+        return torch.full((), value, dtype=_type_of(value), device=config.device() if device is None else device)
     array = np.asarray(value)
     if any(step < 0 for step in array.strides):  # torch has none such
         array = array.copy()
-    if isinstance(value, (bool, int, float, complex, list, tuple)):
+    if isinstance(value, (list, tuple)):
         kind: torch.dtype | None = _type_of(value)
     else:
         kind = torch.int64 if array.dtype == np.uint32 else None
