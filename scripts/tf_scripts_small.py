@@ -38,7 +38,7 @@ from keras_site_small import DATASETS, StandIns, by_address, random_weights, sai
 STEPS = 2  # of an epoch, and of a loop over epochs or batches
 SECONDS = 90  # for a statement
 SAMPLES = {60000: 320, 50000: 320, 10000: 64, 25000: 320}  # of data sets, in `reshape`
-COUNTERS = {"e", "ep", "epoch", "epochs", "step", "steps", "it", "iteration", "episode", "i_episode", "batch"}
+COUNTERS = {"e", "ep", "epoch", "epochs", "step", "steps", "it", "itr", "iteration", "episode", "i_episode", "batch"}
 OLD_NAMES = {
     "Inf": np.inf,
     "Infinity": np.inf,

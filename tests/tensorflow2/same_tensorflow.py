@@ -9,7 +9,7 @@ from typing import Any
 from tests.keras3.same_results import plain
 
 GOLDEN = Path(__file__).parent.parent / "golden/tensorflow2"
-FILES = ["functions", "nn", "training"]
+FILES = ["functions", "nn", "shapes", "training"]
 
 
 def write(name: str, results: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from torchkeras import commands
+from torchkeras import commands, config
 from torchkeras.keras3 import Model, layers
 from torchkeras.tensorflow2 import alias, process, years
 
@@ -77,6 +77,11 @@ def test_every_form_of_import_is_answered(tmp_path: Path):
         ("tf.train.Example(features=None)", "tf.train.Example: TFRecord files are neither read"),
         ("tf.keras.utils.multi_gpu_model(None, 2)", "compile the model with distribute='ddp' and start it by torchrun"),
         ("tf.distribute.TPUStrategy(None)", "tf.distribute.TPUStrategy: torch runs on no TPU here"),
+        ("tf.debugging.enable_check_numerics()", "tf.debugging.enable_check_numerics: ask tf.debugging.check_numerics"),
+        ("tf.debugging.experimental.enable_dump_debug_info('folder')", "use torch.profiler or a debugger of Python."),
+        ("tf.no_gradient('Shape')", "tf.no_gradient: tf.stop_gradient ends the gradient of a tensor."),
+        ("tf.config.set_logical_device_configuration(None, [1, 2])", "one device cannot be 2 here; start several"),
+        ("tf.keras.Input((None, 2))[:, 3:0:-1]", "A slice with the step -1 must have no bounds, as the size"),
         ("tf.keras.models.load_model('.')", "load_model: . has no model.keras, and a SavedModel of TensorFlow"),
         ("tf.keras.layers.BatchNormalization(renorm=True)", "BatchNormalization: renorm must be False; found True."),
     ],
@@ -85,6 +90,49 @@ def test_what_is_missing_or_refused_is_an_error_that_says_so(code: str, says: st
     with pytest.raises((AttributeError, ImportError, NotImplementedError, OSError, ValueError)) as error:
         exec(code, {"tf": tf})  # noqa: S102  (statements, some of which import)
     assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("tf.summary.trace_export('step')", "tf.summary.trace_export: nothing is written here; torch.profiler traces"),
+        ("tf.profiler.experimental.start('folder')", "tf.profiler.experimental.start: nothing is written here"),
+    ],
+)
+def test_a_record_that_is_not_written_is_a_warning(code: str, says: str, tf: Any):
+    with pytest.warns(UserWarning, match=says):
+        eval(code, {"tf": tf})
+
+
+def test_messages_go_to_the_logger_of_tensorflow(tf: Any, caplog: pytest.LogCaptureFixture):
+    tf.get_logger().warning("Slow.")
+    assert [(each.name, each.message) for each in caplog.records] == [("tensorflow", "Slow.")]
+
+
+def test_a_script_that_hides_the_gpus_computes_on_the_cpu(tf: Any):
+    tf.config.set_visible_devices([], "GPU")
+    try:
+        assert [each.device_type for each in tf.config.get_visible_devices()] == ["CPU"]
+        assert tf.Variable(1.0).device.type == "cpu"
+    finally:
+        config.set_device(None)
+
+
+@pytest.mark.parametrize(
+    ("path", "waits"),
+    [("w", True), ("w.weights.h5", False)],
+)
+def test_weights_wait_where_a_checkpoint_of_tensorflow_does(path: str, waits: bool, tf: Any, tmp_path: Path):
+    made = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
+    made.save_weights(tmp_path / path)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2)])
+    if not waits:
+        with pytest.raises(RuntimeError, match="has no graph yet"):
+            model.load_weights(tmp_path / path)
+        return
+    model.load_weights(tmp_path / path)
+    with pytest.raises(NotImplementedError, match="call the model on data before it reads from a generator"):
+        model.predict((each for each in [torch.ones(1, 3)]), steps=1, verbose=0)
 
 
 OF_1 = "import tensorflow as tf\nx = tf.placeholder(tf.float32, (None, 2))\nprint(tf.__version__)\n"
@@ -201,6 +249,8 @@ def test_uninstall_takes_everything_back(tf: Any):
     own = torch.Tensor.numpy, torch.Tensor.__add__, Model.fit, layers.Layer.add_weight
     assert not any(one is other for one, other in zip(changed, own, strict=True))
     assert not hasattr(torch.Tensor, "get_shape")
+    assert not hasattr(torch.Size, "as_list")
+    assert not callable(torch.nn.Parameter(torch.ones(1)))
     assert not any(name.partition(".")[0] == "tensorflow" for name in sys.modules)
     alias.install()
     assert torch.Tensor.numpy is changed[0]

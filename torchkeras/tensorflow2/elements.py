@@ -67,6 +67,8 @@ def _bytes(value: Any) -> bytes:
 def mapped(change: Callable[..., Any], structure: Any, *others: Any) -> Any:
     """A structure of tuples and dicts with each leaf changed, next to the leaves of others of the same form.
 
+    Not as in `keras.tree`, a list is a leaf, of which `tf.data` makes a tensor, and None stays.
+
     Raises ValueError where the forms differ.
     """
     if isinstance(structure, Mapping):

@@ -15,12 +15,11 @@ from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.keras2.lambdas.tensorflow_functions import FUNCTIONS as OLDER
 from torchkeras.keras2.tf import arrays
 from torchkeras.keras2.tf.modules import OF_BACKEND
-from torchkeras.keras3 import ops
+from torchkeras.keras3 import ops, tree
 from torchkeras.keras3.operations import FUNCTIONS as OPERATIONS
 from torchkeras.tensorflow2.elements import StringTensor
 from torchkeras.tensorflow2.signatures import Function, taking
-from torchkeras.tensorflow2.tape import leaves, mapped
-from torchkeras.tensorflow2.tensors import as_value, constant, converted, operands, shape_of, sizes_in
+from torchkeras.tensorflow2.tensors import TensorShape, as_value, constant, converted, operands, shape_of, sizes_in
 
 # TensorFlow's names; their arguments; the function of `ops` that gets them in this order.
 TABLE = """
@@ -129,6 +128,9 @@ strided_slice
 """
 
 
+OF_STRINGS = ("concatenate", "expand_dims", "repeat", "squeeze", "stack")  # which NumPy computes
+
+
 def _prepared(value: Any) -> Any:
     """An argument for `ops`: a list of axes as a tuple of numbers."""
     if isinstance(value, list) and all(isinstance(each, (int, Tensor)) and np.ndim(each) == 0 for each in value):
@@ -140,7 +142,9 @@ def _of_ops(arguments: str, name: str) -> Function:
     function, first = OPERATIONS[name], arguments.split(maxsplit=1)[0] == "values"
 
     def call(value: Any, *others: Any) -> Any:
-        kept = [as_value(each) for each in value] if first else as_value(value)
+        kept: Any = [as_value(each) for each in value] if first else as_value(value)
+        if name in OF_STRINGS and isinstance(kept[0] if first else kept, StringTensor):
+            return getattr(np, name)(kept, *map(_prepared, others)).view(StringTensor)
         return function(kept, *map(_prepared, others))
 
     call.__doc__ = f"`keras.ops.{name}`."
@@ -190,6 +194,14 @@ def cast(x: Any, dtype: Any) -> Any:
 def reshape(tensor: Any, shape: Any) -> Any:
     """A tensor of another shape; one size may be -1."""
     return ops.reshape(as_value(tensor), sizes_in(shape))
+
+
+def ensure_shape(x: Any, shape: Any) -> Any:
+    """The tensor. Raises ValueError where it cannot have this shape, in which None is any size."""
+    found = as_value(x)
+    if shape is not None:
+        TensorShape(found.shape).assert_is_compatible_with(TensorShape(shape))
+    return found
 
 
 def transpose(a: Any, perm: Any = None, conjugate: bool = False) -> Any:
@@ -489,7 +501,7 @@ def while_loop(
     maximum_iterations: Any = None,
 ) -> Any:
     """Values changed by a function while a condition holds of them."""
-    values = mapped(as_value, list(loop_vars))
+    values = tree.map_structure(as_value, list(loop_vars))
     left = float("inf") if maximum_iterations is None else int(maximum_iterations)
     while left > 0 and bool(cond(*values)):
         found = body(*values)
@@ -500,13 +512,13 @@ def while_loop(
 
 def map_fn(fn: Any, elems: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
     """A function of each part along the first axis, and the results stacked."""
-    parts = mapped(as_value, elems)
-    if any(isinstance(each, KerasTensor) for each in leaves(parts)):
+    parts = tree.map_structure(as_value, elems)
+    if any(isinstance(each, KerasTensor) for each in tree.flatten(parts)):
         return ops.map(fn, parts)
-    count = len(leaves(parts)[0])
-    found = [fn(mapped(lambda each, at=at: each[at], parts)) for at in range(count)]
-    columns = iter([_stacked(rows) for rows in zip(*map(leaves, found), strict=True)])
-    return mapped(lambda _: next(columns), found[0])
+    count = len(tree.flatten(parts)[0])
+    found = [fn(tree.map_structure(lambda each, at=at: each[at], parts)) for at in range(count)]
+    columns = iter([_stacked(rows) for rows in zip(*map(tree.flatten, found), strict=True)])
+    return tree.map_structure(lambda _: next(columns), found[0])
 
 
 def _stacked(rows: Sequence[Any]) -> Any:
@@ -518,10 +530,12 @@ def _stacked(rows: Sequence[Any]) -> Any:
 
 
 def _folded(fn: Any, elems: Any, initializer: Any, reverse: bool) -> list[Any]:
-    parts = mapped(as_value, elems)
-    numbers = range(len(leaves(parts)[0]))
-    rows = [mapped(lambda each, at=at: each[at], parts) for at in (reversed(numbers) if reverse else numbers)]
-    found = [rows.pop(0) if initializer is None else mapped(as_value, initializer)]
+    parts = tree.map_structure(as_value, elems)
+    numbers = range(len(tree.flatten(parts)[0]))
+    rows = [
+        tree.map_structure(lambda each, at=at: each[at], parts) for at in (reversed(numbers) if reverse else numbers)
+    ]
+    found = [rows.pop(0) if initializer is None else tree.map_structure(as_value, initializer)]
     for row in rows:
         found.append(fn(found[-1], row))
     return found if initializer is None else found[1:]
@@ -530,8 +544,8 @@ def _folded(fn: Any, elems: Any, initializer: Any, reverse: bool) -> list[Any]:
 def scan(fn: Any, elems: Any, initializer: Any = None, *args: Any, reverse: bool = False, **options: Any) -> Any:
     """A function of the result so far and each part along the first axis: all results, stacked."""
     found = _folded(fn, elems, initializer, reverse)
-    columns = iter([torch.stack(list(rows)) for rows in zip(*map(leaves, found), strict=True)])
-    return mapped(lambda _: next(columns), found[0])
+    columns = iter([torch.stack(list(rows)) for rows in zip(*map(tree.flatten, found), strict=True)])
+    return tree.map_structure(lambda _: next(columns), found[0])
 
 
 def foldl(fn: Any, elems: Any, initializer: Any = None, *args: Any, **options: Any) -> Any:
@@ -641,7 +655,7 @@ NAMES: dict[str, Any] = {
     "cond": taking("pred true_fn=None false_fn=None", cond),
     "constant": taking("value dtype=None shape=None", constant),
     "convert_to_tensor": taking("value dtype=None dtype_hint=None", converted),
-    "ensure_shape": taking("x shape", lambda x, shape: x),
+    "ensure_shape": taking("x shape", ensure_shape),
     "fill": taking("dims value", fill),
     "foldl": foldl,
     "gather": taking("params indices validate_indices=None axis=None batch_dims=0", gather),

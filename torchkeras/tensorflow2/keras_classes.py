@@ -12,21 +12,27 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from torchkeras import config
 from torchkeras.base import extensions
+from torchkeras.engine.graph.network import NotBuiltError
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
+from torchkeras.engine.weights.weight import Value
 from torchkeras.keras2.old_optimizers import Number
+from torchkeras.keras2.utils import Sequence
+from torchkeras.keras3 import tree
 from torchkeras.keras3.layers import Layer
 from torchkeras.keras3.metrics import Metric
 from torchkeras.keras3.models import Model
 from torchkeras.keras3.optimizers import Optimizer, schedules
+from torchkeras.keras3.variable import Variable
 from torchkeras.layers.cells import Cell
 from torchkeras.tensorflow2.tape import GradientTape
-from torchkeras.tensorflow2.tensors import OF_SYMBOLIC, OF_TENSORS
+from torchkeras.tensorflow2.tensors import OF_SYMBOLIC, OF_TENSORS, TensorShape, put_into_sizes, take_from_sizes
 from torchkeras.tensorflow2.variables import WEIGHTS, Status, _note_latest as note_latest
 
 MODEL = "model.keras"  # the file of a model that is saved as a folder
@@ -66,7 +72,8 @@ def as_options(cls: type, known: Any, args: tuple[Any, ...], given: dict[str, An
 
 
 def add_weight(
-    self: Any,
+    layer: Layer,
+    /,
     name: Any = None,
     shape: Any = None,
     dtype: Any = None,
@@ -85,7 +92,7 @@ def add_weight(
     for unused in ("partitioner", "getter", "collections", "experimental_autocast", "caching_device"):
         options.pop(unused, None)
     return _add_weight(
-        self,
+        layer,
         shape=shape,
         initializer=initializer,
         dtype=dtype,
@@ -97,27 +104,40 @@ def add_weight(
     )
 
 
-def _add_variable(self: Any, *args: Any, **options: Any) -> Any:
+def _add_variable(layer: Layer, /, *args: Any, **options: Any) -> Any:
     """`add_weight`."""
-    return self.add_weight(*args, **options)
+    return layer.add_weight(*args, **options)
+
+
+_build = Layer._build
+
+
+def build(layer: Layer, input_shapes: Any, *further: Any) -> None:
+    """Build the layer once: its `build` gets a `TensorShape`, or several nested as the inputs are."""
+    shapes = (input_shapes, *further)
+    _build(layer, *(shapes if layer.built else (tree.map_shape_structure(_as_sizes, each) for each in shapes)))
+
+
+def _as_sizes(shape: Any) -> Any:
+    return None if shape is None else TensorShape(shape)
 
 
 _add_state = Metric.add_weight
 
 
-def add_state(self: Any, name: Any = None, shape: Any = (), *args: Any, **options: Any) -> Any:
+def add_state(metric: Metric, /, name: Any = None, shape: Any = (), *args: Any, **options: Any) -> Any:
     """Make a state of a metric; the arguments have the order of TensorFlow."""
     if name is not None and not isinstance(name, str):
-        return _add_state(self, name, shape or None, *args, **options)
+        return _add_state(metric, name, shape or None, *args, **options)
     for unused in ("aggregation", "synchronization"):
         options.pop(unused, None)
-    return _add_state(self, shape=shape, name=name, **options)
+    return _add_state(metric, shape=shape, name=name, **options)
 
 
-def get_initial_state(self: Any, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
+def get_initial_state(cell: Cell, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
     """The state of a cell before the first step: zeros, in a list where there are several."""
     count = int(batch_size if inputs is None else inputs.shape[0])
-    sizes = self.state_size
+    sizes = cell.state_size
     zeros = [torch.zeros((count, size), device=config.device()) for size in as_list(sizes)]
     return zeros if isinstance(sizes, (list, tuple)) else zeros[0]
 
@@ -141,7 +161,7 @@ _save, _save_weights, _load_weights = Model.save, Model.save_weights, Model.load
 
 
 def save(
-    self: Any,
+    model: Model,
     filepath: Any,
     overwrite: bool = True,
     include_optimizer: bool = True,
@@ -159,37 +179,135 @@ def save(
         raise ValueError("save: signatures must be None, as no SavedModel is written; model.export writes ONNX.")
     path = os.fspath(filepath) if save_format == "h5" else model_path(filepath)
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    _save(self, path, overwrite=overwrite, include_optimizer=include_optimizer)
+    _save(model, path, overwrite=overwrite, include_optimizer=include_optimizer)
 
 
 def save_weights(
-    self: Any, filepath: Any, overwrite: bool = True, save_format: str | None = None, options: Any = None
+    model: Model, filepath: Any, overwrite: bool = True, save_format: str | None = None, options: Any = None
 ) -> None:
-    """Write the weights to a file. A path without a suffix, as of a checkpoint of TensorFlow, gets `.weights.h5`."""
+    """Write the weights to a file. A path without a suffix, as of a checkpoint of TensorFlow, gets `.weights.h5`.
+
+    There the file of a model that has no weights yet has none in it.
+    """
     path = os.fspath(filepath) if save_format == "h5" else weights_path(filepath)
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    _save_weights(self, path, overwrite=overwrite)
-    if path != os.fspath(filepath):
+    is_checkpoint = path != os.fspath(filepath)
+    if is_checkpoint and not _has_weights(model):
+        h5py.File(path, "w").close()
+    else:
+        _save_weights(model, path, overwrite=overwrite)
+    if is_checkpoint:
         note_latest(os.fspath(filepath))
 
 
 def load_weights(
-    self: Any, filepath: Any, by_name: bool = False, skip_mismatch: bool = False, options: Any = None, **further: Any
+    model: Model,
+    /,
+    filepath: Any,
+    by_name: bool = False,
+    skip_mismatch: bool = False,
+    options: Any = None,
+    **further: Any,
 ) -> Status:
-    """Set the weights from a file, or from a path that `save_weights` was given."""
+    """Set the weights from a file, or from a path that `save_weights` was given.
+
+    As a checkpoint of TensorFlow does, the file of such a path waits for the first call of a model that has no weights
+    yet.
+    """
     path = os.fspath(filepath)
     found = path if os.path.isfile(path) else weights_path(path)
-    _load_weights(self, found, skip_mismatch=skip_mismatch, by_name=by_name, **further)
+    if found != path and os.path.isfile(found) and not _has_weights(model):
+        vars(model)[WAITING] = filepath
+        return Status()
+    _load_weights(model, found, skip_mismatch=skip_mismatch, by_name=by_name, **further)
     return Status()
+
+
+WAITING = "_waiting_weights"  # the attribute for the path of weights that the first call sets
+
+
+def _has_weights(model: Any) -> bool:
+    """Whether the weights of a model are made."""
+    try:
+        model._check_has_weights()
+    except NotBuiltError:
+        return False
+    return True
+
+
+def _set_waiting(model: Any, args: tuple[Any, ...], given: Mapping[str, Any]) -> None:
+    """Set the weights that wait for the first call. A model that is not built yet is built by it, for nothing."""
+    path = vars(model).pop(WAITING)
+    if not _has_weights(model):
+        with torch.no_grad():
+            _call(model, *args, **given)
+    load_weights(model, path)
+
+
+def _first_sample(x: Any) -> Any:
+    """The inputs of the first batch of a dataset, or of the first sample of arrays.
+
+    Raises NotImplementedError for a generator, whose first batch would be lost.
+    """
+    if hasattr(x, "element_spec"):
+        batch = next(iter(x))
+    elif isinstance(x, Sequence):  # of batches
+        batch = x[0]
+    elif hasattr(x, "__next__"):
+        raise NotImplementedError("load_weights: call the model on data before it reads from a generator.")
+    else:
+        return tree.map_structure(lambda array: torch.as_tensor(np.asarray(array[:1])), x)
+    return batch[0] if isinstance(batch, tuple) else batch
+
+
+_call = Model.__call__
+
+
+@wraps(_call)
+def call_model(model: Model, /, *args: Any, **given: Any) -> Any:
+    """As of Keras 3. Weights that wait for the first call are set before it."""
+    if WAITING in vars(model):
+        _set_waiting(model, args, given)
+    return _call(model, *args, **given)
+
+
+def _with_weights(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of data, before which weights that wait for them are set."""
+
+    @wraps(method)
+    def call(model: Model, /, *args: Any, **given: Any) -> Any:
+        if WAITING in vars(model):
+            _set_waiting(model, (_first_sample(args[0] if args else given["x"]),), {})
+        return method(model, *args, **given)
+
+    return call
+
+
+_inputs: Callable[[Any], Any] = Model.inputs.fget  # type: ignore[attr-defined]
+OWN_INPUTS = "_own_inputs"
+
+
+def inputs(model: Model) -> Any:
+    """The symbolic inputs; before there are any, what a class of a script has set in their place."""
+    try:
+        return _inputs(model)
+    except NotBuiltError:
+        if OWN_INPUTS not in vars(model):
+            raise
+        return vars(model)[OWN_INPUTS]
+
+
+def _set_inputs(model: Model, value: Any) -> None:
+    vars(model)[OWN_INPUTS] = value
 
 
 def _without_workers(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method that takes the arguments of TensorFlow about workers too, which change nothing."""
 
     @wraps(method)
-    def call(self: Any, *args: Any, **given: Any) -> Any:
+    def call(model: Model, /, *args: Any, **given: Any) -> Any:
         kept = {name: value for name, value in given.items() if name not in OF_WORKERS}
-        return method(self, *args, **kept)
+        return method(model, *args, **kept)
 
     return call
 
@@ -199,7 +317,13 @@ _compile = Model.compile
 
 @wraps(_compile)
 def compile_model(
-    self: Any, optimizer: Any = "rmsprop", loss: Any = None, metrics: Any = None, loss_weights: Any = None, **given: Any
+    model: Model,
+    /,
+    optimizer: Any = "rmsprop",
+    loss: Any = None,
+    metrics: Any = None,
+    loss_weights: Any = None,
+    **given: Any,
 ) -> Any:
     """As `compile` of Keras 3. Options that only TensorFlow had change nothing.
 
@@ -212,14 +336,14 @@ def compile_model(
             raise ValueError(f"compile: {name} must be None; a loss of your own takes what it needs.")
     if isinstance(metrics, str):
         metrics = [metrics]
-    return _compile(self, optimizer, loss=loss, metrics=metrics, loss_weights=loss_weights, **given)
+    return _compile(model, optimizer, loss=loss, metrics=metrics, loss_weights=loss_weights, **given)
 
 
 def _generator_of(method: str) -> Callable[..., Any]:
-    def call(self: Any, generator: Any, *args: Any, **given: Any) -> Any:
+    def call(model: Model, /, generator: Any, *args: Any, **given: Any) -> Any:
         names = _GENERATOR_ARGUMENTS[method]
         named = {**dict(zip(names, args, strict=False)), **given}
-        return getattr(self, method)(generator, **{name: named[name] for name in named if name not in OF_WORKERS})
+        return getattr(model, method)(generator, **{name: named[name] for name in named if name not in OF_WORKERS})
 
     call.__doc__ = f"`{method}`, of a generator."
     return call
@@ -237,25 +361,25 @@ _GENERATOR_ARGUMENTS = {
 }
 
 
-def predict_classes(self: Any, x: Any, batch_size: int | None = None, verbose: Any = 0) -> np.ndarray:
+def predict_classes(model: Model, x: Any, batch_size: int | None = None, verbose: Any = 0) -> np.ndarray:
     """The class of each sample: the place of the largest output, or whether a single one is above 0.5."""
-    found = self.predict(x, batch_size=batch_size, verbose=verbose)
+    found = model.predict(x, batch_size=batch_size, verbose=verbose)
     return found.argmax(-1) if found.shape[-1] > 1 else (found > 0.5).astype("int32")
 
 
-def predict_proba(self: Any, x: Any, batch_size: int | None = None, verbose: Any = 0) -> Any:
+def predict_proba(model: Model, x: Any, batch_size: int | None = None, verbose: Any = 0) -> Any:
     """`predict`."""
-    return self.predict(x, batch_size=batch_size, verbose=verbose)
+    return model.predict(x, batch_size=batch_size, verbose=verbose)
 
 
-def _automatic_name(self: Any) -> str:
-    return "model" if type(self) is Model else _named(self)
+def _automatic_name(model: Model) -> str:
+    return "model" if type(model) is Model else _named(model)
 
 
 _named: Callable[[Any], str] = Layer._automatic_name.fget  # type: ignore[attr-defined]
 
 
-def _nothing(self: Any, *args: Any, **options: Any) -> None:
+def _nothing(model: Model, /, *args: Any, **options: Any) -> None:
     """Nothing: a function is made when it is needed."""
 
 
@@ -283,7 +407,7 @@ class Rate(Number):
     value = read_value
 
 
-def make(self: Any, arguments: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+def make(optimizer: Optimizer, arguments: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     """Set all options; `lr` is the learning rate, and `decay` a schedule of it: rate / (1 + decay * steps)."""
     given = dict(kwargs)
     decay = given.pop("decay", None)
@@ -300,14 +424,14 @@ def make(self: Any, arguments: Any, args: tuple[Any, ...], kwargs: Mapping[str, 
             args = (schedule, *args[1:])
         else:
             given["learning_rate"] = schedule
-    _make(self, arguments, args, given)
-    _let_be_set(self)
+    _make(optimizer, arguments, args, given)
+    _let_be_set(optimizer)
 
 
-def set_option(self: Any, name: str, value: Any) -> None:
+def set_option(optimizer: Optimizer, name: str, value: Any) -> None:
     """Set an option; the learning rate is one that `K.set_value` sets too."""
-    _set_option(self, name, value)
-    _let_be_set(self)
+    _set_option(optimizer, name, value)
+    _let_be_set(optimizer)
 
 
 def _let_be_set(optimizer: Any) -> None:
@@ -316,7 +440,7 @@ def _let_be_set(optimizer: Any) -> None:
 
 
 def apply_gradients(
-    self: Any,
+    optimizer: Optimizer,
     grads_and_vars: Any,
     name: Any = None,
     skip_gradients_aggregation: bool = False,
@@ -330,11 +454,13 @@ def apply_gradients(
     if all(gradient is None for gradient, _ in pairs):
         names = ", ".join(str(getattr(each, "name", each)) for _, each in pairs)
         raise ValueError(f"No gradients provided for any variable: {names}.")
-    _apply(self, [gradient for gradient, _ in pairs], [each for _, each in pairs])
-    return self.iterations
+    _apply(optimizer, [gradient for gradient, _ in pairs], [each for _, each in pairs])
+    return optimizer.iterations
 
 
-def minimize(self: Any, loss: Any, var_list: Any, grad_loss: Any = None, name: Any = None, tape: Any = None) -> Any:
+def minimize(
+    optimizer: Optimizer, loss: Any, var_list: Any, grad_loss: Any = None, name: Any = None, tape: Any = None
+) -> Any:
     """One step that makes a loss smaller: a function without arguments, or a tensor of a tape."""
     if callable(loss) and not isinstance(loss, Tensor):
         with GradientTape() as tape:
@@ -343,10 +469,10 @@ def minimize(self: Any, loss: Any, var_list: Any, grad_loss: Any = None, name: A
         raise ValueError("minimize: give the tape too where the loss is a tensor.")
     found: Any = var_list() if callable(var_list) else var_list
     variables = list(found)
-    return self.apply_gradients(zip(tape.gradient(loss, variables, grad_loss), variables, strict=True))
+    return optimizer.apply_gradients(zip(tape.gradient(loss, variables, grad_loss), variables, strict=True))
 
 
-def _compute_gradients(self: Any, loss: Any, var_list: Any, tape: Any = None) -> list[tuple[Any, Any]]:
+def _compute_gradients(optimizer: Optimizer, loss: Any, var_list: Any, tape: Any = None) -> list[tuple[Any, Any]]:
     """Pairs of the gradient of a loss and a variable."""
     if callable(loss) and not isinstance(loss, Tensor):
         with GradientTape() as tape:
@@ -354,9 +480,25 @@ def _compute_gradients(self: Any, loss: Any, var_list: Any, tape: Any = None) ->
     return list(zip(tape.gradient(loss, list(var_list)), var_list, strict=True))
 
 
-def _decayed_lr(self: Any, var_dtype: Any = None) -> Tensor:
+def _decayed_lr(optimizer: Optimizer, var_dtype: Any = None) -> Tensor:
     """The learning rate of the next step."""
-    return torch.tensor(float(self.learning_rate))
+    return torch.tensor(float(optimizer.learning_rate))
+
+
+# --- variables --------------------------------------------------------------------------------------------------------
+
+
+def _copy(tensor: Tensor) -> Tensor:
+    """The values as another tensor, through which gradients flow: `variable.value()`, where `value` is the tensor."""
+    return tensor.clone()
+
+
+_sizes: Callable[[Any], Any] = Variable.shape.fget  # type: ignore[attr-defined]
+
+
+def _shape(variable: Variable) -> TensorShape:
+    """The sizes of the axes."""
+    return TensorShape(_sizes(variable))
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
@@ -365,6 +507,7 @@ def _decayed_lr(self: Any, var_dtype: Any = None) -> Tensor:
 MEMBERS: dict[type, dict[str, Any]] = {
     Layer: {
         "_as_options": classmethod(as_options),
+        "_build": build,
         "add_variable": _add_variable,
         "add_weight": add_weight,
     },
@@ -374,20 +517,25 @@ MEMBERS: dict[type, dict[str, Any]] = {
         "_automatic_name": property(_automatic_name),
         "_make_predict_function": _nothing,
         "_make_train_function": _nothing,
+        "__call__": call_model,
         "compile": compile_model,
-        "evaluate": _without_workers(Model.evaluate),
+        "evaluate": _with_weights(_without_workers(Model.evaluate)),
         "evaluate_generator": _generator_of("evaluate"),
-        "fit": _without_workers(Model.fit),
+        "fit": _with_weights(_without_workers(Model.fit)),
         "fit_generator": _generator_of("fit"),
         "load_weights": load_weights,
         "make_predict_function": _nothing,
         "make_train_function": _nothing,
-        "predict": _without_workers(Model.predict),
+        "inputs": property(inputs, _set_inputs),
+        "predict": _with_weights(_without_workers(Model.predict)),
         "predict_classes": predict_classes,
         "predict_generator": _generator_of("predict"),
+        "predict_on_batch": _with_weights(Model.predict_on_batch),
         "predict_proba": predict_proba,
         "save": save,
         "save_weights": save_weights,
+        "test_on_batch": _with_weights(Model.test_on_batch),
+        "train_on_batch": _with_weights(Model.train_on_batch),
     },
     Optimizer: {
         "_compute_gradients": _compute_gradients,
@@ -398,7 +546,10 @@ MEMBERS: dict[type, dict[str, Any]] = {
         "minimize": minimize,
     },
     KerasTensor: OF_SYMBOLIC,
+    Variable: {"shape": property(_shape)},
+    Value: {"__call__": _copy},
     Tensor: OF_TENSORS,
+    nn.Parameter: {"__call__": _copy},
 }
 _MISSING = object()
 _before: list[tuple[type, str, Any]] = []
@@ -406,12 +557,13 @@ _before: list[tuple[type, str, Any]] = []
 
 def put(tensors_alone: bool = False) -> None:
     """Put the members into the classes, or into those of tensors alone."""
+    put_into_sizes()
     for cls, members in MEMBERS.items():
         if tensors_alone and cls not in (Tensor, KerasTensor):
             continue
         for name, member in members.items():
             _before.append((cls, name, vars(cls).get(name, _MISSING)))
-            if cls is Tensor:  # torch's own
+            if cls in (Tensor, nn.Parameter):  # torch's own
                 setattr(cls, name, member)
             else:
                 extensions.extend(cls, **{name: member})
@@ -419,6 +571,7 @@ def put(tensors_alone: bool = False) -> None:
 
 def take_back() -> None:
     """Take the members out again."""
+    take_from_sizes()
     while _before:
         cls, name, member = _before.pop()
         if member is _MISSING:

@@ -43,8 +43,8 @@ def _initializer(name: str, short: str, **options: Any) -> Any:
     """An initializer with TensorFlow's defaults, which Keras has otherwise."""
     base = getattr(initializers, name)
 
-    def __init__(self: Any, *args: Any, **given: Any) -> None:  # noqa: N807  (of the class)
-        base.__init__(self, *args, **({**options, **given} if not args else given))
+    def __init__(initializer: Any, /, *args: Any, **given: Any) -> None:  # noqa: N807  (of the class)
+        base.__init__(initializer, *args, **({**options, **given} if not args else given))
 
     return type(short, (base,), {"__init__": __init__, "__module__": __name__, "__doc__": base.__doc__})
 

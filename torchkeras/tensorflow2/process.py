@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import glob as globbing
+import logging
 import os
 import re
 import shutil
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import Enum
 from pathlib import Path
@@ -17,6 +19,7 @@ from typing import Any, NoReturn
 import numpy as np
 import torch
 
+from torchkeras import config
 from torchkeras.base.extras import extra
 from torchkeras.keras3 import tree
 from torchkeras.tensorflow2.elements import StringTensor
@@ -52,6 +55,15 @@ def device(device_name: Any) -> AbstractContextManager[Any]:
 
 def nothing(*args: Any, **options: Any) -> None:
     """Nothing."""
+
+
+def without(name: str, instead: str) -> Callable[..., None]:
+    """A function that writes nothing here, and warns that it does not."""
+
+    def warn(*args: Any, **options: Any) -> None:
+        warnings.warn(f"{name}: nothing is written here; {instead}.", stacklevel=2)
+
+    return warn
 
 
 def refused(name: str, instead: str) -> Callable[..., NoReturn]:
@@ -120,16 +132,42 @@ def _only(name: str, only: Any) -> Callable[[Any], None]:
     return check
 
 
+def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
+    """Compute on the first GPU of a list, or on the CPU where it has none. A list of CPUs alone changes nothing."""
+    given = list(devices) if isinstance(devices, (list, tuple)) else [devices]
+    gpus = [each for each in given if each.device_type == "GPU"]
+    if device_type == "CPU" or not torch.cuda.is_available():
+        return
+    config.set_device(f"cuda:{gpus[0].name.rpartition(':')[2]}" if gpus else "cpu")
+
+
+def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """The CPU, and the GPUs, unless `set_visible_devices` has chosen the CPU."""
+    found = list_physical_devices(device_type)
+    return found if config.device().type == "cuda" else [each for each in found if each.device_type == "CPU"]
+
+
+def set_logical_device_configuration(device: Any, logical_devices: Sequence[Any]) -> None:
+    """One device as one: its memory limit changes nothing. Raises NotImplementedError where one is to be several."""
+    if len(logical_devices) > 1:
+        raise NotImplementedError(
+            f"tf.config.set_logical_device_configuration: one device cannot be {len(logical_devices)} here; start "
+            "several processes by torchrun."
+        )
+
+
 _DEVICES: dict[str, Any] = {
-    **dict.fromkeys(("list_physical_devices", "get_visible_devices"), list_physical_devices),
-    "list_logical_devices": list_physical_devices,
-    **dict.fromkeys(("set_visible_devices", "set_logical_device_configuration"), nothing),
+    "list_physical_devices": list_physical_devices,
+    **dict.fromkeys(("get_visible_devices", "list_logical_devices"), get_visible_devices),
+    "set_visible_devices": set_visible_devices,
+    "set_logical_device_configuration": set_logical_device_configuration,
     "LogicalDeviceConfiguration": LogicalDeviceConfiguration,
 }
 CONFIG: dict[str, Any] = {
     **_DEVICES,
     **{f"experimental.{name}": value for name, value in _DEVICES.items()},
-    **dict.fromkeys(("experimental.set_memory_growth", "experimental.set_virtual_device_configuration"), nothing),
+    "experimental.set_memory_growth": nothing,
+    "experimental.set_virtual_device_configuration": set_logical_device_configuration,
     "experimental.VirtualDeviceConfiguration": LogicalDeviceConfiguration,
     "experimental.get_memory_growth": lambda each: True,
     "experimental.enable_op_determinism": lambda: torch.use_deterministic_algorithms(True, warn_only=True),
@@ -296,7 +334,12 @@ SUMMARY: dict[str, Any] = {
     "image": _record("add_images"),
     "text": _record("add_text"),
     "experimental.set_step": lambda step: _STEP.update({"experimental.set_step": int(step)}),
-    **dict.fromkeys(("trace_on", "trace_off", "trace_export", "flush", "graph"), nothing),
+    **dict.fromkeys(("trace_on", "trace_off"), nothing),
+    **{
+        name: without(f"tf.summary.{name}", "torch.profiler traces, and print(model.code) shows the graph")
+        for name in ("trace_export", "graph")
+    },
+    "flush": lambda writer=None, name=None: [each.flush() for each in ([writer] if writer else _writing)] and None,
     "should_record_summaries": lambda: bool(_writing),
     "record_if": scope,
 }
@@ -341,6 +384,29 @@ def check_numerics(tensor: Any, message: str, name: Any = None) -> Any:
     return tensor
 
 
+def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message: Any = None, name: Any = None) -> None:
+    """Raise InvalidArgumentError where tensors do not have the sizes that stand beside them.
+
+    A size is a number, a text that stands for one size in all of them, or None or "." for any.
+    """
+    known: dict[str, int] = {}
+    for tensor, sizes in shapes.items() if isinstance(shapes, Mapping) else shapes:
+        found, expected = tuple(as_value(tensor).shape), tuple(sizes)
+        numbers = [
+            known.setdefault(each, at) if _is_name(each) else each for each, at in zip(expected, found, strict=False)
+        ]
+        fits = all(number in (at, None, ".") for number, at in zip(numbers, found, strict=False))
+        if len(found) != len(expected) or not fits:
+            raise InvalidArgumentError(
+                message
+                or f"tf.debugging.assert_shapes: {expected} is not the shape {found} of a tensor; found {known}."
+            )
+
+
+def _is_name(size: Any) -> bool:
+    return isinstance(size, str) and size != "."
+
+
 _CHECKS = {
     "assert_equal": (lambda x, y: x == y, "x == y"),
     "assert_none_equal": (lambda x, y: x != y, "x != y"),
@@ -352,16 +418,20 @@ _CHECKS = {
     "assert_non_negative": (lambda x: x >= 0, "x >= 0"),
     "assert_near": (lambda x, y: torch.isclose(x, y.to(x.dtype), 1e-5, 1e-5), "x near y"),
     "assert_rank": (lambda x, rank: x.ndim == int(rank), "this rank"),
-    "assert_shapes": (lambda *given: True, "shapes"),
 }
 DEBUGGING: dict[str, Any] = {
     **{name: _checked(*row) for name, row in _CHECKS.items()},
     "Assert": _asserted,
+    "assert_shapes": assert_shapes,
     "check_numerics": check_numerics,
     "is_numeric_tensor": lambda tensor: isinstance(tensor, torch.Tensor),
     "set_log_device_placement": nothing,
-    **dict.fromkeys(
-        ("enable_check_numerics", "disable_check_numerics", "experimental.enable_dump_debug_info"), nothing
+    "enable_check_numerics": refused(
+        "tf.debugging.enable_check_numerics", "ask tf.debugging.check_numerics, or train with callbacks.TerminateOnNaN"
+    ),
+    "disable_check_numerics": nothing,
+    "experimental.enable_dump_debug_info": refused(
+        "tf.debugging.experimental.enable_dump_debug_info", "use torch.profiler or a debugger of Python"
     ),
     "disable_traceback_filtering": nothing,
 }
@@ -556,7 +626,7 @@ NAMES: dict[str, Any] = {
     "group": nothing,
     "init_scope": nullcontext,
     "name_scope": scope,
-    "no_gradient": nothing,
+    "no_gradient": refused("tf.no_gradient", "tf.stop_gradient ends the gradient of a tensor"),
     "no_op": nothing,
     "print": printed,
     "autograph.experimental.do_not_convert": function,
@@ -570,9 +640,9 @@ NAMES: dict[str, Any] = {
     "compat.as_text": text_of,
     "compat.as_bytes": lambda text, *args: text_of(text).encode(),
     "experimental.function_executor_type": scope,
-    "get_logger": lambda: SimpleNamespace(setLevel=nothing, info=nothing, warning=nothing, error=nothing),
+    "get_logger": lambda: logging.getLogger("tensorflow"),
     "sysconfig.get_build_info": dict,
     "version.VERSION": "2.15.0",
-    "profiler.experimental.start": nothing,
+    "profiler.experimental.start": without("tf.profiler.experimental.start", "torch.profiler profiles"),
     "profiler.experimental.stop": nothing,
 }

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.autograd import grad
 
 from torchkeras.engine.weights.weight import Variable
+from torchkeras.keras3 import tree
 from torchkeras.keras3.optimizers.variables import Held, weight_of
 from torchkeras.tensorflow2.tensors import as_value
 
@@ -57,7 +58,7 @@ class GradientTape:
 
     def watch(self, tensor: Any) -> None:
         """Record what is computed from a tensor, or from those in a list, that is not a variable."""
-        for source in leaves(tensor):
+        for source in tree.flatten(tensor):
             for each in weight_of(source).tensors:
                 if each.is_floating_point() or each.is_complex():  # TensorFlow only logs that others have no gradient
                     each.requires_grad_(True)
@@ -100,21 +101,23 @@ class GradientTape:
         return self._gradient(target, sources, output_gradients, zero)
 
     def _gradient(self, target: Any, sources: Any, factors: Any, zero: bool) -> Any:
-        targets = [as_value(each) for each in leaves(target)]
-        weights = [None] * len(targets) if factors is None else leaves(factors)
+        targets = [as_value(each) for each in tree.flatten(target)]
+        weights = [None] * len(targets) if factors is None else tree.flatten(factors)
         reached = [
             (each, torch.ones_like(each) if weight is None else as_value(weight).to(each.dtype))
             for each, weight in zip(targets, weights, strict=True)
             if isinstance(each, Tensor) and each.requires_grad
         ]
-        asked = [each for source in leaves(sources) for each in weight_of(source).tensors if self._is_recorded(each)]
+        asked = [
+            each for source in tree.flatten(sources) for each in weight_of(source).tensors if self._is_recorded(each)
+        ]
         found: Sequence[Any] = ()
         if reached and asked:
             outputs, by = zip(*reached, strict=True)
             # Another tape may need the same graph, which goes when the tensors do.
             found = grad(outputs, asked, by, retain_graph=True, create_graph=bool(_open), allow_unused=True)
         known = {id(each): gradient for each, gradient in zip(asked, found, strict=False)}
-        return mapped(lambda source: _of_source(weight_of(source), known, zero), sources)
+        return tree.map_structure(lambda source: _of_source(weight_of(source), known, zero), sources)
 
     def _is_recorded(self, tensor: Tensor) -> bool:
         if self.watch_accessed_variables:
@@ -124,9 +127,9 @@ class GradientTape:
 
     def jacobian(self, target: Any, sources: Any, **options: Any) -> Any:
         """The gradients of each number of the target, with its shape before that of the source."""
-        each = [leaves(self._gradient(number, sources, None, True)) for number in as_value(target).reshape(-1)]
+        each = [tree.flatten(self._gradient(number, sources, None, True)) for number in as_value(target).reshape(-1)]
         rows = iter([torch.stack(list(found)) for found in zip(*each, strict=True)])
-        return mapped(lambda source: next(rows).reshape(*target.shape, *source.shape), sources)
+        return tree.map_structure(lambda source: next(rows).reshape(*target.shape, *source.shape), sources)
 
     def batch_jacobian(self, target: Any, source: Any, **options: Any) -> Any:
         """The Jacobian of each sample, of which the others have no part: (batch, sizes of target, sizes of source)."""
@@ -141,25 +144,6 @@ def _of_source(source: Held, known: Mapping[int, Any], zero: bool) -> Any:
     if len(found) < len(source.tensors):
         return torch.zeros(source.shape, dtype=source.tensors[0].dtype) if zero else None
     return source.arrangement.array(found)
-
-
-def mapped(change: Callable[[Any], Any], structure: Any) -> Any:
-    """A structure of lists, tuples and dicts with each leaf changed."""
-    if isinstance(structure, Mapping):
-        return {key: mapped(change, each) for key, each in structure.items()}
-    if isinstance(structure, (list, tuple)):
-        found = [mapped(change, each) for each in structure]
-        if hasattr(structure, "_fields"):
-            return type(structure)(*found)
-        return tuple(found) if isinstance(structure, tuple) else found
-    return change(structure)
-
-
-def leaves(structure: Any) -> list[Any]:
-    """The leaves of a structure."""
-    found: list[Any] = []
-    mapped(found.append, structure)
-    return found
 
 
 def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:

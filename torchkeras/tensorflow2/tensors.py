@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
@@ -104,8 +106,17 @@ class TensorShape(tuple):
         found = super().__getitem__(index)
         return TensorShape(found) if isinstance(index, slice) else found
 
+    def __add__(self, other: Any) -> TensorShape:  # type: ignore[override]
+        return self.concatenate(other)
+
+    def __radd__(self, other: Any) -> TensorShape:
+        return TensorShape((*other, *self))
+
     def __repr__(self) -> str:
         return f"TensorShape({self.as_list()})"
+
+    def __str__(self) -> str:
+        return str(tuple(self))
 
 
 def shape_of(x: Any, out_type: Any = None) -> Any:
@@ -180,30 +191,82 @@ def constant(value: Any, dtype: Any = None, shape: Any = None) -> Any:
 
 # --- methods ----------------------------------------------------------------------------------------------------------
 
-_numpy, _array = Tensor.numpy, Tensor.__array__
+_numpy = Tensor.numpy
 
 
-def _as_numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
+def _as_numpy(value: Tensor, *, force: bool = False) -> np.ndarray:
     """The values as an array, or a number of NumPy for a tensor without axes; they have no history of gradients."""
-    return _numpy(self.detach(), force=True)[()]
+    return _numpy(value.detach(), force=True)[()]
 
 
-def _as_array(self: Tensor, dtype: Any = None, *args: Any, **options: Any) -> np.ndarray:
-    return _array(self.detach().cpu(), dtype)
+def _as_array(value: Tensor, /, dtype: Any = None, *args: Any, **options: Any) -> np.ndarray:
+    found = _numpy(value.detach(), force=True)  # also of a tensor without axes, of which `_as_numpy` makes a number
+    return found if dtype is None else found.astype(dtype, copy=False)
 
 
-def _as_float(self: Tensor) -> float:
-    return float(self.detach().item())
+def _as_float(value: Tensor) -> float:
+    return float(value.detach().item())
 
 
-def _get_shape(self: Any) -> TensorShape:
+def _get_shape(value: Tensor | KerasTensor) -> TensorShape:
     """The sizes of the axes."""
-    return TensorShape(self.shape)
+    return TensorShape(value.shape)
 
 
-def _set_shape(self: Any, shape: Any) -> None:
+def _set_shape(value: Tensor | KerasTensor, shape: Any) -> None:
     """Check the sizes. Raises ValueError for others."""
-    TensorShape(self.shape).assert_is_compatible_with(TensorShape(shape))
+    TensorShape(value.shape).assert_is_compatible_with(TensorShape(shape))
+
+
+def _flipped(index: Any, sizes: Sequence[int | None]) -> tuple[list[int], Any]:
+    """The axes along which an index goes backwards, and the index that is the same of a tensor flipped along these.
+
+    Raises ValueError for a slice with bounds that goes backwards along an axis of unknown size.
+    """
+    parts = list(index) if isinstance(index, tuple) else [index]
+    taken = sum(_axes_of(part) for part in parts)
+    axes, axis = [], 0
+    for place, part in enumerate(parts):
+        if isinstance(part, slice) and part.step is not None and part.step < 0:
+            parts[place] = _forwards(part, sizes[axis])
+            axes.append(axis)
+        axis += len(sizes) - taken if part is Ellipsis else _axes_of(part)
+    return axes, tuple(parts) if isinstance(index, tuple) else parts[0]
+
+
+def _axes_of(part: Any) -> int:
+    """How many axes a part of an index takes."""
+    if part is None or part is Ellipsis:
+        return 0
+    return part.ndim if getattr(part, "dtype", None) in (torch.bool, np.bool_) else 1
+
+
+def _forwards(part: slice, size: int | None) -> slice:
+    """The slice of a flipped axis with what a slice with a negative step takes, in the same order."""
+    if part.start is None and part.stop is None:
+        return slice(None, None, -part.step)
+    if size is None:
+        raise ValueError(f"A slice with the step {part.step} must have no bounds, as the size of its axis is unknown.")
+    places = range(size)[part]
+    return slice(size - 1 - places.start, size - 1 - places.stop, -part.step)
+
+
+def _goes_backwards(index: Any) -> bool:
+    parts = index if isinstance(index, tuple) else (index,)
+    return any(isinstance(each, slice) and isinstance(each.step, int) and each.step < 0 for each in parts)
+
+
+def _part_of(own: Callable[..., Any]) -> Callable[..., Any]:
+    """`x[index]`, whose slices may go backwards, which those of torch cannot."""
+
+    @wraps(own)
+    def part(value: Tensor, index: Any) -> Any:
+        if not _goes_backwards(index):
+            return own(value, index)
+        axes, forwards = _flipped(index, tuple(value.shape))
+        return own(ops.flip(value, axes), forwards)
+
+    return part
 
 
 def _operator(name: str) -> Callable[..., Any]:
@@ -213,8 +276,10 @@ def _operator(name: str) -> Callable[..., Any]:
     own = getattr(Tensor, name)
 
     @wraps(own)
-    def apply(self: Tensor, other: Any) -> Any:
-        return own(self, _alike(as_value(other), self) if isinstance(other, (np.ndarray, np.generic, list)) else other)
+    def apply(value: Tensor, other: Any) -> Any:
+        return own(
+            value, _alike(as_value(other), value) if isinstance(other, (np.ndarray, np.generic, list)) else other
+        )
 
     return apply
 
@@ -232,10 +297,43 @@ OF_TENSORS = {
     "numpy": _as_numpy,
     "__array__": _as_array,
     "__float__": _as_float,
+    "__getitem__": _part_of(Tensor.__getitem__),
     "get_shape": _get_shape,
     "set_shape": _set_shape,
 }
-OF_SYMBOLIC = {"get_shape": _get_shape, "set_shape": _set_shape}
+_sizes = KerasTensor.shape  # the descriptor of the slot
+OF_SYMBOLIC = {
+    "__getitem__": _part_of(KerasTensor.__getitem__),
+    "get_shape": _get_shape,
+    "set_shape": _set_shape,
+    "shape": property(lambda symbolic: TensorShape(_sizes.__get__(symbolic)), _sizes.__set__),  # type: ignore[attr-defined]
+}
+# Of `x.shape` of a tensor with values.
+OF_SIZES = {
+    name: vars(TensorShape)[name]
+    for name in (
+        *("as_list", "rank", "ndims", "dims", "num_elements", "is_fully_defined", "is_compatible_with"),
+        *("assert_is_compatible_with", "concatenate"),
+    )
+}
+
+
+def put_into_sizes(members: Mapping[str, Any] = OF_SIZES) -> None:
+    """Give `torch.Size` the members of `TensorShape`. A class of C takes none by `setattr`, and has no subclass."""
+    _members_of_sizes().update(members)
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(torch.Size))
+
+
+def take_from_sizes() -> None:
+    """Take them out again."""
+    for name in OF_SIZES:
+        _members_of_sizes().pop(name, None)
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(torch.Size))
+
+
+def _members_of_sizes() -> dict[str, Any]:
+    """The dictionary behind the read-only view that `vars` gives."""
+    return gc.get_referents(vars(torch.Size))[0]
 
 
 class _Kind(type):

@@ -12,7 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from torchkeras.base.naming import count_name
+from torchkeras.base.tracing import traced
 from torchkeras.engine.layer.layer import Layer
+from torchkeras.engine.weights.weight import Value
 from torchkeras.keras3 import variable
 from torchkeras.keras3.optimizers import Optimizer
 from torchkeras.optimizers.base import Optimizer as BaseOptimizer
@@ -81,6 +83,12 @@ class Variable(variable.Variable, metaclass=_Kind):
     def dtype(self) -> torch.dtype:
         """The type."""
         return self.tensors[0].dtype
+
+    @property
+    def value(self) -> Tensor:
+        """The tensor itself. `value()` is a copy, as `read_value()`."""
+        found = super().value
+        return Value.of(found.view_as(found), self) if type(found) is Tensor and not traced() else found
 
     @property
     def initial_value(self) -> Tensor:
