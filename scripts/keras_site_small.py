@@ -120,9 +120,11 @@ def sentences(count):
 
 
 def census(path):
-    """The people of the census, with all columns."""
-    row = "{}, Private, 77516, {}, 13, Never-married, Sales, Husband, White, {}, 2174, 0, 40, United-States, {}"
-    values = zip(range(20, 84), ["Bachelors", "Masters"] * 32, ["Male", "Male", "Female", "Female"] * 16, strict=True)
+    """The people of the census, with all columns; as there, no column of words has more values than the countries."""
+    row = "{}, Private, 77516, {}, 13, Never-married, Sales, Husband, White, {}, 2174, 0, 40, {}, {}"
+    countries = ["United-States", "Mexico", "Canada", "India"] * 16
+    gender = ["Male", "Male", "Female", "Female"] * 16
+    values = zip(range(20, 84), ["Bachelors", "Masters"] * 32, gender, countries, strict=True)
     text(path, [row.format(*each, [" <=50K", ">50K"][number % 3 == 0].strip()) for number, each in enumerate(values)])
 
 
@@ -344,21 +346,6 @@ def random_weights(network):
     return made
 
 
-def temporary(keras):
-    for part in ("datasets", "applications"):
-        try:
-            importlib.import_module(f"keras.{part}")
-        except ImportError:
-            module = types.ModuleType(f"keras.{part}")
-            module.__path__ = []
-            sys.modules[module.__name__] = module
-            setattr(keras, part, module)
-            for name in DATASETS if part == "datasets" else ():
-                inner = types.ModuleType(f"keras.datasets.{name}")
-                sys.modules[inner.__name__] = inner
-                setattr(module, name, inner)
-
-
 def make_small():
     """Replace data, files, runs and plots of the Keras of this process."""
     keras = importlib.import_module("keras")
@@ -366,7 +353,6 @@ def make_small():
         for name, small in (("fit", small_fit), ("evaluate", small_run)):
             if not hasattr(getattr(kind, name), "small"):
                 setattr(kind, name, small(getattr(kind, name)))
-    temporary(keras)
     for name, load_data in DATASETS.items():
         importlib.import_module(f"keras.datasets.{name}").load_data = load_data
     keras.utils.get_file = get_file

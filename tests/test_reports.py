@@ -10,7 +10,7 @@ import pytest
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 
 
-@pytest.mark.parametrize("name", ["public_models", "lambda_files", "tf_scripts"])
+@pytest.mark.parametrize("name", ["public_models", "lambda_files", "tf_scripts", "keras_site"])
 def test_a_report_is_of_these_sources(name: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.syspath_prepend(SCRIPTS)
     script: Any = importlib.import_module(name)
