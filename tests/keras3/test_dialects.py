@@ -61,7 +61,7 @@ def test_a_layer_of_one_dialect_trains_in_a_model_of_the_other():
 def test_the_tensors_of_a_model_are_found_in_either_dialect(tmp_path, suffix):
     for keras, other in ((keras3, torchkeras), (torchkeras, keras3)):
         inputs = keras.Input((4,))
-        model = keras.Model(inputs, keras.layers.Dense(2)(keras.layers.Dense(3, name="dense")(inputs)))
+        model = keras.Model(inputs, keras.layers.Dense(2)(keras.layers.Dense(3, name="hidden")(inputs)))
         model.save(tmp_path / f"model{suffix}")
         again = other.models.load_model(tmp_path / f"model{suffix}", compile=False)
         np.testing.assert_array_equal(again.predict(ROWS[:, 0], verbose=0), model.predict(ROWS[:, 0], verbose=0))
