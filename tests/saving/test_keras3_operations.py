@@ -57,6 +57,8 @@ REFUSED = {
     **dict.fromkeys(("ndim", "ndim_of_whole_numbers"), "a function in a graph gives tensors; found int."),
     **dict.fromkeys(("bincount", "nonzero", "unique"), "the shape of its result depends on values"),
 }
+# Values times 0 of memory as it is found, where a NaN may stand: only shapes and types are compared.
+AS_FOUND = ("empty_like_zeroed",)
 
 
 def model_of(name: str) -> Model:
@@ -79,6 +81,8 @@ def difference(name: str) -> str | None:
         return f"{[(o.shape, o.dtype) for o in outputs]} for {[(w.shape, w.dtype) for w in wanted]}"
     if [o.shape for o in outputs] != [tensor.shape for tensor in model.outputs]:
         return f"{[o.shape for o in outputs]}, though its graph has {[tensor.shape for tensor in model.outputs]}"
+    if name in AS_FOUND:
+        return None
     close = [np.allclose(o, w, rtol=2e-4, atol=2e-5, equal_nan=True) for o, w in zip(outputs, wanted, strict=True)]
     return None if all(close) else "other values"
 
