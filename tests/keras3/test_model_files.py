@@ -14,20 +14,13 @@ import torch
 import torchkeras
 import torchkeras.keras3 as keras
 from tests.keras3.same.model_habits import X, named_model, storing, storing_model
-from torchkeras import registry
 from torchkeras.errors import UnknownFormatError, UnreadableFileError
 from torchkeras.keras3 import layers
 
 GENUINE = Path(__file__).parent.parent / "golden/keras3-storing/model.keras"
 
 
-@pytest.fixture(autouse=True)
-def no_others():
-    """Classes that a test registers are known in it alone."""
-    known = dict(registry.REGISTERED)
-    yield
-    registry.REGISTERED.clear()
-    registry.REGISTERED.update(known)
+pytestmark = pytest.mark.usefixtures("registered_here")
 
 
 def test_a_file_of_genuine_keras_is_read_with_what_its_layers_store():
@@ -111,6 +104,10 @@ def test_a_file_without_a_place_for_what_a_layer_stores_is_not_read(tmp_path):
         ({"weights": {}}, "the kinds of variables are trainable_variables, .* found 'weights'"),
         ({"trainable_variables": {"out": {"scale": 1.0}}}, "has no 'out/scale'; there are"),
         ({"trainable_variables": {"out": {"bias": [1.0, 2.0]}}}, "shape"),
+        (
+            {"trainable_variables": {"out": {"kernel": np.zeros((3, 1)), "bias": [1.0, 2.0]}}},
+            "the shape of '.*out/bias' is",
+        ),
     ],
 )
 def test_a_tree_must_fit(change, text):

@@ -11,20 +11,13 @@ import torch
 import torchkeras
 import torchkeras.keras3 as keras
 from tests.keras3.own_classes import X, Y, classes, differences, models
-from torchkeras import registry
 from torchkeras.errors import ModelFileError
 from torchkeras.keras3 import layers, saving
 
 FILES = Path(__file__).parent.parent / "golden/keras3-custom"
 
 
-@pytest.fixture(autouse=True)
-def no_others():
-    """Classes that a test registers are known in it alone."""
-    known = dict(registry.REGISTERED)
-    yield
-    registry.REGISTERED.clear()
-    registry.REGISTERED.update(known)
+pytestmark = pytest.mark.usefixtures("registered_here")
 
 
 class Subclassed(keras.Model):

@@ -23,6 +23,7 @@ from torchkeras.activations.logits import carried
 from torchkeras.base.dtypes import dtype_of, policy_of
 from torchkeras.base.naming import count_name, snake_case
 from torchkeras.base.nested import Symbolic
+from torchkeras.engine.carried_masks import marked, mask_of
 from torchkeras.keras3.families import Family
 from torchkeras.losses import keras3 as later
 from torchkeras.losses.loss import FunctionLoss as BaseFunctionLoss
@@ -330,10 +331,7 @@ class Loss(losses.Loss, abstract=True):
 
     def _checked(self, values: Any, y_pred: Any) -> Tensor:
         found = tensor_of(values, _device_of(y_pred)).to(dtype_of(self.dtype or config.floatx()))
-        mask = getattr(values, "_keras_mask", None)
-        if mask is not None:
-            found._keras_mask = mask  # type: ignore[attr-defined]
-        return found
+        return marked(found, mask_of(values))
 
     def get_config(self) -> dict[str, Any]:
         """The options as plain data; a type that is not `config.floatx()` among them."""

@@ -22,6 +22,7 @@ from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.extensions import replaceable
 from torchkeras.base.fixed_lists import States
 from torchkeras.base.naming import count_name, snake_case
+from torchkeras.engine.carried_masks import mask_of
 from torchkeras.keras3 import losses
 from torchkeras.keras3.families import Family
 from torchkeras.keras3.losses import computed_in, members_of_twin, on_values, published, refuse_new_type
@@ -459,7 +460,7 @@ class _Masked(Metric, abstract=True):
             y_true, y_pred (tensors, arrays, lists or numbers): the targets and the predictions.
             sample_weight (tensor, array, list, number or None, default None): weights of the values.
         """
-        mask = getattr(y_pred, "_keras_mask", None)
+        mask = mask_of(y_pred)
         if mask is not None:
             weight = None if sample_weight is None else self._tensor(sample_weight, self._type)
             sample_weight = apply_mask(weight, self._tensor(mask), self._type, broadcast=True)

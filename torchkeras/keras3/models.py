@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from torchkeras import models
@@ -348,20 +347,7 @@ class Model(StoredModel, Layer, abstract=True):
             The numbers to report by name. Those that this step of the package returns are means of the epoch so far; of
             a step of your own, those of the last batch are the numbers of the epoch.
         """
-        return self._counted_step("train", data)
-
-    @overridable
-    def test_step(self, data: Any) -> Mapping[str, Any]:
-        """One step of an evaluation on a batch, without an update. Override it for a step of your own.
-
-        Arguments:
-            data (batch): as in `train_step`.
-
-        Returns:
-            The numbers to report by name.
-        """
-        with torch.no_grad():
-            return self._counted_step("test", data)
+        return self._built_in_step("train", data)
 
     def _train_step_by_methods(self, data: Any) -> Mapping[str, Any]:
         """A step of training for a class whose metrics are its own code."""
@@ -381,7 +367,7 @@ class Model(StoredModel, Layer, abstract=True):
         LossTracker.of(self).update_state(loss, _samples(x))
         return self.compute_metrics(x, y, outputs, weight)
 
-    def _counted_step(self, kind: str, data: Any) -> dict[str, Any]:
+    def _built_in_step(self, kind: str, data: Any) -> dict[str, Any]:
         steps, samples = training_of(self).own_steps, _samples(unpack_x_y_sample_weight(data)[0])
         return LossTracker.of(self).so_far(steps, steps.of_batch(kind, data), samples)
 
@@ -552,7 +538,7 @@ class Sequential(Model, models.Sequential, abstract=True):
 def _from_inputs(inputs: Any, outputs: Any) -> tuple[Any, Any]:
     """Inputs and outputs of a graph. New inputs stand for those that layers made, and the outputs follow from these."""
     made = [tensor for tensor in tensors_in((inputs,)) if node_of(tensor).input_tensors]
-    if not made or not list(tensors_in((outputs,))):
+    if not made or not tensors_in((outputs,)):
         return inputs, outputs
     instead = {each: Input(batch_shape=each.shape, dtype=each.dtype, name=f"{each.name}CLONE") for each in made}
     return mapped(inputs, lambda tensor: instead.get(tensor, tensor)), computed_from(instead, outputs)

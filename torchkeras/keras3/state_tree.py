@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from torchkeras.base.arrays import to_numpy
+from torchkeras.tensor_functions.operations.values import tensor_of
 
 FORMATS = ("backend_tensor", "numpy_array")
 
@@ -53,15 +54,21 @@ def tree_of(model: Any, value_format: str) -> dict[str, Any]:
 
 
 def assign(model: Any, tree: Mapping[str, Any]) -> None:
-    """Set the variables that a tree has values for. Raises ValueError for another kind or path, before any is set."""
+    """Set the variables that a tree has values for.
+
+    Raises ValueError for another kind, path or shape, before any is set.
+    """
     known = variables_of(model)
     what = f"{type(model).__name__} {model.name!r}: set_state_tree"
     for kind, values in tree.items():
         if kind not in known:
             raise ValueError(f"{what}: the kinds of variables are {', '.join(known)}; found {kind!r}.")
-        for path, _ in _flat(values):
+        for path, value in _flat(values):
             if path not in known[kind]:
                 raise ValueError(f"{what}: {kind} has no {path!r}; there are {list(known[kind])}.")
+            wanted, found = tuple(known[kind][path].shape), tuple(tensor_of(value).shape)
+            if found != wanted:
+                raise ValueError(f"{what}: the shape of {path!r} is {wanted}; the values given have the shape {found}.")
     for kind, values in tree.items():
         for path, value in _flat(values):
             known[kind][path].assign(value)

@@ -901,7 +901,7 @@ class Model(Network):
                 state is
             reported when its name is among them.
         """
-        return self._training.own_steps.built_in("train", data)
+        return self._built_in_step("train", data)
 
     @overridable
     def test_step(self, data: Any) -> Mapping[str, Any]:
@@ -914,7 +914,11 @@ class Model(Network):
             The numbers to report by name.
         """
         with torch.no_grad():
-            return self._training.own_steps.built_in("test", data)
+            return self._built_in_step("test", data)
+
+    def _built_in_step(self, kind: str, data: Any) -> dict[str, Any]:
+        """The numbers of the step, "train" or "test", that a class without one of its own has."""
+        return self._training.own_steps.built_in(kind, data)
 
     @overridable
     def predict_step(self, data: Any) -> Any:

@@ -30,21 +30,19 @@ def parts():
     return embedding, SimpleRNN(3, kernel_initializer=Constant(0.1), **options)
 
 
-class Subclassed(Model):
+class OfParts(Model):
     def __init__(self):
         super().__init__()
         self.embedding, self.recurrent = parts()
 
+
+class Subclassed(OfParts):
     def call(self, x):
         return self.recurrent(self.embedding(x))
 
 
-class ByTorch(Model):
+class ByTorch(OfParts):
     """The same in torch's spelling."""
-
-    def __init__(self):
-        super().__init__()
-        self.embedding, self.recurrent = parts()
 
     def forward(self, x):
         return self.recurrent(self.embedding(x))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from torchkeras.engine.fit.symbolic_scores import Scores
 from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph import trace
-from torchkeras.engine.graph.network import Network, begin_own_node
+from torchkeras.engine.graph.network import Network, hold_graph
 from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor
@@ -132,6 +132,5 @@ def take_added_state(training: Training, losses: int, metrics: list[str]) -> Non
     whole = graph_of(model)
     count = len(whole.outputs) - losses - len(metrics)  # of the model's own outputs
     added = whole.outputs[count:]
-    model._graph = trace.trace(whole.inputs, whole.outputs[:count])
-    begin_own_node(model)
+    hold_graph(model, trace.trace(whole.inputs, whole.outputs[:count]))
     training.added = AddedToGraph(tuple(added[:losses]), dict(zip(metrics, added[losses:], strict=True)))

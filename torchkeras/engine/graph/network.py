@@ -444,10 +444,8 @@ class Network(Layer, abstract=True):
             follow_trainable(self, False)
 
     def _set_graph(self, graph: Graph) -> None:
-        self._graph = graph
-        self.__dict__["_makes_masks"] = graph.makes_masks
+        hold_graph(self, graph)
         self._generated.clear()
-        begin_own_node(self)
 
     def _layer_keys(self) -> dict[Layer, str]:
         """The layers of the graph by the keys that they are registered under."""
@@ -823,9 +821,7 @@ class Network(Layer, abstract=True):
         if self._graph is not None:
             layers, plain = self._graph  # type: ignore[misc]
             count_levels(self, layers)
-            self._graph = trace.rebuild(layers, plain)
-            self.__dict__["_makes_masks"] = self._graph.makes_masks
-            begin_own_node(self)
+            hold_graph(self, trace.rebuild(layers, plain))
         self.__dict__["_generated"] = GeneratedFunctions(self, written)
 
 
@@ -858,8 +854,10 @@ def names_by_layers(network: Network) -> list[str]:
     return names if len(set(names)) == len(names) else list(map(Unused(mark="_"), names))
 
 
-def begin_own_node(network: Network) -> None:
-    """Make a network its own first node, as in Keras; its calls as a layer follow."""
+def hold_graph(network: Network, graph: Graph) -> None:
+    """Make a graph that of a network, whose first node is itself, as in Keras; its calls as a layer follow."""
+    network._graph = graph
+    network.__dict__["_makes_masks"] = graph.makes_masks
     network._call_nodes[:1] = [Node(network, network.inputs, network.outputs, {})]
 
 

@@ -18,7 +18,7 @@ from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import in_first_run
 from torchkeras.engine.dtypes import by_policy, follows_policy
 from torchkeras.engine.facts import facts_of
-from torchkeras.engine.modes import call_module
+from torchkeras.engine.modes import call_module, in_mode
 from torchkeras.engine.shapes import output_shapes
 from torchkeras.engine.symbolic.axis_order import Layout, convert, to_channels_first, to_keras
 from torchkeras.engine.symbolic.tensor import (
@@ -49,6 +49,15 @@ def training_of(layer: AnyLayer, arguments: dict[str, Any]) -> bool | None:
 
 
 # --- on real tensors -------------------------------------------------------------------------------------------------
+
+
+def call_on_tensors(layer: AnyLayer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a layer on real tensors, in the mode that the argument `training` says."""
+    training = training_of(layer, kwargs)
+    if training is None or not (layer._is_users or layer._modules or "training" not in layer._call_parameters):
+        return compute(layer, args, kwargs)
+    with in_mode(training, layer):
+        return compute(layer, args, kwargs)
 
 
 def compute(layer: AnyLayer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -51,19 +51,18 @@ from torchkeras.engine.layer.added_losses import (
     penalties,
 )
 from torchkeras.engine.layer.call import (
+    call_on_tensors,
     call_symbolically,
     check_mask,
-    compute,
     compute_and_remember,
     in_keras_order,
     of_all_calls,
     of_call,
     of_single_call,
-    training_of,
 )
 from torchkeras.engine.layer.changed_options import change_option, keep_option
 from torchkeras.engine.layer.masks_by_hand import call_with_masks, has_masks
-from torchkeras.engine.modes import MODE, by_mode, call_in_mode, call_module, in_mode
+from torchkeras.engine.modes import MODE, by_mode, call_in_mode, call_module
 from torchkeras.engine.shapes import output_shapes
 from torchkeras.engine.shapes.input_spec import whole_shape
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape, as_list
@@ -493,15 +492,8 @@ class Layer(BaseLayer):
         if symbolic:
             return call_symbolically(self, symbolic, args, kwargs)
         if not is_unmasked and (self._makes_masks or has_masks(args, kwargs)):
-            return call_with_masks(self, self._call_on_tensors, args, kwargs)
-        return self._call_on_tensors(*args, **kwargs)
-
-    def _call_on_tensors(self, *args: Any, **kwargs: Any) -> Any:
-        training = training_of(self, kwargs)
-        if training is None or not (self._is_users or self._modules or "training" not in self._call_parameters):
-            return compute(self, args, kwargs)
-        with in_mode(training, self):
-            return compute(self, args, kwargs)
+            return call_with_masks(self, args, kwargs)
+        return call_on_tensors(self, args, kwargs)
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Compute in Keras's order of axes: `call(inputs)`. A layer written the Keras way overrides this.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from torchkeras.base.nested import leaves, mapped
@@ -10,15 +10,17 @@ from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.carried_masks import mark_masks, mask_of, masks_after
 from torchkeras.engine.facts import is_own, takes
+from torchkeras.engine.layer.call import call_on_tensors
 from torchkeras.engine.symbolic.tensor import as_list
 
 
 def has_masks(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
     """Whether a call gets masks: one that is given, or one that a tensor carries."""
-    return any(mask_of(tensor) is not None for tensor in leaves((args, kwargs))) or any(map(_is_mask, kwargs))
+    is_given = any(_is_mask(name) and value is not None for name, value in kwargs.items())
+    return is_given or any(mask_of(tensor) is not None for tensor in leaves((args, kwargs)))
 
 
-def call_with_masks(layer: AnyLayer, call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def call_with_masks(layer: AnyLayer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a layer on real tensors: it gets the masks that these carry, and its outputs carry theirs.
 
     The mask of a single input is passed as `mask`, of several as `<name>_mask`, where the layer has such an argument
@@ -34,8 +36,8 @@ def call_with_masks(layer: AnyLayer, call: Callable[..., Any], args: tuple[Any, 
             kwargs[argument] = mapped(value, mask_of)
     if takes(layer, "details"):  # a model with a graph, which gives its outputs with their masks
         if kwargs.get("details"):
-            return call(*args, **kwargs)
-        outputs, masks, _ = call(*args, **kwargs, details=True)
+            return call_on_tensors(layer, args, kwargs)
+        outputs, masks, _ = call_on_tensors(layer, args, {**kwargs, "details": True})
         mark_masks(as_list(outputs), masks)
         return outputs
     first = next(iter(inputs.values()), None)
@@ -49,11 +51,11 @@ def call_with_masks(layer: AnyLayer, call: Callable[..., Any], args: tuple[Any, 
     if is_compiling() and not layer._is_users:  # after a graph break in the call Dynamo warns of a look at its outputs
         masks = as_list(layer.compute_mask(first, previous))
         if all(mask is None for mask in masks):
-            return call(*args, **kwargs)
-        outputs = call(*args, **kwargs)
+            return call_on_tensors(layer, args, kwargs)
+        outputs = call_on_tensors(layer, args, kwargs)
         mark_masks(leaves(outputs), masks)
         return outputs
-    outputs = call(*args, **kwargs)
+    outputs = call_on_tensors(layer, args, kwargs)
     mark_masks(leaves(outputs), masks_after(layer, first, previous, outputs))
     return outputs
 

@@ -99,8 +99,7 @@ def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, A
 
 def _is_without_masks(layer: Layer, masks: list[Any]) -> bool:
     """Whether no mask comes to a layer, and neither the layer nor one inside it makes any."""
-    made = (overrides(each, "compute_mask") for each in (layer, *_inside(layer)))
-    return not (any(mask is not None for mask in masks) or any(made))
+    return all(mask is None for mask in masks) and not any(each._makes_masks for each in (layer, *_inside(layer)))
 
 
 def _inside(layer: Layer) -> Iterator[Layer]:

@@ -317,7 +317,7 @@ def _nested(layer: Any, call: LayerCall) -> list[int]:
     outer = call.writer
     inner = writer_of(outer.book, layer)
     masked = tuple(mask is not None for mask in call.masks)
-    asks = any(masked) or _gives_masks(layer)
+    asks = any(masked) or facts.graph_of(layer).makes_masks
     method = inner.method(masked, asks)
     path = _own_module(outer, inner, layer)
     uses = [*call.inputs, *(mask for mask in call.masks if mask is not None)]
@@ -347,11 +347,6 @@ def _own_module(outer: NetworkWriter, inner: NetworkWriter, layer: Any) -> str:
 def _targets(values: list[int]) -> Any:
     """What one value or several are assigned to."""
     return tuple(values) if len(values) > 1 else values[0]
-
-
-def _gives_masks(network: Any) -> bool:
-    """Whether an output of a model has a mask."""
-    return any(tensor._keras_mask is not None for tensor in facts.graph_of(network).outputs)
 
 
 def writer_of(book: Book, network: Any) -> NetworkWriter:
