@@ -235,6 +235,10 @@ def test_a_model_with_own_weights_is_compiled_by_torch():
             "ReversibleEmbedding: lora_rank must be None; found 4. Instead, adapt an Embedding and a Dense",
         ),
         (lambda: keras3.layers.LSTM(3, seed=4), "LSTM: seed must be None; found 4. Instead, what is dropped in a step"),
+        (
+            lambda: keras3.layers.GRU(3, use_cudnn="x"),
+            "GRU: use_cudnn must be 'auto' or True or False; found 'x'. Instead, torch chooses its kernel by itself",
+        ),
         (lambda: keras3.layers.BatchNormalization(renorm=True), "BatchNormalization: renorm must be False; found True"),
         (lambda: keras3.layers.Dense(3, autocast=False, name="d"), "Dense 'd': autocast must be True; found False"),
         (

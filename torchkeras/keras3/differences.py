@@ -89,7 +89,7 @@ class Lacking:
 
 
 _STEPS = {"seed": Lacking((None,), "what is dropped in a step follows keras.utils.set_random_seed")}
-_KERNEL = {"use_cudnn": Lacking(("auto", True, False), "")}  # torch chooses its kernel by itself, with equal numbers
+_KERNEL = {"use_cudnn": Lacking(("auto", True, False), "torch chooses its kernel by itself, with equal numbers")}
 _ADAPTED = {
     "quantization_config": Lacking((None,), "quantize the torch module, such as by torchao"),
     "gptq_unpacked_column_size": Lacking((None,), "quantize the torch module, such as by torchao"),
