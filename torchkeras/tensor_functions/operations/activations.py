@@ -12,9 +12,6 @@ from torch import Tensor
 from torchkeras import activations
 from torchkeras.tensor_functions.operations.values import as_torch, floats, rows
 
-# An axis that a tensor has.
-HAS_AXIS = "type(axis) is int and -x.dim() <= axis < x.dim()"
-
 
 def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
     """x where x > 0, else `alpha * (exp(x / alpha) - 1)`."""
@@ -61,7 +58,7 @@ def threshold(x: Tensor, threshold: float, default_value: float) -> Tensor:
     return F.threshold(x, threshold, default_value)
 
 
-@as_torch(torch.softmax, when=f"{HAS_AXIS} and x.shape[axis] != 1")
+@as_torch(torch.softmax, when="type(axis) is int and x.shape[axis] != 1")
 def softmax(x: Tensor, axis: int | Sequence[int] | None = -1) -> Tensor:
     """`exp(x) / sum(exp(x))`, the sum over an axis, over several, or over all for None.
 
@@ -76,7 +73,7 @@ def softmax(x: Tensor, axis: int | Sequence[int] | None = -1) -> Tensor:
     return _along(torch.softmax, x, axis)
 
 
-@as_torch(torch.log_softmax, when=HAS_AXIS)
+@as_torch(torch.log_softmax, when="type(axis) is int and -x.dim() <= axis < x.dim()")
 def log_softmax(x: Tensor, axis: int | Sequence[int] | None = -1) -> Tensor:
     """`x - log(sum(exp(x)))`, the sum over an axis, over several, or over all for None."""
     return _along(torch.log_softmax, x, axis)

@@ -285,12 +285,13 @@ def with_short_way(row: Row, otherwise: Function) -> Function:
     names = ", ".join(parameters)
     text = f"def call({', '.join(heads)}):\n    if {' and '.join(tests)}:\n"
     if row.torchs is not None:
+        condition = row.torchs.when or " and ".join(f"{name}.dtype is float32" for name in tensors)
         text += (
-            f"        if {row.torchs.when or ' and '.join(f'{name}.dtype is float32' for name in tensors)}:\n"
-            "            try:\n"
+            "        try:\n"
+            f"            if {condition}:\n"
             f"                return _torchs({row.torchs.arguments or names})\n"
-            "            except _refusals:\n"
-            "                pass\n"
+            "        except _refusals:\n"
+            "            pass\n"
         )
     text += f"        return _function({names})\n    return _otherwise({names})\n"
     space: dict[str, Any] = {
