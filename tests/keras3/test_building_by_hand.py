@@ -60,3 +60,13 @@ def test_an_error_in_build_leaves_the_layer_unbuilt():
     assert not layer.built
     layer.build((None, 4))
     assert [tuple(weight.shape) for weight in layer.weights] == [(4,)]
+
+
+class WithoutCode(keras.layers.Layer):
+    pass
+
+
+@pytest.mark.parametrize("inputs", [torch.zeros(2, 3), keras.Input((3,))], ids=["values", "symbols"])
+def test_a_layer_without_call_is_refused(inputs):
+    with pytest.raises(NotImplementedError, match=r"^WithoutCode 'own': its class has no `call`\.$"):
+        WithoutCode(name="own")(inputs)

@@ -292,6 +292,9 @@ class Layer(Stored, abstract=True):
         with in_mode(self._trains_by_hand, self):
             return super().__call__(*args, **kwargs)
 
+    def _without_code(self, inputs: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} {self.name!r}: its class has no `call`.")
+
     def add_weight(  # type: ignore[override]
         self,
         *args: Any,

@@ -18,7 +18,7 @@ from torchkeras.base.fixed_lists import OptionValues
 from torchkeras.base.rules import integers, number, one_of, optional, rule
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.options import OptionalPositive, Positive
+from torchkeras.engine.options import Called, OptionalPositive, Positive
 from torchkeras.engine.weights.weight import weight
 
 
@@ -89,8 +89,8 @@ class Normalization(Layer):
     """
 
     axis: Annotated[Any, optional(integers("must be an integer or several"))] = -1
-    mean: Annotated[Any, optional(NUMBERS)] = None
-    variance: Annotated[Any, optional(NUMBERS)] = None
+    given_mean: Annotated[Any, Called("mean"), optional(NUMBERS)] = None
+    given_variance: Annotated[Any, Called("variance"), optional(NUMBERS)] = None
     invert: bool = False
 
     adapt_mean = weight("_mean", name="mean", when="adapts", trainable=False)
@@ -106,12 +106,23 @@ class Normalization(Layer):
 
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)
-        self.adapts = self.mean is None
-        if self.adapts != (self.variance is None) or np.shape(self.mean) != np.shape(self.variance):
+        self.adapts = self.given_mean is None
+        given = self.given_mean, self.given_variance
+        if self.adapts != (self.given_variance is None) or len(set(map(np.shape, given))) > 1:
             raise ValueError(
                 f"Normalization {self.name!r}: mean and variance go together, of one shape; "
-                f"found {self.mean!r} and {self.variance!r}."
+                f"found {given[0]!r} and {given[1]!r}."
             )
+
+    @property
+    def mean(self) -> Any:
+        """The mean that a call subtracts, with the axes of the input; before the layer is built, the option."""
+        return self._mean.view(self._broadcast) if self.built else self.given_mean
+
+    @property
+    def variance(self) -> Any:
+        """The variance that a call divides by, with the axes of the input; before the layer is built, the option."""
+        return self._variance.view(self._broadcast) if self.built else self.given_variance
 
     def _make_modules(self, input_shape: Any) -> None:
         self._expected_ndim = ndim = len(input_shape)
@@ -120,7 +131,7 @@ class Normalization(Layer):
             raise ValueError(f"axis {self.axis} is not one of the input {tuple(input_shape)}.")
         self._kept_axes = sorted(axis % ndim for axis in axes)
         self._broadcast = [input_shape[axis] if axis in self._kept_axes else 1 for axis in range(ndim)]
-        sizes, given = tuple(self._known_size(input_shape, axis) for axis in self._kept_axes), np.shape(self.mean)
+        sizes, given = tuple(self._known_size(input_shape, axis) for axis in self._kept_axes), np.shape(self.given_mean)
         if given != sizes[len(sizes) - len(given) :]:
             raise ValueError(f"mean of shape {given} does not fit axis {self.axis}, of size {sizes}.")
         if self.adapts:
@@ -128,8 +139,8 @@ class Normalization(Layer):
             self.register_buffer("_variance", torch.empty(sizes))
             self.register_buffer("_count", torch.empty((), dtype=torch.int32))
         else:
-            set_constant(self, "_mean", np.broadcast_to(self.mean, sizes).tolist())
-            set_constant(self, "_variance", np.broadcast_to(self.variance, sizes).tolist())
+            set_constant(self, "_mean", np.broadcast_to(self.given_mean, sizes).tolist())
+            set_constant(self, "_variance", np.broadcast_to(self.given_variance, sizes).tolist())
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         mean, variance = self._mean.view(self._broadcast), self._variance.view(self._broadcast)

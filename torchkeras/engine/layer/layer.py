@@ -509,9 +509,13 @@ class Layer(BaseLayer):
         """
         inputs, *others = args or (kwargs.pop("inputs"),)
         if self._native_forward is None:
-            return inputs
+            return self._without_code(inputs)
         compute = self._native_forward
         return call_in_mode(self, in_keras_order, self._facts.native_layout, compute, inputs, *others, **kwargs)
+
+    def _without_code(self, inputs: Any) -> Any:
+        """What a layer gives whose class has neither a `call` nor a `forward`: its inputs."""
+        return inputs
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute in the layer's own layout. A layer written the torch way overrides this.
