@@ -101,10 +101,12 @@ def test_a_model_of_ones_own_is_built_as_its_file_says(suffix, tmp_path):
 
 def test_options_of_saving_that_there_are_not_are_refused(tmp_path):
     model = keras.Sequential([keras.Input((2,)), layers.Dense(1)])
-    with pytest.raises(ValueError, match="zipped must be True or None"):
+    with pytest.raises(ValueError, match=r"must not end in \.keras"):
         model.save(tmp_path / "model.keras", zipped=False)
-    with pytest.raises(ValueError, match="max_shard_size must be None"):
-        model.save_weights(tmp_path / "model.weights.h5", max_shard_size=1)
+    with pytest.raises(ValueError, match=r"writes nothing to Hugging Face.*upload_folder"):
+        model.save("hf://somebody/model")
+    with pytest.raises(ValueError, match=r"reads nothing from Hugging Face.*snapshot_download"):
+        saving.load_model("hf://somebody/model")
     with pytest.raises(NotImplementedError, match="KerasFileEditor"):
         saving.KerasFileEditor(tmp_path / "model.keras")
 

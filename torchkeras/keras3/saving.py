@@ -22,6 +22,7 @@ from torchkeras.keras3.serialization import (
     register_keras_serializable,
     serialize_keras_object,
 )
+from torchkeras.keras3.stored_model import HUB
 
 __all__ = [
     "CustomObjectScope",
@@ -51,7 +52,7 @@ def load_model(
     Nothing in the file is run. Classes and functions of your own are those registered and `custom_objects`.
 
     Arguments:
-        filepath (path): the file.
+        filepath (path): the file, or a folder that was saved with `zipped=False`.
         custom_objects (dict or None, default None): your own classes and functions by name.
         compile (bool, default True): whether the model is compiled as the file says, if it says so.
         safe_mode (bool, default True): whether functions stored as bytecode are refused. With False those that are
@@ -60,10 +61,16 @@ def load_model(
     Errors:
         FileNotFoundError: there is no such file.
         ModelFileError: the file cannot be read, or the model cannot be built.
-        ValueError: a layer of your own stores its weights in a way of its own, for which the file has no place.
+        ValueError: a layer of your own stores its weights in a way of its own, for which the file has no place; or the
+            path begins with `hf://`.
 
     Source: https://keras.io/api/models/model_saving_apis/model_saving_and_loading/
     """
+    if str(filepath).startswith(HUB):
+        raise ValueError(
+            f"{filepath}: load_model reads nothing from Hugging Face: download the model's folder by "
+            "huggingface_hub.snapshot_download, and load that."
+        )
     lambdas = bytecode.REFUSE if config.in_safe_mode(safe_mode) else bytecode.READ
     with registry.custom_object_scope(before_registered(custom_objects)), dialect.known_anew(written=True):
         model = models.load_model(filepath, None, compile, lambdas=lambdas)
@@ -80,7 +87,7 @@ def save_model(model: Any, filepath: Path, overwrite: bool = True, zipped: bool 
         model (model): the model.
         filepath (path): the file; its suffix says how it is written, `.keras` as Keras 3 does.
         overwrite (bool, default True): whether a file that is there is replaced.
-        zipped (True or None, default None): a `.keras` file is an archive; False, a folder, is refused.
+        zipped (bool or None, default None): False for a folder of what a `.keras` archive has. None is True.
         further (any): `include_optimizer`.
 
     Errors:
@@ -101,11 +108,13 @@ def save_weights(
         model (model): the model.
         filepath (path): the file; its suffix says how it is written, `.weights.h5` as Keras 3 does.
         overwrite (bool, default True): whether a file that is there is replaced.
-        max_shard_size (None, default None): all weights are in one file.
+        max_shard_size (positive number or None, default None): the GB of weights in a file, at most, of several that
+            `filepath`, the index, lists: it ends in `.weights.json`. None for all weights in one file.
         further (any): `objects_to_skip`, a list of layers that are not written.
 
     Errors:
         FileExistsError: the file is there, and `overwrite` is False.
+        ValueError: `max_shard_size` is no positive number, less than a weight takes, or missing for an index.
 
     Source: https://keras.io/api/models/model_saving_apis/weights_saving_and_loading/
     """

@@ -6,6 +6,7 @@ import json
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from torchkeras import models
@@ -18,6 +19,9 @@ from torchkeras.keras3.serialization import deserialize_keras_object, serialize_
 from torchkeras.keras3.stored import SHAPE, Stored, as_shape, replaces
 from torchkeras.saving import load, save
 from torchkeras.saving.write.keras3_writing import keras3_form
+
+WEIGHTS, INDEX = ".weights.h5", ".weights.json"
+HUB = "hf://"
 
 
 class StoredModel(Stored, models.Model, abstract=True):
@@ -61,7 +65,8 @@ class StoredModel(Stored, models.Model, abstract=True):
             filepath (path): the file. Its suffix says how it is written: `.keras` as Keras 3 does, `.safetensors` and
                 `.pt` for torch, `.h5` and other names as Keras 2.2.4 does.
             overwrite (bool, default True): whether a file that is there is replaced.
-            zipped (True or None, default None): a `.keras` file is an archive; False, a folder, is refused.
+            zipped (bool or None, default None): False for a folder of what a `.keras` archive has; its name must not
+                end in `.keras`. None is True.
             include_optimizer (bool, default True): whether optimizer, losses and metrics are written.
             further (any): nothing else is taken.
 
@@ -72,10 +77,18 @@ class StoredModel(Stored, models.Model, abstract=True):
         """
         for option, value in further.items():
             raise ValueError(f"save: there is no option {option!r} (found {value!r}); the suffix of the file says how.")
-        if zipped is False:
-            raise ValueError("save: zipped must be True or None: a model is one file, not a folder of files.")
+        if str(filepath).startswith(HUB):
+            raise ValueError(
+                f"{filepath}: save writes nothing to Hugging Face: save a folder with zipped=False, and upload it by "
+                "huggingface_hub.HfApi().upload_folder."
+            )
+        if zipped is None or zipped:
+            with as_one_kernel(self, adds=True):
+                super().save(filepath, overwrite, include_optimizer)
+            return
+        self._check_has_weights()
         with as_one_kernel(self, adds=True):
-            super().save(filepath, overwrite, include_optimizer)
+            save.write_model(self, filepath, overwrite, include_optimizer, zipped=False)
 
     def save_weights(  # type: ignore[override]
         self,
@@ -87,23 +100,28 @@ class StoredModel(Stored, models.Model, abstract=True):
         """Write the weights to a file; its suffix says how.
 
         Arguments:
-            filepath (path): the file: `.weights.h5` is written as Keras 3 does.
+            filepath (path): the file: `.weights.h5` is written as Keras 3 does. With `max_shard_size` it is the index
+                of several, and ends in `.weights.json`: `model.weights.json` lists `model_00000.weights.h5` and on.
             overwrite (bool, default True): whether a file that is there is replaced.
-            max_shard_size (None, default None): all weights are in one file.
+            max_shard_size (positive number or None, default None): the GB of weights in a file, at most; None for all
+                weights in one file.
             objects_to_skip (list of layers or None, default None): layers that are not written, with those inside them;
-                in `.weights.h5` alone.
+                in `.weights.h5` and `.weights.json` alone.
 
         Errors:
             FileExistsError: the file is there, and `overwrite` is False.
             TypeError: `objects_to_skip` is no list of layers.
-            ValueError: `max_shard_size` is given, or `objects_to_skip` for another format.
+            ValueError: `max_shard_size` is no positive number, less than a weight takes, or missing for an index;
+                `objects_to_skip` for another format.
         """
-        if max_shard_size is not None:
-            raise ValueError(
-                f"save_weights: max_shard_size must be None: all weights are in one file; found {max_shard_size!r}."
-            )
         skipped = _skipped("save_weights", objects_to_skip)
         with as_one_kernel(self, adds=True):
+            if max_shard_size is not None:
+                self._check_has_weights()
+                save.write_shards(self, _index(filepath), overwrite, skipped, max_shard_size=max_shard_size)
+                return
+            if str(filepath).endswith(INDEX):
+                raise ValueError(f"{filepath}: save_weights needs max_shard_size, the GB in a file, for an index.")
             if not skipped:
                 super().save_weights(filepath, overwrite)
                 return
@@ -215,6 +233,16 @@ class StoredModel(Stored, models.Model, abstract=True):
             TypeError: a loss, metric or optimizer is unknown.
         """
         self.compile(**deserialize_keras_object(config))
+
+
+def _index(path: str | os.PathLike[str]) -> Path:
+    """The path of an index of shards; for the name of a file of weights, with a warning, the index of that name."""
+    found = Path(path)
+    if not found.name.endswith(WEIGHTS):
+        return found
+    index = found.with_suffix(".json")
+    warnings.warn(f"{path}: with max_shard_size the file is an index, {index}.", stacklevel=4)
+    return index
 
 
 def _skipped(what: str, objects: Any) -> Sequence[BaseLayer]:

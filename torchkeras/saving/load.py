@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,7 @@ from torchkeras.legacy.weights import Step
 from torchkeras.saving import formats, own_assets
 from torchkeras.saving.containers.isolated import cleaned
 from torchkeras.saving.containers.open_file import shown
+from torchkeras.saving.containers.unzipped import archived
 from torchkeras.saving.data_format.convert import reorderings
 from torchkeras.saving.data_format.tracker import Tracker
 from torchkeras.saving.dialects import modern
@@ -257,8 +258,14 @@ def _advised(path: PathLike) -> Iterator[None]:
         raise
 
 
-def _readable(path: PathLike, isolated: bool, strict: bool) -> AbstractContextManager[PathLike]:
-    return cleaned(path, kind="model" if strict else "doubtful model") if isolated else nullcontext(path)
+@contextmanager
+def _readable(path: PathLike, isolated: bool, strict: bool) -> Iterator[PathLike]:
+    kind = "model" if strict else "doubtful model"
+    with (
+        archived(path) if os.path.isdir(path) else nullcontext(path) as file,
+        cleaned(file, kind=kind) if isolated else nullcontext(file) as found,
+    ):
+        yield found
 
 
 def _modern(

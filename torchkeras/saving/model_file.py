@@ -14,7 +14,7 @@ import h5py
 
 from torchkeras import registry
 from torchkeras.errors import UnknownFormatError, UnreadableFileError
-from torchkeras.saving.containers import archive, hdf5, json_text
+from torchkeras.saving.containers import archive, hdf5, json_text, shards
 from torchkeras.saving.containers.hdf5 import (
     attribute,
     attributes,
@@ -94,6 +94,9 @@ def opened(path: str | os.PathLike[str], strict: bool = True) -> Iterator[ModelF
     if is_archive:
         with archive.opened(path, strict) as found, found.weights() as weights:
             yield _archived(found, with_folders(weights), shown(path))
+    elif shards.is_index(path):
+        with shards.opened(path, strict) as file:
+            yield _hdf5(file)
     else:
         with reading(path, strict) as file:
             yield _hdf5(file)

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path
+from torchkeras.base.rules import FLAG_OR_DIGIT, check, is_number, read_path, rule
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.step.optimizer_reach import warn_of_unseen
 from torchkeras.engine.weights.weight import is_wrapper
 from torchkeras.errors import ModelFileError
-from torchkeras.saving.containers import json_text
+from torchkeras.saving.containers import json_text, shards
+from torchkeras.saving.containers.limits import GIB
 from torchkeras.saving.containers.open_file import shown
 from torchkeras.saving.extra_keys import extra_facts
 from torchkeras.saving.formats import FORMATS, WEIGHTS, WHOLE, Format, check_name, named, suffix_of
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from torchkeras.models.model import Model
 
 PathLike = str | os.PathLike[str]
+
+SHARD_SIZE = rule("must be a positive number, of GB", lambda v: is_number(v) and v > 0, float)
 
 
 def write_weights(model: Model, path: PathLike, overwrite: bool, skipped: Sequence[Layer] = ()) -> None:
@@ -60,11 +63,41 @@ def write_weights(model: Model, path: PathLike, overwrite: bool, skipped: Sequen
             named(kind.weights)(model, path, *([skipped] if skipped else []))
 
 
-def write_model(model: Model, path: PathLike, overwrite: bool, include_optimizer: bool) -> None:
-    """Write a whole model. Raises FileExistsError for an existing file, unless `overwrite` is True."""
+def write_shards(
+    model: Model, path: PathLike, overwrite: bool, skipped: Sequence[Layer] = (), *, max_shard_size: float
+) -> None:
+    """Write a model's weights as Keras 3 does in several files, `model_00000.weights.h5`, and an index of them.
+
+    `path`: the index, which ends in `.weights.json`. `max_shard_size`: the GB of weights in a file, at most.
+
+    Raises FileExistsError for an existing index or first file, unless `overwrite` is True; ValueError for another name.
+    """
+    read_path("save_weights", "filepath", path)
+    check("save_weights", FLAG_OR_DIGIT, overwrite=overwrite)
+    check("save_weights", SHARD_SIZE, max_shard_size=max_shard_size)
+    if not Path(path).name.endswith(".weights.json"):
+        raise ValueError(f"{path}: save_weights with max_shard_size writes an index, which ends in .weights.json.")
+    if _is_anothers(model):
+        return
+    for each in (Path(path), Path(path).with_name(shards.shard_name(path, 0))):
+        _may_write(each, overwrite)
+    _has_a_form(model, path, WEIGHTS[".weights.h5"], weights_only=True)
+    warn_of_torch(model, path)
+    with sharing().collected(_shared(model)) as writes:
+        if writes:
+            named("saving.write.files:write_shards")(model, path, skipped, max_shard_size * GIB)
+
+
+def write_model(model: Model, path: PathLike, overwrite: bool, include_optimizer: bool, zipped: bool = True) -> None:
+    """Write a whole model. `zipped`: False for a folder of what the `.keras` archive has.
+
+    Raises FileExistsError for an existing file, unless `overwrite` is True; ValueError for a folder called `.keras`.
+    """
     read_path("save", "filepath", path)
     check("save", FLAG_OR_DIGIT, overwrite=overwrite, include_optimizer=include_optimizer)
-    kind = WHOLE.get(check_name(path, WHOLE, "save"), FORMATS[0])
+    if not zipped and str(path).lower().endswith(".keras"):
+        raise ValueError(f"{path}: save with zipped=False writes a folder, whose name must not end in .keras.")
+    kind = WHOLE.get(check_name(path, WHOLE, "save"), FORMATS[0]) if zipped else WHOLE[".keras"]
     if _is_anothers(model):
         return
     _may_write(path, overwrite)
@@ -81,7 +114,7 @@ def write_model(model: Model, path: PathLike, overwrite: bool, include_optimizer
         if writes and kind.tensors:
             _write_tensors(named(kind.tensors).write, model, path, include_optimizer)
         elif writes:
-            named(kind.model)(model, path, include_optimizer)
+            named(kind.model if zipped else "saving.write.files:write_folder")(model, path, include_optimizer)
 
 
 def check_saving(model: Model, path: PathLike, weights_only: bool, who: str) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from torchkeras.errors import FileLimitError, ForbiddenContentError
 from torchkeras.saving import formats
-from torchkeras.saving.containers import archive, array_archive, hdf5_rules as rules
+from torchkeras.saving.containers import archive, array_archive, hdf5_rules as rules, shards
 from torchkeras.saving.containers.hdf5 import ATTRIBUTE_LIMIT, attributes, members, reading
 from torchkeras.saving.containers.limits import LIMITS, MIB
 from torchkeras.saving.containers.open_file import shown
@@ -44,7 +44,8 @@ def write_clean(source: PathLike, target: PathLike, strict: bool = True) -> None
             copy_weights = lambda group: _copy_groups(weights, group)  # noqa: E731
             archive.write(target, found.config, found.metadata, copy_weights, found.extract_assets)
         return
-    with reading(source, strict) as file, h5py.File(target, "w") as copy:
+    content = shards.opened if shards.is_index(source) else reading
+    with content(source, strict) as file, h5py.File(target, "w") as copy:
         _copy_groups(file, copy)
 
 

@@ -27,6 +27,7 @@ from torchkeras import errors
 from torchkeras.errors import FileLimitError, UnreadableFileError
 from torchkeras.saving.containers.limits import GIB, MIB
 from torchkeras.saving.containers.open_file import require_file, shown, shown_as
+from torchkeras.saving.containers.shards import size_of
 
 SECONDS = 30.0  # for any file; one more for each 16 MiB
 OVERHEAD = 16 * MIB  # of a copy: headers of groups and arrays
@@ -64,8 +65,9 @@ def cleaned(
     if not hasattr(os, "fork"):
         raise NotImplementedError("Isolated reading needs processes that fork, with limits; Windows has none.")
     require_file(path)
+    size = size_of(path)
     if seconds is None:
-        seconds = SECONDS + Path(path).stat().st_size / (16 * MIB)
+        seconds = SECONDS + size / (16 * MIB)
     with tempfile.TemporaryDirectory(prefix="torchkeras-") as folder:
         copy = Path(folder) / Path(path).name
         task = {
@@ -76,7 +78,7 @@ def cleaned(
             "shown": shown(path),
             "seconds": seconds,
             "memory": memory,
-            "most": max(memory, Path(path).stat().st_size) + OVERHEAD,  # bytes of the copy
+            "most": max(memory, size) + OVERHEAD,  # bytes of the copy
         }
         _judge(_ask(task), task)
         with shown_as(copy, path):

@@ -23,7 +23,7 @@ def warn(file: str, version: str, matches: Iterable[Match]) -> None:
         own: Any = layer
         for option, there in changed(type(own), version).items():
             here = own.get_config()[option]
-            if option not in own._options_given and here == options_of(own)[option].default:
+            if option not in own._options_given and there != here == options_of(own)[option].default:
                 warnings.warn(
                     f"{file}: {type(own).__name__} {own.name!r}: {option} is {here!r} by default; the Keras that wrote "
                     f"the weights has {there!r} there. Give {option}={there!r}, or {option}={here!r} if it was so.",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from torchkeras.saving.containers import archive, json_text
+from torchkeras.saving.containers import archive, json_text, shards, unzipped
 from torchkeras.saving.containers.hdf5 import writing
 from torchkeras.saving.extra_keys import extra_facts, with_extra_keys
 from torchkeras.saving.graph_config import layer_config
@@ -42,6 +42,12 @@ def write_paths(model: Model, path: PathLike, skipped: Sequence[Layer] = ()) -> 
     with writing(path) as file:
         file.attrs[OWN] = file.attrs[SORTED] = True  # who wrote it, and how; Keras does not read it
         paths.write(file, model, skipped)
+
+
+def write_shards(model: Model, path: PathLike, skipped: Sequence[Layer], most: float) -> None:
+    """The same in several files of at most `most` bytes of weights, and an index of them."""
+    with shards.writing(path, most, {OWN: True, SORTED: True}) as root:
+        paths.write(root, model, skipped)
 
 
 def write_hdf5(model: Model, path: PathLike, include_optimizer: bool) -> None:
@@ -78,7 +84,14 @@ def form_of_keras3(model: Model, include_optimizer: bool) -> dict[str, Any]:
     return keras3_form(model, include_optimizer)[0]
 
 
-def write_archive(model: Model, path: PathLike, include_optimizer: bool) -> None:
+def write_folder(model: Model, path: PathLike, include_optimizer: bool) -> None:
+    """A model as a folder of what the `.keras` archive has."""
+    write_archive(model, path, include_optimizer, unzipped.write)
+
+
+def write_archive(
+    model: Model, path: PathLike, include_optimizer: bool, write_parts: Callable[..., None] = archive.write
+) -> None:
     """A model as the `.keras` archive of Keras 3. Warns of what Keras 3 does not have, and refuses to read."""
     metadata: dict[str, Any] = {"keras_version": KERAS3_VERSION, "date_saved": f"{_now():%Y-%m-%d@%H:%M:%S}"}
     if include_optimizer:
@@ -97,7 +110,7 @@ def write_archive(model: Model, path: PathLike, include_optimizer: bool) -> None
         if optimizer is not None:
             write_optimizer(file, model, optimizer)
 
-    archive.write(path, config, metadata, write, partial(write_assets, model))
+    write_parts(path, config, metadata, write, partial(write_assets, model))
 
 
 def _now() -> datetime:
