@@ -136,7 +136,7 @@ def test_bad_padding_is_refused(padding):
         (lambda: UpSampling2D(0), "UpSampling2D: size must hold integers of at least 1; found 0."),
         (
             lambda: UpSampling2D(interpolation="cubic"),
-            "UpSampling2D: interpolation must be one of 'nearest', 'bilinear'; found 'cubic'.",
+            "UpSampling2D: interpolation must be one of 'nearest', 'bilinear', 'bicubic'; found 'cubic'.",
         ),
     ],
 )

@@ -251,13 +251,14 @@ def test_a_masked_output_is_the_first_state_up_to_tensorflow_1_12(version, held)
     assert made["config"].get("zero_output_for_mask") is held
 
 
-def test_a_resizing_by_another_curve_is_refused():
+@pytest.mark.parametrize(("name", "options"), [("Resizing", {"height": 2, "width": 2}), ("UpSampling2D", {"size": 2})])
+def test_resizing_by_another_curve_is_refused(name, options):
     """By genuine files of TensorFlow 2.3, images differ by 0.14 of values between -1 and 1."""
     text = (
-        "Resizing 'r': 'bicubic' has another curve in TensorFlow (a = -0.5) than in torch (a = -0.75), so its images "
+        f"{name} 'r': 'bicubic' has another curve in TensorFlow (a = -0.5) than in torch (a = -0.75), so its images "
         "differ; it is not read."
     )
-    config = {"class_name": "Resizing", "config": {"name": "r", "height": 2, "width": 2, "interpolation": "bicubic"}}
+    config = {"class_name": name, "config": {"name": "r", "interpolation": "bicubic", **options}}
     with pytest.raises(ArchitectureError, match=f"^{re.escape(text)}$"):
         modern_config(config, "2.15.0")
 

@@ -10,6 +10,7 @@ from torchkeras.base.extensions import replaceable
 from torchkeras.base.rules import Rule, is_integer, one_of, sizes
 from torchkeras.engine.options import NEWER, DataFormat, Sizes
 from torchkeras.layers.spatial import Spatial, torch_padding
+from torchkeras.tensor_functions.operations.image import resize
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -245,7 +246,8 @@ class UpSampling2D(UpSampling):
 
     Options:
         interpolation (string, default "nearest"): "nearest" repeats values. "bilinear" interpolates: output i lies at
-            i / size of the input, as in TensorFlow 1, and the last value is repeated at the end.
+            i / size of the input, as in TensorFlow 1, and the last value is repeated at the end. "bicubic" interpolates
+            as torch does, with output i at (i + 0.5) / size - 0.5.
         half_pixel (bool, default False): whether "bilinear" puts output i at (i + 0.5) / size - 0.5, as later versions
             of Keras do.
 
@@ -259,7 +261,7 @@ class UpSampling2D(UpSampling):
 
     size: Sizes = 2
     data_format: DataFormat = None
-    interpolation: Annotated[str, one_of("nearest", "bilinear")] = "nearest"
+    interpolation: Annotated[str, one_of("nearest", "bilinear", "bicubic")] = "nearest"
     half_pixel: Annotated[bool, NEWER] = False
 
     rank = 2
@@ -267,9 +269,12 @@ class UpSampling2D(UpSampling):
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         if self.interpolation == "nearest":
             return super().forward(inputs)
-        if self.half_pixel:
-            return F.interpolate(inputs, scale_factor=tuple(map(float, self.size)), mode="bilinear")
-        return interpolated(inputs, self.size)
+        if self.interpolation == "bilinear" and not self.half_pixel:
+            return interpolated(inputs, self.size)
+        if not inputs.is_floating_point():  # torch interpolates no integers
+            sizes = [size * factor for size, factor in zip(inputs.shape[2:], self.size, strict=True)]
+            return resize(inputs, sizes, self.interpolation, data_format="channels_first")
+        return F.interpolate(inputs, scale_factor=tuple(map(float, self.size)), mode=self.interpolation)
 
 
 class UpSampling3D(UpSampling):

@@ -40,13 +40,23 @@ def _without_ones(values: Any) -> Any:
 _channels_last = setting(data_format="channels_last")
 
 
-def _resizing(made: Config, where: str) -> Config:
+def _check_curve(made: Config, where: str) -> None:
+    """Refuse an interpolation that gives other values in TensorFlow than in torch."""
     if made["config"].get("interpolation") == "bicubic":
         raise ArchitectureError(
             f"{where}: 'bicubic' has another curve in TensorFlow (a = -0.5) than in torch (a = -0.75), so its images "
             "differ; it is not read."
         )
+
+
+def _resizing(made: Config, where: str) -> Config:
+    _check_curve(made, where)
     return _channels_last(made, where)
+
+
+def _up_sampling(made: Config, where: str) -> Config:
+    _check_curve(made, where)
+    return CHANGES["UpSampling2D"](made, where)
 
 
 def _early_random_crop(made: Config, where: str) -> Config:
@@ -63,6 +73,7 @@ _CHANGES = {
     "Normalization": _normalization,
     **dict.fromkeys(IMAGES, _channels_last),
     "Resizing": _resizing,
+    "UpSampling2D": _up_sampling,
 }
 
 _UNARY = (
