@@ -128,6 +128,7 @@ def test_arrays_that_torch_does_not_take_as_they_are():
 def test_cuda(monkeypatch, free, order):
     if free is not None:
         monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, free))
+        monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device=None: 0)
     samples = data(10, "cuda")
     assert samples.resident == (free is None)
     batches = list(samples.batches(4, order))
@@ -139,6 +140,7 @@ def test_cuda(monkeypatch, free, order):
 @pytest.mark.parametrize("order", ["sequential", "shuffled"])
 def test_targets_on_cuda_beside_inputs_that_do_not_fit(monkeypatch, order):
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (8, 8))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device=None: 0)
     x = torch.arange(30.0).reshape(10, 3)
     for batch in ArrayData([x], [x[:, :1].cuda() * 2], device="cuda").batches(4, order):
         torch.testing.assert_close(batch.targets[0], batch.inputs[0][:, :1] * 2)

@@ -191,4 +191,5 @@ def _fits_memory(values: list[Tensor | None], device: torch.device) -> bool:
     if device.type != "cuda":
         return True
     needed = sum(v.numel() * v.element_size() for v in values if v is not None and v.device != device)
-    return 2 * needed <= torch.cuda.mem_get_info(device)[0]
+    cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)  # which torch takes first
+    return 2 * needed <= torch.cuda.mem_get_info(device)[0] + cached

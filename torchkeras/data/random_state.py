@@ -128,12 +128,16 @@ def _set_cuda(states: list[torch.Tensor]) -> None:
     if states and processes.world_size() > 1:
         torch.cuda.set_rng_state(states[0])
         return
-    if len(states) > torch.cuda.device_count():
-        raise ValueError(
-            f"The checkpoint has random states of {len(states)} CUDA devices; there are {torch.cuda.device_count()}."
-        )
+    there = torch.cuda.device_count()
+    if any(map(_has_drawn, states[there:])):
+        raise ValueError(f"The checkpoint has random states of {len(states)} CUDA devices; there are {there}.")
     if states:
-        torch.cuda.set_rng_state_all(states)
+        torch.cuda.set_rng_state_all(states[:there])
+
+
+def _has_drawn(state: torch.Tensor) -> bool:
+    """Whether numbers were drawn from a generator of a CUDA device since its seed: its state is seed and offset."""
+    return bool(state[8:].any())
 
 
 # The old generator of NumPy is the one that scripts and Keras draw from.

@@ -145,8 +145,9 @@ class _Trial:
 
 def _now(batch: Batch) -> float:
     """The time in seconds, after the device of a batch has finished its work."""
-    if batch.inputs[0].is_cuda:
-        torch.cuda.synchronize()
+    first = batch.inputs[0]
+    if first.is_cuda:
+        torch.cuda.synchronize(first.device)  # the current device may be another
     return time.perf_counter()
 
 
