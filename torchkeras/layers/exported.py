@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch._higher_order_ops.scan import scan
+
+from torchkeras.base.torch_versions import scan
 
 States = tuple[Tensor, ...]
 # The output at a masked step: (output, states before the step, output before the step) -> output

@@ -9,6 +9,7 @@ from torch import Tensor
 from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.nested import Symbolic
 from torchkeras.base.rules import is_number, rule
+from torchkeras.base.torch_versions import in_eager_mode
 from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.symbolic.tensor import Shape
@@ -201,8 +202,7 @@ def _changed(layer: ImageLayer, images: Tensor) -> Tensor:
     return layer._changed(images, layer._drawn(layer._draws(images))).to(images.dtype)
 
 
-# As torch.compiler.disable, which would import the compiler now.
-_changed_in_eager_mode: Any = torch._disable_dynamo(_changed)  # type: ignore[attr-defined]
+_changed_in_eager_mode = in_eager_mode(_changed)
 
 IMAGES, LABELS, MASKS, BOXES = "images", "labels", "segmentation_masks", "bounding_boxes"
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.autograd import Function
 
 from torchkeras.base.torch_tables import own_modules
+from torchkeras.base.torch_versions import in_eager_mode
 from torchkeras.base.tracing import exporting, is_compiling, is_island, traced
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.layer_calls import has_hooks
@@ -29,8 +30,7 @@ KERNELS: dict[str, Any] = {  # by the modes of torch's modules
     "LSTM": torch.lstm,
 }
 
-# As torch.compiler.disable, which would import the compiler now and take five times as long as importing this.
-_forward_in_eager_mode: Any = torch._disable_dynamo(Recurrent.forward)  # type: ignore[attr-defined]
+_forward_in_eager_mode = in_eager_mode(Recurrent.forward)
 
 
 class TorchRecurrent(Recurrent, abstract=True):

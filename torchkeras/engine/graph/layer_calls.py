@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import nn
-from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
 
 from torchkeras.base.python import lazy_property
+from torchkeras.base.torch_versions import has_any_global_hook
 from torchkeras.engine.carried_masks import mask_after
 from torchkeras.engine.facts import Facts, facts_of
 from torchkeras.engine.layer.added_losses import activity_loss

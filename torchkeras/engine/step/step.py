@@ -16,12 +16,13 @@ import torch
 
 from torchkeras.activations.logits import CARRYING, ITSELF, carried, exactly
 from torchkeras.base.python import lazy_property
+from torchkeras.base.torch_versions import has_any_global_hook
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.data.batch import Batch
 from torchkeras.data.target_kinds import FREE
 from torchkeras.engine.dtypes import widened
 from torchkeras.engine.facts import facts_of
-from torchkeras.engine.graph.layer_calls import HookFreeCalls, has_any_global_hook, has_hooks
+from torchkeras.engine.graph.layer_calls import HookFreeCalls, has_hooks
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.changed_options import SETTLED

@@ -18,6 +18,7 @@ from torchkeras import config
 from torchkeras.base.dtypes import dtype_name, dtype_of
 from torchkeras.base.naming import unique_name
 from torchkeras.base.rules import NUMBER, SHARE, integer, is_integer, optional, read
+from torchkeras.base.torch_versions import in_eager_mode
 from torchkeras.tensor_functions.operations.values import Function, Row, on_values, rows
 
 Fill = Callable[[Tensor, "torch.Generator | None"], Tensor]
@@ -128,8 +129,7 @@ def _seeded(made: Tensor, fill: Fill, seed: Seed) -> Tensor:
     return fill(made, torch.Generator(made.device).manual_seed(sum(numbers) & BITS))
 
 
-# As torch.compiler.disable, which would import the compiler now.
-_seeded_in_eager_mode: Any = torch._disable_dynamo(_seeded)  # type: ignore[attr-defined]
+_seeded_in_eager_mode = in_eager_mode(_seeded)
 
 
 def _new(shape: Any, kind: torch.dtype, like: Tensor | None) -> Tensor:
