@@ -16,9 +16,11 @@ from backbones import (
 )
 from torch import nn
 from torchvision.models import resnet18
+from torchvision.models.feature_extraction import create_feature_extractor
 from torchvision.transforms import v2
 
-from torchkeras.models import load_model
+from torchkeras.layers import Activation, BatchNormalization, Conv2D, Dense, GlobalAveragePooling2D, Input
+from torchkeras.models import Model, load_model
 
 pytestmark = pytest.mark.slow
 
@@ -86,3 +88,14 @@ def test_transforms_of_torchvision_as_a_layer():
     with torch.no_grad():
         expected = model.head(layer.module[1](normalize(images)))
         torch.testing.assert_close(model(torch.from_numpy(PICTURES)), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_features_of_a_graph_are_extracted_by_the_names_of_its_layers():
+    image = Input((8, 8, 3))
+    x = BatchNormalization(name="normalized")(Conv2D(4, 3)(image))
+    x = Activation("relu", name="features")(x)
+    model = Model(image, Dense(2, name="top")(GlobalAveragePooling2D()(x))).eval()
+    data = torch.rand(2, 8, 8, 3)
+    found = create_feature_extractor(model, ["features", "top"])(data)
+    assert found["features"].shape == (2, 6, 6, 4)
+    torch.testing.assert_close(found["top"], model(data))

@@ -1,5 +1,6 @@
 """The names that layers get when they are given none: `dense_1`, `conv2d_1`, `batch_normalization_1`."""
 
+import keyword
 import re
 import threading
 from collections import Counter
@@ -10,6 +11,7 @@ from types import FunctionType
 _used: Counter[str] = Counter()
 _used_later: Counter[str] = Counter()  # by `count_name`
 _counting = threading.Lock()
+RESERVED = {"self", *keyword.kwlist}
 
 
 def unique_name(prefix: str) -> str:
@@ -68,6 +70,14 @@ class Unused:
         self._counts[wanted] = count
         self._used.add(name)
         return name
+
+
+def identifier(name: str, kind: str = "input") -> str:
+    """A name as a Python identifier; `kind` comes before one that Python does not allow."""
+    cleaned = re.sub(r"[^0-9A-Za-z]", "_", name)
+    if cleaned.isidentifier() and cleaned not in RESERVED and not cleaned.startswith("__"):
+        return cleaned
+    return f"{kind}_{cleaned}"
 
 
 def clear_session() -> None:

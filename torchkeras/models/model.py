@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from operator import is_
 from pathlib import Path
@@ -29,8 +29,7 @@ from torchkeras.base.tracing import is_compiling
 from torchkeras.callbacks.logs import History, Named
 from torchkeras.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.building.building import building_alone
-from torchkeras.engine.carried_masks import mark_masks
-from torchkeras.engine.facts import Facts, is_own
+from torchkeras.engine.facts import is_own
 from torchkeras.engine.fit import graph_losses, methods, one_batch
 from torchkeras.engine.fit.custom_steps import overridable
 from torchkeras.engine.fit.graph_losses import added_state, take_added_state, warn_of_added
@@ -173,7 +172,6 @@ class Model(Network):
     _has_own_code = False  # whether the class computes by a `call` or `forward` of its own, not by the generated one
     _habits = Habits()
     _compiles_itself: Any = False  # whether files let its class compile it, by `_compile_itself`
-    _marks_masks = False  # whether outputs of a call by hand carry their masks, for `compute_loss`
 
     history: Any = None
     stop_training = stop_evaluating = stop_predicting = False
@@ -194,10 +192,6 @@ class Model(Network):
     distribute, sync_batch_norm = Option(), Option()
     run_eagerly = MissingOption("steps run eagerly where jit_compile is False, set model.jit_compile = False")
     auto_scale_loss = MissingOption("the loss is scaled where layers compute in float16, and only there")
-
-    class _Facts(Facts):
-        def hook_free(self) -> Callable[..., Any]:
-            return self.layer.forward if self.layer._marks_masks else super().hook_free()
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
@@ -342,25 +336,10 @@ class Model(Network):
     def _take_up_values(self) -> None:
         """Called when the values of a file are in the weights, before the model is compiled as the file says."""
 
-    def forward(self, *inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
-        """The outputs for the inputs; in a model with a step of its own they carry their masks.
-
-        Arguments:
-            inputs (tensors): the inputs, one by one or in a list.
-            mask (tensor, list or None, default None): the masks of the inputs.
-            details (bool, default False): whether to return (outputs, masks, activity losses).
-            logits (numbers, default ()): the outputs, by number, to return without their last activation.
-
-        Returns:
-            A tensor, or a list of several.
-        """
-        if self._has_own_code and self._graph is None:
+    def _graph_to_run(self) -> Graph:
+        if self._has_own_code:
             raise NotImplementedError(f"{type(self).__name__} {self.name!r}: its class has no `call` or `forward`.")
-        if details or not self._marks_masks:
-            return super().forward(*inputs, mask=mask, details=details, logits=logits)
-        outputs, masks, _ = super().forward(*inputs, mask=mask, details=True, logits=logits)
-        mark_masks(as_list(outputs), masks)
-        return outputs
+        return super()._graph_to_run()
 
     def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         if self._has_own_code:
@@ -883,6 +862,10 @@ class Model(Network):
     def _step_data(self, x: Any, y: Any, sample_weight: Any) -> Any:
         """What a step of the user's gets of a batch of arrays."""
         return x, y, sample_weight
+
+    def _prediction_data(self, x: Any) -> Any:
+        """What a `predict_step` of the user's gets of a batch of arrays."""
+        return (x,)
 
     @overridable
     def train_step(self, data: Any) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch._guards import detect_fake_mode
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
@@ -110,7 +111,8 @@ def for_training() -> AbstractContextManager[Any]:
 
 def build_from_modules(layer: AnyLayer, input_shape: Any) -> None:
     """`Layer.build`: make the torch modules on `meta`, then give them memory and values."""
-    with MadeOnMeta():
+    # In FakeTensorMode nothing has memory, and torch makes no BatchNorm on `meta`.
+    with config.device() if detect_fake_mode() is not None and not deferred() else MadeOnMeta():
         layer._make_modules(input_shape)
     layer.built = True
     layer.__dict__["_built_for"] = input_shape
@@ -412,6 +414,9 @@ def _with_memory(floating: torch.dtype, device: torch.device, tensor: Tensor) ->
 
 def become(tensor: Tensor, other: Tensor) -> None:
     """Give a tensor the memory of another one; it stays the same object, of its class and with its attributes."""
+    if hasattr(tensor, "fake_device"):  # one of FakeTensorMode has no memory, and torch swaps none
+        tensor.fake_device = other.device  # type: ignore[attr-defined]
+        return
     made = nn.Parameter(other, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else other
     if type(tensor) not in (nn.Parameter, Tensor):
         made.__class__ = type(tensor)  # type: ignore[assignment]

@@ -437,8 +437,6 @@ def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledMo
         train_pass=processes.train_function(given.jit_compile, given.cuda_graph),
     )
     compiled.look_again = partial(_look_again, training, compiled)
-    if owns_step:
-        model.__dict__["_marks_masks"] = has_masks
     if asked or network is not model:
         _hook_activities(model, by_hand=owns_step)
     return compiled

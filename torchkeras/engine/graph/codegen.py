@@ -9,9 +9,7 @@ A network has `GeneratedFunctions`: one for each form of its inputs and outputs,
 
 from __future__ import annotations
 
-import keyword
 import linecache
-import re
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from torchkeras.base.naming import Unused
+from torchkeras.base.naming import Unused, identifier
 from torchkeras.base.nested import POSITIONAL, TensorSlot, is_flat, leaves, of_first
 from torchkeras.base.torch_tables import own_modules
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
 
 
 PERMUTATIONS = {Layout.KERAS: to_keras, Layout.CHANNELS_FIRST: to_channels_first}  # from the other order
-RESERVED = {"self", *keyword.kwlist}
 
 
 class Variant(NamedTuple):
@@ -79,11 +76,11 @@ def source(graph: Graph, variant: Variant, keys: Mapping[Layer, str]) -> tuple[s
     return writer.write(), writer.calls
 
 
-def compiled(text: str, name: str) -> Callable[..., Any]:
-    """The function that a text defines. Errors inside it show its lines, as for any function."""
+def compiled(text: str, name: str, **known: Any) -> Callable[..., Any]:
+    """The function `forward` that a text defines, with the names `known`. Errors inside it show its lines."""
     filename = f"<torchkeras {name}>"
     linecache.cache[filename] = entry = (len(text), None, text.splitlines(keepends=True), filename)
-    namespace: dict[str, Any] = {"torch": torch, "typed": typed, "leaves": leaves, "marked": marked}
+    namespace = {"torch": torch, "typed": typed, "leaves": leaves, "marked": marked, **known}
     exec(compile(text, filename, "exec"), namespace)  # noqa: S102  # the text is our own, from `source`
     weakref.finalize(namespace["forward"], _forget, filename, entry).atexit = False
     return namespace["forward"]
@@ -494,7 +491,7 @@ def _variables(lines: list[Line], parameters: list[int], results: list[int], nam
     """A variable name for each value, free again after its last use; inputs, called `names`, have theirs to the end."""
     unused = Unused({"torch", "typed", "leaves", "marked"})
     inputs, masks = parameters[: len(names)], parameters[len(names) :]
-    variables = dict(zip(inputs, map(unused, map(_identifier, names)), strict=True))
+    variables = dict(zip(inputs, map(unused, map(identifier, names)), strict=True))
     for index, value in enumerate(masks, start=1):
         variables[value] = unused(f"mask_{index}")
     last_use = _last_uses(lines, [*inputs, *results])
@@ -516,16 +513,8 @@ def _last_uses(lines: list[Line], stored: list[int]) -> Mapping[int, int]:
 
 def _callable_name(key: str) -> str:
     """The key of a layer as an attribute of what generated code runs over, whose own begin with an underscore."""
-    name = _identifier(key, "layer")
+    name = identifier(key, "layer")
     return f"layer{name}" if name.startswith("_") else name
-
-
-def _identifier(name: str, kind: str = "input") -> str:
-    """A name as a Python identifier; `kind` comes before one that Python does not allow."""
-    cleaned = re.sub(r"[^0-9A-Za-z]", "_", name)
-    if cleaned.isidentifier() and cleaned not in RESERVED and not cleaned.startswith("__"):
-        return cleaned
-    return f"{kind}_{cleaned}"
 
 
 # --- generated functions ----------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
+from torch.fx import Proxy
 
 from torchkeras import config
 from torchkeras.base import python
@@ -49,8 +50,10 @@ from torchkeras.engine.dtypes import agree_on_policy, cast_inputs, take_policy
 from torchkeras.engine.facts import Facts, facts_of
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.codegen import GeneratedFunctions
+from torchkeras.engine.graph.fx_tracing import traced
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.layer_calls import DirectCalls
+from torchkeras.engine.graph.named_inputs import ByInputNames, with_names
 from torchkeras.engine.graph.trace import Graph, graph_if_any, layer_names
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.layer import Layer
@@ -408,6 +411,7 @@ class Network(Layer, abstract=True):
     # Of inputs and outputs that are no tensor and no plain list; see `engine.graph.call_forms`.
     _input_form: Any = None
     _output_form: Any = None
+    _gives_tuple = False  # whether the outputs were a plain tuple, for which the form is None as for a list
     _held_keys: Sequence[str] = ()  # of the submodules that are layers of the graph
     _levels = 0  # of models in models, this one included
     _generated: GeneratedFunctions  # the generated `forward`, in its variants
@@ -427,6 +431,7 @@ class Network(Layer, abstract=True):
     def _connect(self, inputs: Any, outputs: Any) -> None:
         """Make the graph between these tensors, in any form, the model's own. Raises as `graph.trace`."""
         self.__dict__.update(_input_form=form_of(inputs), _output_form=form_of(outputs))
+        self._gives_tuple = type(outputs) is tuple
         input_tensors = _symbolic_tensors(self, "inputs", inputs, self._input_form)
         output_tensors = _symbolic_tensors(self, "outputs", outputs, self._output_form)
         if len(set(input_tensors)) < len(input_tensors):
@@ -673,8 +678,11 @@ class Network(Layer, abstract=True):
 
     # --- computing ---------------------------------------------------------------------------------------------------
 
-    def forward(self, *inputs: Any, mask: Any = None, details: bool = False, logits: tuple[int, ...] = ()) -> Any:
-        """The outputs for the inputs: `model(x)`, `model([a, b])`.
+    @ByInputNames
+    def forward(self, *inputs: Any, **options: Any) -> Any:
+        """The outputs for the inputs: `model(x)`, `model([a, b])`, `model(image=x)`.
+
+        That of a model with a graph has the graph's inputs as its parameters, by their names.
 
         Arguments:
             inputs (tensors): the inputs, one by one or in a list.
@@ -688,8 +696,14 @@ class Network(Layer, abstract=True):
         Errors:
             ValueError: the number of inputs is another.
         """
-        generated = self._generated
-        return generated.run(generated.direct_now(inputs), *inputs, mask=mask, details=details, logits=logits)
+        graph, generated = self._graph or self._graph_to_run(), self._generated
+        if isinstance(inputs, Proxy):  # torch.fx traces the function of the class: its inputs are one value
+            return in_form(self._output_form, unpacked(traced(graph, inputs)))
+        return generated.run(generated.direct_now(inputs), *inputs, **options)
+
+    def _graph_to_run(self) -> Graph:
+        """The graph that `forward` computes, of a model that has none of its own. Raises NotBuiltError."""
+        return self._graph_instead()
 
     @property
     def code(self) -> str:
@@ -726,6 +740,24 @@ class Network(Layer, abstract=True):
         if tensor.is_meta:
             raise RuntimeError(f"{type(self).__name__} {self.name!r} {NO_MEMORY}")
         return tensor.device
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape of the output for a shape of the input; of several, in the forms that the model was made with.
+
+        Arguments:
+            input_shape (tuple, list or dict): the shape of the input with the batch axis; a list or dict of shapes for
+                several inputs.
+
+        Returns:
+            A tuple, or the shapes of several outputs.
+        """
+        if isinstance(input_shape, Mapping) and self._graph is not None:
+            what = f"{type(self).__name__} {self.name!r}"
+            input_shape = _inputs_in_order(what, self.inputs, self._input_form, input_shape)
+        found = super().compute_output_shape(input_shape)
+        if self._output_form is None:
+            return found
+        return put_together(self._output_form, [found] if isinstance(found, tuple) else found)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The masks of the outputs.
@@ -808,6 +840,7 @@ class Network(Layer, abstract=True):
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         state["_written"] = state.pop("_generated").state()
+        state.pop("_named_forward", None)
         if self._graph is not None:
             state["_graph"] = (self._graph.layers, trace.edges(self._graph))
         return state
@@ -857,7 +890,8 @@ def names_by_layers(network: Network) -> list[str]:
 def hold_graph(network: Network, graph: Graph) -> None:
     """Make a graph that of a network, whose first node is itself, as in Keras; its calls as a layer follow."""
     network._graph = graph
-    network.__dict__["_makes_masks"] = graph.makes_masks
+    names = tuple(layer_names(graph.inputs))
+    network.__dict__.update(_makes_masks=graph.makes_masks, _named_forward=with_names(Network.forward, names))
     network._call_nodes[:1] = [Node(network, network.inputs, network.outputs, {})]
 
 

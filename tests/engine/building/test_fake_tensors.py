@@ -1,0 +1,54 @@
+"""Models are made and called in torch's FakeTensorMode, where no tensor has memory."""
+
+import pytest
+import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+
+from torchkeras.layers import (
+    LSTM,
+    BatchNormalization,
+    Conv2D,
+    Dense,
+    Embedding,
+    GlobalAveragePooling2D,
+    Input,
+    MultiHeadAttention,
+)
+from torchkeras.models import Model, Sequential
+
+
+def attention():
+    sequence = Input((6, 4))
+    return Model(sequence, MultiHeadAttention(2, 2)(sequence, sequence))
+
+
+MODELS = {
+    "images": lambda: Sequential(
+        [Conv2D(4, 3, input_shape=(8, 8, 3)), BatchNormalization(), GlobalAveragePooling2D(), Dense(2)]
+    ),
+    "sequences": lambda: Sequential([LSTM(4, input_shape=(6, 3)), Dense(2)]),
+    "attention": attention,
+}
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_a_model_is_made_and_differentiated(make):
+    expected = make()
+    with FakeTensorMode():
+        model = make()
+        outputs = model(torch.rand(2, *model.input_shape[1:]))
+        outputs.sum().backward()
+    assert outputs.shape == (2, *expected.output_shape[1:])
+    found = model.state_dict()
+    assert {name: (value.shape, value.dtype, value.device) for name, value in found.items()} == {
+        name: (value.shape, value.dtype, value.device) for name, value in expected.state_dict().items()
+    }
+    assert all(isinstance(value, FakeTensor) for value in found.values())
+    assert all(parameter.grad is not None for parameter in model.parameters())
+
+
+def test_a_real_model_is_called():
+    words = Input((6,), dtype="int64")
+    model = Model(words, Dense(2)(LSTM(3)(Embedding(9, 4)(words))))
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        assert model(torch.zeros(3, 6, dtype=torch.int64)).shape == (3, 2)
