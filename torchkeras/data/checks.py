@@ -108,12 +108,30 @@ def standardize_targets(
     free = [None if kind == ONE_HOT else shape for shape, kind in zip(expected, kinds, strict=True)]
     as_given = [kind in GIVEN for kind in kinds]
     targets = standardize(values, names, free, dtypes, "target", as_given, kinds, fits_rank=fits_rank)
+    if fits_rank:
+        ranks = [_rank(item) for item in _items_by_name(values, names, "target")]
+        targets = [_of_rank(*each) for each in zip(targets, ranks, kinds, output_shapes, strict=True)]
     for target, name, shape, kind, output in zip(targets, names, expected, kinds, output_shapes, strict=True):
         if kind == FREE and target.dim() != len(output) and _sizes(target.shape) == _sizes(output):
             _check_shape(target, name, output, kind)  # numbers that would be spread over those of other samples
         if kind == ONE_HOT:
             _check_one_hot(target, name, shape, output)
     return targets
+
+
+def _rank(item: Any) -> int:
+    return len(item.shape) if _has_shape(item) else np.ndim(item)
+
+
+def _of_rank(target: Tensor, given: int, kind: str, output: Shape) -> Tensor:
+    """A target of classes, or for a loss without a rule for its shape, with as many axes as the array that was given.
+
+    An axis of length 1 that was added stays where the output has one too: a loss would else spread the numbers.
+    """
+    if kind == FREE and len(output) == 1:
+        return with_rank(target, output)
+    was_added = target.dim() == given + 1 and kind in (FREE, CLASSES, SOME_CLASSES)
+    return target[..., 0] if was_added and output[-1] != 1 else target
 
 
 def _check_one_hot(target: Tensor, name: str, shape: Shape | None, output: Shape) -> None:
