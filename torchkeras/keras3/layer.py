@@ -255,6 +255,8 @@ class Layer(Stored, abstract=True):
         super()._set_base_options(dtype=None if dtype is None else dtype_policies.get(dtype), **given)
         if activity_regularizer is not None:
             self.activity_regularizer = _per_sample(activity_regularizer)
+        elif not hasattr(type(self), "activity_regularizer"):  # no option of the class
+            self.activity_regularizer = None
         if self._is_stateless and type(self).build is Stored.build:
             self.built = True
 

@@ -41,6 +41,7 @@ from torchkeras.keras3.saving import (
 )
 from torchkeras.keras3.state_tree import assign, tree_of
 from torchkeras.keras3.stored_model import StoredModel
+from torchkeras.keras3.summary import print_summary
 from torchkeras.keras3.tree import assert_same_structure, flatten
 from torchkeras.keras3.variable import names_within
 
@@ -219,7 +220,7 @@ class Model(StoredModel, Layer, abstract=True):
             args = (with_rank(args[0], self.inputs[0].shape),)
         elif self._graph is not None and args and isinstance(args[0], Mapping):
             args = (of_needed_keys(self._input_form, self.input_names, args[0]), *args[1:])
-        return super().__call__(*args, **kwargs)
+        return self._as_given(super().__call__(*args, **kwargs))
 
     @property
     def _automatic_name(self) -> str:
@@ -231,6 +232,9 @@ class Model(StoredModel, Layer, abstract=True):
         if y is not None:
             return x, y
         return (x,) if isinstance(x, (list, tuple)) else x
+
+    def _prediction_data(self, x: Any) -> Any:
+        return self._step_data(x, None, None)
 
     def _computed(self, *args: Any, **kwargs: Any) -> Any:
         """As `Layer`; a graph takes numbers of any type, and makes them those of its inputs."""
@@ -440,7 +444,15 @@ class Model(StoredModel, Layer, abstract=True):
         callbacks: Any = None,
     ) -> Any:
         """The outputs for all samples as NumPy arrays; the arguments are those of Keras 3."""
-        return super().predict(x, _batch_size_of(x, batch_size), verbose, steps, callbacks)
+        return self._as_given(super().predict(x, _batch_size_of(x, batch_size), verbose, steps, callbacks))
+
+    def predict_on_batch(self, x: Any) -> Any:
+        """The outputs for one batch as NumPy arrays."""
+        return self._as_given(super().predict_on_batch(x))
+
+    def _as_given(self, outputs: Any) -> Any:
+        """Outputs as a tuple where the model was made with one, or its code gives one."""
+        return tuple(outputs) if self._gives_tuple and isinstance(outputs, list) else outputs
 
     def train_on_batch(  # type: ignore[override]
         self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, return_dict: bool = False
@@ -491,6 +503,35 @@ class Model(StoredModel, Layer, abstract=True):
         """
         assign(self, state_tree)
 
+    def summary(  # type: ignore[override]
+        self,
+        line_length: int | None = None,
+        positions: Any = None,
+        print_fn: Callable[[str], Any] | None = None,
+        expand_nested: bool = False,
+        show_trainable: bool = False,
+        layer_range: Any = None,
+    ) -> None:
+        """Print the table of layers, and how many numbers the weights and the optimizer hold.
+
+        Arguments:
+            line_length (integer or None, default None): characters in a line; None is at most 88, 108 where the layers
+                have branches, and what the terminal shows.
+            positions (list or None, default None): where the columns end, in characters or as fractions of the line,
+                without the column of `show_trainable`.
+            print_fn (function or None, default None): called with each line in place of `print`.
+            expand_nested (bool, default False): whether to show the layers of models inside too.
+            show_trainable (bool, default False): whether to say if each layer trains: "Y", "N", or "-" without weights.
+            layer_range (pair or None, default None): the names, or regular expressions, of the first and the last layer
+                to print; the totals stay the model's.
+
+        Errors:
+            ValueError: an option has a bad value, or no layer fits `layer_range`.
+
+        Source: https://keras.io/api/models/model/
+        """
+        print_summary(self, line_length, positions, print_fn, expand_nested, show_trainable, layer_range)
+
     def _listed_numbers(self, found: Mapping[str, Any]) -> Any:
         """Reported numbers as a list: the losses, then metrics, which several outputs have in the order of names.
 
@@ -529,6 +570,22 @@ class Sequential(Model, models.Sequential, abstract=True):
         models.Sequential.__init__(self, layers, name=name)
         if not trainable:
             self.trainable = False
+
+    def pop(self, rebuild: bool = True) -> Any:  # type: ignore[override]
+        """Take the last layer away and return it.
+
+        Arguments:
+            rebuild (bool, default True): accepted for Keras 3's signature. The model always fits its layers afterwards.
+
+        Returns:
+            The layer.
+
+        Errors:
+            TypeError: there are no layers.
+        """
+        removed = self._stack[-1] if self._stack else None
+        super().pop()
+        return removed
 
     def _called(self, layer: Any, tensor: Any) -> Any:
         with names_within(self):

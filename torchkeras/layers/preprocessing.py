@@ -107,11 +107,11 @@ class Normalization(Layer):
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)
         self.adapts = self.given_mean is None
-        given = self.given_mean, self.given_variance
-        if self.adapts != (self.given_variance is None) or len(set(map(np.shape, given))) > 1:
+        mean, variance = self.given_mean, self.given_variance
+        if self.adapts != (variance is None) or np.shape(mean) != np.shape(variance):
             raise ValueError(
                 f"Normalization {self.name!r}: mean and variance go together, of one shape; "
-                f"found {given[0]!r} and {given[1]!r}."
+                f"found {mean!r} and {variance!r}."
             )
 
     @property
@@ -119,10 +119,18 @@ class Normalization(Layer):
         """The mean that a call subtracts, with the axes of the input; before the layer is built, the option."""
         return self._mean.view(self._broadcast) if self.built else self.given_mean
 
+    @mean.setter
+    def mean(self, value: Any) -> None:
+        self.given_mean = value
+
     @property
     def variance(self) -> Any:
         """The variance that a call divides by, with the axes of the input; before the layer is built, the option."""
         return self._variance.view(self._broadcast) if self.built else self.given_variance
+
+    @variance.setter
+    def variance(self, value: Any) -> None:
+        self.given_variance = value
 
     def _make_modules(self, input_shape: Any) -> None:
         self._expected_ndim = ndim = len(input_shape)

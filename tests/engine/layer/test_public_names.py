@@ -85,9 +85,9 @@ def test_the_public_names_are_these():
 KINDS = sorted({type(row.make()) for row in ROWS}, key=lambda kind: kind.__name__)
 ALLOWED = words(
     """
-    activity_regularizer adapt attention_axes finalize_state flash_attention get_vocabulary input_dtype
+    activity_regularizer adapt attention_axes finalize_state flash_attention get_vocabulary input_dtype mean
     partial_output_shape rank
-    reset_state score_mode set_vocabulary sliding_window update_state vocabulary_size
+    reset_state score_mode set_vocabulary sliding_window update_state variance vocabulary_size
     """
 )
 

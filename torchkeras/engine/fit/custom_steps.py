@@ -20,7 +20,7 @@ from torchkeras.engine.carried_masks import mark_masks, mask_of
 from torchkeras.engine.dtypes import widened
 from torchkeras.engine.fit.opening import Intake
 from torchkeras.engine.fit.results import OfLastBatch
-from torchkeras.engine.graph.network import device_of
+from torchkeras.engine.graph.network import device_of, flat, in_form, output_form_of
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.step import step
 from torchkeras.engine.step.step import NO_LOSS, Values
@@ -92,7 +92,8 @@ class OwnSteps:
         what = f"{type(model).__name__}.compute_loss"
         self.added, self.is_checked = added, True
         try:
-            compute = partial(model.compute_loss, x, y, unpacked(outputs), weight, **self._mode_of(model.compute_loss))
+            predicted = in_form(output_form_of(model), unpacked(outputs))
+            compute = partial(model.compute_loss, x, y, predicted, weight, **self._mode_of(model.compute_loss))
             loss = on_batch(what, batch, compute)
         finally:
             self.added, self.is_checked = (), before
@@ -108,7 +109,7 @@ class OwnSteps:
     def prediction(self, batch: Batch) -> list[Any]:
         """The outputs of the custom `predict_step`, for checked inputs or a batch as its loader made it."""
         model = self._training.model
-        data = (unpacked(batch.inputs),) if batch.raw is None else batch.raw
+        data = model._prediction_data(unpacked(batch.inputs)) if batch.raw is None else batch.raw
         return as_list(on_batch(f"{type(model).__name__}.predict_step", batch, partial(model.predict_step, data)))
 
     # --- what custom code calls --------------------------------------------------------------------------------------
@@ -165,7 +166,7 @@ class OwnSteps:
     def _paired(self, method: str, y: Any, y_pred: Any, sample_weight: Any) -> list[tuple[Target, Any, Any, Any]]:
         """Each target of `compile` with y_true, y_pred and weights. Raises ValueError where their number differs."""
         training, model = self._training, self._training.model
-        targets, outputs = training.ready().targets, as_list(y_pred)
+        targets, outputs = training.ready().targets, self._flat_outputs(method, y_pred)
         if self.is_checked or not targets:
             true = as_list(y)
         else:
@@ -184,6 +185,13 @@ class OwnSteps:
         for index in range(len(outputs)) if in_region else training.ready().widened:
             outputs[index] = widened(outputs[index])
         return [(t, true[k], outputs[t.index], weights[k]) for k, t in enumerate(targets)]
+
+    def _flat_outputs(self, method: str, y_pred: Any) -> list[Any]:
+        """The outputs as a list, also where they came in the form of the model's."""
+        form = output_form_of(self._training.model)
+        if isinstance(y_pred, Mapping) and form is not None:
+            return flat(form, y_pred, f"{method}: y_pred")
+        return as_list(y_pred)
 
     def minimize(self, loss: torch.Tensor, samples: int) -> None:
         """As `Model.minimize`."""

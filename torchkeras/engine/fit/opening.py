@@ -171,6 +171,8 @@ class Intake:
         form = output_form_of(network)
         if form is None or y is None or (isinstance(y, Mapping) and set(y) <= set(names)):
             return y
+        if not targets and self.is_free and not isinstance(y, (Mapping, list, tuple)):
+            return y  # only the custom code knows to which outputs it belongs
         return in_order(form, y, network.outputs, f"{self.training.described}: y")
 
     def _expected(self, targets: Sequence[Target]) -> Expected:

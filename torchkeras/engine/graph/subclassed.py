@@ -43,7 +43,10 @@ class Code(Layer, abstract=True):
 
     def call(self, inputs: Any) -> Any:
         args, kwargs = _as_arguments(self.model, put_together(self._form, as_list(inputs)))
-        return call_module(self.model, *args, **kwargs)
+        outputs = call_module(self.model, *args, **kwargs)
+        if type(outputs) is tuple and not self.model._gives_tuple:  # the first call, of symbolic tensors
+            self.model._gives_tuple = True
+        return outputs
 
 
 def _as_arguments(model: Network, inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from torchkeras import registry
+from torchkeras.base.rules import is_integer
 from torchkeras.keras3.optimizers.variables import Rate
 from torchkeras.keras3.optimizers.written import written
 from torchkeras.keras3.variable import TensorLike
@@ -30,16 +31,29 @@ LearningRateSchedule = base.LearningRateSchedule
 
 
 class _Twin:
-    """What the schedules have in Keras 3: an option may be a variable, and the rate may be asked for its array."""
+    """What the schedules have in Keras 3: an option may be a variable, and the rate may be asked for its array.
+
+    Integers stay integers in the config.
+    """
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if isinstance(value, TensorLike):
                 object.__setattr__(self, name, value.value.item())
+        given = dict(vars(self))
         super().__post_init__()  # type: ignore[misc]
+        for name, value in given.items():
+            object.__setattr__(self, name, _with_integers(value, getattr(self, name)))
 
     def __call__(self, step: Any) -> Rate:
         return Rate(super().__call__(step if isinstance(step, (int, float)) else float(step)))  # type: ignore[misc]
+
+
+def _with_integers(given: Any, read: Any) -> Any:
+    """An option as it was read, but that integers stay integers, as they do in Keras 3's configs."""
+    if isinstance(read, list):
+        return [_with_integers(*each) for each in zip(given, read, strict=True)]
+    return int(given) if is_integer(given) else read
 
 
 class ExponentialDecay(_Twin, base.ExponentialDecay):
