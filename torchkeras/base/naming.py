@@ -4,14 +4,13 @@ import keyword
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from types import FunctionType
 
 _used: Counter[str] = Counter()
 _used_later: Counter[str] = Counter()  # by `count_name`
 _counting = threading.Lock()
-RESERVED = {"self", *keyword.kwlist}
 
 
 def unique_name(prefix: str) -> str:
@@ -72,12 +71,16 @@ class Unused:
         return name
 
 
-def identifier(name: str, kind: str = "input") -> str:
-    """A name as a Python identifier; `kind` comes before one that Python does not allow."""
-    cleaned = re.sub(r"[^0-9A-Za-z]", "_", name)
-    if cleaned.isidentifier() and cleaned not in RESERVED and not cleaned.startswith("__"):
-        return cleaned
-    return f"{kind}_{cleaned}"
+def identifiers(names: Sequence[str]) -> list[str]:
+    """Names, such as those of layers, as valid and unique Python names."""
+    found: list[str] = []
+    for name in names:
+        plain = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
+        plain = plain if plain.isidentifier() and not keyword.iskeyword(plain) else f"input_{plain}"
+        while plain in found:
+            plain += "_"
+        found.append(plain)
+    return found
 
 
 def clear_session() -> None:

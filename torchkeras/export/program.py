@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import keyword
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from torch import Tensor, nn
 from torch.export import Dim, ExportedProgram
 from torch.export.graph_signature import OutputKind
 
+from torchkeras.base.naming import identifiers
 from torchkeras.base.nested import leaves
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import as_list, unpacked
@@ -45,18 +45,6 @@ class Program(nn.Module):
     def compute(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """The outputs as a list."""
         return as_list(self(*inputs))
-
-
-def identifiers(names: Sequence[str]) -> list[str]:
-    """The names of layers as valid and unique Python names."""
-    found: list[str] = []
-    for name in names:
-        plain = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
-        plain = plain if plain.isidentifier() and not keyword.iskeyword(plain) else f"input_{plain}"
-        while plain in found:
-            plain += "_"
-        found.append(plain)
-    return found
 
 
 @contextmanager

@@ -267,6 +267,8 @@ class Model(Network):
 
     def _graph_instead(self) -> Graph:
         if self._has_own_code and self._is_connected:
+            if not type(self)._has_own_code:
+                raise NotImplementedError(f"{type(self).__name__} {self.name!r}: its class has no `call` or `forward`.")
             return graph_of(self._training.network)
         return super()._graph_instead()
 
@@ -335,11 +337,6 @@ class Model(Network):
 
     def _take_up_values(self) -> None:
         """Called when the values of a file are in the weights, before the model is compiled as the file says."""
-
-    def _graph_to_run(self) -> Graph:
-        if self._has_own_code:
-            raise NotImplementedError(f"{type(self).__name__} {self.name!r}: its class has no `call` or `forward`.")
-        return super()._graph_to_run()
 
     def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         if self._has_own_code:

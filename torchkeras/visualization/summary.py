@@ -56,11 +56,7 @@ def print_summary(
 
     Of several processes the main one prints, unless `print_fn` is given.
     """
-    read("summary", "line_length", LENGTH, line_length)
-    read("summary", "positions", POSITIONS, positions)
-    read("summary", "print_fn", FUNCTION, print_fn)
-    check("summary", FLAG_OR_DIGIT, show_trainable=show_trainable, expand_nested=expand_nested)
-    say = print_fn or (print if is_main() else _print_nothing)
+    say = printer(line_length, positions, print_fn, show_trainable, expand_nested)
     entries: list[Entry] = []
     for layer in in_range(model.layers, layer_range):
         entries += _with_nested(Entry(layer, graph, 0), expand_nested)
@@ -77,6 +73,20 @@ def print_summary(
         below.append(f"FLOPs: {counted}")
     for line in (*_table([*titles, *extra], blocks, ends, width), *below, "_" * width):
         say(line)
+
+
+def printer(
+    line_length: Any, positions: Any, print_fn: Any, show_trainable: Any, expand_nested: Any
+) -> Callable[[str], Any]:
+    """What prints a line: `print_fn`, or `print` in the main one of several processes.
+
+    Raises ValueError for an option of `summary` with a bad value.
+    """
+    read("summary", "line_length", LENGTH, line_length)
+    read("summary", "positions", POSITIONS, positions)
+    read("summary", "print_fn", FUNCTION, print_fn)
+    check("summary", FLAG_OR_DIGIT, show_trainable=show_trainable, expand_nested=expand_nested)
+    return print_fn or (print if is_main() else _print_nothing)
 
 
 def _table(titles: list[str], blocks: list[list[Row]], ends: list[int], width: int) -> Iterator[str]:

@@ -38,7 +38,7 @@ def test_names_that_python_does_not_allow_are_distinct_parameters():
     first, second = Input((4,), name="x-1"), Input((4,), name="x+1")
     assert parameters(Model([first, second, third := Input((4,), name="class")], [first, second, third])) == [
         "x_1",
-        "x_11",
+        "x_1_",
         "input_class",
     ]
 

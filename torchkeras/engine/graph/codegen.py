@@ -9,7 +9,9 @@ A network has `GeneratedFunctions`: one for each form of its inputs and outputs,
 
 from __future__ import annotations
 
+import keyword
 import linecache
+import re
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from torchkeras.base.naming import Unused, identifier
+from torchkeras.base.naming import Unused
 from torchkeras.base.nested import POSITIONAL, TensorSlot, is_flat, leaves, of_first
 from torchkeras.base.torch_tables import own_modules
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
 
 PERMUTATIONS = {Layout.KERAS: to_keras, Layout.CHANNELS_FIRST: to_channels_first}  # from the other order
+RESERVED = {"self", *keyword.kwlist}
 
 
 class Variant(NamedTuple):
@@ -491,7 +494,7 @@ def _variables(lines: list[Line], parameters: list[int], results: list[int], nam
     """A variable name for each value, free again after its last use; inputs, called `names`, have theirs to the end."""
     unused = Unused({"torch", "typed", "leaves", "marked"})
     inputs, masks = parameters[: len(names)], parameters[len(names) :]
-    variables = dict(zip(inputs, map(unused, map(identifier, names)), strict=True))
+    variables = dict(zip(inputs, map(unused, map(_identifier, names)), strict=True))
     for index, value in enumerate(masks, start=1):
         variables[value] = unused(f"mask_{index}")
     last_use = _last_uses(lines, [*inputs, *results])
@@ -513,8 +516,16 @@ def _last_uses(lines: list[Line], stored: list[int]) -> Mapping[int, int]:
 
 def _callable_name(key: str) -> str:
     """The key of a layer as an attribute of what generated code runs over, whose own begin with an underscore."""
-    name = identifier(key, "layer")
+    name = _identifier(key, "layer")
     return f"layer{name}" if name.startswith("_") else name
+
+
+def _identifier(name: str, kind: str = "input") -> str:
+    """A name as a Python identifier; `kind` comes before one that Python does not allow."""
+    cleaned = re.sub(r"[^0-9A-Za-z]", "_", name)
+    if cleaned.isidentifier() and cleaned not in RESERVED and not cleaned.startswith("__"):
+        return cleaned
+    return f"{kind}_{cleaned}"
 
 
 # --- generated functions ----------------------------------------------------------------------------------------------

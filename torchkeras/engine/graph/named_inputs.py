@@ -7,12 +7,12 @@ columns of its data by them. The class has one `forward` for any inputs, which `
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache, partial
 from types import MethodType
 from typing import Any
 
-from torchkeras.base.naming import Unused, identifier
+from torchkeras.base.naming import identifiers
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.graph.codegen import GeneratedFunctions, compiled
 
@@ -42,7 +42,7 @@ def with_names(function: Callable[..., Any], names: tuple[str, ...]) -> Callable
 
     The first may hold all inputs, in a list.
     """
-    first, *others = parameters_named(names)
+    _, first, *others = identifiers(["self", *names])
     heads = ", ".join([first, *(f"{name}=None" for name in others)])
     if others:
         given = f"*[_given for _given in ({first}, {', '.join(others)}) if _given is not None]"
@@ -50,16 +50,10 @@ def with_names(function: Callable[..., Any], names: tuple[str, ...]) -> Callable
         given = first
     text = f"def forward(self, {heads}, *_others, **_options):\n"
     text += f"    return _function(self, {given}, *_others, **_options)\n"
-    forward: Any = compiled(text, "forward", _function=function)
+    forward: Any = compiled(text, f"forward({heads})", _function=function)
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     own = [inspect.Parameter("self", kind), inspect.Parameter(first, kind)]
     forward.__signature__ = inspect.Signature(own + [inspect.Parameter(name, kind, default=None) for name in others])
     forward.__doc__, forward.__module__ = function.__doc__, function.__module__
     forward.__qualname__ = function.__qualname__
     return forward
-
-
-def parameters_named(names: Sequence[str]) -> list[str]:
-    """The names of inputs as distinct names of parameters."""
-    unused = Unused({"self"})
-    return [unused(identifier(name)) for name in names]

@@ -430,8 +430,9 @@ class Network(Layer, abstract=True):
 
     def _connect(self, inputs: Any, outputs: Any) -> None:
         """Make the graph between these tensors, in any form, the model's own. Raises as `graph.trace`."""
-        self.__dict__.update(_input_form=form_of(inputs), _output_form=form_of(outputs))
-        self._gives_tuple = type(outputs) is tuple
+        self.__dict__.update(
+            _input_form=form_of(inputs), _output_form=form_of(outputs), _gives_tuple=type(outputs) is tuple
+        )
         input_tensors = _symbolic_tensors(self, "inputs", inputs, self._input_form)
         output_tensors = _symbolic_tensors(self, "outputs", outputs, self._output_form)
         if len(set(input_tensors)) < len(input_tensors):
@@ -696,14 +697,10 @@ class Network(Layer, abstract=True):
         Errors:
             ValueError: the number of inputs is another.
         """
-        graph, generated = self._graph or self._graph_to_run(), self._generated
+        graph, generated = self._graph or self._graph_instead(), self._generated
         if isinstance(inputs, Proxy):  # torch.fx traces the function of the class: its inputs are one value
             return in_form(self._output_form, unpacked(traced(graph, inputs)))
         return generated.run(generated.direct_now(inputs), *inputs, **options)
-
-    def _graph_to_run(self) -> Graph:
-        """The graph that `forward` computes, of a model that has none of its own. Raises NotBuiltError."""
-        return self._graph_instead()
 
     @property
     def code(self) -> str:
