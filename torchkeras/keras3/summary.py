@@ -12,11 +12,9 @@ from typing import Any
 
 import torch
 
-from torchkeras.base.rules import FLAG_OR_DIGIT, FUNCTION, check, read
 from torchkeras.engine.graph.trace import Graph, graph_if_any
 from torchkeras.models import Model, Sequential
-from torchkeras.visualization.summary import CHAIN, GRAPH, LENGTH, POSITIONS, in_range, is_chain, shape_of
-from torchkeras.world.processes import is_main
+from torchkeras.visualization.summary import CHAIN, GRAPH, in_range, is_chain, printer, shape_of
 
 COLUMN_ENDS = {CHAIN: (0.45, 0.80, 1.0), GRAPH: (0.3, 0.56, 0.74, 1.0)}  # as shares of the width
 TABLE_WIDTHS = {CHAIN: 88, GRAPH: 108}
@@ -40,11 +38,7 @@ def print_summary(
 
     Of several processes the main one prints, unless `print_fn` is given.
     """
-    read("summary", "line_length", LENGTH, line_length)
-    read("summary", "positions", POSITIONS, positions)
-    read("summary", "print_fn", FUNCTION, print_fn)
-    check("summary", FLAG_OR_DIGIT, show_trainable=show_trainable, expand_nested=expand_nested)
-    say = print_fn or (print if is_main() else lambda line: None)
+    say = printer(line_length, positions, print_fn, show_trainable, expand_nested)
     contents = Contents(_graph_of_calls(model), bool(expand_nested), bool(show_trainable))
     widths = _widths(contents.titles, line_length, positions)
     rows = [row for layer in in_range(model.layers, layer_range) for row in contents.rows(layer)]
