@@ -76,7 +76,8 @@ def identifiers(names: Sequence[str]) -> list[str]:
     found: list[str] = []
     for name in names:
         plain = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
-        plain = plain if plain.isidentifier() and not keyword.iskeyword(plain) else f"input_{plain}"
+        if not plain.isidentifier() or keyword.iskeyword(plain) or plain == "__debug__":  # which takes no value
+            plain = f"input_{plain}"
         while plain in found:
             plain += "_"
         found.append(plain)

@@ -42,7 +42,8 @@ def with_names(function: Callable[..., Any], names: tuple[str, ...]) -> Callable
 
     The first may hold all inputs, in a list.
     """
-    _, first, *others = identifiers(["self", *names])
+    used = ["self", "_others", "_options", "_function", "_given"]
+    first, *others = identifiers([*used, *names])[len(used) :]
     heads = ", ".join([first, *(f"{name}=None" for name in others)])
     if others:
         given = f"*[_given for _given in ({first}, {', '.join(others)}) if _given is not None]"
