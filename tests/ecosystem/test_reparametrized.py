@@ -161,7 +161,6 @@ def test_pruned_weights_stay_zero_as_in_plain_pytorch():
 def test_global_pruning_goes_over_the_layers_of_a_model(tmp_path):
     model = image_model()
     plain = plain_images(model)
-    model.to(memory_format=torch.contiguous_format)  # torch makes one vector of all weights, by `view`
     for convs in ([model.stem.conv, model.last.conv], [plain[0], plain[3]]):
         prune.global_unstructured([(conv, "weight") for conv in convs], prune.L1Unstructured, amount=0.3)
     for own, other in ((model.stem.conv, plain[0]), (model.last.conv, plain[3])):

@@ -183,7 +183,7 @@ def states_of(model: nn.Module) -> list[Any]:
 
 
 def _lay_in_order(model: nn.Module) -> dict[tuple[nn.Module, str], tuple[int, ...]]:
-    """FSDP2 wants rows one after the other; kernels of images lie in the order of the images. Their strides before."""
+    """FSDP2 takes contiguous parameters alone; in a model in channels_last they are not. Their strides before."""
     own = [(module, name, p) for module in model.modules() for name, p in module._parameters.items() if p is not None]
     strides = {(module, name): parameter.stride() for module, name, parameter in own}
     for _, _, parameter in own:

@@ -9,13 +9,22 @@ from torch import nn
 from torchkeras.activations import WITH_LOGITS, linear, relu
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.options import NEWER, Activation, DataFormat, Positive, Sizes
-from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.engine.weights.weight import weight
 from torchkeras.layers.core import KernelLayer
 from torchkeras.layers.spatial import ConvPadding, Spatial, fixed_padding, pad
 
 CONVOLUTIONS: dict[int, Any] = {1: nn.Conv1d, 2: nn.Conv2d, 3: nn.Conv3d}
+
+
+def with_strides_of_images(module: nn.Module) -> nn.Module:
+    """The module. A kernel of one place, which lies in each order at once, has the strides of its gradient.
+
+    The gradient lies as the images do, channels last; DistributedDataParallel warns where a parameter's strides differ.
+    """
+    if isinstance(module, (nn.Conv2d, nn.ConvTranspose2d)) and module.weight[0, 0].numel() == 1:
+        module.weight.data = module.weight.data.to(memory_format=torch.channels_last)
+    return module
 
 
 class Convolving(Spatial, abstract=True):
@@ -50,8 +59,7 @@ class Convolving(Spatial, abstract=True):
         self._pads = pairs is None or any(before != after for before, after in pairs)
         padding = 0 if pairs is None or self._pads else tuple(before for before, _ in pairs)
         sizes = self._known_size(input_shape, self._axis_of_channels), filters, self.kernel_size, self.strides
-        module = CONVOLUTIONS[self.rank](*sizes, padding, self.dilation_rate, groups, bias)
-        return self._in_memory_order(module)
+        return with_strides_of_images(CONVOLUTIONS[self.rank](*sizes, padding, self.dilation_rate, groups, bias))
 
     def _padded(self, inputs: torch.Tensor) -> torch.Tensor:
         """The inputs with the zeros that the module of `_convolution` does not add by itself."""
@@ -64,13 +72,6 @@ class Convolving(Spatial, abstract=True):
         window = (self.kernel_size, self.strides, self.dilation_rate)
         if self.padding == "same" and fixed_padding("same", *window) != fixed_padding("half", *window):
             self.padding = "half"
-
-    def _in_memory_order(self, module: nn.Module) -> nn.Module:
-        """The module, its kernel in the memory format of the images, so that torch need not convert it."""
-        if self.rank == 2 and self._facts.native_layout is Layout.CHANNELS_FIRST:
-            weight: Any = module.weight
-            weight.data = weight.data.to(memory_format=torch.channels_last)
-        return module
 
 
 class Activated(KernelLayer, abstract=True):

@@ -18,7 +18,7 @@ from torchkeras.engine.options import (
     Sizes,
 )
 from torchkeras.engine.weights.weight import weight
-from torchkeras.layers.conv import CONVOLUTIONS, Convolving
+from torchkeras.layers.conv import CONVOLUTIONS, Convolving, with_strides_of_images
 from torchkeras.layers.spatial import SamePadding, SeparablePadding
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class SeparableConv(Convolving, abstract=True):
         channels = self._known_size(input_shape, self._axis_of_channels)
         between = channels * self.depth_multiplier
         self.depthwise = self._convolution(input_shape, between, channels, False)
-        self.pointwise = self._in_memory_order(CONVOLUTIONS[self.rank](between, self.filters, 1, bias=self.use_bias))
+        self.pointwise = with_strides_of_images(CONVOLUTIONS[self.rank](between, self.filters, 1, bias=self.use_bias))
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return self._activated(self.pointwise(self.depthwise(self._padded(inputs))))

@@ -89,8 +89,7 @@ class ConvTranspose(Convolving, Activated, abstract=True):
         channels = self._known_size(input_shape, self._axis_of_channels)
         self._surplus_of = self._surplus(input_shape)
         options = {"stride": self.strides, "dilation": self.dilation_rate, "bias": self.use_bias}
-        module = TRANSPOSED[self.rank](channels, self.filters, self.kernel_size, **options)
-        self.conv = self._in_memory_order(module)
+        self.conv = TRANSPOSED[self.rank](channels, self.filters, self.kernel_size, **options)
         self._settle_padding()
 
     def _settle_padding(self) -> None:

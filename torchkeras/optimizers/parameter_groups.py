@@ -81,6 +81,8 @@ class Group:
     def fitted(self, gradients: Gradients) -> tuple["Group", list[Tensor]]:
         """The parameters of the group that have a gradient, and these gradients laid out as their parameters."""
         kept = [i for i, gradient in enumerate(gradients) if gradient is not None]
+        if len(kept) == len(gradients):  # gradients of kernels lie as their images do, in NHWC
+            return self, [laid_out_as(p, g) for p, g in zip(self.parameters, gradients, strict=True)]  # type: ignore[arg-type]
 
         def part(values: Sequence[Any]) -> list[Any]:
             return [values[i] for i in kept]
