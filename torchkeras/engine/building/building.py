@@ -36,6 +36,7 @@ from torchkeras.engine.shapes.input_spec import InputSpec
 from torchkeras.engine.symbolic.tensor import Shape, as_list, calls_of
 from torchkeras.engine.users_code import CODE, Made
 from torchkeras.engine.weights.expressions import refuse_frozen
+from torchkeras.engine.weights.tying import tie_what_was_given
 from torchkeras.engine.weights.weight import Variable, own_variables, plain_modules
 from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN, follow_trainable
 from torchkeras.legacy.arguments import Keras1Arrays
@@ -191,16 +192,16 @@ def move_modules(layer: AnyLayer, device: torch.device) -> None:
 
 
 def _fill(layer: AnyLayer) -> None:
-    """Give values to the tensors that the build left on `meta`, or to all weights by the option `weights`."""
+    """Give values to the tensors that the build left on `meta`, or to all weights by the option `weights`; tie some."""
     with for_training():
         materialize(layer)
     arrays = layer._initial_weights
-    if arrays is None:
-        return
-    if isinstance(arrays, Keras1Arrays):
-        arrays = modern(layer, layer._ordered_weights(), arrays)
-    layer.set_weights(arrays)
-    layer._initial_weights = None
+    if arrays is not None:
+        if isinstance(arrays, Keras1Arrays):
+            arrays = modern(layer, layer._ordered_weights(), arrays)
+        layer.set_weights(arrays)
+        layer._initial_weights = None
+    tie_what_was_given(layer)
 
 
 def check_inputs(layer: AnyLayer, input_shapes: list[Shape]) -> None:

@@ -92,6 +92,10 @@ def _slice_text(parts: Any) -> str:
     return ":".join(texts).removesuffix(":")  # `1:2` for a slice without a step
 
 
+def _permuted_text(form: Any) -> str:
+    return f"{_text(form[0])}.permute({', '.join(map(str, form[1]))})"
+
+
 def _size_text(form: Any) -> str:
     """The size of an axis of an input, `{0}.shape[1]`, or an operation on two sizes."""
     first, *others = form
@@ -114,6 +118,7 @@ ENTRIES: Mapping[str, Callable[[Any], str]] = {
     "memory_format": "torch.{}".format,
     "slice": _slice_text,
     "size": _size_text,
+    "permuted": _permuted_text,
     "ellipsis": lambda what: "...",
     "array": lambda what: "array",
     "complex": _complex_text,

@@ -4,8 +4,9 @@ Numbers, texts, None and lists (tuples in the call of the function) stand for th
 mapping with one key: `{"input": k}` is the k-th symbolic tensor, `{"constant": k}` and `{"parameter": k}` are tensors
 of the layer, `{"expression": k}` is computed from weights at each call, `{"size": [k, axis]}` is a size of an input,
 `{"size": ["*", left, right]}` an operation on such sizes and whole numbers, `{"array": nested lists}` a constant of the
-type of the first input. Further ones are `{"slice": [start, stop, step]}`, `{"ellipsis": True}`,
-`{"dtype": "float16"}`, `{"memory_format": "channels_last"}` and `{"complex": [real, imaginary]}`.
+type of the first input, and `{"permuted": [entry, axes]}` a parameter with its axes in that order. Further ones are
+`{"slice": [start, stop, step]}`, `{"ellipsis": True}`, `{"dtype": "float16"}`, `{"memory_format": "channels_last"}` and
+`{"complex": [real, imaginary]}`.
 """
 
 from __future__ import annotations
@@ -171,6 +172,9 @@ def with_entries(value: Any, entry_for: Callable[[Any], dict[str, Any]]) -> Any:
         return entry_for(value)
     if "slice" in value:
         return {"slice": with_entries(value["slice"], entry_for)}
+    if "permuted" in value:
+        parameter, order = value["permuted"]
+        return {"permuted": [with_entries(parameter, entry_for), order]}
     return value
 
 
@@ -220,6 +224,16 @@ def _is_size_form(form: Any) -> bool:
     return len(others) == 1 and all(map(_is_number, form))
 
 
+def _is_permuted(value: Any) -> bool:
+    """Whether a value is the entry of a parameter, and the order of its axes."""
+    if not _is_list(value, 2) or not isinstance(value[0], Mapping) or not _is_number(value[0].get("parameter")):
+        return False
+    shape, order = value[0].get("shape"), value[1]
+    if not isinstance(shape, (list, tuple)) or not _is_list(order, len(shape)):
+        return False
+    return all(map(_is_number, order)) and len(set(order)) == len(order) and max(order, default=-1) < len(order)
+
+
 # How to check the value of an entry, by its key.
 FORMS: Mapping[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("input", *OF_LAYER), _is_number),
@@ -230,6 +244,7 @@ FORMS: Mapping[str, Callable[[Any], bool]] = {
     "complex": lambda value: _is_list(value, 2) and {*map(type, value)} <= {int, float},
     "array": lambda value: True,
     "size": _is_size_form,
+    "permuted": _is_permuted,
 }
 
 
@@ -238,7 +253,7 @@ def _entries(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
         kind, what = next(iter(value.items()))
         yield kind, what
-        if kind in ("slice", "size"):
+        if kind in ("slice", "size", "permuted"):
             yield from _entries(what)
     elif isinstance(value, (list, tuple)):
         for part in value:
@@ -312,6 +327,11 @@ def _slice_reader(parts: Any) -> Reader:
     return lambda layer, tensors: slice(start(layer, tensors), stop(layer, tensors), step(layer, tensors))
 
 
+def _permuted_reader(form: Any) -> Reader:
+    parameter, order = reader(form[0]), form[1]
+    return lambda layer, tensors: parameter(layer, tensors).permute(order)
+
+
 def _size_reader(form: Any) -> Reader:
     first, *others = form
     if not isinstance(first, str):
@@ -343,6 +363,7 @@ READERS: Mapping[str, Callable[[Any], Reader]] = {
     "expression": _expression_reader,
     "slice": _slice_reader,
     "size": _size_reader,
+    "permuted": _permuted_reader,
     "array": lambda values: lambda layer, tensors: _as_tensor(values, tensors[0]),
 }
 

@@ -18,7 +18,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import NEWER
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import OPERATORS, as_list
-from torchkeras.engine.weights.expressions import Expression, expression_of
+from torchkeras.engine.weights.expressions import Expression, expression_of, whole_parameter
 from torchkeras.tensor_functions import torch_functions
 from torchkeras.tensor_functions.by_name import BY_AXES, FUNCTIONS
 from torchkeras.tensor_functions.keras3 import KERAS3
@@ -126,6 +126,9 @@ class Operation(Layer):
     def _store_tensor(self, number: int, tensor: Tensor) -> dict[str, Any]:
         if isinstance(tensor, nn.Parameter):
             return self._store_parameter(number, tensor)
+        if (found := whole_parameter(tensor)) is not None:
+            parameter, order = found
+            return {"permuted": [self._store_parameter(number, parameter), list(order)]}
         expression = expression_of(tensor)
         if expression is None:
             return self._store_constant(number, tensor)

@@ -67,6 +67,7 @@ from torchkeras.engine.shapes import output_shapes
 from torchkeras.engine.shapes.input_spec import whole_shape
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape, as_list
 from torchkeras.engine.users_code import is_users_layer
+from torchkeras.engine.weights.tying import tie
 from torchkeras.engine.weights.weight import Variable, Weight, initializer_of
 from torchkeras.engine.weights.weight_lists import (
     CHANGES,
@@ -287,6 +288,8 @@ class Layer(BaseLayer):
         CHANGES.count += 1
         declared = getattr(type(self), name, None)
         if not isinstance(declared, DATA):
+            if isinstance(declared, Weight) and isinstance(value, Tensor) and tie(self, declared, value):
+                return
             check_name(self, name, value, declared)
         elif name == "built" and not value and self.__dict__.get("_call_nodes"):
             raise AttributeError(
@@ -1038,8 +1041,8 @@ def _check_weight(layer: AnyLayer, name: str, value: Any, declared: Weight) -> N
         return
     raise AttributeError(
         f"{_named(layer)}: {name!r} is a weight of its modules, and another object under its name would not "
-        "compute. layer.set_weights sets its values; to share weights, call one layer several times, or "
-        f"set layer.{declared.paths[0]}."
+        f"compute. layer.set_weights sets its values; layer.{name} = other.{name} ties it to the weight of another "
+        f"layer, and layer.{declared.paths[0]} is torch's parameter."
     )
 
 

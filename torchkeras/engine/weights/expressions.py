@@ -24,7 +24,7 @@ from torchkeras.base.nested import Symbolic
 from torchkeras.base.python import attributes_of, installed, used_by
 from torchkeras.base.tracing import traced
 from torchkeras.engine.users_code import CODE
-from torchkeras.engine.weights.weight import Value, Variable
+from torchkeras.engine.weights.weight import Value, Variable, order_of
 
 CONSTANT = "_is_constant"  # an attribute of what `K.constant` makes
 DEPTH = 3  # how far lists in lists, and functions that call functions, are followed
@@ -170,6 +170,17 @@ def _viewed(base: Tensor, shape: Any, stride: Any, *layout: Any) -> Tensor:
             f"way: {INSTEAD}"
         )
     return base.as_strided(*layout)
+
+
+def whole_parameter(tensor: Tensor) -> tuple[nn.Parameter, tuple[int, ...]] | None:
+    """The parameter that a tensor is, or is a view of, and the order of its axes; None if it is no whole one."""
+    base = tensor if isinstance(tensor, nn.Parameter) else tensor._base
+    if not isinstance(base, nn.Parameter) or base.is_meta or tensor.dtype is not base.dtype:
+        return None
+    if tensor.storage_offset() != base.storage_offset() or tensor.numel() != base.numel():
+        return None
+    order = order_of(tensor, base)
+    return None if order is None else (base, order)
 
 
 # --- ordinary tensors that torch computed from weights ----------------------------------------------------------------

@@ -375,8 +375,8 @@ class Variable:
         tensor = self.tensors[0]
         if len(self.paths) > 1 or self._second is not None or not sharing().is_sharded(tensor):
             return None
-        array = self.arrangement.pieces(torch.empty(tensor.shape, device="meta"))
-        order = _order_of(array, tensor.shape)
+        plain = torch.empty(tensor.shape, device="meta")
+        order = order_of(self.arrangement.pieces(plain), plain)
         if order is None:
             return None
         place = [sharing().rows(tensor), *[slice(None)] * (len(order) - 1)]  # in the tensor: it is sharded by rows
@@ -568,11 +568,11 @@ def plain_modules(layer: Layer) -> list[tuple[str, nn.Module]]:
     return list(zip(found.values(), found, strict=True))
 
 
-def _order_of(view: Any, shape: torch.Size) -> tuple[int, ...] | None:
-    """The permutation of axes that makes a view of a contiguous tensor of that shape; None if it is none."""
-    if not isinstance(view, Tensor) or view.dim() != len(shape):
+def order_of(view: Any, tensor: Tensor) -> tuple[int, ...] | None:
+    """The permutation of the axes of a tensor that makes a view of it; None if none does."""
+    if not isinstance(view, Tensor) or view.dim() != tensor.dim():
         return None
-    axes: list[Any] = _axes_in_memory(torch.empty(shape, device="meta"))
+    axes: list[Any] = _axes_in_memory(tensor)
     order = []
     for axis in _axes_in_memory(view):
         if axis not in axes:
