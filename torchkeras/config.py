@@ -15,7 +15,7 @@ import torch
 from torch.overrides import _get_current_function_mode_stack
 from torch.utils._device import DeviceContext
 
-from torchkeras.base.dtypes import DTypePolicy, policy_of, set_default_policy
+from torchkeras.base.dtypes import DTypePolicy, dtype_name, policy_of, set_default_policy
 from torchkeras.base.other_project import refuse_other_project
 from torchkeras.base.rules import ABOVE_0, FLAG, integer, one_of, optional, read
 from torchkeras.world.processes import from_launcher
@@ -56,7 +56,7 @@ DIM_ORDERINGS = {"tf": "channels_last", "th": "channels_first"}  # Keras 1's nam
 class _Settings:
     """The values of the settings; a step reads them here, all else by the functions below."""
 
-    floatx: str = "float32"
+    floatx: str | None = None
     dtype_policy: DTypePolicy | None = None
     epsilon: float = 1e-7
     image_data_format: str = "channels_last"
@@ -73,7 +73,7 @@ _policy_named = lru_cache(DTypePolicy)
 
 
 def floatx() -> str:
-    """The name of the default float type, "float32" unless set.
+    """The name of the default float type: that of torch, "float32", unless either is set.
 
     Example:
         >>> floatx()
@@ -81,7 +81,7 @@ def floatx() -> str:
 
     Source: https://keras.io/api/utils/config_utils/
     """
-    return SETTINGS.floatx
+    return SETTINGS.floatx or dtype_name(torch.get_default_dtype())
 
 
 def set_floatx(name: str) -> None:
@@ -113,7 +113,7 @@ def dtype_policy() -> DTypePolicy:
     Source: https://keras.io/api/mixed_precision/policy/
     """
     chosen = SETTINGS.dtype_policy
-    return _policy_named(SETTINGS.floatx) if chosen is None else chosen
+    return _policy_named(floatx()) if chosen is None else chosen
 
 
 def set_dtype_policy(policy: object) -> None:
@@ -460,6 +460,8 @@ def _read_keras_json() -> None:
     ):
         if name in found:
             use(found[name])
+    if SETTINGS.floatx == "float32":  # which Keras writes there by itself
+        SETTINGS.floatx = None
     SETTINGS.chosen_image_data_format, SETTINGS.keras_json = None, path
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -21,7 +21,7 @@ from torchkeras.engine.graph.input import Input, InputLayer
 from torchkeras.engine.graph.network import Keys, Network, count_levels, give_policy
 from torchkeras.engine.graph.trace import Untraced, check_names, graph_if_any
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, calls_of
+from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, calls_of, node_of
 from torchkeras.engine.weights.weight_lists import KERAS1, follow_trainable
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.models.model import Model, trainable_as, with_trainable
@@ -190,7 +190,8 @@ class Sequential(Model):
         if self._graph is None:
             self._hold(self._stack)
             return
-        node = calls_of(removed).pop()
+        node = node_of(self._graphed.outputs[0])  # the layer may have been called elsewhere since
+        calls_of(removed).remove(node)
         for tensor in node.input_tensors:
             tensor.keras_history.layer._outbound_nodes.remove(node)
         if self._stack or self._begins_with_input:
@@ -198,6 +199,133 @@ class Sequential(Model):
         else:
             self._graph = None
             self.__dict__["built"] = False  # a layer of a graph stays built, but this is the model itself
+            self._hold([])
+
+    # --- a list of layers, as torch.nn.Sequential is one -------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self._stack)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[Layer]:
+        return iter(self._stack)
+
+    def __getitem__(self, index: int | slice) -> Any:
+        """The layer at an index, or for a slice a model of these layers, which share their weights with this one."""
+        if not isinstance(index, slice):
+            return self._stack[index]
+        places = range(len(self))[index]
+        tensor = self._tensor_before(places[0]) if places else None
+        first = [] if tensor is None else [Input(batch_shape=tensor.shape, dtype=tensor.dtype)]
+        return type(self)([*first, *(self._stack[place] for place in places)])
+
+    def __setitem__(self, index: int, layer: nn.Module) -> None:
+        place = range(len(self))[index]
+        self._put(place, [layer, *self._stack[place + 1 :]], self._tensor_before(place))
+
+    def __delitem__(self, index: int | slice) -> None:
+        places = range(len(self))[index if isinstance(index, slice) else slice(range(len(self))[index], None)]
+        places = places if isinstance(index, slice) else places[:1]
+        kept = [place for place in range(len(self)) if place not in places]
+        start = next((i for i, place in enumerate(kept) if i != place), len(kept))
+        first = None if start == len(kept) else self._tensor_before(kept[start])
+        self._put(start, [self._stack[place] for place in kept[start:]], first)
+
+    def insert(self, index: int, layer: nn.Module) -> Sequential:
+        """Put a layer before the one at an index, as `list.insert` counts. The layers after it keep their weights.
+
+        Arguments:
+            index (integer): the place; a negative one counts from the end.
+            layer (layer or module of torch): the layer.
+
+        Returns:
+            The model.
+
+        Errors:
+            TypeError: it is no layer.
+            ValueError: the layers do not fit each other. The model is then as it was.
+
+        Example:
+            >>> model = Sequential([Dense(8, input_shape=(4,)), Dense(1)])
+            >>> [layer.name for layer in model.insert(1, Dropout(0.5))]
+            ['dense_1', 'dropout_1', 'dense_2']
+
+        Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Sequential.html
+        """
+        place = slice(index, None).indices(len(self))[0]
+        self._put(place, [layer, *self._stack[place:]], self._tensor_before(place))
+        return self
+
+    def append(self, layer: nn.Module) -> Sequential:
+        """`add`, under torch's name.
+
+        Arguments:
+            layer (layer, module of torch or Input): the layer.
+
+        Returns:
+            The model.
+
+        Errors:
+            TypeError: it is something else.
+            ValueError: it does not fit.
+        """
+        self.add(layer)
+        return self
+
+    def extend(self, layers: Iterable[nn.Module]) -> Sequential:
+        """`add` each of several layers.
+
+        Arguments:
+            layers (iterable of layers or modules of torch): the layers.
+
+        Returns:
+            The model.
+
+        Errors:
+            TypeError: one is something else.
+            ValueError: they do not fit each other. The model is then as it was.
+        """
+        self._put(len(self), list(layers), None)
+        return self
+
+    def _tensor_before(self, place: int) -> KerasTensor | None:
+        """The input of the layer at a place; None if the model has no input yet."""
+        if self._graph is None:
+            return None
+        tensor = self._graphed.outputs[0]
+        for _ in self._stack[place:]:
+            tensor = node_of(tensor).inputs
+        return tensor
+
+    def _put(self, start: int, layers: Sequence[nn.Module], first: KerasTensor | None) -> None:
+        """Leave the first `start` layers, and put others on them. `first`: shows the input of the model without any."""
+        if self._branches:
+            raise ValueError(f"Sequential {self.name!r} begins with several branches: it can only `add` and `pop`.")
+        layers = list(map(_layer_of, layers))
+        before, inputs, begins = self._stack[start:], self._graph and self.inputs[0], self._begins_with_input
+        self._cut(start)
+        try:
+            if not start and first is not None:
+                self.add(Input(batch_shape=first.shape, dtype=first.dtype))
+            for layer in layers:
+                self.add(layer)
+        except Exception:
+            self._cut(start)
+            if not start and begins:
+                self.add(inputs)
+            for layer in before:
+                self.add(layer)
+            raise
+
+    def _cut(self, start: int) -> None:
+        """Take all layers away but the first `start`; the input too, if none is left."""
+        while len(self) > start:
+            self.pop()
+        if not start and self._graph is not None:
+            self._graph, self._begins_with_input = None, False
+            self.__dict__["built"] = False
             self._hold([])
 
     def build(self, input_shape: Any = None) -> None:
