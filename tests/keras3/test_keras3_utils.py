@@ -4,6 +4,7 @@ import hashlib
 import io
 import os
 import pickle
+import re
 import wave
 import zipfile
 from pathlib import Path
@@ -449,7 +450,8 @@ def test_a_line_at_the_end(capsys):
     bar.update(1, [("loss", 1e-5)])
     assert capsys.readouterr().out == ""
     bar.update(2, [("loss", 1e-5), ("other", 2)])
-    assert capsys.readouterr().out == "2/2 - 0s - loss: 1.0000e-05 - other: 2.0000\n"
+    line = re.sub(r"\d+(s|ms|us)/step", "TIME", capsys.readouterr().out)
+    assert line == "2/2 - 0s - TIME - loss: 1.0000e-05 - other: 2.0000\n"
 
 
 def test_a_bar_without_a_target_or_shown_by_none(capsys):
@@ -562,9 +564,3 @@ def test_copies_of_a_config():
 def test_boxes_are_torchvisions(name: str):
     with pytest.raises(NotImplementedError, match=rf"keras.utils.bounding_boxes.{name} is not here: use .*torchvision"):
         getattr(utils.bounding_boxes, name)(1, target=2)
-
-
-def test_feature_space_is_refused():
-    for call in (lambda: utils.FeatureSpace({}), lambda: utils.FeatureSpace.float_normalized()):
-        with pytest.raises(NotImplementedError, match="FeatureSpace is not here: make an Input for each"):
-            call()

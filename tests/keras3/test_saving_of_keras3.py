@@ -107,8 +107,6 @@ def test_options_of_saving_that_there_are_not_are_refused(tmp_path):
         model.save("hf://somebody/model")
     with pytest.raises(ValueError, match=r"reads nothing from Hugging Face.*snapshot_download"):
         saving.load_model("hf://somebody/model")
-    with pytest.raises(NotImplementedError, match="KerasFileEditor"):
-        saving.KerasFileEditor(tmp_path / "model.keras")
 
 
 def test_the_functions_of_saving_are_the_methods_of_models(tmp_path):

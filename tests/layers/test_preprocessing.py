@@ -159,6 +159,19 @@ def test_discretization_takes_the_steps_it_is_told():
     assert Discretization(num_bins=4, output_mode="one_hot")(Input((3,))).shape == (None, 3, 4)
 
 
+def test_the_config_of_an_adapted_discretization_may_have_fewer_boundaries():
+    # Genuine Keras finds no more boundaries than there are values.
+    config = {"name": "d", "num_bins": 32, "bin_boundaries": [0.0, 1.0], "output_mode": "one_hot"}
+    layer = Discretization.from_config(config)
+    assert layer(torch.tensor([0.5, 7.0])).tolist() == [[0, 1, 0], [0, 0, 1]]
+    again = Discretization.from_config(layer.get_config())
+    assert (again.num_bins, again.bin_boundaries) == (32, [0.0, 1.0])
+    layer.adapt(WAVES)
+    assert len(layer.bin_boundaries) == 31
+    with pytest.raises(ValueError, match="give bin_boundaries or num_bins, and not both"):
+        Discretization.from_config({**config, "num_bins": 2})
+
+
 def test_negative_indices_count_for_nothing():
     indices = torch.tensor([[0, -1, 2], [1, 1, -7]])
     assert CategoryEncoding(3)(indices).tolist() == [[1, 0, 1], [0, 1, 0]]

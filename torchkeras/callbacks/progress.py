@@ -8,7 +8,7 @@ import importlib.util
 import logging
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TextIO
 
 import numpy as np
@@ -187,10 +187,14 @@ def level(verbose: Any) -> int:
     return int(verbose)
 
 
-def shown(verbose: int | str, stream: str = "stdout") -> list[Callback]:
-    """The callbacks that `verbose` stands for: 0 none, 1 a bar, 2 a line an epoch. Raises ValueError for another."""
-    verbose = level(verbose)
-    return [ProgbarLogger("steps", stream=stream)] if verbose and is_interactive_logging_enabled() else []
+def shown(verbose: int | str, stream: str = "stdout", make: Callable[[], Callback] | None = None) -> list[Callback]:
+    """The callbacks that `verbose` stands for: 0 none, 1 a bar, 2 a line an epoch. Raises ValueError for another.
+
+    `make`: what makes the callback, in place of a `ProgbarLogger`.
+    """
+    if not level(verbose) or not is_interactive_logging_enabled():
+        return []
+    return [ProgbarLogger("steps", stream=stream) if make is None else make()]
 
 
 def say(message: str) -> None:

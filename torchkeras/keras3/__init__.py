@@ -34,15 +34,16 @@ from torchkeras.keras3.layers import Input as Input, InputSpec as InputSpec, Lay
 from torchkeras.keras3.losses import Loss as Loss
 from torchkeras.keras3.metrics import Metric as Metric
 from torchkeras.keras3.models import Model as Model, Sequential as Sequential
+from torchkeras.keras3.operation import Operation as Operation
 from torchkeras.keras3.optimizers import Optimizer as Optimizer
 from torchkeras.keras3.regularizers import Regularizer as Regularizer
+from torchkeras.keras3.rematerialization import remat as remat
 from torchkeras.keras3.variable import Variable as Variable, name_scope as name_scope
 
 __version__ = "3.15.0"  # of the Keras whose API this is
 
 # What Keras 3 has and this package leaves out, with what to use instead.
 _INSTEAD = {
-    "Operation": "a function of keras.ops is an operation; one of your own is a Layer",
     "Quantizer": "quantize the torch module, such as by torchao",
     "RematScope": "torch.utils.checkpoint computes activations again in the backward pass",
     "StatelessScope": "torch.func.functional_call computes with other weights",
@@ -52,7 +53,6 @@ _INSTEAD = {
     "distribution": "compile(distribute=...) trains on several devices by torch's DDP or FSDP",
     "export": "model.export(path) writes ONNX or torch.export's format",
     "quantizers": "quantize the torch module, such as by torchao",
-    "remat": "torch.utils.checkpoint computes activations again in the backward pass",
     "visualization": "draw the arrays by matplotlib",
 }
 

@@ -26,6 +26,7 @@ from torchkeras.engine.facts import is_own
 from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.graph.network import in_form
 from torchkeras.engine.symbolic.tensor import unpacked
+from torchkeras.keras3.progress import ProgbarLogger
 from torchkeras.resume.accepted import ACCEPTED
 
 __all__ = [
@@ -125,7 +126,12 @@ class Hooks(callbacks.CallbackList):
         steps, samples, size = (params.get(name) for name in ("steps", "samples", "batch_size"))
         if not steps and samples and size:
             steps = -(-samples // size)
-        super().set_params({**params, "steps": steps})
+        known = {**params, "steps": steps}
+        self.params = {name: known[name] for name in ("verbose", "epochs", "steps") if name in known}
+        for callback in self.callbacks:
+            is_short = _gets_means(callback) or isinstance(callback, History)
+            getattr(callback, "set_params", dict)(self.params if is_short else known)
+        self._find()
 
     def _find(self) -> None:
         super()._find()
@@ -461,22 +467,6 @@ class LambdaCallback(callbacks.LambdaCallback):
         )
 
 
-class ProgbarLogger(callbacks.ProgbarLogger):
-    """Shows a run as `params["verbose"]` says: 0 nothing, 1 a bar of batches for each epoch, 2 a line for each epoch.
-
-    `fit`, `evaluate` and `predict` add one by themselves, as their `verbose` says.
-
-    Example:
-        >>> ProgbarLogger().count_mode
-        'steps'
-
-    Source: https://keras.io/api/callbacks/
-    """
-
-    def __init__(self) -> None:
-        super().__init__("steps")
-
-
 class CSVLogger(callbacks.CSVLogger):
     """Writes a row for each epoch: `epoch`, then the numbers of the logs in alphabetical order.
 
@@ -549,6 +539,16 @@ class BackupAndRestore(callbacks.BackupAndRestore):
             raise ValueError("BackupAndRestore: backup_dir must be the path of a folder; found an empty one.")
         super().__init__(backup_dir, save_freq, delete_checkpoint, ACCEPTED if accept is None else accept)
         self.double_checkpoint = read("BackupAndRestore", "double_checkpoint", FLAG_OR_DIGIT, double_checkpoint)
+        self._is_done = False
+
+    def on_train_end(self, logs: Any = None) -> None:
+        super().on_train_end(logs)
+        self._is_done = self.delete_checkpoint and not self.interrupted
+
+    def abandon(self) -> None:
+        super().abandon()
+        if self._is_done and not any(self.folder.iterdir()):  # else something of the user's stays there
+            self.folder.rmdir()
 
 
 class TensorBoard(callbacks.TensorBoard):

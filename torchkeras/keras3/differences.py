@@ -118,6 +118,14 @@ WEIGHTS: Mapping[str, Mapping[str, str]] = {
 # Names of options there that are attributes of a layer, too, by ours.
 ATTRIBUTES: Mapping[str, Mapping[str, str]] = {"LeakyReLU": {"alpha": "negative_slope"}}
 
+# The layer inside, of which Keras 3 says that it has the weights, in their paths.
+CELLS: Mapping[str, str] = {
+    "SimpleRNN": "simple_rnn_cell",
+    "GRU": "gru_cell",
+    "LSTM": "lstm_cell",
+    **dict.fromkeys(("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"), "conv_lstm_cell"),
+}
+
 # Layers without weights that are `built` once they are made.
 STATELESS = frozenset(
     (

@@ -19,7 +19,7 @@ import torch
 
 from torchkeras import config, registry
 from torchkeras.base.extensions import replaceable
-from torchkeras.base.fixed_lists import Weights
+from torchkeras.base.fixed_lists import LayerLosses, Weights
 from torchkeras.base.naming import count_name
 from torchkeras.base.nested import leaves, mapped, tensors_in
 from torchkeras.base.rules import Rule, optional
@@ -30,9 +30,10 @@ from torchkeras.engine.building.building import free_path
 from torchkeras.engine.carried_masks import marked, mask_of
 from torchkeras.engine.facts import Facts, is_own
 from torchkeras.engine.graph.network import as_tensors
-from torchkeras.engine.layer.added_losses import add_activity_losses
+from torchkeras.engine.layer.added_losses import add_activity_losses, losses_of_calls, penalties
 from torchkeras.engine.layer.call import of_call
 from torchkeras.engine.layer.layer import DATA, Layer as BaseLayer, check_name, name_weight
+from torchkeras.engine.layer.masks_by_hand import is_mask
 from torchkeras.engine.modes import MODE, in_mode
 from torchkeras.engine.options import Option
 from torchkeras.engine.shapes import output_shapes
@@ -46,7 +47,16 @@ from torchkeras.keras3.metrics import Metric
 from torchkeras.keras3.probing import attributes_within, seeds_kept, with_values_if_needed
 from torchkeras.keras3.stateless import stateless_call
 from torchkeras.keras3.stored import Stored, building_once, layers_within, own_in_order
-from torchkeras.keras3.variable import AGGREGATIONS, Variable, building_within, kept, names_within, path_of
+from torchkeras.keras3.variable import (
+    AGGREGATIONS,
+    Variable,
+    building_within,
+    kept,
+    names_within,
+    path_of,
+    reading_in,
+    reads_in_other_type,
+)
 from torchkeras.registry import call_from_config
 from torchkeras.regularizers import PerSample
 from torchkeras.saving.dialects.translation import named_object
@@ -192,6 +202,10 @@ class Layer(Stored, abstract=True):
     class _Facts(Facts):
         operators_pass_masks = False
 
+        @property
+        def keeps_tuples(self) -> bool:  # type: ignore[override]
+            return self.layer._is_users and not self.layer._is_network
+
         def end_mask(self) -> None:
             warnings.warn(
                 f"{type(self.layer).__name__} {self.layer.name!r} does not support masking: its outputs carry no mask, "
@@ -206,6 +220,8 @@ class Layer(Stored, abstract=True):
             cls.build = build if is_own(cls) else building_once(build)  # type: ignore[method-assign]
         if not is_own(cls) and "compute_mask" in vars(cls) and "supports_masking" not in vars(cls):
             cls.supports_masking = True
+        if not is_own(cls) and "call" in vars(cls):
+            cls.forward = _forward_with_masks if any(map(is_mask, cls._call_parameters)) else _forward  # type: ignore[method-assign]
 
     @property
     def _automatic_name(self) -> str:
@@ -447,6 +463,14 @@ class Layer(Stored, abstract=True):
         return of_call(self, 0, "output") if len(self._inbound_nodes) > 1 else super().output
 
     @property
+    def losses(self) -> list[torch.Tensor]:
+        """What `add_loss` got in the last call by hand, then the penalties on the weights now.
+
+        Those of the layers inside are among them. Penalties on outputs count in `fit` and after a call by hand.
+        """
+        return LayerLosses([*losses_of_calls(self), *penalties(self)])
+
+    @property
     def metrics(self) -> list[Any]:
         """The metrics among the attributes of the layer, and of those inside it."""
         return attributes_within(self, Metric)
@@ -528,6 +552,32 @@ class Layer(Stored, abstract=True):
             named = {name: _named_here(ours[name].rule, value) for name, value in config.items() if name in ours}
             config = {**left_out, **config, **named}
         return call_from_config(cls.from_config, config, custom_objects)
+
+
+def _forward(layer: Layer, *args: Any, **kwargs: Any) -> Any:
+    """The outputs of the `call` of a user's layer, which reads its variables in the type that it computes in."""
+    policy = layer._policy
+    is_plain = not policy.is_mixed and not reads_in_other_type()
+    with (
+        nullcontext() if is_compiling() else names_within(layer),
+        nullcontext() if is_plain else reading_in(policy.compute_type if policy.is_mixed else None),
+    ):
+        return layer.call(*args, **kwargs)
+
+
+def _forward_with_masks(layer: Layer, *args: Any, **kwargs: Any) -> Any:
+    """The same of a `call` with an argument `mask` or `<name>_mask`, which gets the masks of nested inputs.
+
+    They are nested like the inputs, with None for the inputs without a mask.
+    """
+    names = list(layer._call_signature.parameters)[1:]
+    given = {**dict(zip(names, args, strict=False)), **kwargs}
+    inputs = {name: value for name, value in given.items() if not is_mask(name) and leaves(value)}
+    for name, value in inputs.items():
+        argument = "mask" if len(inputs) == 1 else f"{name}_mask"
+        if argument in names[len(args) :] and given.get(argument) is None and not isinstance(value, torch.Tensor):
+            kwargs[argument] = mapped(value, mask_of)
+    return _forward(layer, *args, **kwargs)
 
 
 def _autocast(layer: Layer, args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
+from dataclasses import replace
 from difflib import get_close_matches
 from math import prod
 from operator import attrgetter
@@ -15,17 +16,20 @@ import torch
 from torchkeras import config, layers
 from torchkeras.base.fixed_lists import Weights
 from torchkeras.base.naming import count_name
+from torchkeras.base.nested import leaves
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.network import as_tensors
 from torchkeras.engine.layer.layer import Layer as BaseLayer
+from torchkeras.engine.options import options_of
 from torchkeras.engine.shapes import input_spec
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape
 from torchkeras.engine.weights.weight import Variable
-from torchkeras.keras3 import convolutions, lora
+from torchkeras.keras3 import convolutions, lora, recurrent
 from torchkeras.keras3.dialect import CLASSES
 from torchkeras.keras3.differences import (
     ATTRIBUTES,
+    CELLS,
     SHAPES,
     STATELESS,
     SUPPORT_MASKING,
@@ -33,7 +37,8 @@ from torchkeras.keras3.differences import (
     TAKE_LISTS,
     WEIGHTS,
 )
-from torchkeras.keras3.layer import Layer
+from torchkeras.keras3.layer import RULES, Layer
+from torchkeras.keras3.serialization import deserialize_keras_object, serialize_keras_object
 from torchkeras.layers.image_samples import ImageLayer
 from torchkeras.layers.wrappers import KERNELS
 from torchkeras.saving import keras3_names
@@ -71,6 +76,8 @@ def _twin(base: type[BaseLayer], *bases: type) -> type[Layer]:
     made["_is_stateless"] = base.__name__ in STATELESS
     made["_takes_integers"] = base.__name__ in TAKE_INTEGERS
     made["_takes_lists"] = base.__name__ in TAKE_LISTS
+    if base.__name__ in CELLS:
+        made["_cell_name"] = CELLS[base.__name__]
     if base.__name__ in SHAPES:
         made["_names_of_shapes"] = SHAPES[base.__name__]
     if base.__name__ in SUPPORT_MASKING:
@@ -186,6 +193,16 @@ def Input(  # noqa: N802  (Keras's name)
     return InputLayer(shape, batch_size, dtype, sparse, ragged, batch_shape, tensor, optional, name).input
 
 
+_CELL = options_of(layers.RNN)["cell"].rule
+
+
+def _as_cell(value: Any) -> Any:
+    """The cell of an RNN; cells in a list are one, of Keras 3's class."""
+    return CLASSES[layers.StackedRNNCells](value) if isinstance(value, (list, tuple)) else _CELL.read(value)
+
+
+RULES[id(_CELL)] = replace(_CELL, convert=_as_cell)
+
 _TWINS: dict[type, type[Layer]] = {layers.InputLayer: InputLayer}
 _TWINS[layers.Wrapper] = Wrapper = _twin(layers.Wrapper)
 
@@ -204,6 +221,26 @@ class Bidirectional(Wrapper, layers.Bidirectional, abstract=True):  # type: igno
         for inside in (self.layer, self.forward_layer, self.backward_layer):
             if hasattr(type(inside), "zero_output_for_mask"):
                 inside.zero_output_for_mask = inside.return_sequences  # type: ignore[assignment]
+
+    def __call__(self, sequences: Any, initial_state: Any = None, **kwargs: Any) -> Any:
+        if initial_state is not None:
+            kwargs["initial_state"] = recurrent.flat_states(initial_state)
+        return super().__call__(sequences, **kwargs)
+
+    def forward(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
+        return self._as_tuple(super().forward(inputs, mask, training))
+
+    def _infer_outputs(self, *args: Any) -> tuple[Any, list[Any]]:
+        found, masks = super()._infer_outputs(*args)
+        return self._as_tuple(found), masks
+
+    def _as_tuple(self, found: Any) -> Any:
+        """The outputs, then the states of both directions, in the form of each layer's."""
+        if not self.return_state:
+            return found
+        outputs, sizes = 1 if self.merge_mode else 2, 2 * self.forward_layer._sizes
+        states = leaves(found)[outputs:]
+        return *leaves(found)[:outputs], *recurrent.in_form_of(sizes, iter(states))
 
 
 class SpectralNormalization(Wrapper, layers.SpectralNormalization, abstract=True):  # type: ignore[misc, valid-type]
@@ -283,7 +320,8 @@ def _made_twins() -> dict[str, Any]:
         if base is None:
             continue
         if base not in _TWINS:
-            _TWINS[base] = _twin(base, *lora.BASES.get(base, ()), *convolutions.BASES.get(base, ()))
+            tables = lora.BASES, convolutions.BASES, recurrent.BASES
+            _TWINS[base] = _twin(base, *(each for table in tables for each in table.get(base, ())))
         found[name] = _TWINS[base]
     return found
 
@@ -314,8 +352,42 @@ def dot(inputs: Any, axes: Any = -1, **options: Any) -> Any:
     return _made["Dot"](axes=axes, **options)(inputs)
 
 
+def serialize(layer: Any) -> dict[str, Any]:
+    """A layer as plain data: `keras.saving.serialize_keras_object(layer)`.
+
+    Arguments:
+        layer (layer): the layer.
+
+    Source: https://keras.io/api/models/model_saving_apis/serialization_utils/
+    """
+    return serialize_keras_object(layer)
+
+
+def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+    """The layer that such data describe.
+
+    Arguments:
+        config (dict): the data.
+        custom_objects (dict or None, default None): your own classes and functions by name.
+
+    Errors:
+        TypeError: an unknown class or function, or data of another form.
+        ValueError: the data describe something else than a layer.
+
+    Example:
+        >>> deserialize(serialize(Flatten(name="flat"))).name
+        'flat'
+
+    Source: https://keras.io/api/models/model_saving_apis/serialization_utils/
+    """
+    made = deserialize_keras_object(config, custom_objects)
+    if not isinstance(made, BaseLayer):
+        raise ValueError(f"keras.layers.deserialize: the config must be that of a layer; found {config!r:.200}.")
+    return made
+
+
 CLASSES.update(_TWINS)
-_names = *_made, "Input", "InputSpec", "Layer", "dot"
+_names = *_made, "Input", "InputSpec", "Layer", "deserialize", "dot", "serialize"
 __all__ = list(_names)  # pyright: ignore[reportUnsupportedDunderAll]
 
 # What Keras 3 has and this package leaves out, with what to use instead.
@@ -324,8 +396,6 @@ _INSTEAD = {
     "JaxLayer": "write the layer in torch, which TorchModuleWrapper takes",
     "MaxNumBoundingBoxes": "slice or pad the tensor of boxes by keras.ops",
     "TFSMLayer": "export the model to ONNX, or load its weights into a model of layers",
-    "deserialize": "keras.saving.deserialize_keras_object reads what describes a layer",
-    "serialize": "keras.saving.serialize_keras_object describes a layer",
 }
 
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from torchkeras import models
 from torchkeras.base.extensions import replaceable
+from torchkeras.base.fixed_lists import Losses
 from torchkeras.base.nested import mapped, put_together, tensors_in
 from torchkeras.callbacks.logs import History
 from torchkeras.data.checks import with_rank
@@ -26,9 +27,10 @@ from torchkeras.engine.fit.results import Sums
 from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.graph.network import of_needed_keys, type_of
 from torchkeras.engine.graph.trace import computed_from, graph_if_any
+from torchkeras.engine.layer.added_losses import losses_of_calls, penalties
 from torchkeras.engine.symbolic.tensor import node_of, unpacked
 from torchkeras.keras3 import dialect, losses, metrics, optimizers
-from torchkeras.keras3.callbacks import Hooks
+from torchkeras.keras3.callbacks import Hooks, ProgbarLogger
 from torchkeras.keras3.layer import Layer
 from torchkeras.keras3.layers import Input
 from torchkeras.keras3.metrics import Mean, Metric
@@ -174,6 +176,7 @@ class Model(StoredModel, Layer, abstract=True):
     _habits = Habits(
         settles_at_once=False,
         callback_list=Hooks,
+        progress_bar=ProgbarLogger,
         epochs_end_with_data=True,
         leaves_out_targets=True,
         weighs_by_shape=True,
@@ -258,6 +261,11 @@ class Model(StoredModel, Layer, abstract=True):
         return list(self.layers)
 
     @property
+    def losses(self) -> list[Tensor]:
+        """What layers added in the last pass by hand, then the penalties on the weights now: sum them in your loop."""
+        return Losses([*training_of(self).own_steps.added, *losses_of_calls(self), *penalties(self)])
+
+    @property
     def metrics(self) -> list[Any]:
         """The metric objects: `loss`, for a step of your own to update; those among the attributes; those of `compile`.
 
@@ -274,6 +282,23 @@ class Model(StoredModel, Layer, abstract=True):
             *known,
             *(each for each in training.compiled.kept.values() if all(each is not other for other in known)),
         ]
+
+    @property
+    def metrics_names(self) -> list[str]:
+        """The names of what counts: `loss`, `compile_metrics` for all metrics of `compile`, the losses of outputs.
+
+        Those of the metrics among the attributes follow. What a run reports has the names in its logs.
+        """
+        training, own = training_of(self), [each.name for each in _attributes(self)]
+        if not training.is_compiled:
+            return own
+        given = ["compile_metrics"] if training.options.metrics or training.options.weighted_metrics else []
+        targets = () if training.compiled is None else training.compiled.targets
+        return ["loss", *given, *(f"{each.name}_loss" for each in targets if each.reports_loss), *own]
+
+    @property
+    def _reported_names(self) -> list[str]:
+        return training_of(self).metrics_names
 
     @metrics.setter
     def metrics(self, value: Any) -> None:
@@ -413,6 +438,9 @@ class Model(StoredModel, Layer, abstract=True):
         validation_freq: Any = 1,
     ) -> History:
         """Train for `epochs` passes over the data; the arguments are those of Keras 3."""
+        _refuse_both_weights("fit", sample_weight, class_weight)
+        if validation_data is None and not validation_split:  # the options of a validation that is not there
+            validation_steps, validation_batch_size, validation_freq = None, None, 1
         return super().fit(
             x, y, _batch_size_of(x, batch_size), epochs, verbose, callbacks, validation_split, validation_data,
             None if shuffle is True else shuffle, class_weight, sample_weight, initial_epoch, steps_per_epoch,
@@ -458,6 +486,7 @@ class Model(StoredModel, Layer, abstract=True):
         self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, return_dict: bool = False
     ) -> Any:
         """One update on one batch. Metrics count this batch alone."""
+        _refuse_both_weights("train_on_batch", sample_weight, class_weight)
         found = super().train_on_batch(x, y, sample_weight, class_weight, True)
         return dict(sorted(found.items())) if return_dict else self._listed_numbers(found)
 
@@ -609,6 +638,15 @@ def _refuse_none(model: Any, given: Any) -> None:
             raise ValueError(
                 f"{type(model).__name__} {model.name!r}: the input {name!r} is not optional: give a tensor; found None."
             )
+
+
+def _refuse_both_weights(method: str, sample_weight: Any, class_weight: Any) -> None:
+    """Raise ValueError where samples have weights of their own and by their classes."""
+    if sample_weight is not None and class_weight is not None:
+        raise ValueError(
+            f"{method}: only one of sample_weight and class_weight can be given: multiply the weights of the samples "
+            "by those of their classes."
+        )
 
 
 def _samples(data: Any) -> int:

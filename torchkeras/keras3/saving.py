@@ -10,7 +10,8 @@ from typing import Any
 from torchkeras import models, registry
 from torchkeras.base import bytecode
 from torchkeras.engine.fit.training import training_of
-from torchkeras.keras3 import config, dialect
+from torchkeras.keras3 import config, dialect, feature_space
+from torchkeras.keras3.file_editor import KerasFileEditor
 from torchkeras.keras3.serialization import (
     CustomObjectScope,
     before_registered,
@@ -47,7 +48,7 @@ Path = str | os.PathLike[str]
 def load_model(
     filepath: Path, custom_objects: Mapping[str, Any] | None = None, compile: bool = True, safe_mode: bool = True
 ) -> Any:
-    """A model from a file of any Keras: architecture, weights, optimizer, losses and metrics.
+    """A model from a file of any Keras: architecture, weights, optimizer, losses and metrics; or a `FeatureSpace`.
 
     Nothing in the file is run. Classes and functions of your own are those registered and `custom_objects`.
 
@@ -71,6 +72,9 @@ def load_model(
             f"{filepath}: load_model reads nothing from Hugging Face: download the model's folder by "
             "huggingface_hub.snapshot_download, and load that."
         )
+    if feature_space.is_stored(filepath):
+        with registry.custom_object_scope(before_registered(custom_objects)):
+            return feature_space.load(filepath)
     lambdas = bytecode.REFUSE if config.in_safe_mode(safe_mode) else bytecode.READ
     with registry.custom_object_scope(before_registered(custom_objects)), dialect.known_anew(written=True):
         model = models.load_model(filepath, None, compile, lambdas=lambdas)
@@ -158,22 +162,3 @@ def model_from_json(json_string: str, custom_objects: Mapping[str, Any] | None =
         return deserialize_keras_object(found, custom_objects)
     with registry.custom_object_scope(before_registered(custom_objects)), dialect.known_anew(written=True):
         return models.model_from_json(json_string, None)
-
-
-class KerasFileEditor:
-    """Refused by name: a view of a weights file in which to rename and remove things.
-
-    Errors:
-        NotImplementedError: always; it says what to do instead.
-
-    Example:
-        >>> KerasFileEditor("model.keras")
-        Traceback (most recent call last):
-        NotImplementedError: KerasFileEditor is not part of this package: ...
-    """
-
-    def __init__(self, filepath: Path):
-        raise NotImplementedError(
-            "KerasFileEditor is not part of this package: `torchkeras inspect FILE` shows what a file holds; load the "
-            "model or its weights, change the layers' weights by get_weights and set_weights, and save it again."
-        )

@@ -26,7 +26,7 @@ class Calling(nn.Module):
         """Call the layer."""
         outputs = self.layer(*args, **kwargs)
         penalties = [each.regularizer(each.array) for each in self.penalized]
-        return outputs, [each.value for each in self.others], [*penalties, *losses_of_calls(self.layer)]
+        return outputs, [each.value for each in self.others], [*losses_of_calls(self.layer), *penalties]
 
 
 def stateless_call(

@@ -12,7 +12,9 @@ from typing import Any
 
 import torch
 
+from torchkeras.engine.facts import is_own
 from torchkeras.engine.graph.trace import Graph, graph_if_any
+from torchkeras.engine.shapes.output_shapes import overrides
 from torchkeras.models import Model, Sequential
 from torchkeras.visualization.summary import CHAIN, GRAPH, in_range, is_chain, printer, shape_of
 
@@ -80,9 +82,22 @@ class Contents:
 
 
 def _shape(layer: Any) -> str:
-    """The output shape; "?" where no call tells it."""
+    """The output shape, of a call in a graph or for the shape that the layer was built for; "?" where neither tells."""
     found = shape_of(layer)
-    return "?" if found == "multiple" else found
+    if found != "multiple":
+        return found
+    if layer._call_nodes or not _tells_shape(layer):
+        return "?"
+    (first, *others), further = layer._shapes_built_for
+    shape = layer.compute_output_shape(first if not (others or further) else [first, *others, *further])
+    return f"({', '.join(map(str, shape))})"
+
+
+def _tells_shape(layer: Any) -> bool:
+    """Whether a layer was built for shapes and finds that of its output by them, without code of the user's."""
+    if getattr(layer, "_shapes_built_for", None) is None or not layer.weights:
+        return False
+    return is_own(type(layer)) or overrides(layer, "compute_output_shape")
 
 
 def _count(layer: Any) -> str:

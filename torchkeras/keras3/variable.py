@@ -181,7 +181,7 @@ class Variable(Weight, TensorLike):
         shape (tuple of integers or None, default None): the shape, for a function.
         dtype (name or None, default None): the type; None is that of the values, or `config.floatx()`.
         trainable (bool, default True): whether training changes it.
-        autocast (bool, default True): True, or False for a variable that no layer casts; none is cast here.
+        autocast (bool, default True): whether the code of a layer reads it in the type that the layer computes in.
         aggregation (text, default "none"): how replicas would be joined; torch's distribution keeps them equal.
         synchronization (text, default "auto"): when they would be; they are always equal.
         name (text or None, default None): the name; None counts.
@@ -274,20 +274,35 @@ class Variable(Weight, TensorLike):
 
         It is the parameter or buffer itself where this has that order, else an array made of it.
         """
-        array = self.array
+        array, compute_type = self.array, _SCOPE.compute_type
+        if compute_type is not None and self.autocast and array.is_floating_point():
+            return array.to(compute_type)
         return array if traced() or array is self.tensors[0] else Value.of(array, self)
+
+    def numpy(self) -> np.ndarray:
+        """A copy of the values."""
+        return to_numpy(self.array).copy()
 
     @property
     def path(self) -> str:
         """The name, after those of the layers around it."""
         if self._path is not None:
             return self._path
-        return f"{path_of(self.layer)}/{self.name}"
+        cell = getattr(self.layer, "_cell_name", None)
+        return "/".join((path_of(self.layer), *([cell] if cell else []), self.name))
+
+    @property
+    def layer_path(self) -> str:
+        """The path without its own name."""
+        return self.path.rpartition("/")[0]
 
     @property
     def dtype(self) -> Any:
-        """The name of the type: "float32"."""
-        return dtype_name(self.tensors[0].dtype)
+        """The name of the type: "float32"; in code that computes under a mixed policy, that of the computation."""
+        kind, compute_type = self.tensors[0].dtype, _SCOPE.compute_type
+        if compute_type is not None and self.autocast and kind.is_floating_point:
+            kind = compute_type
+        return dtype_name(kind)
 
     @property
     def trainable(self) -> bool:  # type: ignore[override]
@@ -400,9 +415,14 @@ def kept(weight: Weight) -> Variable:
 
 
 class _Scope(threading.local):
-    """`path`: the names of the layers whose first call or `build` runs in this thread."""
+    """`path`: the names of the layers whose first call or `build` runs in this thread.
+
+    `compute_type`: the type in which the running code of a user's layer reads its variables; None: that which they
+    have.
+    """
 
     path = ""
+    compute_type: torch.dtype | None = None
 
 
 _SCOPE = _Scope()
@@ -417,6 +437,21 @@ def names_within(layer: Any) -> Iterator[None]:
         yield
     finally:
         _SCOPE.path = before
+
+
+@contextmanager
+def reading_in(compute_type: torch.dtype | None) -> Iterator[None]:
+    """Let the values of floating-point variables be cast to a type within the block; None: let them have their own."""
+    before, _SCOPE.compute_type = _SCOPE.compute_type, compute_type
+    try:
+        yield
+    finally:
+        _SCOPE.compute_type = before
+
+
+def reads_in_other_type() -> bool:
+    """Whether the running code reads variables in the type of a computation."""
+    return _SCOPE.compute_type is not None
 
 
 @contextmanager

@@ -8,12 +8,13 @@ import torch
 from torch import Tensor
 
 from torchkeras import registry
+from torchkeras.base.nested import leaves
 from torchkeras.base.rules import one_of, optional
 from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import call_module
 from torchkeras.engine.options import NEWER, Called, OptionalPositive
-from torchkeras.engine.symbolic.tensor import as_list, unpacked
+from torchkeras.engine.symbolic.tensor import Shape, as_list, unpacked
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.engine.weights.weight_lists import FrozenModels, Order
 from torchkeras.layers.recurrence import Recurrent, shapes_of
@@ -130,8 +131,8 @@ class Bidirectional(Wrapper):
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         sequence = shapes_of(input_shape)[0]
-        output, *states = shapes_of(self.forward_layer.compute_output_shape(sequence))
-        other, *other_states = shapes_of(self.backward_layer.compute_output_shape(sequence))
+        output, *states = _flat(self.forward_layer.compute_output_shape(sequence))
+        other, *other_states = _flat(self.backward_layer.compute_output_shape(sequence))
         if self.merge_mode == "concat":
             sizes: Any = output[-1], other[-1]
             output = (*output[:-1], None if None in sizes else sum(sizes))
@@ -194,7 +195,7 @@ class Bidirectional(Wrapper):
             found = self._together(*shared)
         else:
             found = [
-                as_list(call_module(layer, unpacked(given), mask=mask, training=training))
+                leaves(call_module(layer, unpacked(given), mask=mask, training=training))
                 for layer, given in zip(self.inner_layers, shared, strict=True)
             ]
             if self.return_sequences:
@@ -220,3 +221,10 @@ class Bidirectional(Wrapper):
         both = outputs.chunk(2, -1) if self.return_sequences else final[0].unbind(0)
         ends = zip(*(state.unbind(0) for state in final), strict=True) if self.return_state else ((), ())
         return [[output, *end] for output, end in zip(both, ends, strict=True)]
+
+
+def _flat(shapes: Any) -> list[Shape]:
+    """One shape, or shapes in lists of any depth, as one list."""
+    if not isinstance(shapes[0], (list, tuple)):
+        return [tuple(shapes)]
+    return [shape for each in shapes for shape in _flat(each)]

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 from torch import Tensor, nn
 
 from torchkeras import registry
+from torchkeras.base.extensions import replaceable
 from torchkeras.base.rules import Rule
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import call_in_mode, call_module, in_its_mode
@@ -16,10 +17,11 @@ from torchkeras.engine.options import NEWER
 from torchkeras.engine.symbolic.tensor import Shape, as_list
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.engine.weights.weight_lists import ordered_weights
-from torchkeras.layers.recurrence import Constants, States, Stepped, Walk, shapes_of
+from torchkeras.layers.recurrence import Constants, States, Stepped, Walk, shapes_of, zero_states
 from torchkeras.layers.steps import GRUStep, LSTMStep, SimpleRNNStep
 
 
+@replaceable("get_initial_state")
 class Cell(Layer, abstract=True):
     """One step as a layer, `cell.call(x, states) -> (output, [states])`: what RNN repeats along time."""
 
@@ -34,6 +36,16 @@ class Cell(Layer, abstract=True):
         project, step = self.begin(inputs.shape, tuple(states), constants, training)
         output, found = step(project(inputs), tuple(states))
         return output, list(found)
+
+    def get_initial_state(self, inputs: Any = None, batch_size: int | None = None) -> Any:
+        """Zeros for each state: what the first step takes.
+
+        Arguments:
+            inputs (tensor or positive integer, default None): the inputs of a step, or the number of samples.
+            batch_size (positive integer or None, default None): the number of samples, where there are no inputs.
+        """
+        size = len(inputs) if isinstance(inputs, Tensor) else inputs
+        return zero_states(self, size if batch_size is None else batch_size, state_shapes(self))
 
 
 class SimpleRNNCell(Cell, SimpleRNNStep):
@@ -112,6 +124,8 @@ def _as_shape(size: Any) -> Shape:
 
 def state_shapes(cell: Any) -> list[Shape]:
     """The shape of each state of a cell, without the batch axis."""
+    if isinstance(cell, StackedRNNCells):
+        return [shape for inner in cell._in_state_order for shape in state_shapes(inner)]
     return [_as_shape(size) for size in as_list(cell.state_size)]
 
 
@@ -152,7 +166,7 @@ def begin_cell(cell: Any, input_shape: Shape, states: States, constants: Constan
 
     def step(inputs: Tensor, states: States) -> Stepped:
         output, found = compute(inputs, list(states), **arguments)
-        return output, tuple(found)
+        return output, tuple(as_list(found))
 
     return lambda inputs: inputs, step
 

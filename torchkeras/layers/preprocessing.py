@@ -4,7 +4,7 @@
 Source: https://keras.io/api/layers/preprocessing_layers/
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Annotated, Any
 
@@ -290,6 +290,20 @@ class Discretization(Layer):
         if bins is None or self.num_bins not in (None, bins):  # a config has both, after adapt has made them
             raise ValueError(f"Discretization {self.name!r}: give bin_boundaries or num_bins, and not both.")
         set_constant(self, "_boundaries", self.bin_boundaries or [])
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Layer:
+        """A new layer with the options of a config.
+
+        One of a layer that was adapted has both `num_bins` and the boundaries that `adapt` has found. In files of
+        genuine Keras these may be fewer.
+        """
+        bins, boundaries = config.get("num_bins"), config.get("bin_boundaries")
+        if not isinstance(bins, int) or not isinstance(boundaries, (list, tuple)) or bins <= len(boundaries) + 1:
+            return super().from_config(config)
+        made = super().from_config({**config, "num_bins": None})
+        made.num_bins = bins
+        return made
 
     def adapt(self, data: Any, steps: int | None = None) -> None:
         """Find the boundaries of bins that have the same share of the data.

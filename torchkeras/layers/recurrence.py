@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import torch
 from torch import Tensor
 
+from torchkeras import config
 from torchkeras.base.extensions import replaceable
 from torchkeras.base.fixed_lists import CarriedStates
 from torchkeras.base.rules import one_of
@@ -194,9 +195,17 @@ class Recurrent(Layer, abstract=True):
         for carried, state in zip(self.states, states, strict=True):
             carried.copy_(state)
 
-    def get_initial_state(self, inputs: Tensor) -> list[Tensor]:
-        """Zeros for each state: what a sequence begins with when no states are passed or carried."""
-        return [inputs.new_zeros(inputs.shape[0], *shape) for shape in self.state_shapes(tuple(inputs.shape))]  # type: ignore[misc]
+    def get_initial_state(self, inputs: Any = None, batch_size: int | None = None) -> list[Tensor]:
+        """Zeros for each state: what a sequence begins with when no states are passed or carried.
+
+        Arguments:
+            inputs (tensor or positive integer, default None): the sequence, or the number of samples.
+            batch_size (positive integer or None, default None): the number of samples, where there is no sequence.
+        """
+        if isinstance(inputs, Tensor):
+            return [inputs.new_zeros(inputs.shape[0], *shape) for shape in self.state_shapes(tuple(inputs.shape))]  # type: ignore[misc]
+        size = inputs if batch_size is None else batch_size
+        return zero_states(self, size, self.state_shapes((size, None, None)))
 
     def _first_states(self, sequence: Tensor) -> list[Tensor]:
         if not self.stateful:
@@ -253,6 +262,14 @@ class Recurrent(Layer, abstract=True):
         if self.unroll or self.zero_output_for_mask is False or output.shape != states[0].shape:
             return torch.zeros_like(output) if before is None else before
         return states[0]
+
+
+def zero_states(layer: Layer, size: Any, shapes: Sequence[Shape]) -> list[Tensor]:
+    """Zeros for each state of so many samples, in the layer's type of computation."""
+    if size is None:
+        raise ValueError(f"{type(layer).__name__} {layer.name!r}: get_initial_state needs a batch_size; found None.")
+    dtype, device = layer._policy.compute_type, config.device()
+    return [torch.zeros((size, *shape), dtype=dtype, device=device) for shape in shapes]  # type: ignore[arg-type]
 
 
 def shapes_of(input_shape: Any) -> list[Shape]:

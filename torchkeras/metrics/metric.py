@@ -36,6 +36,11 @@ class State(Tensor):
         return made
 
     @property
+    def name(self) -> str:  # type: ignore[override]
+        """The name of the state: "thresholds"."""
+        return self.path.rpartition("/")[2]
+
+    @property
     def value(self) -> Tensor:
         """The values as a plain tensor, which changes with them."""
         return self.detach()

@@ -737,6 +737,11 @@ class Model(Network):
         return self._training.metrics_names
 
     @property
+    def _reported_names(self) -> list[str]:
+        """The names of the numbers that a run reports, in their order."""
+        return self.metrics_names
+
+    @property
     def _directions(self) -> Named:
         """Whether more is better, for each number that the model reports; callbacks ask."""
         return self._training.directions

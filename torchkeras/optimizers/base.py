@@ -200,6 +200,7 @@ class Optimizer(ByHand, State):
     moment_names: ClassVar[tuple[str, ...]] = ()
     counts_steps: ClassVar[bool] = True  # whether the first of Keras's arrays is `iterations`
     decays_weights: ClassVar[bool] = False  # whether `update_step` does what `weight_decay` asks for
+    names_by_path: ClassVar[bool] = False  # whether it knows weights by the names of all layers around them
     takes_arrays: ClassVar[bool] = False  # whether `update_step` needs all parameters of one of Keras's arrays together
     no_form: ClassVar[str] = ""  # why files cannot hold it
 

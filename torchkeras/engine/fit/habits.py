@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from torchkeras.callbacks.base import CallbackList
+from torchkeras.callbacks.base import Callback, CallbackList
 
 
 @dataclass(frozen=True)
@@ -21,11 +22,13 @@ class Habits:
     `reports_last_batch`: whether the numbers of a step of the user's, for an epoch, are those of its last batch.
     `measures_without_loss`: whether outputs without a loss have their metrics where the user's code computes the loss.
     `leaves_out_keys`: whether a dict of inputs may have more keys than there are inputs.
-    `callback_list`: the class of what calls the callbacks.
+    `callback_list`: the class of what calls the callbacks. `progress_bar`: what makes the callback that `verbose`
+    stands for, where it is no `ProgbarLogger` of this package.
     """
 
     settles_at_once: bool = True
     callback_list: type[CallbackList] = CallbackList
+    progress_bar: Callable[[], Callback] | None = None
     epochs_end_with_data: bool = False
     leaves_out_targets: bool = False
     weighs_by_shape: bool = False

@@ -89,7 +89,7 @@ def evaluated(training: Training, source: Source, hooks: CallbackList) -> runs.N
         owned, compiled = training.has_own("test_step"), training.ready()
         at_once = not owned and compiled.score is losses
         return runs.evaluate(
-            compiled, training.step("test"), source, hooks, training.model.metrics_names, owned, at_once,
+            compiled, training.step("test"), source, hooks, training.model._reported_names, owned, at_once,
             training.model.steps_per_execution, processes,
             lambda called: model.stop_evaluating,
         )  # fmt: skip
@@ -252,7 +252,7 @@ def fit(
     source, validation = validation_of(
         training, source, validation_split, validation_data, size, validation_batch_size, validation_steps, made
     )
-    compiled, names = training.ready(), training.model.metrics_names
+    compiled, names = training.ready(), training.model._reported_names
     if compiled.targets:
         check_units(graph_of(compiled.network), compiled.targets)
     outer = _Outer(training)

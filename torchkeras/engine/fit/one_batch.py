@@ -69,4 +69,4 @@ def _numbers(
 ) -> dict[str, Any]:
     step, owned = training.step(kind), training.has_own(f"{kind}_step")
     found = processes.sums(compiled.kept, owned).of_one(step, batch)
-    return Logs(ordered(found, training.model.metrics_names)).copy()
+    return Logs(ordered(found, training.model._reported_names)).copy()

@@ -367,12 +367,13 @@ def hooks_of(
 ) -> CallbackList:
     """The user's callbacks, those that show the run, then `last`; those that store the state of the run come last."""
     verbose = level(verbose)
-    found = [*as_callbacks(callbacks), *shown(verbose), *last]
-    hooks = training.model._habits.callback_list(sorted(found, key=lambda callback: hasattr(callback, "resume")))
+    habits = training.model._habits
+    found = [*as_callbacks(callbacks), *shown(verbose, make=habits.progress_bar), *last]
+    hooks = habits.callback_list(sorted(found, key=lambda callback: hasattr(callback, "resume")))
     hooks.set_model(training.model)
     names: list[str] = []
     if training.compiled is not None:
-        names += training.model.metrics_names
+        names += training.model._reported_names
     params: dict[str, Any] = {"epochs": epochs, "verbose": verbose, "do_validation": validates, "steps": None}
     if source.samples is not None:
         params = {"batch_size": source.batch_size, "samples": source.samples, **params}

@@ -267,7 +267,7 @@ class Training:
         if not (self.is_compiled and self.model._is_connected):
             return Named()
         compiled = self.ready()
-        found: dict[str, bool | None] = dict.fromkeys(self.model.metrics_names, False)  # losses
+        found: dict[str, bool | None] = dict.fromkeys(self.model._reported_names, False)  # losses
         for target in compiled.targets:
             for each in target.measures:
                 rises = higher_is_better(each.metric)
@@ -288,8 +288,9 @@ class Training:
         if self.has_own(f"{kind}_step"):
             return self._guarded(self.own_steps.step(kind), kind)
         if not has_loss(self, compiled.targets):
+            what = "an evaluation" if kind == "test" else "training"
             raise ValueError(
-                f"{self.described} has no loss for an evaluation: give compile a `loss`, or its class a {kind}_step."
+                f"{self.described} has no loss for {what}: give compile a `loss`, or its class a {kind}_step."
             )
         if kind == "test":
             return lambda batch: compiled.score(compiled, batch)[1]
@@ -410,7 +411,8 @@ def _settled_with_graph(training: Training, processes: OneProcess) -> CompiledMo
     if owns_loss:  # which may need probabilities
         own_loss = training.own_steps.loss
         targets = [target.with_activation() for target in targets]
-    if not (owns_step or has_loss(training, targets)):
+    only_evaluates = not model._habits.settles_at_once and training.has_own("test_step")
+    if not (owns_step or only_evaluates or has_loss(training, targets)):
         raise ValueError(f"compile: {NO_LOSS[0].lower()}{NO_LOSS[1:]}")
     further = len(scores.outputs) + len(added.losses) + len(added.metrics)  # outputs, after the model's own
     has_masks = _has_masks(graph.outputs[: len(graph.outputs) - further])

@@ -160,7 +160,7 @@ def call_symbolically(layer: AnyLayer, symbolic: list[Any], args: tuple[Any, ...
     unknown = set(arguments) - layer._call_parameters
     if unknown and not layer._takes_any:
         raise TypeError(f"{type(layer).__name__} {layer.name!r}: its call takes no argument {min(unknown)!r}.")
-    if not arguments and _are_inputs(args, symbolic):
+    if not arguments and _are_inputs(layer, args, symbolic):
         (inputs,), tensors, shapes = args, symbolic, [[tensor.shape for tensor in symbolic]]
     else:
         inputs, tensors, arguments = _node_arguments(layer, args, arguments)
@@ -229,7 +229,7 @@ def _node_arguments(
     """
     _check_symbolic(layer, args)
     form, tensors = taken_apart((args, arguments))
-    if _are_inputs(args, tensors):
+    if _are_inputs(layer, args, tensors):
         return args[0], tensors, arguments
     try:
         layer._call_signature.bind(layer, *args, **arguments)
@@ -262,12 +262,15 @@ def in_keras_order(layout: Layout, compute: Any, *args: Any, **kwargs: Any) -> A
     return convert(compute(convert(inputs, to_channels_first), *others, **kwargs), to_keras)
 
 
-def _are_inputs(args: tuple[Any, ...], tensors: list[KerasTensor]) -> bool:
-    """Whether arguments are exactly these symbolic tensors: one tensor, or one plain list or tuple of them."""
+def _are_inputs(layer: AnyLayer, args: tuple[Any, ...], tensors: list[KerasTensor]) -> bool:
+    """Whether arguments are exactly these symbolic tensors: one tensor, or one plain list or tuple of them.
+
+    A tuple that the layer's code gets as one has its form among the arguments.
+    """
     if len(args) != 1:
         return False
     items = args
-    if isinstance(args[0], list) or type(args[0]) is tuple:
+    if isinstance(args[0], list) or (type(args[0]) is tuple and not facts_of(layer).keeps_tuples):
         items = args[0]
     return list(map(id, items)) == list(map(id, tensors))
 

@@ -16,7 +16,7 @@ from torchkeras.engine.symbolic.tensor import as_list
 
 def has_masks(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
     """Whether a call gets masks: one that is given, or one that a tensor carries."""
-    is_given = any(_is_mask(name) and value is not None for name, value in kwargs.items())
+    is_given = any(is_mask(name) and value is not None for name, value in kwargs.items())
     return is_given or any(mask_of(tensor) is not None for tensor in leaves((args, kwargs)))
 
 
@@ -28,7 +28,7 @@ def call_with_masks(layer: AnyLayer, args: tuple[Any, ...], kwargs: dict[str, An
     """
     names, kwargs = list(layer._call_signature.parameters)[1:], dict(kwargs)
     named = {**dict(zip(names, args, strict=False)), **kwargs}
-    inputs = {name: value for name, value in named.items() if not _is_mask(name) and leaves(value)}
+    inputs = {name: value for name, value in named.items() if not is_mask(name) and leaves(value)}
     for name, value in inputs.items():
         argument = "mask" if len(inputs) == 1 else f"{name}_mask"
         is_masked = any(mask_of(each) is not None for each in leaves(value))
@@ -60,5 +60,6 @@ def call_with_masks(layer: AnyLayer, args: tuple[Any, ...], kwargs: dict[str, An
     return outputs
 
 
-def _is_mask(name: str) -> bool:
+def is_mask(name: str) -> bool:
+    """Whether an argument of a call with this name is a mask."""
     return name == "mask" or name.endswith("_mask")

@@ -389,7 +389,7 @@ def symbolic(input_shape: Any) -> Any:
 
 
 def _symbolic_of_shapes(shapes: Any, dtype: torch.dtype) -> Any:
-    """A symbolic tensor for one shape, or a list of them for a list of shapes."""
+    """A symbolic tensor for one shape, or a list of them for a list of shapes, in which lists stay lists."""
     if isinstance(shapes, (list, tuple)) and shapes and isinstance(shapes[0], (list, tuple)):
-        return [KerasTensor(shape, dtype) for shape in shapes]
+        return [_symbolic_of_shapes(shape, dtype) for shape in shapes]
     return KerasTensor(shapes, dtype)

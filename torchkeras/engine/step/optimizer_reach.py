@@ -52,10 +52,11 @@ def check_reach(model: Any, parameters: Iterable[torch.Tensor], losses: Iterable
 
 def bind(optimizer: Any, variables: list[Any], parameters: list[torch.Tensor]) -> None:
     """Bind an optimizer to weights, of which `parameters` are the tensors."""
+    by_path = getattr(optimizer, "names_by_path", False)
     optimizer.bind(
         parameters,
         [variable.arrangement for variable in variables],
-        layers=[variable.layer.name for variable in variables],
+        layers=[variable.layer_path if by_path else variable.layer.name for variable in variables],
         names=[variable.name for variable in variables],
     )
 

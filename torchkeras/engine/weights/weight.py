@@ -393,6 +393,11 @@ class Variable:
         return self.tensors[0].dtype
 
     @property
+    def layer_path(self) -> str:
+        """The name of its layer."""
+        return self.layer.name
+
+    @property
     def full_name(self) -> str:
         """The name in Keras's files: `dense_1/kernel:0`."""
         return f"{self.layer.name}/{self.name}:0"

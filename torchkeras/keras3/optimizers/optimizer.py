@@ -197,6 +197,8 @@ class Optimizer(_Unlisted, Base):
 
     arguments = signature({"learning_rate": inspect.Parameter.empty})
 
+    names_by_path = True
+
     name: str
     loss_scale_factor: float | None
     built: bool
@@ -326,7 +328,10 @@ class Optimizer(_Unlisted, Base):
         def write(value: float) -> None:
             self.lr = value
 
-        return Computed("learning_rate", f"{self.name}/learning_rate", torch.float32, lambda: vars(self)["lr"], write)
+        def present() -> Any:
+            return _as_float32(vars(self)["lr"])
+
+        return Computed("learning_rate", f"{self.name}/learning_rate", torch.float32, present, write)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}, learning_rate={self.lr!r}>"
@@ -518,7 +523,8 @@ class Optimizer(_Unlisted, Base):
         if place.what == FURTHER:
             return self._own_variables[place.weight]
         weight = self._weights[place.weight]
-        name = f"{weight.path.replace('/', '_')}_{STATE_NAMES.get((self._rule.__name__, place.what), place.what)}"
+        what = "gradient_accumulator" if place.what == ACCUMULATED else place.what
+        name = f"{weight.path.replace('/', '_')}_{STATE_NAMES.get((self._rule.__name__, what), what)}"
         path = f"{self.name}/{name}"
         if place.what == AVERAGE:
             self._averages.begin(self._parameters)
@@ -799,6 +805,11 @@ def _as_rate(value: Any) -> Any:
     if isinstance(value, OptimizerVariable):
         return float(value)
     return schedules.CalledRate(value) if callable(value) else value
+
+
+def _as_float32(value: Any) -> Any:
+    """A number as the variable of the rate holds it."""
+    return torch.tensor(value, dtype=torch.float32, device="cpu").item() if isinstance(value, float) else value
 
 
 def unique(class_name: str) -> str:

@@ -13,7 +13,7 @@ from torchkeras.keras3.optimizers.optimizer import Optimizer
 from torchkeras.keras3.optimizers.table import TWINS
 from torchkeras.keras3.optimizers.written import serialize
 from torchkeras.optimizers.given_torch import is_torch
-from torchkeras.saving.optimizer.options import to_keras3
+from torchkeras.saving.optimizer.options import in_keras3
 
 __all__ = ["deserialize", "get", "serialize"]
 
@@ -54,10 +54,12 @@ def twin_of(optimizer: Any) -> Any:
     if isinstance(optimizer, Optimizer) or not isinstance(optimizer, base.Optimizer):
         return optimizer
     try:
-        kind, config = to_keras3(optimizer)
+        kind, config = in_keras3(optimizer)
     except ValueError:
         return optimizer
     made = TWINS[kind].from_config({"name": snake_case(kind), **config})  # not counted: it is no new one
+    if optimizer.no_weight_decay:
+        made.exclude_from_weight_decay(var_names=optimizer.no_weight_decay)
     if optimizer._parameters:
         made.bind(optimizer._given, optimizer._arrangements, optimizer._layers, optimizer._names)
         made.load_state_dict({**optimizer.state_dict(), "options": {}})

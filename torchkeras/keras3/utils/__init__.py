@@ -7,6 +7,8 @@ from torchkeras.keras3.config import (
     enable_interactive_logging,
     is_interactive_logging_enabled,
 )
+from torchkeras.keras3.feature_space import FeatureSpace
+from torchkeras.keras3.progress import Progbar
 from torchkeras.keras3.saving import (
     CustomObjectScope,
     custom_object_scope,
@@ -20,7 +22,6 @@ from torchkeras.keras3.saving import (
 from torchkeras.keras3.utils import bounding_boxes
 from torchkeras.keras3.utils.arrays import normalize, to_categorical
 from torchkeras.keras3.utils.data import PyDataset, split_dataset, timeseries_dataset_from_array
-from torchkeras.keras3.utils.feature_space import FeatureSpace
 from torchkeras.keras3.utils.files import get_file
 from torchkeras.keras3.utils.folders import (
     audio_dataset_from_directory,
@@ -29,7 +30,6 @@ from torchkeras.keras3.utils.folders import (
 )
 from torchkeras.keras3.utils.graphs import get_source_inputs, model_to_dot, plot_model
 from torchkeras.keras3.utils.images import array_to_img, img_to_array, load_img, save_img
-from torchkeras.keras3.utils.progress import Progbar
 from torchkeras.keras3.utils.settings import Config
 from torchkeras.utils import pad_sequences, set_random_seed
 

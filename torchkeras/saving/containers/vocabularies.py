@@ -39,7 +39,7 @@ def _filled(entry: Any, folder: str, left: dict[str, str], where: str) -> Any:
         return entry
     name, kind = f"{folder}vocabulary.txt", str(entry.get("class_name"))
     if kind in READS and name in left and options.get("vocabulary") is None:
-        return {**entry, "config": {**options, "vocabulary": _tokens(left.pop(name), READS[kind], f"{where}: {name}")}}
+        return {**entry, "config": {**options, "vocabulary": tokens(left.pop(name), READS[kind], f"{where}: {name}")}}
     layers = options.get("layers")
     if not isinstance(layers, list):
         return entry
@@ -54,7 +54,8 @@ def _filled(entry: Any, folder: str, left: dict[str, str], where: str) -> Any:
     return {**entry, "config": {**options, "layers": made}}
 
 
-def _tokens(text: str, read: Any, where: str) -> list[Any]:
+def tokens(text: str, read: Any, where: str) -> list[Any]:
+    """The tokens in the lines of a text. Raises UnreadableFileError for a line that `read` does not take."""
     lines = text.splitlines()
     while lines and not lines[-1]:
         lines.pop()

@@ -305,8 +305,9 @@ def modern_training(
     try:
         own = _own_training(training)
         given = {**training, **own}
+        known = {**registry.get_custom_objects(), **custom_objects}
         found = {
-            "optimizer_config": from_keras3(training["optimizer_config"], later),
+            "optimizer_config": from_keras3(training["optimizer_config"], later, known),
             "loss": given.get("loss"),
             "metrics": given.get("metrics"),
             "weighted_metrics": given.get("weighted_metrics"),
@@ -319,7 +320,7 @@ def modern_training(
         if unknown:
             raise ValueError(f"the option {min(unknown)!r} of compile is not known")
         if dialect.name == "keras1":
-            _check_keras1(found, {**registry.get_custom_objects(), **custom_objects})
+            _check_keras1(found, known)
         if as_written:
             order = slots_as_written(output_form_of(model))
             found |= {option: _by_keys(found[option], order, "metrics" in option) for option in BY_NAME}

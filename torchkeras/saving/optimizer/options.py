@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from torchkeras import registry
 from torchkeras.engine.step import loss_scale
 from torchkeras.optimizers import schedules
 from torchkeras.optimizers.base import Optimizer
@@ -45,12 +46,16 @@ WITH_DECAY = ("SGD", "RMSprop", "Adagrad", "Adadelta", "Adam", "AdamW", "Adamax"
 # --- theirs to ours --------------------------------------------------------------------------------------------------
 
 
-def from_keras3(config: Mapping[str, Any], later: bool) -> Options:
-    """An optimizer's config in our words. `later`: tf.keras or Keras 3 wrote it.
+def from_keras3(config: Mapping[str, Any], later: bool, known: Mapping[str, Any] | None = None) -> Options:
+    """An optimizer's config in our words. `later`: tf.keras or Keras 3 wrote it. `known`: the user's classes, by name.
 
+    A user's class of Keras 3's form reads its config as it wrote it.
     The optimizers of tf.keras up to 2.10 have an option `decay`. They compute as in Keras 2, except RMSprop with a
     momentum. Raises ValueError for what we do not have.
     """
+    written = str(registry.registered_or_own(config))
+    if later and hasattr((known or {}).get(written), "is_of_keras3"):
+        return {"class_name": written, "config": config.get("config")}
     own = str(config.get("class_name"))
     if later and own.startswith(FOREIGN) and isinstance(config.get("config"), Mapping):
         return {"class_name": own.removeprefix(FOREIGN), "config": dict(config["config"])}
@@ -156,10 +161,15 @@ def _schedule(name: str, options: Options, schedule: Mapping[str, Any]) -> Optio
 
 
 def to_keras3(optimizer: Any) -> tuple[str, Options]:
-    """Class and options in Keras 3.15's words. Raises ValueError for what Keras 3 does not have."""
+    """Class and options in Keras 3.15's words. Raises ValueError for what its files do not have."""
+    _refuse_excluded(type(optimizer).__name__, getattr(optimizer, "own_config", {}))
+    return in_keras3(optimizer)
+
+
+def in_keras3(optimizer: Any) -> tuple[str, Options]:
+    """As `to_keras3`, without the patterns of `exclude_from_weight_decay`, which are no option in Keras 3."""
     kind, config = type(optimizer).__name__, optimizer.get_config()
     if getattr(optimizer, "is_of_keras3", False):
-        _refuse_excluded(kind, optimizer.own_config)
         return kind, config
     _refuse_without_form(kind, optimizer, config)
     for name in ("epsilon_inside_root", "schedule_decay", "no_weight_decay", "lr_multipliers"):
@@ -196,7 +206,6 @@ def _refuse_without_form(kind: str, optimizer: Any, config: Mapping[str, Any]) -
         raise ValueError(f"{kind}: schedule_decay {config['schedule_decay']!r} has no form in Keras 3, where it is 1.")
     if config.get("lr_multipliers"):
         raise ValueError(f"{kind}: lr_multipliers has no form in Keras 3.")
-    _refuse_excluded(kind, config)
     _refuse_several_limits(kind, config)
     if isinstance(config["lr"], Mapping):
         _refuse_schedule(kind, config)

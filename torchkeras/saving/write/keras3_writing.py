@@ -169,7 +169,8 @@ class _Writing:
         # A get_config without that of `Layer` returns all that its __init__ takes.
         if "trainable" in config:  # there, a model that is frozen has frozen each layer inside
             config["trainable"] = layer.trainable and not is_frozen_layer(layer)
-        if (is_own(type(layer)) or "name" in given) and "dtype" not in left_out:
+        has_policy = "dtype" not in left_out and not getattr(type(layer), "_without_policy", False)
+        if (is_own(type(layer)) or "name" in given) and has_policy:
             config["dtype"] = layer.dtype_policy.name
         return config
 
