@@ -28,6 +28,7 @@ from torch.utils._pytree import tree_map
 
 import torchkeras
 from torchkeras import keras3
+from torchkeras.base.naming import snake_case
 from torchkeras.keras3 import alias
 
 # Tools that tests use, which run against the dialect as they are.
@@ -126,6 +127,7 @@ EQUAL: dict[str, Any] = {
     "keras.src.saving.saving_lib.load_weights_only": keras3.saving.load_weights,
     "keras.src.saving.saving_lib._METADATA_FILENAME": "metadata.json",
     "keras.src.utils.file_utils.join": os.path.join,
+    "keras.src.utils.naming.to_snake_case": snake_case,
     "keras.src.utils.file_utils.exists": os.path.exists,
     "keras.src.legacy.saving.legacy_h5_format.save_model_to_hdf5": keras3.saving.save_model,
     "keras.src.backend.torch.core.get_device": lambda: "cpu",

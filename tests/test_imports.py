@@ -19,7 +19,7 @@ ROOMS = [
     "engine/carried_masks",
     *("engine/weights", "engine/dtypes"),
     *("engine/shapes/input_spec", "engine/building", "engine/shapes/output_shapes"),
-    *("engine/layer", "engine/functions", "engine/graph"),
+    *("engine/layer", "engine/shapes/with_values", "engine/functions", "engine/graph"),
     *("data", "data/sources"),
     *("saving/containers/limits", "saving/containers/open_file", "saving/formats"),
     *("resume/accepted", "resume/stop_signals", "callbacks"),

@@ -884,7 +884,7 @@ MISTAKES = [
         (
             "ByNumPy 'layer' cannot compute on input shape (None, 4): its code looks at values, and shapes are found "
             "without any. Compute with torch alone: torch.tanh(x) and not np.tanh(x), torch.where(x > 0, a, b) and not "
-            "`if`, no .item() and .numpy()."
+            "`if`, no .item() and .numpy(). Or write compute_output_shape."
         ),
     ),
     (
@@ -894,7 +894,7 @@ MISTAKES = [
         (
             "ByValue 'layer' cannot compute on input shape (None, 4): its code looks at values, and shapes are found "
             "without any. Compute with torch alone: torch.tanh(x) and not np.tanh(x), torch.where(x > 0, a, b) and not "
-            "`if`, no .item() and .numpy()."
+            "`if`, no .item() and .numpy(). Or write compute_output_shape."
         ),
     ),
     (

@@ -127,6 +127,7 @@ def test_a_tree_names_each_variable_once():
         def call(self, inputs):
             return self.second(self.first(inputs))
 
+    keras.utils.clear_session()
     model = Twice()
     model.build((None, 3))
     with pytest.raises(ValueError, match="variable path is found twice in the model: 'twice/same/kernel'"):

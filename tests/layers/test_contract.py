@@ -77,6 +77,13 @@ def test_symbolic_shapes_are_the_real_ones(row: Row):
         assert (told if isinstance(told, list) else [told]) == [tensor.shape for tensor in found]
 
 
+@every("shapes")
+def test_parameters_are_contiguous(row: Row):
+    """As safetensors and FSDP2's `fully_shard` want them."""
+    layer, _, _ = called(row)
+    assert all(parameter.is_contiguous() for parameter in layer.parameters())
+
+
 @every("config")
 def test_config_makes_the_layer_again(row: Row):
     layer, tensors, outputs = called(row)

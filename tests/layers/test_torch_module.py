@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -412,3 +413,41 @@ def test_a_users_module_may_hold_a_recurrent_one_of_torchs(kind: Any, options: d
     torch.optim.SGD(by_hand.parameters(), 0.1).step()
     for found, expected in zip(module.parameters(), by_hand.parameters(), strict=True):
         torch.testing.assert_close(found, expected)
+
+
+class Packed(nn.Module):
+    """Its code looks at values: the lengths of the sequences."""
+
+    def __init__(self):
+        super().__init__()
+        self.gru = nn.GRU(4, 5, batch_first=True)
+
+    def forward(self, x):
+        lengths = (x.abs().sum(-1) > 0).sum(1).cpu()
+        packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+        return self.gru(packed)[1][0]
+
+
+class Branching(nn.Module):
+    """Its code looks at values: one branch or the other."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 5)
+
+    def forward(self, x):
+        return self.linear(x) if (x > 0).all() else self.linear(x) * 2
+
+
+@pytest.mark.parametrize(("kind", "shape"), [(Packed, (None, 4)), (Packed, (3, 4)), (Branching, (4,))])
+def test_a_module_that_looks_at_values_in_a_graph(kind, shape):
+    module = kind()
+    inputs = Input(shape)
+    model = Model(inputs, TorchModule(module)(inputs))
+    assert model.output_shape == (None, 5)
+    x = torch.rand(2, *[size or 3 for size in shape])
+    torch.testing.assert_close(model(x), module(x))
+    model.compile("sgd", "mse")
+    before = [each.clone() for each in module.parameters()]
+    model.fit(x.numpy(), np.ones((2, 5)), verbose=0)
+    assert not any(torch.equal(one, other) for one, other in zip(before, module.parameters(), strict=True))

@@ -37,6 +37,7 @@ from torchkeras.engine.layer.masks_by_hand import is_mask
 from torchkeras.engine.modes import MODE, in_mode
 from torchkeras.engine.options import Option
 from torchkeras.engine.shapes import output_shapes
+from torchkeras.engine.shapes.with_values import with_values_if_needed
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.engine.weights.weight import Variable as Weight
 from torchkeras.engine.weights.weight_lists import CHANGES, distinct, sublayers
@@ -44,7 +45,7 @@ from torchkeras.keras3 import activations, constraints, dialect, dtype_policies,
 from torchkeras.keras3.automatic import automatic_config, made_of
 from torchkeras.keras3.differences import DEFAULTS, LACKING, NARROWER, ORDER, Lacking
 from torchkeras.keras3.metrics import Metric
-from torchkeras.keras3.probing import attributes_within, seeds_kept, with_values_if_needed
+from torchkeras.keras3.probing import attributes_within, seeds_kept
 from torchkeras.keras3.stateless import stateless_call
 from torchkeras.keras3.stored import Stored, building_once, layers_within, own_in_order
 from torchkeras.keras3.variable import (

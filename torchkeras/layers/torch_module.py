@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 
 from torch import nn
@@ -18,6 +19,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import call_in_mode
 from torchkeras.engine.options import NEWER
 from torchkeras.engine.shapes import output_shapes
+from torchkeras.engine.shapes.with_values import with_values_if_needed
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.engine.users_code import run
@@ -34,6 +36,10 @@ def _read_module(value: Any) -> nn.Module:
 
 class TorchModule(Layer):
     """`module(*inputs)`: a module of torch as a layer; its parameters and buffers are the layer's weights.
+
+    In a graph it runs on `meta` for the shapes of its outputs. A module whose code looks at values, such as one that
+    packs sequences, runs on small tensors of ones instead. For one that cannot compute on these, write a layer around
+    it with a `compute_output_shape`.
 
     A module on the CPU goes to the device that weights are made on, `config.device()`, when the layer is built. The
     layer is called as the module is: with several inputs, nested ones, and arguments by name. Only `training` is
@@ -92,7 +98,7 @@ class TorchModule(Layer):
     def _infer_outputs(self, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """The module's outputs. Raises ValueError, with a hint where the order of axes may be the cause."""
         try:
-            return super()._infer_outputs(inputs, masks, arguments)
+            return with_values_if_needed(partial(super()._infer_outputs, inputs, masks, arguments))
         except ValueError as error:
             images = self.data_format is None and any(tensor.ndim > 2 for tensor in as_list(inputs))
             if not images:

@@ -226,12 +226,11 @@ class Sequential(Model):
         self._put(place, [layer, *self._stack[place + 1 :]], self._tensor_before(place))
 
     def __delitem__(self, index: int | slice) -> None:
-        places = range(len(self))[index if isinstance(index, slice) else slice(range(len(self))[index], None)]
-        places = places if isinstance(index, slice) else places[:1]
-        kept = [place for place in range(len(self)) if place not in places]
-        start = next((i for i, place in enumerate(kept) if i != place), len(kept))
-        first = None if start == len(kept) else self._tensor_before(kept[start])
-        self._put(start, [self._stack[place] for place in kept[start:]], first)
+        places = range(len(self))[index] if isinstance(index, slice) else [range(len(self))[index]]
+        start = min(places, default=len(self))
+        kept = [place for place in range(start, len(self)) if place not in places]
+        first = self._tensor_before(kept[0]) if kept else None
+        self._put(start, [self._stack[place] for place in kept], first)
 
     def insert(self, index: int, layer: nn.Module) -> Sequential:
         """Put a layer before the one at an index, as `list.insert` counts. The layers after it keep their weights.
@@ -249,8 +248,8 @@ class Sequential(Model):
 
         Example:
             >>> model = Sequential([Dense(8, input_shape=(4,)), Dense(1)])
-            >>> [layer.name for layer in model.insert(1, Dropout(0.5))]
-            ['dense_1', 'dropout_1', 'dense_2']
+            >>> [type(layer).__name__ for layer in model.insert(1, Dropout(0.5))]
+            ['Dense', 'Dropout', 'Dense']
 
         Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Sequential.html
         """
@@ -304,7 +303,7 @@ class Sequential(Model):
         if self._branches:
             raise ValueError(f"Sequential {self.name!r} begins with several branches: it can only `add` and `pop`.")
         layers = list(map(_layer_of, layers))
-        before, inputs, begins = self._stack[start:], self._graph and self.inputs[0], self._begins_with_input
+        before, inputs = self._stack[start:], self.inputs[0] if self._begins_with_input else None
         self._cut(start)
         try:
             if not start and first is not None:
@@ -313,7 +312,7 @@ class Sequential(Model):
                 self.add(layer)
         except Exception:
             self._cut(start)
-            if not start and begins:
+            if not start and inputs is not None:
                 self.add(inputs)
             for layer in before:
                 self.add(layer)

@@ -159,7 +159,7 @@ def overrides(layer: Layer, method: str) -> bool:
 NO_VALUES = ("cannot be called on meta tensors", "can't convert meta device type tensor to numpy")
 AT_VALUES = (
     "its code looks at values, and shapes are found without any. Compute with torch alone: torch.tanh(x) and not "
-    "np.tanh(x), torch.where(x > 0, a, b) and not `if`, no .item() and .numpy()."
+    "np.tanh(x), torch.where(x > 0, a, b) and not `if`, no .item() and .numpy(). Or write compute_output_shape."
 )
 
 _running: ContextVar[Any] = ContextVar("the layer whose shape is found by running it", default=None)
