@@ -41,6 +41,7 @@ KERAS_MODEL = words(
     """
 )
 KERAS_SEQUENTIAL = words("add pop predict_classes predict_proba")
+TORCH_SEQUENTIAL = words("append extend insert")
 # Names that Keras has from later on, and our own.
 LATER_LAYER = words(
     """
@@ -79,7 +80,7 @@ def test_the_public_names_are_these():
     of_torch = public(nn.Module) | {"training"}  # a property here, an attribute of each module there
     assert public(Layer) - of_torch == layer
     assert public(Model) - of_torch == model
-    assert public(Sequential) - of_torch == model | {*KERAS_SEQUENTIAL}
+    assert public(Sequential) - of_torch == model | {*KERAS_SEQUENTIAL, *TORCH_SEQUENTIAL}
 
 
 KINDS = sorted({type(row.make()) for row in ROWS}, key=lambda kind: kind.__name__)
