@@ -288,7 +288,7 @@ class Layer(BaseLayer):
         CHANGES.count += 1
         declared = getattr(type(self), name, None)
         if not isinstance(declared, DATA):
-            if isinstance(declared, Weight) and isinstance(value, Tensor) and tie(self, declared, value):
+            if isinstance(declared, Weight) and isinstance(value, Tensor) and tie(self, name, value):
                 return
             check_name(self, name, value, declared)
         elif name == "built" and not value and self.__dict__.get("_call_nodes"):

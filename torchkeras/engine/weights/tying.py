@@ -10,13 +10,14 @@ from torchkeras.engine.weights.expressions import whole_parameter
 from torchkeras.engine.weights.weight import Value, Weight, owned
 
 
-def tie(layer: AnyLayer, declaration: Weight, value: Tensor) -> bool:
-    """Make a declared weight the parameter that `value` is, in the order that the weight has; whether it could be.
+def tie(layer: AnyLayer, name: str, value: Tensor) -> bool:
+    """Make the declared weight of that name the parameter that `value` is, if both have one order; whether they have.
 
     `value` is the weight of another layer, `layer.kernel = other.kernel`, or a view of a whole parameter in Keras's
     order of axes, `dense.kernel = embedding.embeddings.T`. A layer without weights is tied when it makes them. Raises
     ValueError for another shape or type.
     """
+    declaration = layer._weights[name]
     if not declaration.applies(layer):  # type: ignore[arg-type]
         return False
     tensors = _parameters_of(declaration, value)
@@ -25,7 +26,7 @@ def tie(layer: AnyLayer, declaration: Weight, value: Tensor) -> bool:
     if layer.built:
         _set(layer, declaration, tensors)
     else:
-        layer.__dict__.setdefault("_tied", {})[declaration.name] = tensors
+        layer.__dict__.setdefault("_tied", {})[name] = tensors
     return True
 
 
@@ -38,8 +39,8 @@ def tie_what_was_given(layer: AnyLayer) -> None:
 def _parameters_of(declaration: Weight, value: Tensor) -> list[nn.Parameter]:
     """The parameters, one for each path of the weight; none if `value` is not made of whole ones in that order."""
     variable = value._variable if isinstance(value, Value) else None
-    if variable is not None and type(variable.layer)._weights.get(variable.name) is declaration:
-        return [owned(variable.layer, path) for path in variable.paths]  # type: ignore[misc]
+    if variable is not None and declaration in type(variable.layer)._weights.values():
+        return declaration.owned_by(variable.layer)  # type: ignore[return-value]
     found = whole_parameter(value)
     if found is None or declaration.pieces is not None or len(declaration.paths) > 1:
         return []
