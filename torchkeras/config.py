@@ -69,7 +69,7 @@ class _Settings:
 
 
 SETTINGS = _Settings()
-_policy_named = lru_cache(DTypePolicy)
+_policy_of, _name_of = lru_cache(policy_of), lru_cache(dtype_name)
 
 
 def floatx() -> str:
@@ -81,7 +81,7 @@ def floatx() -> str:
 
     Source: https://keras.io/api/utils/config_utils/
     """
-    return SETTINGS.floatx or dtype_name(torch.get_default_dtype())
+    return SETTINGS.floatx or _name_of(torch.get_default_dtype())
 
 
 def set_floatx(name: str) -> None:
@@ -113,7 +113,7 @@ def dtype_policy() -> DTypePolicy:
     Source: https://keras.io/api/mixed_precision/policy/
     """
     chosen = SETTINGS.dtype_policy
-    return _policy_named(floatx()) if chosen is None else chosen
+    return _policy_of(SETTINGS.floatx or torch.get_default_dtype()) if chosen is None else chosen
 
 
 def set_dtype_policy(policy: object) -> None:

@@ -201,7 +201,8 @@ def _fill(layer: AnyLayer) -> None:
             arrays = modern(layer, layer._ordered_weights(), arrays)
         layer.set_weights(arrays)
         layer._initial_weights = None
-    tie_what_was_given(layer)
+    if "_tied" in layer.__dict__:
+        tie_what_was_given(layer)
 
 
 def check_inputs(layer: AnyLayer, input_shapes: list[Shape]) -> None:

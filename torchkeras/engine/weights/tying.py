@@ -40,7 +40,8 @@ def _parameters_of(declaration: Weight, value: Tensor) -> list[nn.Parameter]:
     """The parameters, one for each path of the weight; none if `value` is not made of whole ones in that order."""
     variable = value._variable if isinstance(value, Value) else None
     if variable is not None and declaration in type(variable.layer)._weights.values():
-        return declaration.owned_by(variable.layer)  # type: ignore[return-value]
+        same = variable.paths == declaration.paths_in(variable.layer)
+        return declaration.owned_by(variable.layer) if same else []  # type: ignore[return-value]
     found = whole_parameter(value)
     if found is None or declaration.pieces is not None or len(declaration.paths) > 1:
         return []
