@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-WHEEL_BYTES = 1_900_000  # source of the package alone, that of Keras 3's API among it: no data may slip in
+WHEEL_BYTES = 2_000_000  # source of the package alone, that of Keras 3's API among it: no data may slip in
 INFO = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE", "top_level.txt"}
 # scripts/write_stubs.py makes them; they are not under version control.
 STUBS = {f"torchkeras/{name}/__init__.pyi" for name in ("layers", "losses", "metrics", "optimizers", "keras3/ops")}
