@@ -15,7 +15,7 @@ import torch
 from torch.overrides import _get_current_function_mode_stack
 from torch.utils._device import DeviceContext
 
-from torchkeras.base.dtypes import DTypePolicy, dtype_name, policy_of, set_default_policy
+from torchkeras.base.dtypes import DTypePolicy, dtype_of, policy_of, set_default_policy
 from torchkeras.base.other_project import refuse_other_project
 from torchkeras.base.rules import ABOVE_0, FLAG, integer, one_of, optional, read
 from torchkeras.world.processes import from_launcher
@@ -69,7 +69,8 @@ class _Settings:
 
 
 SETTINGS = _Settings()
-_policy_of, _name_of = lru_cache(policy_of), lru_cache(dtype_name)
+_policy_of = lru_cache(policy_of)
+NAMES = {dtype_of(name): name for name in FLOAT_TYPES}
 
 
 def floatx() -> str:
@@ -81,7 +82,7 @@ def floatx() -> str:
 
     Source: https://keras.io/api/utils/config_utils/
     """
-    return SETTINGS.floatx or _name_of(torch.get_default_dtype())
+    return SETTINGS.floatx or NAMES[torch.get_default_dtype()]
 
 
 def set_floatx(name: str) -> None:
