@@ -157,5 +157,10 @@ def is_own(kind: type) -> bool:
     return kind.__module__.partition(".")[0] == OWN_PACKAGE
 
 
+def is_users_method(kind: type, method: str) -> bool:
+    """Whether a user's class defines the method that a class has."""
+    return not is_own(next(base for base in kind.__mro__ if method in vars(base)))
+
+
 def _what(layer: AnyLayer) -> str:
     return f"{type(layer).__name__} {layer.name!r}"

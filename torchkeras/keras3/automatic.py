@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from torchkeras.engine.facts import is_own
+from torchkeras.engine.facts import is_own, is_users_method
 from torchkeras.engine.layer.layer import Layer as BaseLayer
 
 PLAIN = (str, int, float, bool, type(None))
@@ -47,14 +47,9 @@ def automatic_config(layer: BaseLayer) -> dict[str, Any] | None:
     """The arguments of a layer or model of one's own, if its config is made of these; None otherwise."""
     cls = type(layer)
     nearest = next(each for each in cls.__mro__ if is_own(each))
-    if cls is nearest or nearest.__name__ not in WITHOUT_OPTIONS or overrides(cls, "get_config"):
+    if cls is nearest or nearest.__name__ not in WITHOUT_OPTIONS or is_users_method(cls, "get_config"):
         return None
     return layer.__dict__.get("_arguments")
-
-
-def overrides(cls: type, method: str) -> bool:
-    """Whether a class of one's own, not of this package, defines a method."""
-    return not is_own(next(each for each in cls.__mro__ if method in vars(each)))
 
 
 def made_of(cls: Any, config: Mapping[str, Any]) -> Any:

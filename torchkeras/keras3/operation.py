@@ -7,9 +7,8 @@ from typing import Any
 
 from torchkeras import config
 from torchkeras.base.nested import mapped, tensors_in
-from torchkeras.engine.facts import Facts
+from torchkeras.engine.facts import Facts, is_users_method
 from torchkeras.engine.graph.network import as_tensors
-from torchkeras.keras3.automatic import overrides
 from torchkeras.keras3.layer import Layer
 from torchkeras.keras3.variable import Variable
 
@@ -74,7 +73,7 @@ class Operation(Layer, abstract=True):
         parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
         takes_name = any(each.name == "name" or each.kind is each.VAR_KEYWORD for each in parameters)
         name = {"name": self.name} if takes_name else {}
-        if overrides(cls, "get_config"):
+        if is_users_method(cls, "get_config"):
             return name
         arguments = self.__dict__.get("_arguments")
         if arguments is None:

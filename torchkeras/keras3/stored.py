@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import torch
 
 from torchkeras.base.tracing import is_compiling
-from torchkeras.engine.facts import Facts, is_own
+from torchkeras.engine.facts import Facts, is_own, is_users_method
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer as BaseLayer
 from torchkeras.engine.weights.weight import own_variables
@@ -218,7 +218,7 @@ def as_shape(value: Any) -> Any:
 
 def replaces(cls: type, names: Sequence[str]) -> bool:
     """Whether a class of the user's has one of these methods of its own."""
-    return any(not is_own(next(kind for kind in cls.__mro__ if name in vars(kind))) for name in names)
+    return any(is_users_method(cls, name) for name in names)
 
 
 def layers_within(layer: BaseLayer) -> list[BaseLayer]:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from torchkeras import models
+from torchkeras.engine.facts import is_users_method
 from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.graph.trace import has_own_code
 from torchkeras.engine.layer.layer import Layer as BaseLayer
-from torchkeras.keras3.automatic import automatic_config, made_of, overrides
+from torchkeras.keras3.automatic import automatic_config, made_of
 from torchkeras.keras3.lora import as_one_kernel, enable_as_options_say
 from torchkeras.keras3.serialization import deserialize_keras_object, serialize_keras_object
 from torchkeras.keras3.stored import SHAPE, Stored, as_shape, replaces
@@ -47,7 +48,7 @@ class StoredModel(Stored, models.Model, abstract=True):
                 give it a `get_config`.
         """
         cls, arguments = type(self), automatic_config(self)
-        if not has_own_code(self) or (arguments is None and not overrides(cls, "get_config")):
+        if not has_own_code(self) or (arguments is None and not is_users_method(cls, "get_config")):
             return super().get_config()
         return {"name": self.name, "trainable": self.trainable, "dtype": self._policy.name, **(arguments or {})}
 

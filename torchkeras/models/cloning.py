@@ -9,7 +9,7 @@ from typing import Any
 from torchkeras import registry
 from torchkeras.base.python import attributes_of
 from torchkeras.base.rules import CUSTOM_OBJECTS, FLAG_OR_DIGIT, check
-from torchkeras.engine.facts import is_own
+from torchkeras.engine.facts import is_users_method
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.trace import graph_if_any, graph_of, has_own_code
 from torchkeras.engine.layer.layer import Layer
@@ -130,7 +130,7 @@ class _Cloning:
 
     def model(self, model: Model, inputs: list[KerasTensor] | None = None) -> Any:
         """The copy of a model, on new inputs or on these."""
-        own = not is_own(next(kind for kind in type(model).__mro__ if "from_config" in vars(kind)))
+        own = is_users_method(type(model), "from_config")
         if own or (graph_if_any(model) is None and has_own_code(model)) or getattr(model, "_branches", ()):
             return self.from_config(model)
         with registry.layers.writing(model):

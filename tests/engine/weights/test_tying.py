@@ -73,6 +73,41 @@ def test_a_tied_weight_is_one_parameter(kind, suffix, tmp_path):
         np.testing.assert_allclose(each.predict(x), model.predict(x), rtol=1e-6)
 
 
+class OwnKernel(Conv2D):
+    """A convolution whose `build` makes the weights that its base declares, or takes that of another layer."""
+
+    def __init__(self, *args, bias_of=None, **options):
+        super().__init__(*args, **options)
+        self.bias_of = bias_of
+
+    def build(self, input_shape):
+        shape = (*self.kernel_size, input_shape[-1], self.filters)
+        self.kernel = self.add_weight(name="kernel", shape=shape, initializer="ones")
+        self.bias = (
+            self.add_weight(name="bias", shape=(self.filters,), initializer="zeros")
+            if self.bias_of is None
+            else self.bias_of.bias
+        )
+
+    def call(self, inputs):
+        return inputs[..., :1] * self.kernel.sum() + self.bias
+
+
+def test_a_class_that_makes_the_declared_weights_itself_is_not_tied():
+    inputs = Input((5, 5, 2))
+    first = OwnKernel(3, 3)
+    model = Model(inputs, first(inputs))
+    assert [weight.shape for weight in model.get_weights()] == [(3, 3, 2, 3), (3,)]
+    assert model.predict(np.ones((1, 5, 5, 2)))[0, 0, 0].tolist() == [54.0] * 3
+
+
+def test_such_a_class_may_take_a_weight_of_another_layer():
+    inputs, first = Input((5, 5, 2)), OwnKernel(3, 3)
+    model = Model(inputs, OwnKernel(3, 3, bias_of=first)(first(inputs)))
+    first.bias.data.fill_(2.0)
+    assert model.predict(np.zeros((1, 5, 5, 2)))[0, 0, 0].tolist() == [2.0 * 81 + 2.0] * 3
+
+
 def test_both_places_give_gradients_to_the_parameter():
     inputs, first, second = Input((2,)), Dense(2, use_bias=False), Dense(2, use_bias=False)
     model = Model(inputs, second(first(inputs)))

@@ -20,7 +20,7 @@ from torchkeras.base.torch_tables import own_buffers, own_modules
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import on_meta
 from torchkeras.engine.building.meta_run import MadeOnMeta
-from torchkeras.engine.facts import facts_of, is_own
+from torchkeras.engine.facts import facts_of, is_users_method
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import calls_of
 from torchkeras.engine.weights.weight import plain_modules
@@ -129,13 +129,13 @@ def _made(layer: AnyLayer) -> dict[str, nn.Module]:
     """
     if layer._built_for is None:
         return {}
-    again, makes_own = copy(layer), _is_users(layer, "_make_modules")
+    again, makes_own = copy(layer), is_users_method(type(layer), "_make_modules")
     layers = {key: each for key, each in own_modules(layer).items() if makes_own or isinstance(each, AnyLayer)}
     fresh: dict[str, Any] = {"_parameters": {}, "_buffers": {}, "_expected_axes": {}, "_added": [], "_named": set()}
     again.__dict__.update(fresh, _modules=layers, built=False)
     try:
         with on_meta(), MadeOnMeta():
-            (again._make_modules if _is_users(layer, "build") else again.build)(layer._built_for)
+            (again._make_modules if is_users_method(type(layer), "build") else again.build)(layer._built_for)
         again.built = True
     except ValueError as error:
         raise ValueError(f"{type(layer).__name__} {layer.name!r}: {error}") from error
@@ -145,11 +145,6 @@ def _made(layer: AnyLayer) -> dict[str, nn.Module]:
         if isinstance(inside, AnyLayer) and inside is not own_modules(layer).get(key)
     }
     return {**{prefix.rstrip("."): module for prefix, module in plain_modules(again)}, **new}
-
-
-def _is_users(layer: AnyLayer, method: str) -> bool:
-    """Whether a user's class defines the method."""
-    return not is_own(next(base for base in type(layer).__mro__ if method in vars(base)))
 
 
 def by_hand(layer: AnyLayer) -> Iterator[str]:

@@ -41,7 +41,7 @@ from torchkeras.engine.building.building import (
 )
 from torchkeras.engine.carried_masks import MASK
 from torchkeras.engine.dtypes import input_type, take_policy
-from torchkeras.engine.facts import Facts, facts_of, is_own, joined
+from torchkeras.engine.facts import Facts, facts_of, is_own, is_users_method, joined
 from torchkeras.engine.layer.added_losses import (
     LossOfWeights,
     add_loss,
@@ -288,7 +288,7 @@ class Layer(BaseLayer):
         CHANGES.count += 1
         declared = getattr(type(self), name, None)
         if not isinstance(declared, DATA):
-            if isinstance(declared, Weight) and isinstance(value, Tensor) and tie(self, name, value):
+            if isinstance(declared, Weight) and _may_be_tied(self, value) and tie(self, name, value):
                 return
             check_name(self, name, value, declared)
         elif name == "built" and not value and self.__dict__.get("_call_nodes"):
@@ -1032,6 +1032,11 @@ def _named(layer: AnyLayer) -> str:
     """How errors name a layer, which may not have its name yet."""
     kind = type(layer).__name__
     return f"{kind} {layer.__dict__['name']!r}" if "name" in layer.__dict__ else kind
+
+
+def _may_be_tied(layer: AnyLayer, value: Any) -> bool:
+    """Whether a value may tie a declared weight: a tensor, in a class that does not make its weights by a `build`."""
+    return isinstance(value, Tensor) and added_as(layer, value) is None and not is_users_method(type(layer), "build")
 
 
 def _check_weight(layer: AnyLayer, name: str, value: Any, declared: Weight) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from torchkeras import registry
 from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.nested import POSITIONAL, bound, put_together
-from torchkeras.engine.facts import is_own
+from torchkeras.engine.facts import is_own, is_users_method
 from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.network import Network, input_form_of, output_form_of
 from torchkeras.engine.graph.trace import Graph, graph_if_any, graph_of, has_own_code
@@ -214,7 +214,7 @@ class _Writing:
 
     def model(self, model: Network) -> Plain:
         """The entry of a model."""
-        describes_itself = not is_own(next(cls for cls in type(model).__mro__ if "get_config" in vars(cls)))
+        describes_itself = is_users_method(type(model), "get_config")
         if describes_itself or (graph_if_any(model) is None and has_own_code(model)):
             config = model.get_config()
             if "layers" not in config:  # it is made by its class, not of a graph
