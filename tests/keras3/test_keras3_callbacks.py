@@ -339,3 +339,12 @@ def test_what_early_stopping_says(capsys):
 def test_pickles(made):
     read = pickle.loads(pickle.dumps(made))  # noqa: S301  # its own
     assert vars(read) == vars(made)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("validation_steps", 2), ("validation_batch_size", 4), ("validation_freq", 2)]
+)
+def test_an_option_of_a_validation_without_data_changes_nothing_and_says_so(name, value):
+    with pytest.warns(UserWarning, match=f"^fit: {name} changes nothing: there is no validation data.$"):
+        history = fit(small(), validation_data=None, epochs=1, **{name: value}).history
+    assert not any(key.startswith("val_") for key in history)

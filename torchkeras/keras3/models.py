@@ -23,6 +23,7 @@ from torchkeras.engine.carried_masks import mask_of
 from torchkeras.engine.facts import is_own
 from torchkeras.engine.fit.custom_steps import BUILT_IN, overridable
 from torchkeras.engine.fit.habits import Habits
+from torchkeras.engine.fit.methods import options_of_validation
 from torchkeras.engine.fit.results import Sums
 from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.graph.network import of_needed_keys, type_of
@@ -439,7 +440,9 @@ class Model(StoredModel, Layer, abstract=True):
     ) -> History:
         """Train for `epochs` passes over the data; the arguments are those of Keras 3."""
         _refuse_both_weights("fit", sample_weight, class_weight)
-        if validation_data is None and not validation_split:  # the options of a validation that is not there
+        if validation_data is None and not validation_split:
+            for name in options_of_validation(validation_steps, validation_batch_size, validation_freq):
+                warnings.warn(f"fit: {name} changes nothing: there is no validation data.", stacklevel=2)
             validation_steps, validation_batch_size, validation_freq = None, None, 1
         return super().fit(
             x, y, _batch_size_of(x, batch_size), epochs, verbose, callbacks, validation_split, validation_data,

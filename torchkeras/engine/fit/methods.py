@@ -367,13 +367,18 @@ def _check_epochs(epochs: int, initial_epoch: int) -> None:
 
 def _refuse_options_of_validation(steps: Any, batch_size: Any, frequency: Any) -> None:
     """Raise ValueError for an option of the validation where there is no data to validate on."""
-    for name, value, default in (
-        ("validation_steps", steps, None),
-        ("validation_batch_size", batch_size, None),
-        ("validation_freq", frequency, 1),
-    ):
-        if value != default:
-            raise ValueError(f"fit: {name} goes with validation data; there is none.")
+    for name in options_of_validation(steps, batch_size, frequency):
+        raise ValueError(f"fit: {name} goes with validation data; there is none.")
+
+
+def options_of_validation(steps: Any, batch_size: Any, frequency: Any) -> list[str]:
+    """The names of the options of a validation that were given."""
+    options = {
+        "validation_steps": (steps, None),
+        "validation_batch_size": (batch_size, None),
+        "validation_freq": (frequency, 1),
+    }
+    return [name for name, (value, default) in options.items() if value != default]
 
 
 def _to_agree_on(
