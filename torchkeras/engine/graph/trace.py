@@ -27,16 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """The calls of layers between `inputs` and `outputs`.
-
-    `nodes` are in an order in which they can be computed; `depths` is each node's longest way to an output.
-    """
+    """The calls of layers between `inputs` and `outputs`; `nodes` are in an order in which they can be computed."""
 
     inputs: list[KerasTensor]
     outputs: list[KerasTensor]
     nodes: list[Node]
     layers: list[Layer]
-    depths: Mapping[Node, int]
 
     def nodes_of(self, layer: Layer) -> list[Node]:
         """The calls of a layer that belong to this graph, in the order in which they were made."""
@@ -117,7 +113,6 @@ class Untraced(Graph):
 
     nodes = property(lambda self: self._traced.nodes)  # type: ignore[assignment]
     layers = property(lambda self: self._traced.layers)  # type: ignore[assignment]
-    depths = property(lambda self: self._traced.depths)  # type: ignore[assignment]
 
 
 def graph_of(network: Network) -> Graph:
@@ -220,7 +215,7 @@ def _between(
             finished.append(node)
     nodes = sorted(finished, key=lambda node: -depths[node])
     layers = sorted(layer_depths, key=lambda layer: (-layer_depths[layer], layer_order[layer]))
-    return Graph(inputs, outputs, nodes, layers, depths)
+    return Graph(inputs, outputs, nodes, layers)
 
 
 def before(tensor: KerasTensor) -> tuple[list[KerasTensor], list[Layer]]:
