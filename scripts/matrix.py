@@ -1,7 +1,7 @@
 """Test the wheel in dist/ in an environment for each Python and torch that it claims; write docs/versions.md.
 
 A row is a Python and "oldest" or "newest". The newest has the newest torch, NumPy and h5py that pip finds. The oldest
-has the oldest torch of pyproject.toml, and with the first Python also the oldest NumPy, h5py and tqdm. In each row the
+has an older torch: the first Python all the oldest versions of pyproject.toml, each later Python a later torch. In each row the
 wheel is installed alone, imported, and trains a model; then come the packages for tests. The tests run in a copy of
 the checkout that lacks the package. An environment is deleted after its row, since torch with CUDA takes gigabytes. The
 command fails where tests fail, and where a row was not run though pyproject.toml names its Python.
@@ -27,6 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "versions.md"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
+OLDER = {"3.11": "2.6", "3.12": "2.8", "3.13": "2.10", "3.14": "2.12"}  # the torch of the row "oldest"
 ROWS = [f"{python}-{which}" for python in PYTHONS for which in ("oldest", "newest")]
 MARKS = "not slow and not cuda and not onnx and not types"
 # About the checkout, not the package: lint, stubs and pages that are made from the sources, the traced lines of them.
@@ -99,7 +100,7 @@ def pins(row: str) -> list[str]:
     python, _, which = row.partition("-")
     if which == "newest":
         return []
-    names = floors() if python == PYTHONS[0] else {"torch": floors()["torch"]}
+    names = floors() if python == PYTHONS[0] else {"torch": OLDER[python]}
     return [f"{name}=={version}" for name, version in names.items()]
 
 

@@ -1,4 +1,4 @@
-"""What Python does not have itself: lazy properties, room for deep recursion, and the values that a function uses."""
+"""What Python does not have itself: `first`, lazy properties, room for deep recursion, values that a function uses."""
 
 from __future__ import annotations
 
@@ -7,15 +7,22 @@ import inspect
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property  # noqa: TID251  # the base of what is used instead
 from types import CellType, CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-# --- properties that are computed when they are first asked for -------------------------------------------------------
-
-
 T = TypeVar("T")
+
+
+def first(items: Iterable[T], default: T) -> T:
+    """The first of the items: `next(iter(items), default)`, which the compiler of torch 2.8 cannot follow."""
+    for item in items:
+        return item
+    return default
+
+
+# --- properties that are computed when they are first asked for -------------------------------------------------------
 
 
 class lazy_property(cached_property[T]):  # noqa: N801  # used as a decorator

@@ -29,7 +29,7 @@ Known = Mapping[str, Tensor]  # the masks of a call by their names, True at posi
 def _named_masks(mask: Any, names: str, given: Sequence[Tensor]) -> dict[str, Tensor]:
     """The masks of a call: those of its inputs, and those `given` as inputs, whose `names` a space divides."""
     of_inputs = as_list(mask) if isinstance(mask, Tensor) else mask or ()
-    named = (*zip(MASKS[:3], of_inputs, strict=False), *zip(names.split(), given, strict=True))
+    named = (*zip(MASKS[: len(of_inputs)], of_inputs, strict=True), *zip(names.split(), given, strict=True))
     return {name: tensor.bool() for name, tensor in named if tensor is not None}
 
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from torchkeras import config, initializers, registry
 from torchkeras.base.fixed_lists import States
 from torchkeras.base.naming import snake_case
-from torchkeras.base.python import attributes_of
+from torchkeras.base.python import attributes_of, first
 from torchkeras.declared import Declared
 
 
@@ -263,7 +263,7 @@ def _updating(update: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(update)
     def update_state(metric: Metric, /, *values: Any, **options: Any) -> None:
         given = (options.get("y_pred"), *reversed(values[:2]), *options.values())
-        device = next((value.device for value in given if isinstance(value, Tensor)), metric._device)
+        device = first((value.device for value in given if isinstance(value, Tensor)), metric._device)
         if device is not None and device.type == "meta" and _finds_shapes.get():
             return
         if device is not None and device != metric._device:

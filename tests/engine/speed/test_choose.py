@@ -136,3 +136,22 @@ def test_auto_leaves_what_walks_along_time_alone(monkeypatch, gate):
     model.compile("sgd", "sparse_categorical_crossentropy")
     model.fit(*samples(model, 400), batch_size=2, verbose=0)
     assert set(clock.steps) == {"plain"}
+
+
+def test_auto_stays_with_plain_steps_on_a_torch_that_cannot_follow_them_and_says_so_once(monkeypatch, capsys):
+    clock = Clock(monkeypatch)
+    monkeypatch.setattr(choose, "COMPILES", False)
+    run(200, fits=2, verbose=1)
+    assert set(clock.steps) == {"plain"}
+    told = f"jit_compile='auto': torch {torch.__version__} compiles no steps, 2.6 does; they stay as they are."
+    assert capsys.readouterr().out.count(told) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("jit_compile", True), ("jit_compile", {"mode": "default"}), ("cuda_graph", True)]
+)
+def test_compiling_by_name_on_such_a_torch_is_refused_by_its_version(monkeypatch, name, value):
+    monkeypatch.setattr(choose, "COMPILES", False)
+    text = rf"^compile: {name} needs torch 2\.6 or newer, whose compiler can follow a step; this is torch 2\."
+    with pytest.raises(ValueError, match=text):
+        mlp().compile("sgd", "mse", **{name: value})

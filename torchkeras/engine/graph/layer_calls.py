@@ -294,7 +294,7 @@ def called(module: nn.Module, compute: Callable[..., Any], *inputs: Any) -> Any:
     if not has_hooks(module):
         return compute(*inputs)
     with _calling:
-        if "forward" in vars(module):
+        if "forward" in module.__dict__:
             return module(*inputs)
         module.__dict__["forward"] = compute
         try:
@@ -311,4 +311,4 @@ def renew_weights(module: nn.Module) -> None:
 
 def has_hooks(module: nn.Module) -> bool:
     """Whether something would see the calls of this module, or has replaced its `forward`."""
-    return "forward" in vars(module) or any(getattr(module, name) for name in HOOKS)
+    return "forward" in module.__dict__ or any(getattr(module, name) for name in HOOKS)

@@ -728,7 +728,7 @@ class Network(Layer, abstract=True):
     def _device(self) -> torch.device:
         """Where the weights are, or will be when it is built. Raises RuntimeError for `meta`."""
         with nullcontext() if self._is_settled else building_alone():  # another thread may be building it, on `meta`
-            tensor = next(chain(parameters_of(self), self.buffers()), None)
+            tensor = python.first(chain(parameters_of(self), self.buffers()), None)
         if tensor is None:
             return config.device()
         if not self._is_settled:

@@ -49,6 +49,12 @@ class Graph:
         return any(tensor.keras_mask is not None for tensor in self.outputs)
 
     @lazy_property
+    def depths(self) -> dict[Node, int]:
+        """The longest way from each node to an output. No field: older compilers would look into it at each call."""
+        found, _ = _depths(self.nodes)
+        return {node: found.get(node, 0) for node in self.nodes}
+
+    @lazy_property
     def _by_layer(self) -> dict[Layer, list[Node]]:
         mine = set(self.nodes)
         return {layer: [node for node in calls_of(layer) if node in mine] for layer in self.layers}

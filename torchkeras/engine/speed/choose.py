@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from torchkeras.base.torch_versions import COMPILES
 from torchkeras.data.batch import Batch
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.layer.layer import Layer
@@ -80,10 +81,14 @@ class Auto:
         if self._looked is not None:
             self._a_step, self._timed = min(self._a_step, (now - self._looked) / LOOK_EVERY), self._timed + 1
         self._looked = now
-        if self._pays(model):
+        if not self._pays(model):
+            return
+        self._tried = True
+        if COMPILES:
             a_step = self._a_step if self._timed else (now - self._started) / self._done
-            self._tried = True
             self._step = _Trial(CompiledTraining(self._options(batch, a_step), changes=1), a_step, self._decide)
+        else:
+            self._decide(train_pass, f"torch {torch.__version__} compiles no steps, 2.6 does; they stay as they are.")
 
     def _options(self, batch: Batch, a_step: float) -> Options:
         """The options of torch.compile for steps that take so many seconds."""
@@ -162,6 +167,12 @@ KNOWN = ("fullgraph", "dynamic", "backend", "mode", "options")  # of torch.compi
 def check(setting: Any, cuda_graph: Any) -> None:
     """Raise ValueError for a bad value of `jit_compile` or `cuda_graph`, and for two that exclude each other."""
     options = _checked_options(setting)
+    if not COMPILES and (setting not in (False, "auto") or cuda_graph is True):
+        option = "cuda_graph" if cuda_graph is True else "jit_compile"
+        raise ValueError(
+            f"compile: {option} needs torch 2.6 or newer, whose compiler can follow a step; this is torch "
+            f"{torch.__version__}. Leave {option} at 'auto': then steps run as they are."
+        )
     if not (isinstance(cuda_graph, bool) or cuda_graph == "auto"):
         raise ValueError(f"compile: cuda_graph must be True, False or 'auto'; found {cuda_graph!r}.")
     if cuda_graph is True:

@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 import torch
 
 from torchkeras.base.interrupts import imported, whole_imports
+from torchkeras.base.torch_versions import WARNS_OF_CACHES
 from torchkeras.base.tracing import islands
 from torchkeras.engine.graph.layer_calls import HookFreeCalls
 from torchkeras.engine.modes import MODE, locked_mode
@@ -119,6 +120,8 @@ class OneGraph(Generic[Result]):
                 # Ignore a warning of the compiler about code between two graphs.
                 with warnings.catch_warnings(), whole_imports():
                     warnings.filterwarnings("ignore", "The .grad attribute of a Tensor that is not a leaf", UserWarning)
+                    if WARNS_OF_CACHES:
+                        warnings.filterwarnings("ignore", "Dynamo detected a call to a `functools.lru_cache`")
                     found = self._result(run, arguments)
             except _compiler_errors() as error:
                 problem = error
