@@ -18,7 +18,8 @@ ITSELF = "itself"  # in place of the logits on a tensor that is nothing else
 class Carrying(threading.local):
     """Whether results carry their logits in any case, and not while gradients are recorded alone. Each thread's own."""
 
-    always = False
+    def __init__(self) -> None:
+        self.always = False
 
 
 CARRYING = Carrying()

@@ -31,12 +31,13 @@ class _Mode(threading.local):
     """`training`: the mode of the calls of this thread; None where each module's stored mode counts.
 
     `own`: modes that code set on layers during such a call, by the `id` of the layer. `locked`: the `id`s of the
-    modules whose mode this thread has locked.
+    modules whose mode this thread has locked. torch.compile follows what is set in `__init__`, not defaults of the class.
     """
 
-    training: bool | None = None
-    own: dict[int, bool] | None = None
-    locked: frozenset[int] = frozenset()
+    def __init__(self) -> None:
+        self.training: bool | None = None
+        self.own: dict[int, bool] | None = None
+        self.locked: frozenset[int] = frozenset()
 
 
 MODE = _Mode()

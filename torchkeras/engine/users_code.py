@@ -32,10 +32,11 @@ class _Code(threading.local):
     before the code ran.
     """
 
-    owner: Any = None
-    outermost: object | None = None
-    made: tuple[Any, ...] = ()
-    numpys: Any = None
+    def __init__(self) -> None:
+        self.owner: Any = None
+        self.outermost: object | None = None
+        self.made: tuple[Any, ...] = ()
+        self.numpys: Any = None
 
 
 CODE = _Code()

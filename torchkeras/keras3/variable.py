@@ -421,8 +421,9 @@ class _Scope(threading.local):
     have.
     """
 
-    path = ""
-    compute_type: torch.dtype | None = None
+    def __init__(self) -> None:
+        self.path = ""
+        self.compute_type: torch.dtype | None = None
 
 
 _SCOPE = _Scope()

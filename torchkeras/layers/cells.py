@@ -227,7 +227,7 @@ class StackedRNNCells(Cell):
 
     def begin(self, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
         """The functions of one walk: the first cell's `project`, and the steps of all cells."""
-        ends = accumulate(len(state_shapes(cell)) for cell in self._in_state_order)
+        ends = accumulate([len(state_shapes(cell)) for cell in self._in_state_order])
         places = [slice(*pair) for pair in pairwise((0, *ends))]
         begun = []
         for cell, place in zip(self.cells, places[::-1] if self.reverse_state_order else places, strict=True):

@@ -261,7 +261,7 @@ def kind_of(what: Any) -> type:
         >>> kind_of(Huber()).__name__
         'Huber'
     """
-    return vars(type(what)).get("recognized_as") or type(what)
+    return type(what).__dict__.get("recognized_as") or type(what)
 
 
 def _signature(cls: type[FunctionLoss]) -> Signature:

@@ -19,6 +19,7 @@ from torch import nn
 import torchkeras
 from torchkeras import Input, Model, Sequential, callbacks, layers, metrics
 from torchkeras.base.tracing import is_compiling
+from torchkeras.engine.modes import in_mode
 from torchkeras.models import load_model
 
 X = np.random.default_rng(0).normal(size=(64, 6)).astype("float32")
@@ -386,6 +387,24 @@ def test_steps_that_torch_compiles_see_the_mode_of_their_call():
         assert model.evaluate(X, Y, batch_size=16, verbose=0) == pytest.approx(np.square(plain - Y).mean(), rel=1e-4)
         model.train_on_batch(X[:16] * 0, Y[:16] * 0)
         plain = model.predict(X, batch_size=16, callbacks=[callbacks.Callback()])
+
+
+def test_code_that_was_compiled_before_any_mode_was_set_in_its_thread_follows_the_mode():
+    inputs, found = Input((3,)), []
+    model = Model(inputs, layers.Dropout(0.5)(inputs))
+
+    def work():
+        compiled = torch.compile(model, backend="eager", fullgraph=True)
+        model.train()
+        found.append(bool((compiled(torch.ones(64, 3)) == 0).any()))
+        for mode in (False, True, None):
+            with in_mode(mode):
+                found.append(bool((compiled(torch.ones(64, 3)) == 0).any()))
+
+    thread = threading.Thread(target=work)  # whose modes are those of a new thread
+    thread.start()
+    thread.join()
+    assert found == [True, False, True, True]
 
 
 FORKED = """

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import lru_cache, partial
-from itertools import repeat
 from operator import attrgetter
 from typing import Any
 
@@ -213,18 +212,16 @@ def check_inputs(layer: AnyLayer, input_shapes: list[Shape]) -> None:
     facts = facts_of(layer)
     ndim = layer._expected_ndim or facts.input_ndim
     own = InputSpec(ndim=ndim, min_ndim=facts.min_input_ndim, axes=layer._expected_axes)
-    checks = list(enumerate(zip(input_shapes[:1] if ndim else input_shapes, repeat(own), strict=False)))
-    if layer.input_spec is not None:
-        checks += enumerate(zip(input_shapes, as_list(layer.input_spec), strict=False))
-    for index, (shape, spec) in checks:
-        if spec is None:
-            continue
-        problem = spec.problem(shape)
-        if problem is not None:
-            raise ValueError(
-                f"Input {index} is incompatible with layer {layer.name}: {problem} (input shape {tuple(shape)}). "
-                f"{spec.advice(shape)}"
-            )
+    given = [] if layer.input_spec is None else as_list(layer.input_spec)
+    for index, shape in enumerate(input_shapes):
+        of_class = [] if index and ndim else [own]
+        for spec in (*of_class, *given[index : index + 1]):
+            problem = None if spec is None else spec.problem(shape)
+            if problem is not None:
+                raise ValueError(
+                    f"Input {index} is incompatible with layer {layer.name}: {problem} (input shape {tuple(shape)}). "
+                    f"{spec.advice(shape)}"
+                )
 
 
 def add_weight(

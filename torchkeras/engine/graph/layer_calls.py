@@ -78,7 +78,8 @@ class ModuleCalls:
         layer = self._modules[key]
         if way is Way.LOGITS:
             return partial(call_in_mode, layer, facts_of(layer).logits)
-        return _other(layer, way) or _with_mode(layer, way, partial(call_module, layer))
+        other = _other(layer, way)
+        return _with_mode(layer, way, partial(call_module, layer)) if other is None else other
 
 
 class DirectCalls:

@@ -241,7 +241,7 @@ def as_tensors(value: Any, types: Sequence[torch.dtype], device: torch.device) -
     remaining_types = iter(types)
 
     def tensor(value: Any) -> Any:
-        dtype = next(remaining_types, None)
+        dtype = python.first(remaining_types, None)
         if not isinstance(value, np.ndarray) or value.dtype.kind in "SUO":
             return value
         made = torch.as_tensor(value, device=device)

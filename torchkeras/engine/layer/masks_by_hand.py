@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from torchkeras.base import python
 from torchkeras.base.nested import leaves, mapped
 from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.base_layer import AnyLayer
@@ -27,7 +28,7 @@ def call_with_masks(layer: AnyLayer, args: tuple[Any, ...], kwargs: dict[str, An
     and none was given. Raises as `compute_mask` does.
     """
     names, kwargs = list(layer._call_signature.parameters)[1:], dict(kwargs)
-    named = {**dict(zip(names, args, strict=False)), **kwargs}
+    named = {**dict(zip(names[: len(args)], args[: len(names)], strict=True)), **kwargs}
     inputs = {name: value for name, value in named.items() if not is_mask(name) and leaves(value)}
     for name, value in inputs.items():
         argument = "mask" if len(inputs) == 1 else f"{name}_mask"
@@ -40,7 +41,7 @@ def call_with_masks(layer: AnyLayer, args: tuple[Any, ...], kwargs: dict[str, An
         outputs, masks, _ = call_on_tensors(layer, args, {**kwargs, "details": True})
         mark_masks(as_list(outputs), masks)
         return outputs
-    first = next(iter(inputs.values()), None)
+    first: Any = python.first(inputs.values(), None)
     if is_own(type(layer)) and len(inputs) > 1:  # which takes them as a list
         first = list(inputs.values())
     previous = kwargs.get("mask")

@@ -38,7 +38,8 @@ INSTEAD = (
 class _Computing(threading.local):
     """`now`: whether an expression is being computed. The steps of one are plain tensors."""
 
-    now = False
+    def __init__(self) -> None:
+        self.now = False
 
 
 _COMPUTING = _Computing()
