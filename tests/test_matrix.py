@@ -1,5 +1,6 @@
 """`scripts/matrix`: what its rows install, and the table that it writes."""
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -110,3 +111,17 @@ def test_a_folder_is_deleted_if_it_is_not_to_be_kept(matrix, keep, tmp_path, cap
     assert folder.parent == tmp_path
     assert folder.exists() is keep
     assert capsys.readouterr().out == (f"3.10-oldest is in {folder}\n" if keep else "")
+
+
+def marks_of_versions() -> set[tuple[str, str]]:
+    """The versions of torch that tests need, and why."""
+    texts = [path.read_text() for path in (ROOT / "tests").rglob("*.py")]
+    return {found for text in texts for found in re.findall(r'pytest\.mark\.torch\(\s*"([\d.]+)",\s*"([^"]+)"', text)}
+
+
+def test_the_page_says_what_needs_a_newer_torch_than_the_oldest(matrix):
+    page = (ROOT / "docs" / "versions.md").read_text()
+    _, _, table = page.partition("| torch | needed for |\n|---|---|\n")
+    rows = table.partition("\n\n")[0].splitlines()
+    needs = sorted(marks_of_versions(), key=lambda each: ([-int(part) for part in each[0].split(".")], each[1]))
+    assert rows == [f"| {version} | {why} |" for version, why in needs] != []

@@ -150,6 +150,7 @@ def test_channels_first_equals_channels_last(row: Row):
         torch.testing.assert_close(mine, other.movedim(-1, axis) if other.dim() > 2 and axis > 0 else other)
 
 
+@pytest.mark.torch("2.6", "kernels of half types on the CPU")
 @every("half")
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision(row: Row, dtype: torch.dtype):
@@ -196,6 +197,7 @@ def test_an_option_that_is_set_to_what_it_is_changes_nothing(row: Row):
         assert_same(layer(tensors), outputs)
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @every("compiles")
 def test_compiles_whole(row: Row):
     torch._dynamo.reset()

@@ -31,7 +31,7 @@ class _Mode(threading.local):
     """`training`: the mode of the calls of this thread; None where each module's stored mode counts.
 
     `own`: modes that code set on layers during such a call, by the `id` of the layer. `locked`: the `id`s of the
-    modules whose mode this thread has locked. torch.compile follows what is set in `__init__`, not defaults of the class.
+    modules whose mode this thread has locked. `__init__` sets them: torch.compile does not follow a class's defaults.
     """
 
     def __init__(self) -> None:

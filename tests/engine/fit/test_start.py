@@ -33,6 +33,7 @@ hidden = layers.LSTM(8)(layers.Embedding(20, 8, mask_zero=True)(inputs))
 }
 
 
+@pytest.mark.torch("2.10", "imports sympy where the compiler needs it")
 @pytest.mark.parametrize("name", MODELS)
 def test_building_and_compiling_imports_no_compiler(name):
     text = MODELS[name] + 'model = Model(inputs, layers.Dense(3, activation="softmax")(hidden))\n'

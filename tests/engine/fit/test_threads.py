@@ -377,6 +377,7 @@ def test_custom_objects_of_a_scope_are_those_of_its_thread():
     assert len(torchkeras.get_custom_objects()) == known
 
 
+@pytest.mark.torch("2.8", "compiled steps")
 def test_steps_that_torch_compiles_see_the_mode_of_their_call():
     model = noisy()
     model.compile("sgd", "mse", jit_compile={"backend": "eager"})
@@ -389,6 +390,7 @@ def test_steps_that_torch_compiles_see_the_mode_of_their_call():
         plain = model.predict(X, batch_size=16, callbacks=[callbacks.Callback()])
 
 
+@pytest.mark.torch("2.8", "compiled steps")
 def test_code_that_was_compiled_before_any_mode_was_set_in_its_thread_follows_the_mode():
     inputs, found = Input((3,)), []
     model = Model(inputs, layers.Dropout(0.5)(inputs))

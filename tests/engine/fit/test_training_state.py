@@ -96,6 +96,7 @@ def test_validation_is_in_evaluation_mode_within_fit():
 # --- types and devices -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.torch("2.6", "kernels of half types on the CPU")
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
 @pytest.mark.parametrize("optimizer", ["sgd", "rmsprop", "adam"])
 def test_a_model_of_another_type_trains(dtype, optimizer):

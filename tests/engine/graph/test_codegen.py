@@ -215,6 +215,7 @@ def nested():
     return Model(x, Sequential([Dense(3, activation="relu", input_shape=(5,))])(inner(x) + inner(x * 0.5)))
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize("training", [False, True])
 @pytest.mark.parametrize("build", [cnn, residual, all_kinds, nested, sequence])
 def test_compiles_as_one_graph(build, training):

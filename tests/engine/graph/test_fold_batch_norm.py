@@ -581,6 +581,7 @@ def test_its_weights_go_into_another_one():
     torch.testing.assert_close(other(x), one(x), rtol=0, atol=0)
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 def test_it_can_be_traced_exported_and_compiled():
     frozen, x = network().freeze_for_inference(), torch.from_numpy(images())
     wanted = frozen(x)

@@ -488,6 +488,7 @@ class Weighted(Layer):
         return inputs * self.scale
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor")  # torch's own, where its compiler looks at one
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_loop_by_hand_trains_a_model_that_torch_compiles(compiled: bool):

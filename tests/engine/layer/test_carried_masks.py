@@ -131,6 +131,7 @@ def test_losses_of_own_code_leave_masked_steps_out():
         assert found[0][name] == pytest.approx(values)
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 def test_masks_inside_own_code_compile_without_a_break():
     class Averaged(Model):
         def __init__(self):

@@ -11,6 +11,8 @@ from torchkeras.callbacks import Callback
 from torchkeras.layers import BatchNormalization, Dense, Layer, LeakyReLU
 from torchkeras.regularizers import L1L2
 
+pytestmark = pytest.mark.torch("2.8", "compiled steps")
+
 FACTOR = 1.0
 settings = ModuleType("settings")
 settings.factor = 1.0  # type: ignore[attr-defined]

@@ -143,7 +143,7 @@ def test_auto_stays_with_plain_steps_on_a_torch_that_cannot_follow_them_and_says
     monkeypatch.setattr(choose, "COMPILES", False)
     run(200, fits=2, verbose=1)
     assert set(clock.steps) == {"plain"}
-    told = f"jit_compile='auto': torch {torch.__version__} compiles no steps, 2.6 does; they stay as they are."
+    told = f"jit_compile='auto': torch {torch.__version__} compiles no steps, 2.8 does; they stay as they are."
     assert capsys.readouterr().out.count(told) == 1
 
 
@@ -152,6 +152,6 @@ def test_auto_stays_with_plain_steps_on_a_torch_that_cannot_follow_them_and_says
 )
 def test_compiling_by_name_on_such_a_torch_is_refused_by_its_version(monkeypatch, name, value):
     monkeypatch.setattr(choose, "COMPILES", False)
-    text = rf"^compile: {name} needs torch 2\.6 or newer, whose compiler can follow a step; this is torch 2\."
+    text = rf"^compile: {name} needs torch 2\.8 or newer, whose compiler can follow a step; this is torch 2\."
     with pytest.raises(ValueError, match=text):
         mlp().compile("sgd", "mse", **{name: value})

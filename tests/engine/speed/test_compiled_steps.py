@@ -16,6 +16,8 @@ from torchkeras.layers import Activation, BatchNormalization, Dense, Dropout, La
 from torchkeras.metrics import AUC, SparseCategoricalAccuracy
 from torchkeras.optimizers import SGD, Adam
 
+pytestmark = pytest.mark.torch("2.8", "compiled steps")
+
 # --- one graph, the same numbers -------------------------------------------------------------------------------------
 
 

@@ -18,6 +18,8 @@ from torchkeras.layers import Dense, Dropout
 from torchkeras.metrics import SparseCategoricalAccuracy
 from torchkeras.optimizers import SGD, Adam
 
+pytestmark = pytest.mark.torch("2.8", "compiled steps")
+
 SPARSE = "sparse_categorical_crossentropy"
 
 # --- what goes together ----------------------------------------------------------------------------------------------

@@ -278,6 +278,7 @@ def test_a_shuffled_epoch_gathers_each_batch_once():
 # --- compiled --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize("make", [mlp, cnn, normalized])
 def test_forward_and_losses_compile_as_one_graph(make):
     model = compiled(make)

@@ -88,7 +88,7 @@ class Auto:
             a_step = self._a_step if self._timed else (now - self._started) / self._done
             self._step = _Trial(CompiledTraining(self._options(batch, a_step), changes=1), a_step, self._decide)
         else:
-            self._decide(train_pass, f"torch {torch.__version__} compiles no steps, 2.6 does; they stay as they are.")
+            self._decide(train_pass, f"torch {torch.__version__} compiles no steps, 2.8 does; they stay as they are.")
 
     def _options(self, batch: Batch, a_step: float) -> Options:
         """The options of torch.compile for steps that take so many seconds."""
@@ -170,7 +170,7 @@ def check(setting: Any, cuda_graph: Any) -> None:
     if not COMPILES and (setting not in (False, "auto") or cuda_graph is True):
         option = "cuda_graph" if cuda_graph is True else "jit_compile"
         raise ValueError(
-            f"compile: {option} needs torch 2.6 or newer, whose compiler can follow a step; this is torch "
+            f"compile: {option} needs torch 2.8 or newer, whose compiler can follow a step; this is torch "
             f"{torch.__version__}. Leave {option} at 'auto': then steps run as they are."
         )
     if not (isinstance(cuda_graph, bool) or cuda_graph == "auto"):

@@ -162,7 +162,7 @@ def in_parts(function: Any, options: Options) -> Callable[..., Any]:
 
 
 def with_gradients(function: Any, options: Options, changes: int) -> Callable[..., Any] | None:
-    """The function in one graph, with the gradients that it asks autograd for; None if torch (2.6) cannot do that."""
+    """The function in one graph, with the gradients that it asks autograd for; None if torch (before 2.12) cannot."""
     if not hasattr(_settings(), "trace_autograd_ops"):
         return None
     compiled = torch.compile(_with_own_code(function), **{"fullgraph": True, **options})
