@@ -110,3 +110,32 @@ def case_metrics_counted_by_a_step(keras):
     model.compile(keras.optimizers.SGD(0.1), "mse", metrics=["mae", keras.metrics.CosineSimilarity(name="c")])
     history = model.fit(ramp(8, 3), ramp(8, 2), batch_size=4, epochs=2, shuffle=False, verbose=0).history
     return floats(history), model.metrics_names
+
+
+def rates_of(keras, callback):
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+    model.compile(keras.optimizers.SGD(0.1), "mse")
+    history = model.fit(ramp(8, 3), ramp(8, 2), epochs=3, verbose=0, callbacks=[callback]).history
+    rate = model.optimizer.learning_rate
+    return [[repr(each) for each in history["learning_rate"]], repr(float(rate)), model.optimizer.get_config()]
+
+
+def case_learning_rates(keras):
+    """A rate is a number of float32, to the last digit."""
+    seen = []
+    callbacks = {
+        "schedule": keras.callbacks.LearningRateScheduler(lambda epoch, rate: seen.append(repr(rate)) or rate * 0.9),
+        "plateau": keras.callbacks.ReduceLROnPlateau("loss", factor=0.3, patience=0, min_delta=100.0),
+    }
+    found = {name: rates_of(keras, callback) for name, callback in callbacks.items()}
+    set_later = keras.optimizers.Adam(1.0)
+    found["whole"] = repr(set_later.get_config()["learning_rate"])
+    set_later.learning_rate = 0.3
+    found["set"] = repr(set_later.get_config()["learning_rate"])
+    set_later.learning_rate.assign(0.7)
+    found["assigned"] = repr(set_later.get_config()["learning_rate"]), seen
+    found["defaults"] = {
+        name: repr(getattr(keras.optimizers, name)().get_config()["learning_rate"])
+        for name in ("Adam", "AdamW", "Adagrad", "Nadam", "RMSprop", "SGD", "Lion", "Ftrl")
+    }
+    return found
