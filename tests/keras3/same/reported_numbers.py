@@ -117,7 +117,7 @@ def rates_of(keras, callback):
     model.compile(keras.optimizers.SGD(0.1), "mse")
     history = model.fit(ramp(8, 3), ramp(8, 2), epochs=3, verbose=0, callbacks=[callback]).history
     rate = model.optimizer.learning_rate
-    return [[repr(each) for each in history["learning_rate"]], repr(float(rate)), model.optimizer.get_config()]
+    return [[repr(each) for each in history["learning_rate"]], repr(float(rate)), repr(model.optimizer.get_config()["learning_rate"])]
 
 
 def case_learning_rates(keras):
