@@ -144,6 +144,7 @@ class Model(StoredModel, Layer, abstract=True):
         weighs_any_class=True,
         fits_rank=True,
         leaves_out_keys=True,
+        asks_for_mode=True,
         reports_last_batch=True,
         measures_without_loss=True,
     )

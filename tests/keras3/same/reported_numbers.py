@@ -116,8 +116,9 @@ def rates_of(keras, callback):
     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
     model.compile(keras.optimizers.SGD(0.1), "mse")
     history = model.fit(ramp(8, 3), ramp(8, 2), epochs=3, verbose=0, callbacks=[callback]).history
-    rate = model.optimizer.learning_rate
-    return [[repr(each) for each in history["learning_rate"]], repr(float(rate)), repr(model.optimizer.get_config()["learning_rate"])]
+    optimizer = model.optimizer
+    numbers = [*history["learning_rate"], float(optimizer.learning_rate), optimizer.get_config()["learning_rate"]]
+    return [repr(each) for each in numbers]
 
 
 def case_learning_rates(keras):
