@@ -46,6 +46,7 @@ from torchkeras.keras3 import activations, constraints, dialect, dtype_policies,
 from torchkeras.keras3.automatic import automatic_config, made_of
 from torchkeras.keras3.differences import DEFAULTS, LACKING, NARROWER, ORDER, Lacking
 from torchkeras.keras3.metrics import Metric
+from torchkeras.keras3.operation_names import name_of
 from torchkeras.keras3.probing import attributes_within, seeds_kept
 from torchkeras.keras3.stateless import stateless_call
 from torchkeras.keras3.stored import Stored, building_once, layers_within, own_in_order
@@ -203,6 +204,7 @@ class Layer(Stored, abstract=True):
 
     class _Facts(Facts):
         operators_pass_masks = False
+        names_operations = staticmethod(name_of)
 
         @property
         def keeps_tuples(self) -> bool:  # type: ignore[override]

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from torchkeras import models
 from torchkeras.base.extensions import replaceable
-from torchkeras.base.fixed_lists import Losses
+from torchkeras.base.fixed_lists import Layers, Losses
 from torchkeras.base.nested import mapped, put_together, tensors_in
 from torchkeras.callbacks.logs import History
 from torchkeras.data.checks import with_rank
@@ -24,6 +24,7 @@ from torchkeras.engine.facts import is_own
 from torchkeras.engine.fit.custom_steps import BUILT_IN, overridable
 from torchkeras.engine.fit.habits import Habits
 from torchkeras.engine.fit.training import training_of
+from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.network import of_needed_keys, type_of
 from torchkeras.engine.graph.trace import computed_from, graph_if_any
 from torchkeras.engine.layer.added_losses import losses_of_calls, penalties
@@ -34,6 +35,7 @@ from torchkeras.keras3.compiled_metrics import LossTracker, Reported, compiled_m
 from torchkeras.keras3.layer import Layer
 from torchkeras.keras3.layers import Input
 from torchkeras.keras3.metrics import Metric
+from torchkeras.keras3.operation import Operation as OwnOperation
 from torchkeras.keras3.optimizers.serialization import twin_of
 from torchkeras.keras3.saving import (
     NUMERICS,
@@ -220,7 +222,13 @@ class Model(StoredModel, Layer, abstract=True):
     @property
     def operations(self) -> list[Any]:
         """The layers and the operations of the graph, the inputs among them."""
-        return list(self.layers)
+        return list(super().layers)
+
+    @property
+    def layers(self) -> list[Any]:
+        """The layers, among them functions of the graph with weights. `operations` has all functions too."""
+        functions = Operation, OwnOperation
+        return Layers(each for each in super().layers if not isinstance(each, functions) or each.weights)
 
     @property
     def losses(self) -> list[Tensor]:
