@@ -283,6 +283,9 @@ class Layer(Stored, abstract=True):
     def _build(self, input_shapes: list[Any], *further: Any) -> None:
         with names_within(self):
             super()._build(input_shapes, *further)
+        for part in self.children():  # a layer of the package's own, whose name begins with this one's
+            if getattr(part, "name", "").startswith(f"{self.name}/"):
+                vars(part).setdefault("_parent_path", vars(self)["_parent_path"])
         if getattr(self, "activity_regularizer", None) is not None:
             add_activity_losses(self, in_steps=False)  # so that `losses` has it after a call by hand
 

@@ -60,3 +60,25 @@ def case_layers(keras):
         [[each.name for each in made.layers], [each.name for each in made.operations], len(made.layers)]
         for made in (model, again, keras.models.clone_model(model))
     ], again.predict(numbers, verbose=0)
+
+
+def case_paths_inside(keras):
+    """Layers that have layers of their own inside, called by the code of another layer."""
+    keras.utils.clear_session()
+    layers = keras.layers
+
+    class Block(layers.Layer):
+        def __init__(self, **options):
+            super().__init__(**options)
+            self.attention = layers.MultiHeadAttention(2, 4)
+            self.grouped = layers.GroupQueryAttention(4, 2, 1, name="grouped")
+            self.recurrent = layers.Bidirectional(layers.LSTM(2, return_sequences=True))
+            self.stack = keras.Sequential([layers.Dense(3), layers.TimeDistributed(layers.Dense(2))])
+
+        def call(self, inputs):
+            attended = self.attention(inputs, inputs) + self.grouped(inputs, inputs)
+            return self.stack(self.recurrent(attended))
+
+    inputs = keras.Input((5, 8))
+    model = keras.Model(inputs, Block(name="block")(inputs))
+    return [weight.path for weight in model.weights]
