@@ -360,7 +360,7 @@ SEVERAL = (
             "GroupQueryAttention: use_gate must be True, False, 1 or 0; found 'x'.",
         ),
         (
-            lambda: GroupQueryAttention(3, 4, 3, name="g")(QUERY, VALUE),
+            lambda: GroupQueryAttention(3, 4, 3, name="g"),
             "GroupQueryAttention 'g': num_query_heads must be a multiple of num_key_value_heads; found 4 and 3.",
         ),
         (

@@ -33,6 +33,7 @@ class Facts:
     keeps_types: bool = False  # the outputs keep the types that a user's function returns
     runs_users_code: bool = False  # it computes a function of the user's, which may use tensors from anywhere
     operators_pass_masks: bool = True  # `a + b` of its outputs has their masks
+    names_operations: Callable[[Any], str] | None = None  # gives the node of a function on its outputs a name
     stores_itself: bool = False  # files ask its save_own_variables and load_own_variables for its own weights
     has_assets: bool = False  # files ask its save_assets and load_assets for files of its own
     walks: bool = False  # it computes step after step along time, where torch.compile gains little

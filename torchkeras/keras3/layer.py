@@ -30,7 +30,7 @@ from torchkeras.engine.building.building import free_path
 from torchkeras.engine.carried_masks import marked, mask_of
 from torchkeras.engine.facts import Facts, is_own
 from torchkeras.engine.graph.network import as_tensors
-from torchkeras.engine.layer.added_losses import add_activity_losses, losses_of_calls, penalties
+from torchkeras.engine.layer.added_losses import ADDED, add_activity_losses, losses_of_calls, penalties
 from torchkeras.engine.layer.call import of_call
 from torchkeras.engine.layer.layer import DATA, Layer as BaseLayer, check_name, name_weight
 from torchkeras.engine.layer.masks_by_hand import is_mask
@@ -39,12 +39,14 @@ from torchkeras.engine.options import Option
 from torchkeras.engine.shapes import output_shapes
 from torchkeras.engine.shapes.with_values import with_values_if_needed
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
+from torchkeras.engine.users_code import CODE
 from torchkeras.engine.weights.weight import Variable as Weight
 from torchkeras.engine.weights.weight_lists import CHANGES, distinct, sublayers
 from torchkeras.keras3 import activations, constraints, dialect, dtype_policies, initializers, regularizers
 from torchkeras.keras3.automatic import automatic_config, made_of
 from torchkeras.keras3.differences import DEFAULTS, LACKING, NARROWER, ORDER, Lacking
 from torchkeras.keras3.metrics import Metric
+from torchkeras.keras3.operation_names import name_of
 from torchkeras.keras3.probing import attributes_within, seeds_kept
 from torchkeras.keras3.stateless import stateless_call
 from torchkeras.keras3.stored import Stored, building_once, layers_within, own_in_order
@@ -202,6 +204,7 @@ class Layer(Stored, abstract=True):
 
     class _Facts(Facts):
         operators_pass_masks = False
+        names_operations = staticmethod(name_of)
 
         @property
         def keeps_tuples(self) -> bool:  # type: ignore[override]
@@ -280,6 +283,9 @@ class Layer(Stored, abstract=True):
     def _build(self, input_shapes: list[Any], *further: Any) -> None:
         with names_within(self):
             super()._build(input_shapes, *further)
+        for part in self.children():  # a layer of the package's own, whose name begins with this one's
+            if getattr(part, "name", "").startswith(f"{self.name}/"):
+                vars(part).setdefault("_parent_path", vars(self)["_parent_path"])
         if getattr(self, "activity_regularizer", None) is not None:
             add_activity_losses(self, in_steps=False)  # so that `losses` has it after a call by hand
 
@@ -305,8 +311,12 @@ class Layer(Stored, abstract=True):
         return self._computed(*args, **kwargs)
 
     def _computed(self, *args: Any, **kwargs: Any) -> Any:
-        """The outputs for real tensors."""
-        if MODE.training is not None or kwargs.get("training") is not None:
+        """The outputs for real tensors.
+
+        Inside the code of another layer, and in a step, the mode is that of the call around.
+        """
+        is_inside = CODE.owner is not None or ADDED.taken is not None
+        if is_inside or MODE.training is not None or kwargs.get("training") is not None:
             return super().__call__(*args, **kwargs)
         with in_mode(self._trains_by_hand, self):
             return super().__call__(*args, **kwargs)

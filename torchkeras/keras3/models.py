@@ -13,7 +13,7 @@ from torch import Tensor
 
 from torchkeras import models
 from torchkeras.base.extensions import replaceable
-from torchkeras.base.fixed_lists import Losses
+from torchkeras.base.fixed_lists import Layers, Losses
 from torchkeras.base.nested import mapped, put_together, tensors_in
 from torchkeras.callbacks.logs import History
 from torchkeras.data.checks import with_rank
@@ -24,17 +24,19 @@ from torchkeras.engine.facts import is_own
 from torchkeras.engine.fit.custom_steps import BUILT_IN, overridable
 from torchkeras.engine.fit.habits import Habits
 from torchkeras.engine.fit.methods import options_of_validation
-from torchkeras.engine.fit.results import Sums
 from torchkeras.engine.fit.training import training_of
+from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.network import of_needed_keys, type_of
 from torchkeras.engine.graph.trace import computed_from, graph_if_any
 from torchkeras.engine.layer.added_losses import losses_of_calls, penalties
 from torchkeras.engine.symbolic.tensor import node_of, unpacked
 from torchkeras.keras3 import dialect, losses, metrics, optimizers
 from torchkeras.keras3.callbacks import Hooks, ProgbarLogger
+from torchkeras.keras3.compiled_metrics import LossTracker, Reported, compiled_metrics
 from torchkeras.keras3.layer import Layer
 from torchkeras.keras3.layers import Input
-from torchkeras.keras3.metrics import Mean, Metric
+from torchkeras.keras3.metrics import Metric
+from torchkeras.keras3.operation import Operation as OwnOperation
 from torchkeras.keras3.optimizers.serialization import twin_of
 from torchkeras.keras3.saving import (
     NUMERICS,
@@ -53,45 +55,6 @@ __all__ = ["Model", "Sequential", "clone_model", "load_model", "model_from_json"
 
 # Names of metrics that are means of the same function in both dialects: a step computes them without an object.
 PLAIN = ("accuracy", "acc", "mae", "mse", "mean_absolute_error", "mean_squared_error")
-
-
-class LossTracker(Mean):
-    """The mean of the losses that a step of the user's counts in it, if it does.
-
-    `further`: the other numbers that the built-in step and `compute_metrics` gave inside such steps.
-    """
-
-    has_counted = False
-
-    def __init__(self, name: str | None = None) -> None:
-        super().__init__(name=name)
-        self.further = Sums()
-
-    @staticmethod
-    def of(model: Any) -> LossTracker:
-        """That of a model."""
-        found = vars(model).get("_loss_tracker")
-        if found is None:
-            found = vars(model)["_loss_tracker"] = LossTracker(name="loss")
-        return found
-
-    def update_state(self, values: Any, sample_weight: Any = None) -> None:
-        self.has_counted = True
-        super().update_state(values, sample_weight)
-
-    def reset_state(self) -> None:
-        self.has_counted = False
-        self.further = Sums()
-        super().reset_state()
-
-    def so_far(self, steps: Any, of_batch: Mapping[str, Tensor], samples: int) -> dict[str, Any]:
-        """Count the numbers of a batch: those of all batches so far, and of the metrics with a state."""
-        values = dict(of_batch)
-        if "loss" in values:
-            self.update_state(values.pop("loss"), samples)
-        if values:
-            self.further.add(values, samples)
-        return {"loss": self.result(), **self.further.means(), **steps.counted()}
 
 
 def _as_inputs(model: Any, given: Any) -> Any:
@@ -184,6 +147,7 @@ class Model(StoredModel, Layer, abstract=True):
         weighs_any_class=True,
         fits_rank=True,
         leaves_out_keys=True,
+        asks_for_mode=True,
         reports_last_batch=True,
         measures_without_loss=True,
     )
@@ -259,7 +223,13 @@ class Model(StoredModel, Layer, abstract=True):
     @property
     def operations(self) -> list[Any]:
         """The layers and the operations of the graph, the inputs among them."""
-        return list(self.layers)
+        return list(super().layers)
+
+    @property
+    def layers(self) -> list[Any]:
+        """The layers, among them functions of the graph with weights. `operations` has all functions too."""
+        functions = Operation, OwnOperation
+        return Layers(each for each in super().layers if not isinstance(each, functions) or each.weights)
 
     @property
     def losses(self) -> list[Tensor]:
@@ -268,34 +238,30 @@ class Model(StoredModel, Layer, abstract=True):
 
     @property
     def metrics(self) -> list[Any]:
-        """The metric objects: `loss`, for a step of your own to update; those among the attributes; those of `compile`.
+        """The metric objects: `loss`, `compile_metrics` for all metrics of `compile`, losses of outputs, attributes.
 
-        Each is reset when an epoch or an evaluation begins.
+        A step of your own updates `loss` and `compile_metrics`. Each is reset when an epoch or an evaluation begins.
         """
-        tracked = _attributes(self)
-        training = training_of(self)
-        if not training.is_compiled:
-            return tracked
-        known = [LossTracker.of(self), *tracked]
-        if training.compiled is None:
-            return known
-        return [
-            *known,
-            *(each for each in training.compiled.kept.values() if all(each is not other for other in known)),
-        ]
+        compiled = compiled_metrics(self) if training_of(self).is_compiled else []
+        return [*compiled, *_attributes(self)]
 
     @property
     def metrics_names(self) -> list[str]:
-        """The names of what counts: `loss`, `compile_metrics` for all metrics of `compile`, the losses of outputs.
+        """The names of `metrics`. What a run reports has the names in its logs."""
+        return [each.name for each in self.metrics]
 
-        Those of the metrics among the attributes follow. What a run reports has the names in its logs.
-        """
-        training, own = training_of(self), [each.name for each in _attributes(self)]
-        if not training.is_compiled:
-            return own
-        given = ["compile_metrics"] if training.options.metrics or training.options.weighted_metrics else []
-        targets = () if training.compiled is None else training.compiled.targets
-        return ["loss", *given, *(f"{each.name}_loss" for each in targets if each.reports_loss), *own]
+    def reset_metrics(self) -> None:
+        """Start `metrics` over; runs do so when they begin."""
+        for metric in self.metrics:
+            metric.reset_state()
+
+    def get_metrics_result(self) -> dict[str, Any]:
+        """The results of `metrics` by name; each metric of `compile` has its own name."""
+        found: dict[str, Any] = {}
+        for metric in self.metrics:
+            result = metric.result()
+            found.update(result if isinstance(result, Mapping) else {metric.name: result})
+        return found
 
     @property
     def _reported_names(self) -> list[str]:
@@ -567,14 +533,19 @@ class Model(StoredModel, Layer, abstract=True):
     def _listed_numbers(self, found: Mapping[str, Any]) -> Any:
         """Reported numbers as a list: the losses, then metrics, which several outputs have in the order of names.
 
-        The losses of outputs in a dict are in the order of the dict of losses.
+        The losses of outputs in a dict are in the order of the dict of losses. Where outputs have no names, metrics
+        stand before the losses of outputs.
         """
         if len(self.outputs or ()) < 2:
             return unpacked(list(found.values()))
         loss = training_of(self).options.loss
-        in_dicts = isinstance(loss, Mapping) and isinstance(self._output_form, Mapping)
-        losses = ["loss", *(f"{name}_loss" for name in (loss if in_dicts else self.output_names))]
-        names = [*(name for name in losses if name in found), *sorted(found.keys() - losses)]
+        if not self._names_outputs:
+            names = _names_in_order(self.metrics)
+        elif isinstance(loss, Mapping) and isinstance(self._output_form, Mapping):
+            names = ["loss", *(f"{name}_loss" for name in loss)]
+        else:
+            names = ["loss", *(f"{name}_loss" for name in self.output_names)]
+        names = [*(name for name in names if name in found), *sorted(found.keys() - names)]
         return [found[name] for name in names]
 
 
@@ -657,9 +628,14 @@ def _samples(data: Any) -> int:
     return next(len(each) for each in flatten(data) if each is not None)
 
 
+def _names_in_order(listed: list[Any]) -> list[str]:
+    """The names of metrics, those inside the one of `compile` among them."""
+    return [each.name for metric in listed for each in getattr(metric, "metrics", (metric,))]
+
+
 def _attributes(model: Any) -> list[Any]:
     """The metrics among the attributes of a model."""
-    return [each for each in vars(model).values() if isinstance(each, Metric) and not isinstance(each, LossTracker)]
+    return [each for each in vars(model).values() if isinstance(each, Metric) and not isinstance(each, Reported)]
 
 
 def _each(read: Callable[[Any], Any], value: Any) -> Any:

@@ -13,8 +13,10 @@ from typing import Any
 import torch
 
 from torchkeras.engine.facts import is_own
+from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.trace import Graph, graph_if_any
 from torchkeras.engine.shapes.output_shapes import overrides
+from torchkeras.keras3.operation_names import class_of
 from torchkeras.models import Model, Sequential
 from torchkeras.visualization.summary import CHAIN, GRAPH, in_range, is_chain, printer, shape_of
 
@@ -43,7 +45,7 @@ def print_summary(
     say = printer(line_length, positions, print_fn, show_trainable, expand_nested)
     contents = Contents(_graph_of_calls(model), bool(expand_nested), bool(show_trainable))
     widths = _widths(contents.titles, line_length, positions)
-    rows = [row for layer in in_range(model.layers, layer_range) for row in contents.rows(layer)]
+    rows = [row for layer in in_range(model.operations, layer_range) for row in contents.rows(layer)]
     for line in (f'Model: "{model.name}"', *_table(contents.titles, rows, widths), *_totals(model)):
         say(line)
 
@@ -70,13 +72,14 @@ class Contents:
     def rows(self, layer: Any, level: int = 0) -> Iterator[list[str]]:
         """The row of a layer, and those of the layers inside where they are asked for."""
         prefix = "   " * level + "└ " if level else ""
-        row = [f"{prefix}{layer.name} ({type(layer).__name__})", _shape(layer), _count(layer)]
+        kind = class_of(layer.function) if isinstance(layer, Operation) else type(layer).__name__
+        row = [f"{prefix}{layer.name} ({kind})", _shape(layer), _count(layer)]
         if self.graph is not None:
             row.append(_connections(layer, self.graph))
         if self.show_trainable:
             row.append(_trains(layer))
         yield row
-        inside = getattr(layer, "layers", None) if self.expand_nested else None
+        inside = getattr(layer, "operations", None) or getattr(layer, "layers", None) if self.expand_nested else None
         for each in inside or ():
             yield from self.rows(each, level + 1)
 

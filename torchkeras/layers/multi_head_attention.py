@@ -323,11 +323,17 @@ class GroupQueryAttention(Heads):
     class _Facts(Facts):
         input_ndim = 3
 
-    def _sizes(self) -> tuple[int, int, int, int]:
+    def __init__(self, *args: Any, **given: Any):
+        super().__init__(*args, **given)
         heads, pairs = self.num_query_heads, self.num_key_value_heads
         if heads % pairs:
-            raise ValueError(f"num_query_heads must be a multiple of num_key_value_heads; found {heads} and {pairs}.")
-        return heads, pairs, self.head_dim, self.head_dim
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r}: num_query_heads must be a multiple of num_key_value_heads; "
+                f"found {heads} and {pairs}."
+            )
+
+    def _sizes(self) -> tuple[int, int, int, int]:
+        return self.num_query_heads, self.num_key_value_heads, self.head_dim, self.head_dim
 
 
 def _check_keys(value: Shape, key: Shape) -> None:

@@ -282,9 +282,14 @@ class Model(Network):
     @property
     def output_names(self) -> list[str]:
         """The names of the outputs: keys, where they are a dict; `output_1` and so on for a model's own code."""
-        if self._has_own_code and self._graph is None and keys_of_form(self._output_form) is None:
-            return OutputNames(f"output_{k + 1}" for k in range(len(self.outputs)))
-        return super().output_names
+        if self._names_outputs:
+            return super().output_names
+        return OutputNames(f"output_{k + 1}" for k in range(len(self.outputs)))
+
+    @property
+    def _names_outputs(self) -> bool:
+        """Whether the outputs have names of their own: those of layers, or keys."""
+        return self._graph is not None or not self._has_own_code or keys_of_form(self._output_form) is not None
 
     @property
     def _output_owners(self) -> list[str]:

@@ -21,7 +21,8 @@ class Habits:
     may have an axis of length 1 at their end that the model does not expect, or lack one that it does.
     `reports_last_batch`: whether the numbers of a step of the user's, for an epoch, are those of its last batch.
     `measures_without_loss`: whether outputs without a loss have their metrics where the user's code computes the loss.
-    `leaves_out_keys`: whether a dict of inputs may have more keys than there are inputs.
+    `leaves_out_keys`: whether a dict of inputs may have more keys than there are inputs. `asks_for_mode`: whether the
+    layers of a model's own code train as such (dropout, statistics) only if that code has the argument `training`.
     `callback_list`: the class of what calls the callbacks. `progress_bar`: what makes the callback that `verbose`
     stands for, where it is no `ProgbarLogger` of this package.
     """
@@ -37,3 +38,4 @@ class Habits:
     reports_last_batch: bool = False
     measures_without_loss: bool = False
     leaves_out_keys: bool = False
+    asks_for_mode: bool = False

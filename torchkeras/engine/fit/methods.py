@@ -89,8 +89,8 @@ def evaluated(training: Training, source: Source, hooks: CallbackList) -> runs.N
         owned, compiled = training.has_own("test_step"), training.ready()
         at_once = not owned and compiled.score is losses
         return runs.evaluate(
-            compiled, training.step("test"), source, hooks, training.model._reported_names, owned, at_once,
-            training.model.steps_per_execution, processes,
+            compiled, training.step("test"), source, hooks, training.model._reported_names, training.new_sums(owned),
+            at_once, training.model.steps_per_execution, processes,
             lambda called: model.stop_evaluating,
         )  # fmt: skip
 

@@ -16,9 +16,7 @@ from torchkeras.engine.fit.turns import computing, counting
 from torchkeras.engine.graph.network import device_of
 
 if TYPE_CHECKING:
-    from torchkeras.engine.fit.one_process import OneProcess
     from torchkeras.engine.fit.training import Training
-    from torchkeras.engine.step.step import CompiledModel
 
 
 def train_on_batch(
@@ -36,7 +34,7 @@ def train_on_batch(
         computing(training, True, batch.inputs[0].device),
         counting(training, "train_on_batch", reset_metrics),
     ):
-        numbers = _numbers(training, compiled, processes, "train", batch)
+        numbers = _numbers(training, "train", batch)
     runs.look_at(compiled, training.model, "train_on_batch")
     return numbers
 
@@ -52,7 +50,7 @@ def test_on_batch(training: Training, x: Any, y: Any, sample_weight: Any, reset_
         torch.no_grad(),
         counting(training, "test_on_batch", reset_metrics),
     ):
-        return _numbers(training, compiled, processes, "test", batch)
+        return _numbers(training, "test", batch)
 
 
 def _one_batch(training: Training, method: str, x: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> Batch:
@@ -64,9 +62,7 @@ def _one_batch(training: Training, method: str, x: Any, y: Any, sample_weight: A
     return next(data.batches(len(data), "sequential"))
 
 
-def _numbers(
-    training: Training, compiled: CompiledModel, processes: OneProcess, kind: str, batch: Batch
-) -> dict[str, Any]:
+def _numbers(training: Training, kind: str, batch: Batch) -> dict[str, Any]:
     step, owned = training.step(kind), training.has_own(f"{kind}_step")
-    found = processes.sums(compiled.kept, owned).of_one(step, batch)
+    found = training.new_sums(owned).of_one(step, batch)
     return Logs(ordered(found, training.model._reported_names)).copy()

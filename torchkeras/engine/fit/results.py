@@ -113,6 +113,7 @@ class Sums:
     def of_one(self, step: BatchStep, batch: Batch) -> dict[str, torch.Tensor]:
         """Run a step on one batch; its numbers alone."""
         values = step(batch)
+        self.totals, self.seen = dict(values), 1
         return {**values, **results(self._reporting(values))}
 
 

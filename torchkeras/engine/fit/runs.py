@@ -87,7 +87,7 @@ class Run:
     def begin_epoch(self) -> None:
         """Reset the sums, the guard and the metrics."""
         compiled = self.compiled
-        self.sums = self.processes.sums(compiled.kept, guard=compiled.guard)
+        self.sums = self._training.new_sums(guard=compiled.guard)
         if compiled.guard is not None:
             compiled.guard.begin()
         for metric in compiled.kept.values():
@@ -183,7 +183,7 @@ def evaluate(
     source: Source,
     hooks: CallbackList,
     names: list[str],
-    named_alone: bool = False,
+    sums: Sums,
     late: bool = True,
     together: int = 1,
     processes: OneProcess = ONE_PROCESS,
@@ -191,10 +191,10 @@ def evaluate(
 ) -> Numbers:
     """Run the batches of a source through a test step; the means in the order of `names`.
 
-    `late`: whether several batches may be scored at once, without the step, where no hook needs the numbers of one.
-    `together`: see `Executions`. `processes`: those that share the batches. `stopped`: whether it ends after a batch.
+    `sums`: where the numbers are added up. `late`: whether several batches may be scored at once, without the step,
+    where no hook needs the numbers of one. `together`: see `Executions`. `processes`: those that share the batches.
+    `stopped`: whether it ends after a batch.
     """
-    sums = processes.sums(compiled.kept, named_alone)
     for metric in compiled.kept.values():
         metric.reset_state()
     if not source.once:

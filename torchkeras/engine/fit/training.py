@@ -27,6 +27,7 @@ from torchkeras.engine.fit.custom_steps import BUILT_IN, OwnSteps
 from torchkeras.engine.fit.distributing import check as check_distribution, joined_by, refuse_compiling
 from torchkeras.engine.fit.graph_losses import AddedToGraph, trained_network
 from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess
+from torchkeras.engine.fit.results import Sums
 from torchkeras.engine.fit.symbolic_scores import Scores, refuse
 from torchkeras.engine.fit.turns import Turn
 from torchkeras.engine.fit.watched import Changing, ChangingWeights
@@ -123,7 +124,7 @@ class Training:
 
     `options`: the arguments of `compile`. `compiled`: the compiled model, once it is settled. `added`: the losses and
     metrics passed to `add_loss` and `add_metric`. `is_fitting`: whether a `fit` runs, and `validated`: the data that it
-    validates on.
+    validates on. `sums`: the numbers of the last run, of its last epoch or of a single batch.
     """
 
     def __init__(self, model: Model):
@@ -132,6 +133,7 @@ class Training:
         self.is_compiled = False
         self.compiled: CompiledModel | None = None
         self.added = AddedToGraph()
+        self.sums: Sums | None = None
         self.is_fitting = False
         self.validated: Source | None = None
         self._joined: OneProcess | None = None
@@ -275,6 +277,11 @@ class Training:
                     rises = rises_by_words(each.name.removeprefix(f"{target.name}_"))
                 found[each.name] = rises
         return Named({**found, **{name: rises_by_words(name) for name in compiled.added_metrics}})
+
+    def new_sums(self, named_alone: bool = False, guard: Guard | None = None) -> Sums:
+        """The sums of the numbers of a run that begins."""
+        self.sums = self.processes.sums(self.ready().kept, named_alone, guard)
+        return self.sums
 
     def step(self, kind: str) -> Any:
         """The step "train" or "test" over a `Batch`: that of the user's class or the built-in one.
@@ -480,7 +487,7 @@ def _targets(training: Training) -> tuple[Network, Graph, list[Target], Scores]:
     owns_loss = owns_step or training.has_own("compute_loss")
     targets = resolve(
         names, lambda: model._output_owners, graph, training.options, owns_step,
-        measures_alone=owns_loss and model._habits.measures_without_loss,
+        measures_alone=owns_loss and model._habits.measures_without_loss, are_named=model._names_outputs,
     )  # fmt: skip
     theirs = _users_scores(targets)
     if theirs and (training.has_own("train_step") or training.has_own("compute_loss")):

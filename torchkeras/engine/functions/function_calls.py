@@ -67,8 +67,18 @@ def apply_operation(name: str | Callable[..., Any], args: tuple[Any, ...], kwarg
 
 def _node(called: str, name: Any, args: tuple[Any, ...], kwargs: dict[str, Any], **options: Any) -> Any:
     inputs, arguments, keywords = _encoded(called, args, kwargs)
-    automatic = unique_name(f"operation_{torch_functions.short(torch_functions.place_of(name))}")
-    return Operation(name, arguments, keywords, name=automatic, **options)(unpacked(inputs))
+    return Operation(name, arguments, keywords, name=_name_on(inputs, name), **options)(unpacked(inputs))
+
+
+def _name_on(inputs: list[KerasTensor], function: Any) -> str:
+    """The name of the node of a function, as the layers name it that its first input comes from."""
+    maker = inputs[0].keras_history.layer if inputs and hasattr(inputs[0], "keras_history") else None
+    while isinstance(maker, Operation) and maker._call_nodes:
+        maker = maker._call_nodes[0].input_tensors[0].keras_history.layer
+    naming = None if maker is None else facts_of(maker).names_operations
+    if naming is not None:
+        return naming(function)
+    return unique_name(f"operation_{torch_functions.short(torch_functions.place_of(function))}")
 
 
 def _passes_masks(arguments: Any) -> bool:

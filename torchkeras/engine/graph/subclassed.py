@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from torchkeras.engine.graph.input import Input
 from torchkeras.engine.graph.network import Network, as_tensors, form_of, keys_of_form
 from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.modes import call_module
+from torchkeras.engine.modes import MODE, call_module, in_mode
 from torchkeras.engine.symbolic.tensor import Shape, as_list, unpacked
 
 ARRAYS = (*TENSORS, np.ndarray)
@@ -43,10 +44,17 @@ class Code(Layer, abstract=True):
 
     def call(self, inputs: Any) -> Any:
         args, kwargs = _as_arguments(self.model, put_together(self._form, as_list(inputs)))
-        outputs = call_module(self.model, *args, **kwargs)
+        with self._mode():
+            outputs = call_module(self.model, *args, **kwargs)
         if type(outputs) is tuple and not self.model._gives_tuple:  # the first call, of symbolic tensors
             self.model._gives_tuple = True
         return outputs
+
+    def _mode(self) -> AbstractContextManager[object]:
+        """The mode of the layers inside: that of the step, or inference where only code that knows of it trains."""
+        model = self.model
+        asks = "training" in type(model)._call_signature.parameters or not model._habits.asks_for_mode
+        return nullcontext() if asks or MODE.training is not None else in_mode(False, model)
 
 
 def _as_arguments(model: Network, inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

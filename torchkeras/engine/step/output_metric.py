@@ -39,7 +39,8 @@ class Measure:
 
     `keeps_state`: whether it is an object with `update_state` and `result`. `scores`: which output of the trained
     network holds its numbers, where the graph computes it. `of_probabilities`: whether it gets what `Target.link` makes
-    of the output's logits. `is_users`: whether the metric is neither the package's nor torch's.
+    of the output's logits. `is_users`: whether the metric is neither the package's nor torch's. `own_name`: the name
+    without that of an output and without a number.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Measure:
     scores: int | None = None
     of_probabilities: bool = False
     is_users: bool = False
+    own_name: str = ""
 
     @lazy_property
     def adds_up(self) -> bool:
@@ -164,7 +166,7 @@ def measures(
             metric, keeps_state = metric_functions.MeanMetricWrapper(metric, name=name), True
         of_probabilities = link is not None and expects_probabilities(metric)
         _check_against_loss(name, metric, of_probabilities, objective, output)
-        result.append(Measure(name, metric, weighted, keeps_state, None, of_probabilities, is_users(metric)))
+        result.append(Measure(name, metric, weighted, keeps_state, None, of_probabilities, is_users(metric), name))
     return result
 
 

@@ -385,8 +385,8 @@ def scored(
     values: Values = {}
     for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=len(model.targets) > 0):
         loss = _loss_of(target, outputs[target.scored], true, weight, masks[target.index])
-        if target.reports_loss:
-            values[f"{target.name}_loss"] = loss.detach()
+        if target.loss_name is not None:
+            values[target.loss_name] = loss.detach()
         if target.is_weighted:
             loss = loss * target.weight
         terms.append(loss)

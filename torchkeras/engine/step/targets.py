@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.graph.trace import Graph
-from torchkeras.engine.step.output_loss import Objective, objective
+from torchkeras.engine.step.output_loss import Objective, name_of, objective
 from torchkeras.engine.step.output_metric import (
     LOGITS,
     Link,
@@ -37,7 +37,8 @@ class Numerics(NamedTuple):
     loss of a masked output is a mean over all steps, in which masked steps count 0. `as_objects`: whether a
     function among the metrics counts as a `MeanMetricWrapper` does, under the text that named it. `by_position`:
     whether a list of metrics has an entry, a metric or a list of them, for each of several outputs; then the loss of
-    the only one with a loss is not reported beside their sum.
+    the only one with a loss is not reported beside their sum. `names_by_loss`: whether the numbers of outputs without
+    a name of their own, those of a model's own code, have the names of the losses and metrics alone.
     """
 
     links: bool = False
@@ -45,6 +46,7 @@ class Numerics(NamedTuple):
     mask_weighs: bool = False
     as_objects: bool = False
     by_position: bool = False
+    names_by_loss: bool = False
 
 
 NUMERICS: Mapping[str | None, Numerics] = {
@@ -53,7 +55,7 @@ NUMERICS: Mapping[str | None, Numerics] = {
     "keras-2.3": Numerics(links=True, mask_weighs=True),
     "tensorflow": Numerics(exact=True),
     "tensorflow-2.10": Numerics(exact=True, mask_weighs=True),
-    "keras-3": Numerics(exact=True, as_objects=True, by_position=True),
+    "keras-3": Numerics(exact=True, as_objects=True, by_position=True, names_by_loss=True),
 }
 
 
@@ -61,7 +63,7 @@ NUMERICS: Mapping[str | None, Numerics] = {
 class Target:
     """An output that has a loss: its index and name, the loss with its weight, and the metrics.
 
-    `reports_loss`: whether the loss of this output is reported, as it is for a model with several outputs.
+    `loss_name`: the name under which the loss is reported, as it is for a model with several outputs; None: it is not.
     `logits`: the activation ("softmax", "sigmoid") that a step leaves out, if loss and metrics need only its input.
     `link`: the function from the output to probabilities, if the loss takes logits; for measures `of_probabilities`.
     `exact`: whether crossentropies are computed from the input of the output's activation, without clipping.
@@ -72,7 +74,7 @@ class Target:
 
     index: int
     name: str
-    reports_loss: bool
+    loss_name: str | None
     objective: Objective
     weight: Any  # a float, or a variable
     measures: tuple[Measure, ...]
@@ -115,14 +117,15 @@ def resolve(
     options: Any,
     own_step: bool = False,
     measures_alone: bool = False,
+    are_named: bool = True,
 ) -> list[Target]:
     """The targets of a model from the options of `compile`; an output whose loss is None has no target.
 
     `graph`: what a step computes; its first outputs are the model's, which have `names`. `owners()`: for each output
     the name that stands for all outputs of its layer. `options`: the `CompileOptions`. `own_step`: whether the user's
     code trains, and may update the metrics itself. `measures_alone`: whether an output has a target for its metrics
-    alone, since the loss is the user's code. Raises ValueError for an unknown
-    name of an output, loss or metric, and for lists of another length.
+    alone, since the loss is the user's code. `are_named`: whether the outputs have names of their own. Raises
+    ValueError for an unknown name of an output, loss or metric, and for lists of another length.
     """
 
     def option_of(option: str) -> Any:
@@ -133,6 +136,8 @@ def resolve(
     weights = for_outputs("loss_weights", option_of("loss_weights"), names)
     modes = for_outputs("sample_weight_mode", option_of("sample_weight_mode"), names, share=True)
     numerics = NUMERICS[options.numerics]
+    several, by_loss = len(names) > 1, numerics.names_by_loss and not are_named
+    taken = {"loss", *(f"{name}_loss" for name in names)}
     plain = metrics_for_outputs("metrics", option_of("metrics"), names, numerics.by_position)
     weighted = metrics_for_outputs("weighted_metrics", option_of("weighted_metrics"), names, numerics.by_position)
     targets = []
@@ -146,13 +151,18 @@ def resolve(
             continue
         if isinstance(loss, (list, tuple)) and len(loss) == 1:
             (loss,) = loss
-        target = _target(graph, index, names, loss, plain[index], weighted[index], numerics, own_step)
+        prefix = f"{names[index]}_" if several and not by_loss else ""
+        target = _target(
+            graph, index, names[index], loss, plain[index], weighted[index], numerics, own_step, prefix, taken
+        )
         of_loss = 0.0 if loss is unscored else _weight(weights[index])
-        targets.append(replace(target, weight=of_loss, weight_mode=modes[index]))
+        loss_name = f"{getattr(loss, 'name', name_of(loss))}_loss" if by_loss else f"{names[index]}_loss"
+        target = replace(target, weight=of_loss, weight_mode=modes[index], loss_name=loss_name if several else None)
+        targets.append(target)
     if not targets:
         _warn_of_unused(options)
     if len(targets) == 1 and NUMERICS[options.numerics].by_position:
-        targets = [replace(targets[0], reports_loss=False)]
+        targets = [replace(targets[0], loss_name=None)]
     _check_disjoint(targets)
     if options.on_nonfinite is not None:
         _check_taken_back(targets, options.on_nonfinite)
@@ -167,15 +177,21 @@ def unscored(y_true: Tensor, y_pred: Tensor) -> Tensor:
 def _target(
     graph: Graph,
     index: int,
-    names: Sequence[str],
+    name: str,
     identifier: Any,
     plain: list[Any],
     weighted: list[Any],
     numerics: Numerics,
     own_step: bool,
+    prefix: str,
+    taken: set[str],
 ) -> Target:
-    """The target of an output, with a loss of weight 1; `plain`, `weighted`: its metrics without and with weights."""
-    output, several = graph.outputs[index], len(names) > 1
+    """The target of an output, with a loss of weight 1 that is not reported.
+
+    `plain`, `weighted`: its metrics without and with weights. `prefix`: what the names of its metrics begin with.
+    `taken`: the names of other numbers; those of its metrics join them.
+    """
+    output = graph.outputs[index]
     loss = objective(identifier, numerics.mask_weighs)
     link = link_of(loss, output) if numerics.links else None
     found: list[Measure] = []
@@ -183,13 +199,12 @@ def _target(
         found += measures(metric, loss, output, False, link, numerics.as_objects, own_step)
     for metric in weighted:
         found += measures(metric, loss, output, True, link, numerics.as_objects, own_step)
-    prefix = f"{names[index]}_" if several else ""
-    named = _unique(found, prefix, {"loss", *(f"{name}_loss" for name in names)}, numerics.as_objects)
+    named = _unique(found, prefix, taken, numerics.as_objects)
     logits = _logits(graph, output, loss, named, numerics.exact)
     if numerics.exact and logits is not None:
         link = exact_link(logits)
         named = tuple(replace(each, of_probabilities=not is_exact_of(logits, each.metric)) for each in named)
-    return Target(index, names[index], several, loss, 1.0, named, None, index, logits, link, numerics.exact)
+    return Target(index, name, None, loss, 1.0, named, None, index, logits, link, numerics.exact)
 
 
 def _weight(weight: Any) -> Any:
@@ -230,7 +245,7 @@ def _warn_of_unused(options: Any) -> None:
 
 def reported_names(targets: list[Target]) -> list[str]:
     """The names of the numbers that a step reports: `loss`, the losses of several outputs, the metrics."""
-    each = [f"{target.name}_loss" for target in targets if target.reports_loss]
+    each = [target.loss_name for target in targets if target.loss_name is not None]
     return ["loss", *each, *(measure.name for measure in measures_of(targets))]
 
 

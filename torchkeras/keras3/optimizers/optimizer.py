@@ -268,6 +268,8 @@ class Optimizer(_Unlisted, Base):
             raise RuntimeError(
                 f"{type(self).__name__}: call super().__init__(...) first in __init__, before attributes are set."
             )
+        if name == "lr":
+            value = _as_float32(value)  # in Keras 3 the rate is a variable
         if name in RULES and name not in self._rule.__dataclass_fields__:  # a user's class may keep anything there
             object.__setattr__(self, name, value)
         else:
@@ -328,10 +330,8 @@ class Optimizer(_Unlisted, Base):
         def write(value: float) -> None:
             self.lr = value
 
-        def present() -> Any:
-            return _as_float32(vars(self)["lr"])
-
-        return Computed("learning_rate", f"{self.name}/learning_rate", torch.float32, present, write)
+        path = f"{self.name}/learning_rate"
+        return Computed("learning_rate", path, torch.float32, lambda: vars(self)["lr"], write)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}, learning_rate={self.lr!r}>"
@@ -808,8 +808,8 @@ def _as_rate(value: Any) -> Any:
 
 
 def _as_float32(value: Any) -> Any:
-    """A number as the variable of the rate holds it."""
-    return torch.tensor(value, dtype=torch.float32, device="cpu").item() if isinstance(value, float) else value
+    """A number as a variable of float32 holds it; anything else as it is."""
+    return float(np.float32(value)) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
 def unique(class_name: str) -> str:
