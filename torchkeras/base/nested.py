@@ -35,15 +35,17 @@ def ordered(mapping: Mapping[Any, Any]) -> list[Any]:
 
 
 def tensors_in(value: Any) -> list[Any]:
-    """All symbolic tensors in nested lists, tuples and dictionaries, in Keras's order."""
+    """All symbolic tensors in nested lists, tuples, dictionaries and output objects, in Keras's order."""
     if isinstance(value, Symbolic):
         return [value]
     if isinstance(value, Mapping):
-        value = list(map(value.__getitem__, ordered(value)))
-    if not isinstance(value, (list, tuple)):
-        return []
+        inside: Any = map(value.__getitem__, ordered(value))
+    elif isinstance(value, (list, tuple)):
+        inside = value
+    else:
+        inside = _attributes_of(value).values()
     found: list[Any] = []
-    for item in value:
+    for item in inside:
         found += tensors_in(item)
     return found
 
