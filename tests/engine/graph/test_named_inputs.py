@@ -84,6 +84,26 @@ def test_torch_exports_a_model_of_a_dict():
     torch.testing.assert_close(by_name(w=x, i=y)["score"], expected)
 
 
+class OwnCall(Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = Dense(3)
+
+    def call(self, image, scale=None):
+        return self.dense(image) if scale is None else self.dense(image) * scale
+
+
+def test_code_of_ones_own_has_its_own_parameters():
+    model = OwnCall()
+    model(torch.rand(2, 4))
+    assert parameters(model) == ["image", "scale"]
+    model.eval()
+    dynamic = {"image": {0: Dim("n")}, "scale": None}
+    program = export(model, (torch.rand(2, 4), 2.0), dynamic_shapes=dynamic).module()
+    more = torch.rand(5, 4)
+    torch.testing.assert_close(program(more, 2.0), model(more, 2.0))
+
+
 def test_output_shapes_of_shapes_in_a_dict():
     by_key, listed = of_a_dict(), two_inputs()
     assert by_key.compute_output_shape({"words": (5, 4), "image": (5, 4)}) == {"score": (5, 3)}

@@ -24,7 +24,7 @@ from torchkeras.base.extensions import replaceable
 from torchkeras.base.fixed_lists import LayerLosses, Weights
 from torchkeras.base.naming import name_methods, snake_case, unique_name
 from torchkeras.base.nested import tensors_in
-from torchkeras.base.python import computes_with, hideable_property, installed
+from torchkeras.base.python import computes_with, hideable_property, installed, with_signature
 from torchkeras.base.rules import refuse_unknown
 from torchkeras.base.torch_tables import own_buffers, own_modules, own_parameters
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
@@ -997,7 +997,7 @@ def _find_call(cls: type[Layer]) -> None:
             setattr(cls, name, by_mode(vars(cls)[name]))
     if "call" in cls.__dict__:
         cls._by_call = True
-        cls.forward = Layer.forward  # type: ignore[method-assign]
+        cls.forward = with_signature(Layer.forward, cls.call)  # type: ignore[method-assign, arg-type]
     elif "forward" in cls.__dict__:
         cls._by_call = False
         cls._native_forward = cls.__dict__["forward"]
