@@ -121,7 +121,7 @@ def _names(value: Any, name: str, seen: set[Any]) -> bool:
 
 
 def with_signature(function: FunctionType, other: Callable[..., Any]) -> Any:
-    """A copy of a function that shows the signature of another one to `inspect`, and so to torch.export and torch.fx."""
+    """A copy of a function with the signature of another one, as `inspect`, torch.export and torch.fx read it."""
     made = FunctionType(function.__code__, function.__globals__, function.__name__, closure=function.__closure__)
     made.__doc__, made.__module__, made.__qualname__ = function.__doc__, function.__module__, function.__qualname__
     made.__wrapped__ = other  # type: ignore[attr-defined]

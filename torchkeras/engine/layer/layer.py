@@ -827,9 +827,15 @@ class Layer(BaseLayer):
         return self
 
     def _apply(self, fn: Any, recurse: bool = True) -> Any:
-        """As in torch. A move may replace weights of `add_weight`: attributes then refer to the new tensors."""
+        """As in torch; constants and states, which no file has, keep their values, also when others get empty memory.
+
+        A move may replace weights of `add_weight`: attributes then refer to the new tensors.
+        """
         before = [variable.tensors[0] for variable in self._added]
+        constants = {name: self._buffers[name] for name in self._non_persistent_buffers_set & self._buffers.keys()}
         super()._apply(fn, recurse)
+        for name, constant in constants.items():
+            keep_values(self._buffers, name, constant)
         refer_to_moved(self, before, [variable.tensors[0] for variable in self._added])
         return self
 
@@ -1095,6 +1101,18 @@ def name_weight(layer: AnyLayer, added: Variable, name: str) -> None:
     place = next(place for place, each in enumerate(layer._added) if each is added)
     layer._added[place] = added.renamed(name)
     layer._named.add(name)
+
+
+def keep_values(buffers: dict[str, Tensor | None], name: str, constant: Tensor | None) -> None:
+    """After a move: give a buffer the values that it had, or leave it where it was if it has none there."""
+    moved = buffers[name]
+    if constant is None or moved is None or moved is constant or constant.is_meta:
+        return
+    if moved.is_meta:
+        buffers[name] = constant
+    else:
+        with torch.no_grad():
+            moved.copy_(constant)
 
 
 def refer_to_moved(layer: AnyLayer, before: Sequence[Tensor], now: Sequence[Tensor]) -> None:
