@@ -453,6 +453,30 @@ def test_a_module_that_looks_at_values_in_a_graph(kind, shape):
     assert not any(torch.equal(one, other) for one, other in zip(before, module.parameters(), strict=True))
 
 
+class Placed(nn.Module):
+    """Takes texts up to a length, as encoders do."""
+
+    def __init__(self, limit):
+        super().__init__()
+        self.places = nn.Parameter(torch.rand(limit, 4))
+
+    def forward(self, x):
+        return x + self.places[: x.shape[1]]
+
+
+def test_a_module_with_a_limit_of_length_in_a_graph():
+    inputs, module = Input((None, 4)), Placed(64)
+    model = Model(inputs, TorchModule(module)(inputs))
+    assert model.output_shape == (None, None, 4)
+    x = torch.rand(2, 11, 4)
+    torch.testing.assert_close(model(x), module(x))
+
+
+def test_a_module_with_too_low_a_limit_says_so():
+    with pytest.raises(ValueError, match=r"^TorchModule 'placed' cannot compute on input shape \(None, None, 4\): "):
+        TorchModule(Placed(20), name="placed")(Input((None, 4)))
+
+
 class Masked(nn.Module):
     """Called as encoders are: `module(ids, attention_mask=mask)`."""
 
