@@ -111,3 +111,15 @@ def test_output_shapes_of_shapes_in_a_dict():
     assert listed.compute_output_shape([(5, 4), (5, 4)]) == (5, 3)
     with pytest.raises(ValueError, match=r"has the inputs query, key 2; it was called with query\.$"):
         listed.compute_output_shape({"query": (5, 4)})
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning")  # of torch's own code, as the next
+@pytest.mark.filterwarnings("ignore:.*script_method:DeprecationWarning")
+def test_aot_inductor_compiles_what_torch_exports(tmp_path):
+    model, x, y = two_inputs().eval(), torch.rand(2, 4), torch.rand(2, 4)
+    batch = {0: Dim("n", max=64)}
+    program = export(model, (x, y), dynamic_shapes={"query": batch, "key_2": batch})
+    path = torch._inductor.aoti_compile_and_package(program, package_path=str(tmp_path / "model.pt2"))
+    compiled, more = torch._inductor.aoti_load_package(path), torch.rand(5, 4)
+    torch.testing.assert_close(compiled(more, more), model([more, more]))
