@@ -272,7 +272,13 @@ def device() -> torch.device:
 
 
 def device_of_constants() -> torch.device:
-    """The device that tensors are made on whose values no file has: `device()`, but the CPU where that is `meta`."""
+    """The device that tensors are made on whose values no file has: `device()`, but the CPU where that is `meta`.
+
+    Example:
+        >>> with torch.device("meta"):
+        ...     device_of_constants()
+        device(type='cpu')
+    """
     found = device()
     return torch.device("cpu") if found.type == "meta" else found
 
