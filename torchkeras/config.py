@@ -271,6 +271,18 @@ def device() -> torch.device:
     return torch.device("cuda", number) if 0 < number < torch.cuda.device_count() else torch.device("cuda")
 
 
+def device_of_constants() -> torch.device:
+    """The device that tensors are made on whose values no file has: `device()`, but the CPU where that is `meta`.
+
+    Example:
+        >>> with torch.device("meta"):
+        ...     device_of_constants()
+        device(type='cpu')
+    """
+    found = device()
+    return torch.device("cpu") if found.type == "meta" else found
+
+
 def set_device(name: str | torch.device | None) -> None:
     """Set the device that weights are made on.
 

@@ -28,6 +28,7 @@ from torchkeras.base.rules import (
     read,
     several,
 )
+from torchkeras.base.tracing import made_once
 from torchkeras.registry import Family
 
 D = TypeVar("D", bound="Declared")
@@ -176,7 +177,7 @@ def option_names(cls: type) -> tuple[str, ...]:
     return tuple(names)
 
 
-@lru_cache
+@made_once
 def constants(values: tuple[float, ...], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     """Numbers on a device, made once: made in each step, they would be a transfer each time."""
     with torch.inference_mode(False):

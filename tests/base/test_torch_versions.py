@@ -39,6 +39,7 @@ def test_hooks_of_all_modules_are_seen(earlier, register):
     finally:
         handle.remove()
     assert not any(function() for function in functions)
+    assert not any(function() for function in functions)
 
 
 def test_the_newest_torch_has_its_own_functions():

@@ -17,7 +17,7 @@ from sharded_runs import data_for, residual, seeded
 from torch.distributed.device_mesh import init_device_mesh
 
 from torchkeras import Input, Model, Sequential, callbacks, config, layers, optimizers
-from torchkeras.distribution.sharding import is_sharding, shard
+from torchkeras.distribution.sharding import shard, shared_mesh
 
 KINDS = {**MODELS, "residual": residual}
 
@@ -32,7 +32,7 @@ def fitted(kind: str, distribute: Any) -> dict[str, Any]:
     model.compile(optimizer, "categorical_crossentropy", metrics=["mse"], distribute=distribute)
     history = model.fit(x, y, batch_size=4, epochs=2, validation_split=0.2, verbose=0).history
     return {
-        "shared": is_sharding(model),
+        "shared": shared_mesh(model) is not None,
         "numbers": [*history.values(), model.evaluate(x, y, batch_size=5, verbose=0)],
         "arrays": [*np.atleast_1d(model.predict(x, batch_size=5)), *model.get_weights()]
         if len(y) == 1

@@ -6,18 +6,22 @@ import re
 import numpy as np
 import pytest
 import torch
-from accelerate import Accelerator
+from accelerate import Accelerator, init_empty_weights, load_checkpoint_in_model
 from accelerate.state import AcceleratorState, GradientState
 from shared import (
     BATCH,
     IMAGES,
     ROWS,
+    SERIES,
     TARGETS,
+    TEXTS,
     assert_equal_states,
     dense_model,
     fit,
     image_model,
     run_as_a_user,
+    series_model,
+    text_model,
     train_by_hand,
 )
 from torch.nn import functional as F
@@ -98,6 +102,33 @@ def test_states_and_models_saved_by_accelerate(tmp_path):
     other = image_model()
     other.load_weights(tmp_path / "model" / "model.safetensors")
     np.testing.assert_array_equal(other.predict(IMAGES), expected)
+
+
+MODELS = [(dense_model, ROWS), (image_model, IMAGES), (text_model, TEXTS), (series_model, SERIES)]
+
+
+@pytest.mark.parametrize("include_buffers", [False, True])
+@pytest.mark.parametrize(("make", "x"), MODELS)
+def test_a_model_made_without_memory_is_filled_from_a_checkpoint(make, x, include_buffers, tmp_path):
+    expected = make()
+    Accelerator(cpu=True).save_model(expected, str(tmp_path))
+    with init_empty_weights(include_buffers=include_buffers):
+        model = make()
+    assert {parameter.device.type for parameter in model.parameters()} == {"meta"}
+    assert include_buffers or {buffer.device.type for buffer in model.buffers()} <= {"cpu"}
+    load_checkpoint_in_model(model, str(tmp_path / "model.safetensors"), device_map={"": "cpu"})
+    assert_equal_states(model, expected, atol=0)
+    np.testing.assert_array_equal(model.predict(x), expected.predict(x))
+    for each in (model, expected):
+        fit(each, x, TARGETS)
+    assert_equal_states(model, expected, atol=0)
+
+
+def test_a_checkpoint_is_loaded_into_a_model_with_values(tmp_path):
+    expected, model = image_model(), image_model()
+    Accelerator(cpu=True).save_model(expected, str(tmp_path))
+    load_checkpoint_in_model(model, str(tmp_path / "model.safetensors"))
+    assert_equal_states(model, expected, atol=0)
 
 
 def test_the_unwrapped_model_is_the_model_and_trains_by_fit():

@@ -452,3 +452,52 @@ def test_a_module_that_looks_at_values_in_a_graph(kind, shape):
     before = [each.clone() for each in module.parameters()]
     model.fit(x.numpy(), np.ones((2, 5)), verbose=0)
     assert not any(torch.equal(one, other) for one, other in zip(before, module.parameters(), strict=True))
+
+
+class Placed(nn.Module):
+    """Takes texts up to a length, as encoders do."""
+
+    def __init__(self, limit):
+        super().__init__()
+        self.places = nn.Parameter(torch.rand(limit, 4))
+
+    def forward(self, x):
+        return x + self.places[: x.shape[1]]
+
+
+def test_a_module_with_a_limit_of_length_in_a_graph():
+    inputs, module = Input((None, 4)), Placed(64)
+    model = Model(inputs, TorchModule(module)(inputs))
+    assert model.output_shape == (None, None, 4)
+    x = torch.rand(2, 11, 4)
+    torch.testing.assert_close(model(x), module(x))
+
+
+def test_a_module_with_too_low_a_limit_says_so():
+    with pytest.raises(ValueError, match=r"^TorchModule 'placed' cannot compute on input shape \(None, None, 4\): "):
+        TorchModule(Placed(20), name="placed")(Input((None, 4)))
+
+
+class Masked(nn.Module):
+    """Called as encoders are: `module(ids, attention_mask=mask)`."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(9, 4)
+
+    def forward(self, ids, attention_mask=None, key=None):
+        hidden = self.embedding(ids)
+        for each in (attention_mask, key):
+            hidden = hidden if each is None else hidden * each.unsqueeze(-1)
+        return hidden
+
+
+@pytest.mark.parametrize("suffix", ["keras", "h5", "pt"])
+@pytest.mark.parametrize("name", ["attention_mask", "key"])
+def test_tensors_by_name_come_back_from_files(name, suffix, tmp_path):
+    ids, mask = Input((3,), dtype="int64"), Input((3,))
+    model = Model([ids, mask], TorchModule(Masked(), name="encoder")(ids, **{name: mask}))
+    model.save(tmp_path / f"model.{suffix}")
+    again = load_model(tmp_path / f"model.{suffix}", custom_objects={"encoder": Masked()})
+    inputs = [torch.randint(9, (2, 3)), torch.tensor([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])]
+    torch.testing.assert_close(again(inputs), model(inputs))

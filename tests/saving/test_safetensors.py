@@ -15,7 +15,7 @@ import safetensors.torch
 import torch
 
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError, WeightMismatchError
-from torchkeras.layers import LSTM, BatchNormalization, Conv2D, Dense, Flatten, Input, Layer
+from torchkeras.layers import LSTM, BatchNormalization, Conv2D, Dense, Embedding, Flatten, Input, Layer
 from torchkeras.models import Model, Sequential
 from torchkeras.saving.weights import safetensors as as_safetensors, state
 
@@ -262,3 +262,17 @@ def test_without_the_package_the_error_names_the_extra(
         "`pip install torchkeras-graph[safetensors]`.",
     ):
         used(tmp_path / "m.safetensors", model())
+
+
+def test_the_package_itself_writes_and_reads_a_model_with_a_tied_weight(tmp_path):
+    def tied():
+        inputs, words, scores = Input((3,)), Embedding(5, 4), Dense(5, use_bias=False)
+        outputs = scores(words(inputs))
+        scores.kernel = words.embeddings.T
+        return Model(inputs, outputs)
+
+    for make, x in ((model, torch.rand(2, 5, 6, 3)), (tied, torch.tensor([[0.0, 4.0, 1.0]]))):
+        one, other = make(), make()
+        safetensors.torch.save_model(one, str(tmp_path / "model.safetensors"))
+        safetensors.torch.load_model(other, str(tmp_path / "model.safetensors"))
+        torch.testing.assert_close(other.eval()(x), one.eval()(x))

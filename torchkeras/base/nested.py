@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
+from torch.fx import Proxy
 
 
 class Symbolic:
@@ -35,15 +36,20 @@ def ordered(mapping: Mapping[Any, Any]) -> list[Any]:
 
 
 def tensors_in(value: Any) -> list[Any]:
-    """All symbolic tensors in nested lists, tuples and dictionaries, in Keras's order."""
-    if isinstance(value, Symbolic):
+    """All symbolic tensors, ours or torch.fx's, in nested lists, tuples, dictionaries and output objects.
+
+    They come in Keras's order.
+    """
+    if isinstance(value, (Symbolic, Proxy)):
         return [value]
     if isinstance(value, Mapping):
-        value = list(map(value.__getitem__, ordered(value)))
-    if not isinstance(value, (list, tuple)):
-        return []
+        inside: Any = map(value.__getitem__, ordered(value))
+    elif isinstance(value, (list, tuple)):
+        inside = value
+    else:
+        inside = _attributes_of(value).values()
     found: list[Any] = []
-    for item in value:
+    for item in inside:
         found += tensors_in(item)
     return found
 

@@ -127,6 +127,14 @@ def _names(value: Any, name: str, seen: set[Any]) -> bool:
     return any(_names(used, name, seen) for used in used_by(function).values())
 
 
+def with_signature(function: FunctionType, other: Callable[..., Any]) -> Any:
+    """A copy of a function with the signature of another one, as `inspect`, torch.export and torch.fx read it."""
+    made = FunctionType(function.__code__, function.__globals__, function.__name__, closure=function.__closure__)
+    made.__doc__, made.__module__, made.__qualname__ = function.__doc__, function.__module__, function.__qualname__
+    made.__wrapped__ = other  # type: ignore[attr-defined]
+    return made
+
+
 def attributes_of(value: Any) -> dict[str, Any]:
     """The attributes that an object keeps itself: a copy, since another thread may set one meanwhile."""
     return dict(getattr(value, "__dict__", {}))

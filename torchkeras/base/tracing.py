@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache, wraps
 from typing import Any
 
 import torch
+from torch._guards import detect_fake_mode
 
 compiled_somewhere = torch.compiler.is_compiling  # by whichever thread
 
@@ -41,6 +43,22 @@ def fold(function: Callable[[Any, Any], Any], values: Iterable[Any]) -> Any:
     for other in others:
         result = function(result, other)
     return result
+
+
+def made_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that makes a tensor, once for the same arguments: outside of FakeTensorMode, and in each such mode."""
+
+    @lru_cache
+    def in_mode(mode: Any, *arguments: Any) -> Any:
+        return function(*arguments)
+
+    @wraps(function)
+    def made(*arguments: Any) -> Any:
+        if compiled_somewhere() and is_compiling():
+            return function(*arguments)
+        return in_mode(detect_fake_mode() if torch._C._len_torch_dispatch_stack() else None, *arguments)
+
+    return made
 
 
 class _Islands:

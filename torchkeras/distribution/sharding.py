@@ -52,7 +52,7 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
 
     Raises RuntimeError for a model without weights, ValueError for a layer that keeps a weight in a second place.
     """
-    if is_sharding(model):
+    if shared_mesh(model) is not None:
         return
     if any(map(is_lazy, model.parameters())) or not getattr(model, "built", True):
         raise RuntimeError(f"{_named(model)} has no weights to share yet: call it on data, or build(input_shape).")
@@ -163,13 +163,17 @@ def group_of_mesh(mesh: DeviceMesh) -> Any:
 
 
 def shared_mesh(model: nn.Module) -> DeviceMesh | None:
-    """The processes that share the weights of a model; None where each has all."""
-    return next((each.device_mesh for each in model.parameters() if is_sharded(each)), None)  # type: ignore[misc]
+    """The processes that share the weights of a model; None where each has all.
 
-
-def is_sharding(model: nn.Module) -> bool:
-    """Whether the weights of a model are shared among processes."""
-    return any(map(is_sharded, model.parameters()))
+    Raises ValueError where `shard` did not make them DTensors.
+    """
+    mesh = next((each.device_mesh for each in model.parameters() if is_sharded(each)), None)  # type: ignore[misc]
+    if mesh is not None and not hasattr(_get_module_fsdp_state(model), "kept"):
+        raise ValueError(
+            f"compile: {_named(model)} has parameters that are DTensors already. Give the model without to compile, "
+            "which shares its weights by distribute='fsdp'; or train it by a loop of your own."
+        )
+    return mesh
 
 
 def _state(module: nn.Module) -> Any:

@@ -22,6 +22,7 @@ from torchkeras.base.extensions import replaceable
 from torchkeras.base.fixed_lists import LayerLosses, Weights
 from torchkeras.base.naming import count_name
 from torchkeras.base.nested import leaves, mapped, tensors_in
+from torchkeras.base.python import with_signature
 from torchkeras.base.rules import Rule, optional
 from torchkeras.base.torch_tables import own_buffers, own_parameters
 from torchkeras.base.tracing import is_compiling
@@ -225,7 +226,8 @@ class Layer(Stored, abstract=True):
         if not is_own(cls) and "compute_mask" in vars(cls) and "supports_masking" not in vars(cls):
             cls.supports_masking = True
         if not is_own(cls) and "call" in vars(cls):
-            cls.forward = _forward_with_masks if any(map(is_mask, cls._call_parameters)) else _forward  # type: ignore[method-assign]
+            forward: Any = _forward_with_masks if any(map(is_mask, cls._call_parameters)) else _forward
+            cls.forward = with_signature(forward, cls.call)  # type: ignore[method-assign]
 
     @property
     def _automatic_name(self) -> str:

@@ -51,7 +51,7 @@ def _fixed(values: Any) -> Any:
 
 def set_constant(layer: Layer, name: str, values: Any, dtype: torch.dtype | None = None) -> None:
     """Make a tensor that moves with the layer. It is no weight, since the config has its values."""
-    made = torch.tensor(values, dtype=dtype or dtype_of(layer.dtype), device=config.device())
+    made = torch.tensor(values, dtype=dtype or dtype_of(layer.dtype), device=config.device_of_constants())
     layer.register_buffer(name, made, persistent=False)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import config
+from torchkeras.base.tracing import made_once
 from torchkeras.declared import constants
 from torchkeras.losses.shared import same_rank
 
@@ -123,7 +123,7 @@ def _best(y_pred: Tensor, k: int) -> Tensor:
     return torch.full_like(y_pred, OUT_OF_REACH).scatter(-1, places, values)
 
 
-@lru_cache
+@made_once
 def _order_of(values: tuple[float, ...], device: torch.device) -> Tensor:
     order = np.argsort(np.argsort(values, kind="stable"), kind="stable")
     with torch.inference_mode(False):

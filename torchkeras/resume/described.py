@@ -16,7 +16,7 @@ from torchkeras.callbacks.base import HOOKS, CallbackList
 from torchkeras.data.contents import code_of, config_of, of_user, plain
 from torchkeras.data.sources import Source
 from torchkeras.engine.fit.training import EARLIER, OF_STATE
-from torchkeras.engine.graph.layer_calls import Way
+from torchkeras.engine.graph.layer_calls import Form, Way
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import graph_if_any, is_connected
 from torchkeras.engine.layer.layer import Layer
@@ -145,6 +145,8 @@ def _code(network: Network, places: dict[str, str]) -> str:
         call = function.calls.get(name[1])
         if call is None:  # inside a string argument of a call
             return name[0]
+        if isinstance(call, Form):
+            return type(call.value).__name__
         return places.setdefault(call.key, f"layer{len(places)}") + ".compute_mask" * (call.way is Way.MASK)
 
     return re.sub(r"self\.(\w+)", place, function.text)

@@ -78,7 +78,7 @@ def unloadable(model: Network) -> Iterator[str]:
         if isinstance(layer, Network):
             yield from unloadable(layer)
             continue
-        problem = _unmakeable(layer)
+        problem = _unmakeable(layer) or _reparametrized(layer)
         if problem is not None:
             yield f"{type(layer).__name__} {layer.name!r} {problem}"
 
@@ -96,6 +96,20 @@ def _unmakeable(layer: Layer) -> str | None:
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     if not takes_any and config.keys() - parameters.keys():
         return "does not take its config: let its __init__ take **options and pass them to super().__init__."
+    return None
+
+
+def _reparametrized(layer: Layer) -> str | None:
+    """What a new layer of this package's code would not have: other tensors in the place of a weight that it makes."""
+    if not (is_own(type(layer)) and layer.built):
+        return None
+    for name, declaration in layer._weights.items():
+        if declaration.applies(layer) and not declaration.owned_by(layer):
+            return (
+                f"computes its {name} from other tensors, as after prune or parametrize, which no config holds. "
+                "Save it after prune.remove or the like; or by save_weights, and load_weights into a model that has "
+                "the same."
+            )
     return None
 
 

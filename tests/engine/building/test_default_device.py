@@ -21,6 +21,7 @@ from torchkeras.layers import (
     Embedding,
     GlobalAveragePooling2D,
     Input,
+    Normalization,
 )
 from torchkeras.models import Model, Sequential, load_model
 
@@ -206,3 +207,46 @@ def test_data_of_a_model_of_modules_that_is_not_built_goes_where_it_will_be_buil
     model(torch.ones(1, 3))
     monkeypatch.setattr(config, "device", lambda: torch.device("cuda"))
     assert model._device == torch.device("cpu")
+
+
+def with_constants():
+    inputs = Input((6, 4))
+    shifted = Dense(4)(inputs) + torch.arange(4.0, device="cpu")
+    return Model(inputs, Normalization(mean=1.0, variance=2.0)(shifted))
+
+
+def with_states():
+    return Sequential([LSTM(3, stateful=True, batch_input_shape=(2, 6, 4))])
+
+
+def emptied(model, state):
+    model.to_empty(device="cpu").load_state_dict(state)
+
+
+def within_another(model, state):
+    emptied(nn.Sequential(model), {f"0.{name}": value for name, value in state.items()})
+
+
+def assigned(model, state):
+    model.load_state_dict(state, assign=True)
+
+
+@pytest.mark.parametrize("load", [emptied, within_another, assigned])
+@pytest.mark.parametrize("make", [with_constants, with_states])
+def test_values_that_no_file_has_are_there_after_memory_came(make, load):
+    expected = make()
+    with torch.device("meta"):
+        model = make()
+    load(model, expected.state_dict())
+    x = torch.rand(2, 6, 4)
+    for _ in range(2):  # states go on from call to call
+        torch.testing.assert_close(model(x), expected(x))
+
+
+def test_constants_outlive_meta_and_follow_other_moves():
+    model = with_constants()
+    state, x = {name: value.clone() for name, value in model.state_dict().items()}, torch.rand(2, 6, 4)
+    expected = model(x)
+    emptied(model.to("meta"), state)
+    torch.testing.assert_close(model(x), expected)
+    torch.testing.assert_close(model.double()(x.double()), expected.double())

@@ -467,7 +467,7 @@ UNKNOWN = [
     (
         lambda: x * torch.ones(4, device="meta"),
         ValueError,
-        "Operation 'operation_mul_1': a constant of shape (4,) lies on 'meta' and has no values.",
+        "Operation 'operation_mul_1': a constant of shape (4,) lies on 'meta' and has no values: make it on the CPU.",
     ),
     (lambda: nn.Linear(4, 2)(x), TypeError, MODULE.format("Linear")),
     (lambda: nn.Sequential(nn.Flatten(), nn.Linear(20, 2))(x), TypeError, MODULE.format("Sequential")),

@@ -87,6 +87,26 @@ def test_torch_exports_a_model_of_a_dict():
     torch.testing.assert_close(by_name(w=x, i=y)["score"], expected)
 
 
+class OwnCall(Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = Dense(3)
+
+    def call(self, image, scale=None):
+        return self.dense(image) if scale is None else self.dense(image) * scale
+
+
+def test_code_of_ones_own_has_its_own_parameters():
+    model = OwnCall()
+    model(torch.rand(2, 4))
+    assert parameters(model) == ["image", "scale"]
+    model.eval()
+    dynamic = {"image": {0: Dim("n")}, "scale": None}
+    program = export(model, (torch.rand(2, 4), 2.0), dynamic_shapes=dynamic).module()
+    more = torch.rand(5, 4)
+    torch.testing.assert_close(program(more, 2.0), model(more, 2.0))
+
+
 def test_output_shapes_of_shapes_in_a_dict():
     by_key, listed = of_a_dict(), two_inputs()
     assert by_key.compute_output_shape({"words": (5, 4), "image": (5, 4)}) == {"score": (5, 3)}
@@ -94,3 +114,15 @@ def test_output_shapes_of_shapes_in_a_dict():
     assert listed.compute_output_shape([(5, 4), (5, 4)]) == (5, 3)
     with pytest.raises(ValueError, match=r"has the inputs query, key 2; it was called with query\.$"):
         listed.compute_output_shape({"query": (5, 4)})
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning")  # of torch's own code, as the next
+@pytest.mark.filterwarnings("ignore:.*script_method:DeprecationWarning")
+def test_aot_inductor_compiles_what_torch_exports(tmp_path):
+    model, x, y = two_inputs().eval(), torch.rand(2, 4), torch.rand(2, 4)
+    batch = {0: Dim("n", max=64)}
+    program = export(model, (x, y), dynamic_shapes={"query": batch, "key_2": batch})
+    path = torch._inductor.aoti_compile_and_package(program, package_path=str(tmp_path / "model.pt2"))
+    compiled, more = torch._inductor.aoti_load_package(path), torch.rand(5, 4)
+    torch.testing.assert_close(compiled(more, more), model([more, more]))

@@ -4,6 +4,7 @@ import collections
 import copy
 import dataclasses
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -309,6 +310,56 @@ def test_arguments_and_outputs_of_any_form(how, out, tmp_path):
     for again in (model, copy.deepcopy(model), pickle.loads(pickle.dumps(model)), *saved):  # noqa: S301
         for y, wanted in zip(again(*tensors), expected, strict=True):
             torch.testing.assert_close(y, wanted)
+
+
+class OfBoth(Layer):
+    """Takes a tensor, and an object with two."""
+
+    def call(self, x, both, scale=1.0):
+        first, second = both.values() if isinstance(both, dict) else both if isinstance(both, Pair) else opened(both)
+        return x + (first - 2 * second) * scale
+
+
+OBJECTS = {
+    "named": Pair,
+    "object": lambda first, second: Output(first, [second]),
+    "mapping": lambda first, second: collections.OrderedDict(one=first, two=second),
+}
+
+
+@pytest.mark.parametrize("make", OBJECTS.values(), ids=OBJECTS)
+def test_objects_with_tensors_by_position_and_by_name(make):
+    layer, a, b = OfBoth(name="of_both"), Input((3,), name="a"), Input((3,), name="b")
+    model = Model([a, b], [layer(a, make(a, b), 0.5), layer(x=b, both=make(b, a))])
+    x, y = torch.randn(2, 3), torch.randn(2, 3)
+    expected = [layer(x, make(x, y), 0.5), layer(y, make(y, x))]
+    for again in (model, copy.deepcopy(model), pickle.loads(pickle.dumps(model))):  # noqa: S301
+        torch.testing.assert_close(again(x, y), expected)
+    compiled: Any = torch.compile(model, backend="eager", fullgraph=True)
+    torch.testing.assert_close(compiled(x, y), expected)
+
+
+def test_an_object_alone_is_an_argument_of_a_graph():
+    class First(Layer):
+        def call(self, both):
+            return opened(both)[0]
+
+    a, b = Input((3,)), Input((3,))
+    model = Model([a, b], First(name="first")(Output(a, [b])))
+    assert [layer.name for layer in model.layers[2:]] == ["first"]
+
+
+@pytest.mark.parametrize("write", [lambda model, path: model.save(path), lambda model, path: model.to_json()])
+def test_no_config_holds_an_object(write, tmp_path):
+    a, b = Input((3,)), Input((3,))
+    model = Model([a, b], OfBoth(name="of_both")(a, Pair(a, b)))
+    text = (
+        "OfBoth 'of_both': its call gets a Pair, which no config holds: pass its tensors one by one, or in a list or "
+        "dict. save_weights and copy.deepcopy need none."
+    )
+    for suffix in ("h5", "keras", "safetensors"):
+        with pytest.raises(TypeError, match=f"^{re.escape(text)}$"):
+            write(model, tmp_path / f"model.{suffix}")
 
 
 def test_gradients_reach_all_arguments():

@@ -43,6 +43,7 @@ from torchkeras.legacy.weights import modern
 from torchkeras.world.one_process import sharing
 
 _is_on_meta = attrgetter("is_meta")
+REGISTER = nn.Module.register_parameter
 HOLDERS = (Tensor, list, tuple, dict)
 NOT_USERS = ENGINES_OWN | TORCHS_OWN  # attributes
 _deferred: ContextVar[bool] = ContextVar("deferred", default=False)
@@ -243,7 +244,9 @@ def add_weight(
     regular = read(kind, "regularizer", REGULARIZER, regularizer)
     constrain = read(kind, "constraint", CONSTRAINT, constraint)
     trainable = read(kind, "trainable", FLAG_OR_DIGIT, trainable)
-    device = torch.device("meta") if deferred() else config.device()
+    device = torch.device("meta")
+    if not deferred():
+        device = parameter_device() if trainable else config.device()
     tensor = torch.empty(shape, dtype=dtype_of(dtype or layer.dtype), device=device)
     path = free_path(layer, name)
     if trainable:
@@ -332,11 +335,11 @@ def materialize(layer: AnyLayer, draw: bool = True) -> None:
     """
     if not any(map(_is_on_meta, (*layer.parameters(), *layer.buffers()))):
         return
-    device, modules = config.device(), dict(plain_modules(layer))
-    fresh = [variable for variable in own_variables(layer) if any(map(_is_on_meta, variable.tensors))]
-    _allocate(layer, modules, device)
-    if device.type == "meta":  # the default device of torch: `to_empty` gives memory later
-        return
+    modules = dict(plain_modules(layer))
+    waiting = [variable for variable in own_variables(layer) if any(map(_is_on_meta, variable.tensors))]
+    _allocate(layer, modules, config.device())
+    # Where `meta` is the device that torch makes tensors on, the user gives them memory later.
+    fresh = [variable for variable in waiting if not any(map(_is_on_meta, variable.tensors))]
     _zero_further(fresh)
     if not draw:
         return
@@ -392,23 +395,50 @@ def _allocate(layer: AnyLayer, modules: dict[str, nn.Module], device: torch.devi
     Every tensor stays the same object, which attributes, lists and other modules may refer to. A buffer that is no
     weight, such as the state of a stateful layer, becomes zero.
     """
-    empty = partial(_with_memory, layer._policy.variable_type, device)
+    empty = partial(_with_memory, layer._policy.variable_type, device, parameter_device(device))
+    constant = partial(_with_memory, layer._policy.variable_type, config.device_of_constants(), device)
     for module in modules.values():
         if module is not layer and type(module)._apply is not nn.Module._apply:
             module._apply(empty)  # such as torch's recurrent modules, which also list their weights
             continue
         for name, tensor in (*module._parameters.items(), *module._buffers.items()):
-            if tensor is not None and (made := empty(tensor)) is not tensor:
-                become(tensor, made.zero_() if name in module._non_persistent_buffers_set else made)
+            if tensor is None:
+                continue
+            if name in module._non_persistent_buffers_set:
+                made = constant(tensor).zero_() if tensor.is_meta else tensor
+            else:
+                made = empty(tensor)
+            if made is not tensor:
+                become(tensor, made)
 
 
-def _with_memory(floating: torch.dtype, device: torch.device, tensor: Tensor) -> Tensor:
+class Trial(nn.Module):
+    """A module to see what registering a parameter does."""
+
+    _call_nodes = ()  # as layers have them: it is none of the modules that a user's code makes
+
+
+def parameter_device(device: torch.device | None = None) -> torch.device:
+    """Where a module of torch has a parameter that is made on a device; None: on that for weights.
+
+    It is another one where `register_parameter` was replaced, as within accelerate's `init_empty_weights`.
+    """
+    device = device or config.device()
+    if nn.Module.register_parameter is REGISTER:
+        return device
+    module = Trial()
+    module.register_parameter("parameter", nn.Parameter(torch.empty(0, device=device)))
+    return module.get_parameter("parameter").device
+
+
+def _with_memory(floating: torch.dtype, device: torch.device, for_parameters: torch.device, tensor: Tensor) -> Tensor:
     """An empty tensor like one on `meta`, of the type `floating` if that is of floating-point numbers; others as is."""
     if not tensor.is_meta or is_lazy(tensor):
         return tensor
     # Not by `empty_like`, which on `meta` imports torch's compiler.
     kind = floating if tensor.is_floating_point() else tensor.dtype
-    return torch.empty_strided(tensor.shape, tensor.stride(), device=device, dtype=kind)
+    place = for_parameters if isinstance(tensor, nn.Parameter) else device
+    return torch.empty_strided(tensor.shape, tensor.stride(), device=place, dtype=kind)
 
 
 def become(tensor: Tensor, other: Tensor) -> None:

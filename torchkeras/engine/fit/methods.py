@@ -26,9 +26,10 @@ from torchkeras.data.batch import Batch
 from torchkeras.data.sources import Source
 from torchkeras.data.sources.source import ArraySource
 from torchkeras.engine.fit import runs
-from torchkeras.engine.fit.opening import Intake, as_callbacks, check_unwrapped, hooks_of, source_of, validation_of
+from torchkeras.engine.fit.opening import Intake, as_callbacks, hooks_of, source_of, validation_of
 from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counted_apart
+from torchkeras.engine.fit.wrapped import check_unwrapped
 from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_tensor
 from torchkeras.engine.graph.layer_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network, float_type, in_form, parameters_of
@@ -114,7 +115,7 @@ def predict(
 ) -> Any:
     """As `Model.predict`; `made`: how batches of a `Sequence` or generator are made."""
     model = training.model
-    check_unwrapped(model, "predict")
+    check_unwrapped(model, "predict", trains=False)
     source = source_of(
         Intake(training, has_targets=False), x, batch_size=batch_size, shuffle=None, steps=steps, method="predict",
         raw=training.has_own("predict_step"), **made,

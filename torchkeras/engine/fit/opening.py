@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from torchkeras.base.rules import integer, is_number, read
 from torchkeras.callbacks.base import CallbackList
@@ -36,15 +36,12 @@ from torchkeras.engine.graph.network import (
 from torchkeras.engine.graph.trace import has_own_code, is_connected
 from torchkeras.engine.step.targets import Target, by_output
 from torchkeras.engine.symbolic.tensor import Shape, as_list
-from torchkeras.world import processes
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
 
 Checked = tuple[list[Tensor], list[Tensor], list[Tensor | None]]
 BATCH_SIZE = 32
-BY_HAND = "Give the model itself to compile and fit, which wrap it; or train it by a loop of your own"
-FSDP = "FullyShardedDataParallel"
 VALIDATION_ITEMS = (
     "When passing validation_data, it must contain 2 (x_val, y_val) or 3 (x_val, y_val, val_sample_weights) items"
 )
@@ -239,22 +236,6 @@ def fixed_batch_size(network: Network) -> int | None:
         return None
     sizes = (tensor.shape[0] for tensor in network.inputs)
     return next((size for size in sizes if size is not None), None)
-
-
-# --- model -----------------------------------------------------------------------------------------------------------
-
-
-def check_unwrapped(model: nn.Module, method: str) -> None:
-    """Raise RuntimeError for a model in which the user has wrapped a module for several processes."""
-    if not processes.has_group():  # without which torch does not wrap
-        return
-    for name, module in model.named_modules():
-        if isinstance(module, nn.parallel.DistributedDataParallel) or type(module).__name__ == FSDP:
-            where = f"the module {name!r}" if name else "the model"
-            raise RuntimeError(
-                f"{method}: {where} is wrapped for several processes ({type(module).__name__}), and {method} would "
-                f"not see that. {BY_HAND}."
-            )
 
 
 # --- data ------------------------------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from torchkeras.engine.fit.results import Sums
 from torchkeras.engine.fit.symbolic_scores import Scores, refuse
 from torchkeras.engine.fit.turns import Turn
 from torchkeras.engine.fit.watched import Changing, ChangingWeights
+from torchkeras.engine.fit.wrapped import check_unwrapped
 from torchkeras.engine.graph.network import Network, device_of
 from torchkeras.engine.graph.subclassed import OwnCode
 from torchkeras.engine.graph.trace import Graph, graph_if_any
@@ -359,6 +360,7 @@ def _is_distributed(setting: Any) -> bool:
 def settle(training: Training) -> CompiledModel:
     """Make and store the compiled model. Raises ValueError and TypeError as `Model.compile` says."""
     processes = training.processes
+    check_unwrapped(training.model, "compile")
     processes.prepare(training.model)
     owns_step = training.has_own("train_step")
     if owns_step:

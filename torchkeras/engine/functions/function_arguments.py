@@ -369,7 +369,7 @@ READERS: Mapping[str, Callable[[Any], Reader]] = {
 
 
 def with_device(tensor: Tensor) -> Tensor:
-    """A constant on the device of new weights. Raises ValueError for one that could train but would not."""
+    """A constant on the device of new ones. Raises ValueError for one that could train but would not."""
     if is_frozen(tensor):
         raise ValueError(f"an argument {frozen(tensor)}")
     if tensor.requires_grad:
@@ -378,5 +378,7 @@ def with_device(tensor: Tensor) -> Tensor:
             "trained. Make it an nn.Parameter, or take x.detach()."
         )
     if tensor.is_meta:
-        raise ValueError(f"a constant of shape {tuple(tensor.shape)} lies on 'meta' and has no values.")
-    return tensor.to(config.device())
+        raise ValueError(
+            f"a constant of shape {tuple(tensor.shape)} lies on 'meta' and has no values: make it on the CPU."
+        )
+    return tensor.to(config.device_of_constants())

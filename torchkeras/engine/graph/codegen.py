@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 
 from torchkeras.base.naming import Unused
-from torchkeras.base.nested import POSITIONAL, TensorSlot, is_flat, leaves, of_first
+from torchkeras.base.nested import POSITIONAL, TensorSlot, is_flat, leaves, of_first, put_together, taken_apart
 from torchkeras.base.torch_tables import own_modules
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.carried_masks import marked
 from torchkeras.engine.dtypes import cast_type, is_mixed, typed
 from torchkeras.engine.facts import facts_of, takes
 from torchkeras.engine.functions.call_text import PLAIN, literal
-from torchkeras.engine.graph.layer_calls import Call, DirectCalls, ModuleCalls, Remembered, Way
+from torchkeras.engine.graph.layer_calls import Call, DirectCalls, Form, ModuleCalls, Remembered, Way
 from torchkeras.engine.graph.trace import Graph, graph_of, infer_again, layer_names
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.shapes.output_shapes import overrides
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 PERMUTATIONS = {Layout.KERAS: to_keras, Layout.CHANNELS_FIRST: to_channels_first}  # from the other order
 RESERVED = {"self", *keyword.kwlist}
+# The functions that generated code calls, by their names in it.
+HELPERS: Mapping[str, Callable[..., Any]] = {each.__name__: each for each in (typed, leaves, marked, put_together)}
 
 
 class Variant(NamedTuple):
@@ -70,8 +72,8 @@ class Line:
     region: str
 
 
-def source(graph: Graph, variant: Variant, keys: Mapping[Layer, str]) -> tuple[str, dict[str, Call]]:
-    """The text of the function `forward(self, inputs..., masks...)` that computes the graph, and what its names call.
+def source(graph: Graph, variant: Variant, keys: Mapping[Layer, str]) -> Written:
+    """The text of the function `forward(self, inputs..., masks...)` that computes the graph, and what its names are.
 
     `keys`: the key of each layer as a submodule.
     """
@@ -83,7 +85,7 @@ def compiled(text: str, name: str, **known: Any) -> Callable[..., Any]:
     """The function `forward` that a text defines, with the names `known`. Errors inside it show its lines."""
     filename = f"<torchkeras {name}>"
     linecache.cache[filename] = entry = (len(text), None, text.splitlines(keepends=True), filename)
-    namespace = {"torch": torch, "typed": typed, "leaves": leaves, "marked": marked, **known}
+    namespace = {"torch": torch, **HELPERS, **known}
     exec(compile(text, filename, "exec"), namespace)  # noqa: S102  # the text is our own, from `source`
     weakref.finalize(namespace["forward"], _forget, filename, entry).atexit = False
     return namespace["forward"]
@@ -114,7 +116,7 @@ class _Writer:
         self.graph, self.variant, self.keys = graph, variant, keys
         unused = Unused()
         self.names = {key: unused(_callable_name(key)) for key in keys.values()}
-        self.calls: dict[str, Call] = {}  # what the names in the text stand for
+        self.calls: dict[str, Call | Form] = {}  # what the names in the text stand for
         self.masks = masks_of(graph, variant.masked)
         self.lines: list[Line] = []
         self.region = ""  # of the last line
@@ -277,7 +279,7 @@ class _Writer:
     def _arguments(self, node: Node, options: Mapping[str, Any], uses: list[int], axis: str) -> str:
         """The arguments of a call as text: inputs, options and masks, whose values join `uses`."""
         layer = node.layer
-        texts = [_argument_text(layer, name, value) for name, value in options.items()]
+        texts = [self._argument(layer, name, value) for name, value in options.items()]
         if POSITIONAL not in options:
             texts.insert(0, _first_argument(node, _slots(uses)) + axis)
         if takes(layer, "mask"):
@@ -285,6 +287,39 @@ class _Writer:
             if set(masks) != {None}:
                 texts.append(f"mask={_first_argument(node, _mask_slots(masks, uses))}")
         return ", ".join(filter(None, texts))
+
+    def _argument(self, layer: Layer, name: str, value: Any) -> str:
+        """An argument of a call as text, its tensors as `{0}`, `{1}`."""
+        if name == POSITIONAL:
+            return ", ".join(map(partial(self._literal, layer, "by position"), value))
+        return f"{name}={self._literal(layer, name, value)}"
+
+    def _literal(self, layer: Layer, name: str, value: Any) -> str:
+        text_of = partial(self._literal, layer, name)
+        if isinstance(value, TensorSlot):
+            return f"{{{value.index}}}"
+        if isinstance(value, list):
+            return f"[{', '.join(map(text_of, value))}]"
+        if type(value) is tuple:
+            return f"({', '.join([*map(text_of, value), '']).rstrip()})"
+        if type(value) is dict:
+            pairs = (f"{text_of(key)}: {text_of(item)}" for key, item in value.items())
+            return f"{{{{{', '.join(pairs)}}}}}"
+        if isinstance(value, PLAIN):
+            return literal(value).replace("{", "{{").replace("}", "}}")
+        return self._object(layer, name, value)
+
+    def _object(self, layer: Layer, name: str, value: Any) -> str:
+        """A named tuple or another object that holds tensors, as text. Raises TypeError for one that holds none."""
+        form, slots = taken_apart(value, TensorSlot)
+        if not slots:
+            text = f"the argument {name!r} of its call must be a plain value; found {value!r}."
+            raise TypeError(f"Layer {layer.name!r}: {text}")
+        place = f"{self.names[self.keys[layer]]}_form"
+        while place in self.calls:
+            place += "_"
+        self.calls[place] = Form(form)
+        return f"put_together(self.{place}, {self._literal(layer, name, slots)})"
 
     def _returns_details(self, layer: Layer, outputs: list[KerasTensor]) -> bool:
         """Whether the call is of a model whose masks and losses are needed as well."""
@@ -444,30 +479,6 @@ def runs_in_mode(node: Node) -> bool:
     )
 
 
-def _argument_text(layer: Layer, name: str, value: Any) -> str:
-    """An argument of a call as text, its tensors as `{0}`, `{1}`."""
-    if name == POSITIONAL:
-        return ", ".join(map(partial(_literal, layer, "by position"), value))
-    return f"{name}={_literal(layer, name, value)}"
-
-
-def _literal(layer: Layer, name: str, value: Any) -> str:
-    text_of = partial(_literal, layer, name)
-    if isinstance(value, TensorSlot):
-        return f"{{{value.index}}}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(text_of, value))}]"
-    if type(value) is tuple:
-        return f"({', '.join([*map(text_of, value), '']).rstrip()})"
-    if type(value) is dict:
-        pairs = (f"{text_of(key)}: {text_of(item)}" for key, item in value.items())
-        return f"{{{{{', '.join(pairs)}}}}}"
-    if not isinstance(value, PLAIN):
-        text = f"the argument {name!r} of its call must be a plain value; found {value!r}."
-        raise TypeError(f"Layer {layer.name!r}: {text}")
-    return literal(value).replace("{", "{{").replace("}", "}}")
-
-
 def _print(lines: list[Line], parameters: list[int], result: str, results: list[int], names: list[str]) -> str:
     """The text of the function: the lines with variable names, those that compute in 16 bits under autocast."""
     variables = _variables(lines, parameters, results, names)
@@ -492,7 +503,7 @@ def _print(lines: list[Line], parameters: list[int], result: str, results: list[
 
 def _variables(lines: list[Line], parameters: list[int], results: list[int], names: list[str]) -> dict[int, str]:
     """A variable name for each value, free again after its last use; inputs, called `names`, have theirs to the end."""
-    unused = Unused({"torch", "typed", "leaves", "marked"})
+    unused = Unused({"torch", *HELPERS})
     inputs, masks = parameters[: len(names)], parameters[len(names) :]
     variables = dict(zip(inputs, map(unused, map(_identifier, names)), strict=True))
     for index, value in enumerate(masks, start=1):
@@ -531,7 +542,7 @@ def _identifier(name: str, kind: str = "input") -> str:
 # --- generated functions ----------------------------------------------------------------------------------------------
 
 
-Written = tuple[str, Mapping[str, Call]]  # a text, and what the names in it stand for
+Written = tuple[str, Mapping[str, Call | Form]]  # a text, and what the names in it stand for
 
 
 class GeneratedFunction:
@@ -542,7 +553,7 @@ class GeneratedFunction:
     """
 
     text: str
-    calls: Mapping[str, Call]
+    calls: Mapping[str, Call | Form]
     modules: ModuleCalls
     compute: Any = None  # before it is written
 

@@ -1,34 +1,36 @@
-"""A network as torch.fx sees it: each call of a layer is one `call_module`, in Keras's order of axes.
-
-The code of layers asks for sizes and types, which torch.fx does not know: so they are leaves, whatever the tracer says.
-"""
+"""A network as torch.fx sees it: each call of a layer is one `call_module`, in Keras's order of axes."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from torch.fx import Proxy
 
 from torchkeras.base.nested import bound, leaves, mapped
-from torchkeras.engine.graph.trace import Graph
+from torchkeras.engine.graph.named_inputs import parameter_names
+from torchkeras.engine.graph.trace import Graph, layer_names
+from torchkeras.engine.layer.call import call_traced
 from torchkeras.engine.symbolic.tensor import KerasTensor
 
 
-def traced(graph: Graph, inputs: Any) -> list[Proxy]:
-    """The outputs of a graph for inputs of torch.fx, which are one value: the tuple of them."""
-    values = {tensor: inputs[index] for index, tensor in enumerate(graph.inputs)}
-    tracer: Any = inputs.tracer
+def traced(graph: Graph, tracer: Any) -> list[Proxy]:
+    """The outputs of a graph that a tracer of torch.fx traces, whose inputs have the names of the graph's.
+
+    torch.fx has made inputs for the parameters of `Network.forward`, which are those of any network.
+    """
+    for node in list(tracer.graph.nodes):
+        tracer.graph.erase_node(node)
+    names = parameter_names(layer_names(graph.inputs))
+    values = {
+        tensor: tracer.create_proxy("placeholder", name, (), {})
+        for tensor, name in zip(graph.inputs, names, strict=True)
+    }
     for node in graph.calls:
         args, kwargs = bound(mapped(node.inputs, values.__getitem__, KerasTensor), node.arguments)
-        found = tracer.call_module(node.layer, partial(_leaf, tracer, node.layer), args, kwargs)
+        found = call_traced(tracer, node.layer, args, kwargs)
         if isinstance(node.outputs, KerasTensor):
             values[node.outputs] = found
         else:
             found = tracer.create_proxy("call_function", leaves, (found,), {})
             values.update((tensor, found[index]) for index, tensor in enumerate(node.output_tensors))
     return [values[tensor] for tensor in graph.outputs]
-
-
-def _leaf(tracer: Any, layer: Any, *args: Any, **kwargs: Any) -> Proxy:
-    return tracer.create_proxy("call_module", tracer.path_of_module(layer), args, kwargs)

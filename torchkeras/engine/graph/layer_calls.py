@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from itertools import chain, product, starmap
@@ -56,6 +57,13 @@ class Call(NamedTuple):
     maker: str = ""
 
 
+@dataclass(frozen=True)
+class Form:
+    """The form of an object that a call gets: a named tuple, or the outputs of a model of another library."""
+
+    value: Any
+
+
 # What a layer's facts have for a way to call it; it may be None.
 OF_FACTS: Mapping[Way, Callable[[Facts], Callable[..., Any] | None]] = {
     Way.IN_PLACE: methodcaller("in_place"),
@@ -70,11 +78,14 @@ class ModuleCalls:
     Names in generated code begin with no underscore, so they differ from these attributes.
     """
 
-    def __init__(self, modules: Mapping[str, Any], calls: Mapping[str, Call]):
+    def __init__(self, modules: Mapping[str, Any], calls: Mapping[str, Call | Form]):
         self._modules, self._calls = modules, calls
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        key, way, _ = self._calls[name]
+    def __getattr__(self, name: str) -> Any:
+        call = self._calls[name]
+        if isinstance(call, Form):
+            return call.value
+        key, way, _ = call
         layer = self._modules[key]
         if way is Way.LOGITS:
             return partial(call_in_mode, layer, facts_of(layer).logits)
@@ -101,7 +112,7 @@ class DirectCalls:
         function.write()
         found = CallsOfFunction()
         for name, call in function.calls.items():
-            setattr(found, name, self._chosen(call))
+            setattr(found, name, call.value if isinstance(call, Form) else self._chosen(call))
         found._function = function
         self.made[function.variant] = found
         return found

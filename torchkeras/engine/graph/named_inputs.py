@@ -7,7 +7,7 @@ columns of its data by them. The class has one `forward` for any inputs, which `
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from types import MethodType
 from typing import Any
@@ -36,14 +36,21 @@ class ByInputNames:
         return MethodType(network.__dict__.get("_named_forward", self.__func__), network)
 
 
+USED = ("self", "_others", "_options", "_function", "_given")  # names in the text of `with_names`
+
+
+def parameter_names(names: Sequence[str]) -> list[str]:
+    """The names of parameters for inputs with these names."""
+    return identifiers([*USED, *names])[len(USED) :]
+
+
 @lru_cache(maxsize=1024)
 def with_names(function: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., Any]:
     """`function(self, *inputs, **options)` with a parameter for each input; the signature has these alone.
 
     The first may hold all inputs, in a list.
     """
-    used = ["self", "_others", "_options", "_function", "_given"]
-    first, *others = identifiers([*used, *names])[len(used) :]
+    first, *others = parameter_names(names)
     heads = ", ".join([first, *(f"{name}=None" for name in others)])
     if others:
         given = f"*[_given for _given in ({first}, {', '.join(others)}) if _given is not None]"

@@ -189,7 +189,7 @@ def inputs_of_call(
         args = (by_name,)
     elif len(args) > 1:
         args = (list(args),)
-    if not args or isinstance(args[0], np.ndarray) or (form is None and is_flat(args[0])):
+    if not args or isinstance(args[0], (np.ndarray, Proxy)) or (form is None and is_flat(args[0])):
         return args, kwargs
     return (_inputs_in_order(what, inputs, form, args[0]),), kwargs
 
@@ -275,8 +275,11 @@ def parameters_of(module: nn.Module) -> Iterator[nn.Parameter]:
 
 
 def in_form(form: Any, outputs: Any) -> Any:
-    """Flat outputs, one or a list, in the form of the outputs that the model was made with."""
-    return outputs if form is None else put_together(form, as_list(outputs))
+    """Flat outputs, one or a list, in the form of the outputs that the model was made with.
+
+    A value of torch.fx stands for outputs that have the form already.
+    """
+    return outputs if form is None or isinstance(outputs, Proxy) else put_together(form, as_list(outputs))
 
 
 # --- names of submodules ----------------------------------------------------------------------------------------------
@@ -699,7 +702,8 @@ class Network(Layer, abstract=True):
         """
         graph, generated = self._graph or self._graph_instead(), self._generated
         if isinstance(inputs, Proxy):  # torch.fx traces the function of the class: its inputs are one value
-            return in_form(self._output_form, unpacked(traced(graph, inputs)))
+            outputs = traced(graph, inputs.tracer)
+            return unpacked(outputs) if self._output_form is None else put_together(self._output_form, outputs)
         return generated.run(generated.direct_now(inputs), *inputs, **options)
 
     @property

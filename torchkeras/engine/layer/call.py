@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
+from torch.fx import Proxy
 
 from torchkeras.base.dtypes import dtype_name, dtype_of
 from torchkeras.base.nested import POSITIONAL, leaves, mapped, taken_apart
@@ -152,7 +153,12 @@ def _check_types(layer: AnyLayer, tensors: list[Any]) -> None:
 
 
 def call_symbolically(layer: AnyLayer, symbolic: list[Any], args: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
-    """The symbolic outputs for symbolic inputs. Adds a node for the call; the first call builds the layer."""
+    """The symbolic outputs for symbolic inputs. Adds a node for the call; the first call builds the layer.
+
+    While torch.fx traces the code around the layer, its inputs and outputs are torch.fx's.
+    """
+    if isinstance(symbolic[0], Proxy):
+        return call_traced(symbolic[0].tracer, layer, args, arguments)
     mask = arguments.pop("mask", None)
     training = training_of(layer, arguments)
     if not args and "inputs" in arguments:
@@ -178,6 +184,18 @@ def call_symbolically(layer: AnyLayer, symbolic: list[Any], args: tuple[Any, ...
     _enter(layer, leaves(outputs), output_masks)
     attach(Node(layer, inputs, outputs, arguments), tensors)
     return outputs
+
+
+def call_traced(tracer: Any, layer: AnyLayer, args: tuple[Any, ...], arguments: Mapping[str, Any]) -> Any:
+    """A call of a layer as torch.fx sees it: one `call_module`, whatever the tracer says of leaves.
+
+    The code of layers asks for sizes and types, which torch.fx does not know.
+    """
+
+    def leaf(*args: Any, **arguments: Any) -> Proxy:
+        return tracer.create_proxy("call_module", tracer.path_of_module(layer), args, arguments)
+
+    return tracer.call_module(layer, leaf, args, arguments)
 
 
 def repeat(node: Node, instead: Mapping[Any, KerasTensor]) -> list[KerasTensor]:

@@ -24,7 +24,7 @@ from torchkeras.base.extensions import replaceable
 from torchkeras.base.fixed_lists import LayerLosses, Weights
 from torchkeras.base.naming import name_methods, snake_case, unique_name
 from torchkeras.base.nested import tensors_in
-from torchkeras.base.python import computes_with, hideable_property, installed
+from torchkeras.base.python import computes_with, hideable_property, installed, with_signature
 from torchkeras.base.rules import refuse_unknown
 from torchkeras.base.torch_tables import own_buffers, own_modules, own_parameters
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
@@ -827,9 +827,15 @@ class Layer(BaseLayer):
         return self
 
     def _apply(self, fn: Any, recurse: bool = True) -> Any:
-        """As in torch. A move may replace weights of `add_weight`: attributes then refer to the new tensors."""
+        """As in torch; constants and states, which no file has, keep their values, also when others get empty memory.
+
+        A move may replace weights of `add_weight`: attributes then refer to the new tensors.
+        """
         before = [variable.tensors[0] for variable in self._added]
+        constants = {name: self._buffers[name] for name in self._non_persistent_buffers_set & self._buffers.keys()}
         super()._apply(fn, recurse)
+        for name, constant in constants.items():
+            keep_values(self._buffers, name, constant)
         refer_to_moved(self, before, [variable.tensors[0] for variable in self._added])
         return self
 
@@ -997,7 +1003,7 @@ def _find_call(cls: type[Layer]) -> None:
             setattr(cls, name, by_mode(vars(cls)[name]))
     if "call" in cls.__dict__:
         cls._by_call = True
-        cls.forward = Layer.forward  # type: ignore[method-assign]
+        cls.forward = with_signature(Layer.forward, cls.call)  # type: ignore[method-assign, arg-type]
     elif "forward" in cls.__dict__:
         cls._by_call = False
         cls._native_forward = cls.__dict__["forward"]
@@ -1100,6 +1106,18 @@ def name_weight(layer: AnyLayer, added: Variable, name: str) -> None:
     place = next(place for place, each in enumerate(layer._added) if each is added)
     layer._added[place] = added.renamed(name)
     layer._named.add(name)
+
+
+def keep_values(buffers: dict[str, Tensor | None], name: str, constant: Tensor | None) -> None:
+    """After a move: give a buffer the values that it had, or leave it where it was if it has none there."""
+    moved = buffers[name]
+    if constant is None or moved is None or moved is constant or constant.is_meta:
+        return
+    if moved.is_meta:
+        buffers[name] = constant
+    else:
+        with torch.no_grad():
+            moved.copy_(constant)
 
 
 def refer_to_moved(layer: AnyLayer, before: Sequence[Tensor], now: Sequence[Tensor]) -> None:

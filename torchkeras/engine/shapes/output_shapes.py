@@ -53,7 +53,7 @@ class Probe:
 
 
 ON_META = Probe(META, PROBES, UNKNOWN)
-ON_VALUES = Probe(CPU, (24, 120), 264)
+ON_VALUES = Probe(CPU, (24, 48), 264)
 _probe: ContextVar[Probe] = ContextVar("what layers run on for their shapes", default=ON_META)
 
 
@@ -155,8 +155,12 @@ def overrides(layer: Layer, method: str) -> bool:
     return False
 
 
+STANDS_FOR_NONE = "stands for None."  # in errors, after the number
 # The texts of torch's errors where code asks for values on `meta`, and the advice that we give for them.
-NO_VALUES = ("cannot be called on meta tensors", "can't convert meta device type tensor to numpy")
+NO_VALUES = (
+    *("cannot be called on meta tensors", "can't convert meta device type tensor to numpy"),
+    "register_meta function for torch.nonzero() raises",
+)
 AT_VALUES = (
     "its code looks at values, and shapes are found without any. Compute with torch alone: torch.tanh(x) and not "
     "np.tanh(x), torch.where(x > 0, a, b) and not `if`, no .item() and .numpy(). Or write compute_output_shape."
@@ -286,7 +290,7 @@ def with_probes(reason: str) -> str:
     """The text of torch's error; if it names a number that stands for an unknown size, it ends by saying so."""
     for size in (*_probe.get().sizes, _probe.get().unknown):
         if re.search(rf"\b{size}\b", reason):
-            return f"{reason} ({size} stands for None.)"
+            return f"{reason} ({size} {STANDS_FOR_NONE})"
     return reason
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import lru_cache, partial, reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ import torch
 from torchkeras.activations.logits import CARRYING, ITSELF, carried, exactly
 from torchkeras.base.python import lazy_property
 from torchkeras.base.torch_versions import has_any_global_hook
-from torchkeras.base.tracing import compiled_somewhere, is_compiling
+from torchkeras.base.tracing import compiled_somewhere, is_compiling, made_once
 from torchkeras.data.batch import Batch
 from torchkeras.data.target_kinds import FREE
 from torchkeras.engine.dtypes import widened
@@ -367,7 +367,7 @@ def score(model: CompiledModel, batch: Batch, passed: ForwardPass) -> tuple[torc
         return total, metrics(model, batch, passed, found)
 
 
-@lru_cache
+@made_once
 def _one(dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     """The gradient of a loss by itself, made once: autograd would run a kernel for it every step."""
     with torch.inference_mode(False):

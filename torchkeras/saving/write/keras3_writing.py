@@ -25,7 +25,7 @@ from torchkeras.layers.recurrence import Recurrent
 from torchkeras.layers.wrappers import TimeDistributed
 from torchkeras.registry import class_name
 from torchkeras.saving import keras3_entry
-from torchkeras.saving.graph_config import with_ties
+from torchkeras.saving.graph_config import check_arguments, with_ties
 from torchkeras.saving.keras3_operations import MODULES
 from torchkeras.saving.layer_facts import ANY, FOREIGN, inherited, keras3_name
 from torchkeras.saving.model_file import OWN
@@ -426,6 +426,7 @@ def _call_arguments(layer: Layer, node: Node, tensors: list[Plain]) -> Plain:
         states = {"initial_state": tensors[1:]} if len(tensors) > 1 else {}
         return {"args": tensors[:1], "kwargs": {**given, **states}}
     if POSITIONAL in node.arguments:
+        check_arguments(node)
         args, kwargs = bound(tensors, node.arguments)
         return {"args": _by_keys(list(args)), "kwargs": {key: _by_keys(value) for key, value in kwargs.items()}}
     if isinstance(layer, Network) and input_form_of(layer) is not None:
