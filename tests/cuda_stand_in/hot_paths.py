@@ -353,6 +353,29 @@ def of_layer(row: Row) -> dict[str, Any]:
     return found
 
 
+def of_unknown_token(way: str) -> dict[str, Any]:
+    """The error for a number that an Embedding has no vector for, in data of the host."""
+    x, y = np.full((SIZE, TIME), 9), CHOSEN[:SIZE]
+    loader = torch.utils.data.DataLoader(list(zip(torch.from_numpy(x), torch.from_numpy(y), strict=True)), SIZE)
+    ways: dict[str, Callable[[Any], Any]] = {
+        "fit": lambda model: model.fit(x, y, verbose=0),
+        "evaluate": lambda model: model.evaluate(x, y, verbose=0),
+        "predict": lambda model: model.predict(x, verbose=0),
+        "train_on_batch": lambda model: model.train_on_batch(x, y),
+        "predict_on_batch": lambda model: model.predict_on_batch(x),
+        "fit, a loader": lambda model: model.fit(loader, verbose=0),
+        "fit, a generator": lambda model: model.fit(iter([(x, y)]), steps_per_epoch=1, verbose=0),
+    }
+    if way == "all":
+        return {each: caught(of_unknown_token, each) for each in ways}
+    with cuda():
+        torchkeras.clear_session()
+        model = Sequential([Input((TIME,), dtype="int64"), layers.Embedding(9, 4), layers.Flatten(), Dense()])
+        model.compile("sgd", "mse", jit_compile=False)
+        ways[way](model)
+    return {}
+
+
 def caught(measure: Callable[[Any], dict[str, Any]], of: Any) -> dict[str, Any]:
     try:
         return measure(of)
@@ -374,6 +397,8 @@ def main() -> None:
             f"{row.call}-{row.inputs}": caught(of_layer, row) for row in called if not chosen or row.name in chosen
         },
     }
+    if not chosen:
+        found["unknown tokens"] = of_unknown_token("all")
     json.dump(found, sys.stdout)
 
 

@@ -105,3 +105,12 @@ def test_a_fault_is_found(fault: str, found: Any):
 
 def test_all_faults_are_tried(found: Any):
     assert found["faults"].keys() == FAULTS.keys()
+
+
+def test_data_of_the_host_are_checked_before_they_are_sent(found: Any):
+    """On CUDA a number that no vector belongs to would end the process: "device-side assert triggered"."""
+    assert len(found["unknown tokens"]) == 7
+    for way, asked in found["unknown tokens"].items():
+        assert "goes into Embedding 'embedding_1', which takes whole numbers from 0 to 8; found 9." in asked["error"], (
+            way
+        )
