@@ -47,6 +47,28 @@ def test_a_state_of_an_absent_device_that_drew_is_refused(monkeypatch: pytest.Mo
         random_state._set_cuda([DREW_NOTHING, DREW])
 
 
+@pytest.mark.parametrize(("saved", "processes", "expected"), [("cuda:0", 1, 0), ("cuda:1", 1, 1), ("cuda:0", 2, 1)])
+def test_a_generator_goes_on_where_its_process_computes(
+    monkeypatch: pytest.MonkeyPatch, saved: str, processes: int, expected: int
+):
+    places: list[Any] = []
+    monkeypatch.setattr(random_state.processes, "world_size", lambda: processes)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
+    generator = SimpleNamespace(set_state=lambda state: state)
+    monkeypatch.setattr(torch, "Generator", lambda place: places.append(place) or generator)
+    assert random_state.generator(saved, DREW) is DREW
+    assert places == [torch.device("cuda", expected)]
+
+
+def test_a_generator_of_an_absent_device_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    with pytest.raises(
+        ValueError, match=r"^The checkpoint has a random generator of cuda:0; there are 0 CUDA devices\.$"
+    ):
+        random_state.generator("cuda:0", DREW)
+
+
 def test_running_sums_need_no_kernel_that_is_not_deterministic(monkeypatch: pytest.MonkeyPatch):
     values = torch.tensor([[1.0, 2.0, 4.0], [0.5, 0.25, float("inf")]])
     expected = [values.cumsum(1), values[..., None].expand(2, 3, 5).cumsum(1)]
