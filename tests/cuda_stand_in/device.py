@@ -54,7 +54,7 @@ class OnDevice(Tensor):
         made.held = held
         return made
 
-    __torch_function__ = torch._C._disabled_torch_function_impl
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     @classmethod
     def __torch_dispatch__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -63,6 +63,8 @@ class OnDevice(Tensor):
 
 class Generator(torch.Generator):
     """A generator that says which device it is for."""
+
+    _place: torch.device
 
     def __new__(cls, device: Any = "cpu") -> "Generator":
         made = super().__new__(cls, device="cpu")

@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 import torch
 from device import Device, Generator, cuda, install
-from table import ROWS, STRINGS, Row
 from torch import nn
 
 import torchkeras
 from benchmarks.workloads import WORKLOADS, samples
+from tests.layers.table import ROWS, STRINGS, Row
 from torchkeras import Input, Model, Sequential, layers, losses, metrics, optimizers
 from torchkeras.engine.step import nonfinite
 from torchkeras.engine.symbolic.tensor import as_list
@@ -325,7 +325,9 @@ def of_path(path: Path) -> dict[str, Any]:
         assert all(weight.is_cuda for weight in (*model.parameters(), *model.buffers()))
         found = {run.__name__: asked(device, run, model) for run in (fit, evaluate, predict)}
         x, y = cut(path.x, path.size), path.y[: path.size]
-        model.train_on_batch(x, y), model.test_on_batch(x, y), model.predict_on_batch(x)  # their numbers are joined
+        for on_batch in (model.train_on_batch, model.test_on_batch):  # their numbers are joined
+            on_batch(x, y)
+        model.predict_on_batch(x)
         return found
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-import torch.distributed as dist
+from torch.distributed import HashStore  # pyright: ignore[reportPrivateImportUsage]
 
 from torchkeras.data import batch, random_state
 from torchkeras.distribution import group
@@ -84,7 +84,7 @@ def test_processes_on_one_cuda_device_are_named(
     monkeypatch: pytest.MonkeyPatch, uuids: list[str], together: dict[int, str]
 ):
     """As where a launcher starts two processes on a machine with one device: NCCL says "duplicate GPU"."""
-    store = dist.HashStore()
+    store = HashStore()
     for place, uuid in enumerate(uuids):
         store.set(f"device{place}", uuid)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
