@@ -261,3 +261,17 @@ def test_counts_of_a_weight_that_is_a_number_keep_their_type(kind: Any):
         state.keys() & {"step", "mu_product"}, torch.float32
     )
     assert state["exp_avg"].dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("make", [torch.optim.NAdam, torch.optim.Adam])
+def test_how_torch_computes_is_not_taken_from_a_state(make: Any):
+    """A state that was written on a CUDA device has options there that the CPU has no kernels for."""
+    model = model_of_two()
+    model.compile(make, "mse")
+    model.fit(X, Y, verbose=0)
+    state = copy.deepcopy(model.optimizer.state_dict())
+    state["torch"]["param_groups"][0] |= {"capturable": True, "lr": 0.125}
+    model.optimizer.load_state_dict(state)
+    assert model.optimizer.param_groups[0]["capturable"] is False
+    assert model.optimizer.lr == 0.125
+    model.fit(X, Y, verbose=0)

@@ -70,6 +70,21 @@ def seeded(device: Any, state: torch.Tensor, number: int) -> torch.Tensor:
     return torch.Generator(device).manual_seed(_seed({"torch": state}, number)).get_state()
 
 
+def generator(device: str, state: torch.Tensor) -> torch.Generator:
+    """A generator of torch in a saved state. Of several processes, each has one on its own CUDA device.
+
+    Raises ValueError for a CUDA device that is not there.
+    """
+    place = torch.device(device)
+    if place.type == "cuda":
+        there = torch.cuda.device_count()
+        if there and processes.world_size() > 1:
+            place = torch.device("cuda", torch.cuda.current_device())
+        if (place.index or 0) >= there:
+            raise ValueError(f"The checkpoint has a random generator of {device}; there are {there} CUDA devices.")
+    return torch.Generator(place).set_state(state)
+
+
 def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
     """The parts of two states that differ."""
     return {part for part in after if not _equal_states(before.get(part), after[part])}

@@ -51,7 +51,7 @@ def initialize(timeout: float | None = None) -> None:
     Errors:
         ValueError: the timeout is no positive number.
         RuntimeError: the launcher does not say where the first process is, its port is taken, or the machine has fewer
-            CUDA devices than processes.
+            CUDA devices than processes; or two processes have the same CUDA device, which NCCL refuses.
 
     Example:
         >>> initialize()
@@ -69,10 +69,13 @@ def initialize(timeout: float | None = None) -> None:
     if cuda:
         torch.cuda.set_device(_cuda_device())
     limit: dict[str, Any] = {} if seconds is None else {"timeout": timedelta(seconds=seconds)}
-    store, place, processes = _meeting(limit)
+    met, place, processes = _meeting(limit)
+    store = dist.PrefixStore(f"group{next(_joined)}", met)
+    if cuda:
+        _check_devices(store, place, processes)
     dist.init_process_group(
         "cpu:gloo,cuda:nccl" if cuda else "gloo",
-        store=dist.PrefixStore(f"group{next(_joined)}", store),
+        store=store,
         rank=place,
         world_size=processes,
         device_id=torch.device("cuda", torch.cuda.current_device()) if cuda else None,
@@ -184,6 +187,20 @@ def _cuda_device() -> int:
             f"Start at most {count} processes on it, or call torchkeras.config.set_device('cpu') first."
         )
     return place if place < count else 0  # some launchers show each process its own device alone
+
+
+def _check_devices(store: Any, place: int, processes: int) -> None:
+    """Raise RuntimeError in each process, by name, where two of all have one CUDA device: NCCL takes one for each."""
+    found = torch.cuda.get_device_properties(torch.cuda.current_device())
+    store.set(f"device{place}", str(found.uuid))
+    uuids = [store.get(f"device{each}") for each in range(processes)]
+    sharing = [each for each in range(processes) if uuids[each] == uuids[place]]
+    if len(sharing) > 1:
+        raise RuntimeError(
+            f"initialize: the processes {', '.join(map(str, sharing))} have one CUDA device, {found.name}, and NCCL "
+            "takes one for each process. Start as many processes as there are CUDA devices, or call "
+            "torchkeras.config.set_device('cpu') first."
+        )
 
 
 def _leave() -> None:

@@ -365,7 +365,7 @@ class RandomSharpness(RandomImage):
     def _changed(self, images: Tensor, numbers: Tensor) -> Tensor:
         values, channels = precise(images), images.shape[1]
         kernel = torch.full((3, 3), 1 / 13, dtype=values.dtype, device=values.device)
-        kernel[1, 1] = 5 / 13  # beyond the edges are zeros
+        kernel[1, 1].fill_(5 / 13)  # beyond the edges are zeros
         smooth = F.conv2d(values, kernel.expand(channels, 1, 3, 3), padding=1, groups=channels)
         return (values + (1 - numbers) * (smooth - values)).clamp(*self.value_range)
 

@@ -115,8 +115,10 @@ class RandomPerspective(RandomMove):
     def _moved(self, images: Tensor, numbers: tuple[Tensor, Tensor], interpolation: str) -> Tensor:
         chosen, shares = numbers
         (height, width), values = images.shape[2:], precise(images)
-        corners = [[0, 0], [width - 1, 0], [0, height - 1], [width - 1, height - 1]]
-        start = torch.tensor(corners, dtype=shares.dtype, device=shares.device).expand_as(shares)
+        corners = shares.new_zeros(4, 2)  # filled where it lies: a list would be sent, and waited for
+        corners[1::2, 0].fill_(width - 1)
+        corners[2:, 1].fill_(height - 1)
+        start = corners.expand_as(shares)
         end = start + start * shares
         moved = perspective_transform(values, start, end, interpolation, self.fill_value, FIRST)
         return torch.where(chosen, moved, images)

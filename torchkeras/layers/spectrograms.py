@@ -163,7 +163,7 @@ class MelSpectrogram(Layer):
         return outputs.to(inputs.dtype if inputs.is_floating_point() else dtype)
 
     def _decibels(self, powers: Tensor) -> Tensor:
-        reference = torch.tensor(abs(self.ref_power), dtype=powers.dtype, device=powers.device)
+        reference = powers.new_full((), abs(self.ref_power))
         found = 10.0 * powers.clamp(min=self.min_power).log10()
         found = found - 10.0 * reference.clamp(min=self.min_power).log10()
         return torch.maximum(found, found.amax() - self.top_db)

@@ -78,10 +78,19 @@ def count(
     weight = torch.ones_like(y_pred) if weight is None else weight.expand(y_pred.shape)
     sums = y_pred.new_zeros(2 * buckets * (labels or 1)).index_add_(0, place.flatten(), weight.flatten())
     sums = sums.reshape(2, buckets, *([] if labels is None else [labels]))
-    below = sums.cumsum(1)[:, :-1]
-    above = sums.flip(1).cumsum(1).flip(1)[:, 1:]
+    below = _running_sums(sums)[:, :-1]
+    above = _running_sums(sums.flip(1)).flip(1)[:, 1:]
     tn, fn, fp, tp = (thresholds.in_order(counts) for counts in (*below, *above))
     return Counts(tp, fp, tn, fn)
+
+
+def _running_sums(values: Tensor) -> Tensor:
+    """`values.cumsum(1)`, also where torch's kernel is refused: on CUDA under `use_deterministic_algorithms(True)`."""
+    if not (values.is_cuda and torch.are_deterministic_algorithms_enabled()):
+        return values.cumsum(1)
+    size = values.shape[1]
+    counted = torch.ones(size, size, dtype=torch.bool, device=values.device).tril()
+    return torch.where(counted, values.movedim(1, -1).unsqueeze(-2), 0).sum(-1).movedim(-1, 1)
 
 
 def prepared(

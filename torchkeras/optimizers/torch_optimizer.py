@@ -25,7 +25,8 @@ from torchkeras.optimizers.whole_parameters import WHOLE_PARAMETERS, held
 from torchkeras.world.one_process import sharing
 
 # What a group of torch's has for the sake of its parameters, rather than as an option.
-OF_PARAMETERS = ("params", "fused", "foreach", "capturable")
+OF_DEVICE = ("fused", "foreach", "capturable")
+OF_PARAMETERS = ("params", *OF_DEVICE)
 # What torch's optimizers count in numbers, which have the shape of a weight that is a number, and a type of their own.
 COUNTS = ("step", "mu_product", "eta", "mu")
 OWN_OPTIONS = ("clipnorm", "clipvalue", "each_clipnorm", "gradient_accumulation_steps")
@@ -36,7 +37,8 @@ class TorchOptimizer(ByHand):
 
     A class, a partial of one or a pair (class, {options}) is called with the weights when the model is compiled. It
     gets `fused=True` where the class has it for their device, none of `fused`, `foreach` and `differentiable` is set,
-    and all weights are floating point on the CPU or a CUDA device; ASGD gets `capturable=True` on a CUDA device.
+    and all weights are floating point on the CPU or a CUDA device. A class without fused kernels gets `capturable=True`
+    on a CUDA device where it has that option: it then counts steps on the device, and reads no number from there.
 
     An instance trains its own weights, in its groups, each with its own options. Where these are not all that train, a
     UserWarning names the others, which stay as they are. It may also have weights that are frozen.
@@ -208,9 +210,10 @@ class TorchOptimizer(ByHand):
         assert self._make is not None
         given: set[str] = set(self._make.keywords)
         kind: Any = self._make.func
-        if issubclass(kind, torch.optim.ASGD) and "capturable" not in given:  # else it reads numbers from the device
+        options = inspect.signature(kind).parameters
+        if "capturable" in options and "fused" not in options and not {"capturable", "differentiable"} & given:
             return {"capturable": True} if all(p.is_cuda for p in self._parameters) else {}
-        if {"fused", "foreach", "differentiable"} & given or "fused" not in inspect.signature(kind).parameters:
+        if {"fused", "foreach", "differentiable"} & given or "fused" not in options:
             return {}
         # torch has no rule yet for each fused kernel on tensors that processes share; its Adagrad none for CUDA.
         devices = ("cpu",) if issubclass(kind, torch.optim.Adagrad) else ("cpu", "cuda")
@@ -401,10 +404,18 @@ class TorchOptimizer(ByHand):
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore a state of `state_dict`. Raises ValueError for the state of another optimizer."""
+        """Restore a state of `state_dict`. Raises ValueError for the state of another optimizer.
+
+        How torch computes, such as `fused` and `capturable`, stays as it is: it belongs to the device.
+        """
         if state.get("class_name") != self._name:
             raise ValueError(f"{self._name}: the state is of {state.get('class_name')}.")
-        self._bound().load_state_dict(state["torch"])
+        saved, groups = state["torch"], self.param_groups
+        if len(saved["param_groups"]) == len(groups):  # else torch says what differs
+            ways = [{name: group[name] for name in OF_DEVICE if name in group} for group in groups]
+            merged = [{**group, **way} for group, way in zip(saved["param_groups"], ways, strict=True)]
+            saved = {**saved, "param_groups": merged}
+        self._bound().load_state_dict(saved)
         self.iterations = int(state["iterations"])
         accumulated = state.get("accumulated", Accumulator().state_dict())
         self._accumulated.load_state_dict(accumulated, sharing().parts(self._parameters))

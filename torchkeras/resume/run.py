@@ -226,7 +226,7 @@ class ResumableRun(Run):
         for name, (device, state) in saved["generators"].items():
             module, _, key = name.rpartition(".")
             if module in modules:
-                setattr(modules[module], key, torch.Generator(device).set_state(state))
+                setattr(modules[module], key, random_state.generator(device, state))
         if self.network.optimizer is not None:
             self._restore_optimizer(self.network.optimizer, saved["optimizer"][1])
         for name, each in own_optimizers(self.network).items():
