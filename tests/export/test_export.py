@@ -38,7 +38,7 @@ from torchkeras.layers import (
 )
 from torchkeras.models import Model, Sequential
 
-pytestmark = pytest.mark.torch("2.6", "torch.export follows models")
+pytestmark = pytest.mark.torch("2.8", "its compiler follows whole models")
 F = torch.float32
 TIMES = Input((None, 4), name="times")
 

@@ -14,7 +14,7 @@ import torchkeras
 from torchkeras.export.errors import ExportError
 from torchkeras.models import load_model
 
-pytestmark = pytest.mark.torch("2.6", "torch.export follows models")
+pytestmark = pytest.mark.torch("2.8", "its compiler follows whole models")
 
 FILES = [(folder, file) for folder, file in LOADED if folder.name not in WARNED]
 # Which golden models have no such form: by format, the file and what export says of it.

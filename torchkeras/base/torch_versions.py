@@ -10,12 +10,10 @@ from typing import Any
 import torch
 from torch.nn.modules import module as torch_modules
 
-__all__ = ["COMPILES", "EXPORTS", "WARNS_OF_CACHES", "has_any_global_hook", "in_eager_mode", "scan"]
+__all__ = ["COMPILES", "WARNS_OF_CACHES", "has_any_global_hook", "in_eager_mode", "scan"]
 
-# torch 2.8: its compiler follows whole steps; those before break off in them, and are not asked to compile any.
+# torch 2.8: its compiler follows whole steps and models; those before are not asked to compile or export any.
 COMPILES = torch.__version__ >= (2, 8)
-# torch 2.6: torch.export finds for itself which axes are of any size (`Dim.DYNAMIC`).
-EXPORTS = torch.__version__ >= (2, 6)
 # torch 2.12: before, its compiler warns of functions of this package that keep their results by `functools.lru_cache`.
 WARNS_OF_CACHES = torch.__version__ < (2, 12)
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from torchkeras.base.atomic_file import replacing
-from torchkeras.base.torch_versions import EXPORTS
+from torchkeras.base.torch_versions import COMPILES
 from torchkeras.export import onnx, program
 from torchkeras.export.checking import check
 from torchkeras.export.errors import ExportError
@@ -36,8 +36,8 @@ def export(
         raise ValueError("export: opset_version goes with ONNX alone.")
     if kind == ONNX:
         onnx.require()
-    if not EXPORTS:
-        raise ExportError(f"export needs torch 2.6 or newer; this is torch {torch.__version__}.")
+    if not COMPILES:
+        raise ExportError(f"export needs torch 2.8 or newer; this is torch {torch.__version__}.")
     signatures = signatures_of(model, input_signature)
     names = model.output_names
     if any(parameter.device.type != "cpu" for parameter in model.parameters()):

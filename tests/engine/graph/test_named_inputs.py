@@ -56,7 +56,7 @@ def test_another_number_of_inputs_is_refused(count):
         two_inputs().forward(*[torch.rand(2, 4)] * count)
 
 
-@pytest.mark.torch("2.6", "torch.export follows models")
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize("axes", ["names", "tuple"])
 def test_torch_exports_with_dynamic_axes(axes):
     model, x, y = two_inputs().eval(), torch.rand(2, 4), torch.rand(2, 4)
@@ -67,7 +67,7 @@ def test_torch_exports_with_dynamic_axes(axes):
     torch.testing.assert_close(program(more, more), model([more, more]))
 
 
-@pytest.mark.torch("2.6", "torch.export follows models")
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 def test_torch_exports_an_image_model_by_name():
     image = Input((8, 8, 3), name="image")
     model = Model(image, Dense(3)(Flatten()(Conv2D(4, 3)(image)))).eval()
@@ -77,7 +77,7 @@ def test_torch_exports_an_image_model_by_name():
     torch.testing.assert_close(program(image=more), model(more))
 
 
-@pytest.mark.torch("2.6", "torch.export follows models")
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 def test_torch_exports_a_model_of_a_dict():
     model, x, y = of_a_dict().eval(), torch.rand(2, 4), torch.rand(2, 4)
     by_dict = export(model, ({"words": x, "image": y},)).module()

@@ -99,6 +99,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.torch("2.10", "a compiled step stays while nothing in it changes")
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_is_changed_in_python_counts(monkeypatch, change):
     found, graphs = [], Graphs()

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.torch("2.8", "compiled steps")
 # --- one graph, the same numbers -------------------------------------------------------------------------------------
 
 
+@pytest.mark.torch("2.10", "a compiled step stays while nothing in it changes")
 @pytest.mark.parametrize(
     ("make", "options"),
     [
@@ -47,6 +48,11 @@ def test_one_graph_gives_the_numbers_of_plain_steps(make, options):
     assert (len(graphs.found), len(graphs.of_inference)) == (1, 1)
 
 
+@pytest.mark.parametrize("make", [mlp, cnn, masked, penalized])
+def test_compiled_steps_give_the_numbers_of_plain_ones(make):
+    alike(trained(make, {"backend": "eager"}), trained(make, False))
+
+
 @pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
 def test_mixed_precision_in_one_graph(policy):
     def make():
@@ -59,6 +65,7 @@ def test_mixed_precision_in_one_graph(policy):
     assert len(graphs.found) == 1
 
 
+@pytest.mark.torch("2.10", "a compiled step stays while nothing in it changes")
 def test_several_outputs_with_a_metric_each():
     def make():
         inputs = Input((6,))
@@ -113,6 +120,7 @@ def test_the_code_that_torch_makes_gives_the_numbers_of_plain_steps(make, settin
     alike(*found, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.torch("2.10", "a compiled step stays while nothing in it changes")
 def test_a_changed_learning_rate_evaluations_and_predictions_between_make_no_other_graph():
     graphs = Graphs()
 
@@ -142,6 +150,7 @@ def test_a_second_fit_and_single_batches_go_by_the_same_graph():
     assert model.evaluate(x[:4], y[:4], verbose=0) < before
 
 
+@pytest.mark.torch("2.10", "a compiled step stays while nothing in it changes")
 @pytest.mark.parametrize(
     ("layer", "option", "value"),
     [("activation_1", "activation", torch.tanh), ("batch_normalization_1", "momentum", 0.5), ("last", "use_bias", 1)],
@@ -163,6 +172,7 @@ def test_what_a_callback_changes_in_python_counts_from_the_next_step_on(layer, o
     assert len(graphs.found) == (1 if layer == "last" else 2)
 
 
+@pytest.mark.torch("2.10", "a compiled step stays while nothing in it changes")
 def test_hooks_see_every_batch():
     seen, graphs = [], Graphs()
     model = cnn()
@@ -205,6 +215,7 @@ def predicted(model, x, **options):
     return found if isinstance(found, list) else [found]
 
 
+@pytest.mark.torch("2.10", "a compiled step stays while nothing in it changes")
 @pytest.mark.parametrize("make", [mlp, cnn, masked, two_outputs])
 def test_predictions_by_one_graph_are_those_without_and_follow_the_weights(make):
     graphs, model = Graphs(), make()
@@ -236,6 +247,7 @@ def test_the_code_that_torch_makes_predicts_and_evaluates_as_plain_steps(make):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.torch("2.10", "a compiled step stays while nothing in it changes")
 def test_an_evaluation_by_one_graph_counts_what_metrics_keep():
     graphs, model = Graphs(), mlp()
     x, _ = samples(model)
@@ -248,6 +260,7 @@ def test_an_evaluation_by_one_graph_counts_what_metrics_keep():
     assert (len(graphs.found), len(graphs.of_inference)) == (0, 1)
 
 
+@pytest.mark.torch("2.10", "a compiled step stays while nothing in it changes")
 def test_hooks_see_every_batch_of_a_prediction():
     seen, graphs, model = [], Graphs(), cnn()
     model.compile("sgd", "mse", jit_compile=graphs.setting)
@@ -302,6 +315,7 @@ def test_steps_of_ones_own_are_as_they_are():
 # --- where there is no single graph ---------------------------------------------------------------------------------
 
 
+@pytest.mark.torch("2.10", "a compiled step stays while nothing in it changes")
 @pytest.mark.parametrize("gate", ["sigmoid", "hard_sigmoid"])
 def test_torchs_own_recurrent_kernel_and_the_scan_stay_between_graphs(gate):
     graphs = Graphs()
@@ -336,6 +350,7 @@ def test_what_torch_cannot_compile_is_told():
         trained(mlp, {"backend": refuses})
 
 
+@pytest.mark.torch("2.12", "gradients inside of a compiled step")
 def test_a_number_that_changes_all_the_time_ends_compiling_with_a_warning():
     class Scaled(Layer):
         factor = 1.0
