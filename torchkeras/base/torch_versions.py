@@ -13,9 +13,9 @@ from torch.nn.modules import module as torch_modules
 __all__ = ["COMPILES", "WARNS_OF_CACHES", "has_any_global_hook", "in_eager_mode", "scan"]
 
 # torch 2.8: its compiler follows whole steps and models; those before are not asked to compile or export any.
-COMPILES = torch.__version__ >= (2, 8)
+COMPILES = torch.__version__ >= "2.8"
 # torch 2.12: before, its compiler warns of functions of this package that keep their results by `functools.lru_cache`.
-WARNS_OF_CACHES = torch.__version__ < (2, 12)
+WARNS_OF_CACHES = torch.__version__ < "2.12"
 
 try:  # torch 2.8
     from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook

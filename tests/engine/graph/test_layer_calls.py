@@ -11,7 +11,7 @@ import torch
 
 from torchkeras import Input, Model
 from torchkeras.engine.graph import codegen
-from torchkeras.engine.graph.layer_calls import DirectCalls, Way
+from torchkeras.engine.graph.layer_calls import Call, DirectCalls, Way
 from torchkeras.layers import (
     LSTM,
     Activation,
@@ -54,16 +54,19 @@ def given() -> list[np.ndarray]:
     return [rng.rand(4, 9, 9, 3).astype("float32"), rng.randint(0, 7, (4, 5))]
 
 
+def ways_in(function: Any) -> set[Way]:
+    return {call.way for call in function.calls.values() if isinstance(call, Call)}
+
+
 def test_each_line_is_one_call_of_a_layer_by_its_name() -> None:
     model = every_way()
     _, *lines, last = model.code.splitlines()
     assert [line for line in lines if not LINE.fullmatch(line.strip())] == []
     assert last == "    return x1"
-    ways = {call.way for call in model._generated.function(model._generated.plain).calls.values()}
-    assert ways == {*Way} - {Way.LOGITS, Way.ACTIVITY_LOSS}
+    assert ways_in(model._generated.function(model._generated.plain)) == {*Way} - {Way.LOGITS, Way.ACTIVITY_LOSS}
     model.compile("sgd", "categorical_crossentropy")
     model.train_on_batch(given(), np.eye(3, dtype="float32")[[0, 1, 2, 0]])
-    assert Way.LOGITS in {call.way for each in model._generated.functions.values() for call in each.calls.values()}
+    assert any(Way.LOGITS in ways_in(function) for function in model._generated.functions.values())
 
 
 def test_a_layer_that_is_called_in_two_ways_has_two_names() -> None:
@@ -71,7 +74,7 @@ def test_a_layer_that_is_called_in_two_ways_has_two_names() -> None:
     relu, first = ReLU(name="relu"), Dense(3, name="first")(x)
     model = Model(x, [Add(name="sum")([relu(first), first]), relu(BatchNormalization(name="b")(first))])
     calls = model._generated.function(model._generated.plain).calls
-    assert {name: call.way for name, call in calls.items() if call.key == "relu"} == {
+    assert {name: call.way for name, call in calls.items() if isinstance(call, Call) and call.key == "relu"} == {
         "relu": Way.PLAIN,
         "relu_in_place": Way.IN_PLACE,
     }

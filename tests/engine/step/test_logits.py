@@ -10,7 +10,7 @@ from torch import nn
 
 from torchkeras import Input, Model, losses, metrics
 from torchkeras.callbacks import Callback
-from torchkeras.engine.graph.layer_calls import Way
+from torchkeras.engine.graph.layer_calls import Call, Way
 from torchkeras.layers import Activation, Conv2D, Dense, Lambda, Masking, MaxPooling2D, TimeDistributed
 from torchkeras.optimizers import SGD
 
@@ -40,7 +40,8 @@ def left_out(model: Model) -> bool:
     model._generated.clear()
     model.test_on_batch(X[:2], model._example[:2])
     functions = model._generated.functions.values()
-    return any(call.way is Way.LOGITS for function in functions for call in function.calls.values())
+    calls = [call for function in functions for call in function.calls.values() if isinstance(call, Call)]
+    return any(call.way is Way.LOGITS for call in calls)
 
 
 def observed(model: Model) -> Model:

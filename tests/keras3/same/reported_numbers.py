@@ -1,5 +1,7 @@
 """The names of what runs report, the metric objects of a model, and learning rates as logs and configs have them."""
 
+from typing import Any
+
 import numpy as np
 
 
@@ -129,7 +131,7 @@ def case_learning_rates(keras):
         "plateau": keras.callbacks.ReduceLROnPlateau("loss", factor=0.3, patience=0, min_delta=100.0),
     }
     found = {name: rates_of(keras, callback) for name, callback in callbacks.items()}
-    set_later = keras.optimizers.Adam(1.0)
+    set_later: Any = keras.optimizers.Adam(1.0)
     found["whole"] = repr(set_later.get_config()["learning_rate"])
     set_later.learning_rate = 0.3
     found["set"] = repr(set_later.get_config()["learning_rate"])

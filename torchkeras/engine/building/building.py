@@ -216,8 +216,8 @@ def check_inputs(layer: AnyLayer, input_shapes: list[Shape]) -> None:
     given = [] if layer.input_spec is None else as_list(layer.input_spec)
     for index, shape in enumerate(input_shapes):
         of_class = [] if index and ndim else [own]
-        for spec in (*of_class, *given[index : index + 1]):
-            problem = None if spec is None else spec.problem(shape)
+        for spec in [each for each in (*of_class, *given[index : index + 1]) if each is not None]:
+            problem = spec.problem(shape)
             if problem is not None:
                 raise ValueError(
                     f"Input {index} is incompatible with layer {layer.name}: {problem} (input shape {tuple(shape)}). "
