@@ -276,7 +276,7 @@ def test_a_root_of_no_known_kind_is_an_unreadable_file(tmp_path):
     assert data[112:114] == b"\x11\x00"  # the kind of the first message in the root's header: a table of names
     data[112] = 0
     (tmp_path / "m.h5").write_bytes(data)
-    text = r"m\.h5 cannot be read \(.*unable to determine object type\)\)\.$"
+    text = r"m\.h5 cannot be read \(.*(unable to determine object type|not a group)\)\)\.$"  # by the version of HDF5
     with pytest.raises(UnreadableFileError, match=text), hdf5.reading(tmp_path / "m.h5"):
         pass
 
