@@ -307,7 +307,7 @@ def beside_its_sum(first, second):
 def test_a_sum_in_place_spreads_what_only_the_data_shows_to_be_smaller():
     left, right = Input((None, 3)), Input((None, 3))
     model = Model([left, right], Add()([BatchNormalization()(left), right]))
-    assert calls_in(model)["add_a"].way is Way.IN_PLACE
+    assert calls_in(model)["add_a"] == Call("add_a", Way.IN_PLACE)
     x, y = torch.randn(2, 1, 3), torch.randn(2, 4, 3)
     np.testing.assert_array_equal(HookFreeCalls(model).run([x, y]).detach(), model([x, y]).detach())
 

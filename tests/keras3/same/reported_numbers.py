@@ -135,7 +135,8 @@ def case_learning_rates(keras):
     found["whole"] = repr(set_later.get_config()["learning_rate"])
     set_later.learning_rate = 0.3
     found["set"] = repr(set_later.get_config()["learning_rate"])
-    set_later.learning_rate.assign(0.7)
+    rate: Any = set_later.learning_rate
+    rate.assign(0.7)
     found["assigned"] = repr(set_later.get_config()["learning_rate"]), seen
     found["defaults"] = {
         name: repr(getattr(keras.optimizers, name)().get_config()["learning_rate"])

@@ -10,9 +10,9 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from functools import lru_cache, partial
+from functools import lru_cache
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -216,7 +216,9 @@ def check_inputs(layer: AnyLayer, input_shapes: list[Shape]) -> None:
     given = [] if layer.input_spec is None else as_list(layer.input_spec)
     for index, shape in enumerate(input_shapes):
         of_class = [] if index and ndim else [own]
-        for spec in [each for each in (*of_class, *given[index : index + 1]) if each is not None]:
+        for spec in (*of_class, *given[index : index + 1]):
+            if spec is None:
+                continue
             problem = spec.problem(shape)
             if problem is not None:
                 raise ValueError(
@@ -337,9 +339,11 @@ def materialize(layer: AnyLayer, draw: bool = True) -> None:
         return
     modules = dict(plain_modules(layer))
     waiting = [variable for variable in own_variables(layer) if any(map(_is_on_meta, variable.tensors))]
-    _allocate(layer, modules, config.device())
-    # Where `meta` is the device that torch makes tensors on, the user gives them memory later.
-    fresh = [variable for variable in waiting if not any(map(_is_on_meta, variable.tensors))]
+    places = Places.now()
+    _allocate(layer, modules, places)
+    fresh = waiting
+    if "meta" in (places.parameters.type, places.buffers.type):  # the user gives memory to these later
+        fresh = [variable for variable in waiting if not any(map(_is_on_meta, variable.tensors))]
     _zero_further(fresh)
     if not draw:
         return
@@ -389,27 +393,42 @@ def _without_values(layer: AnyLayer, module: nn.Module, variables: list[Variable
     )
 
 
-def _allocate(layer: AnyLayer, modules: dict[str, nn.Module], device: torch.device) -> None:
+class Places(NamedTuple):
+    """The devices that what a layer has made on `meta` gets memory on. `constants`: what no file has values for."""
+
+    parameters: torch.device
+    buffers: torch.device
+    constants: torch.device
+
+    @staticmethod
+    def now() -> Places:
+        device = config.device()
+        return Places(parameter_device(device), device, torch.device("cpu") if device.type == "meta" else device)
+
+    def of(self, tensor: Tensor) -> torch.device:
+        """The device of a weight."""
+        return self.parameters if isinstance(tensor, nn.Parameter) else self.buffers
+
+
+def _allocate(layer: AnyLayer, modules: dict[str, nn.Module], places: Places) -> None:
     """Give memory, in the layer's type, to the tensors on `meta` of the layer and the plain modules inside it.
 
     Every tensor stays the same object, which attributes, lists and other modules may refer to. A buffer that is no
     weight, such as the state of a stateful layer, becomes zero.
     """
-    empty = partial(_with_memory, layer._policy.variable_type, device, parameter_device(device))
-    constant = partial(_with_memory, layer._policy.variable_type, config.device_of_constants(), device)
+    floating = layer._policy.variable_type
     for module in modules.values():
         if module is not layer and type(module)._apply is not nn.Module._apply:
-            module._apply(empty)  # such as torch's recurrent modules, which also list their weights
+            # Such as torch's recurrent modules, which also list their weights.
+            module._apply(lambda tensor: _with_memory(floating, places.of(tensor), tensor))
             continue
         for name, tensor in (*module._parameters.items(), *module._buffers.items()):
             if tensor is None:
                 continue
-            if name in module._non_persistent_buffers_set:
-                made = constant(tensor).zero_() if tensor.is_meta else tensor
-            else:
-                made = empty(tensor)
+            is_state = name in module._non_persistent_buffers_set
+            made = _with_memory(floating, places.constants if is_state else places.of(tensor), tensor)
             if made is not tensor:
-                become(tensor, made)
+                become(tensor, made.zero_() if is_state else made)
 
 
 class Trial(nn.Module):
@@ -431,14 +450,13 @@ def parameter_device(device: torch.device | None = None) -> torch.device:
     return module.get_parameter("parameter").device
 
 
-def _with_memory(floating: torch.dtype, device: torch.device, for_parameters: torch.device, tensor: Tensor) -> Tensor:
+def _with_memory(floating: torch.dtype, device: torch.device, tensor: Tensor) -> Tensor:
     """An empty tensor like one on `meta`, of the type `floating` if that is of floating-point numbers; others as is."""
     if not tensor.is_meta or is_lazy(tensor):
         return tensor
     # Not by `empty_like`, which on `meta` imports torch's compiler.
     kind = floating if tensor.is_floating_point() else tensor.dtype
-    place = for_parameters if isinstance(tensor, nn.Parameter) else device
-    return torch.empty_strided(tensor.shape, tensor.stride(), device=place, dtype=kind)
+    return torch.empty_strided(tensor.shape, tensor.stride(), device=device, dtype=kind)
 
 
 def become(tensor: Tensor, other: Tensor) -> None:
