@@ -126,7 +126,8 @@ def build_from_modules(layer: AnyLayer, input_shape: Any) -> None:
         waiting.append(layer)
     if layer._policy.variable_type is not torch.get_default_dtype():
         # The output shape is found before the file's values are read: in the type that they will have.
-        _allocate(layer, dict(plain_modules(layer)), torch.device("meta"))
+        meta = torch.device("meta")
+        _allocate(layer, dict(plain_modules(layer)), Places(meta, meta, meta))
 
 
 def build_once(layer: AnyLayer, input_shapes: list[Shape], *further: Any) -> None:
