@@ -16,7 +16,7 @@ from torchkeras import config as settings
 # The packages that a file of tests/ecosystem is about; without its package it is not collected, and the report says so.
 ECOSYSTEM = (
     *("accelerate", "captum", "einops", "fastapi", "huggingface_hub", "lightning"),
-    *("peft", "ray", "skorch", "timm", "torchao", "torchvision"),
+    *("peft", "ray", "skorch", "timm", "torchao", "torchvision", "transformers"),
 )
 MISSING = [package for package in ECOSYSTEM if importlib.util.find_spec(package) is None]
 # What is about the environment of scripts/ecosystem as a whole needs all of them.

@@ -90,7 +90,7 @@ def test_an_encoder_takes_texts_of_any_length():
         torch.testing.assert_close(model(words, mask), model.layers[-1](hidden))
 
 
-@pytest.mark.parametrize("suffix", ["keras", "h5", "safetensors"])
+@pytest.mark.parametrize("suffix", ["h5", "safetensors", "pt"])
 def test_an_encoder_comes_back_from_a_file(suffix, tmp_path):
     model = classifier(encoder())
     model.compile("adam", "mse")

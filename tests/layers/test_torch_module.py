@@ -492,7 +492,7 @@ class Masked(nn.Module):
         return hidden
 
 
-@pytest.mark.parametrize("suffix", ["keras", "h5", "pt"])
+@pytest.mark.parametrize("suffix", ["h5", "safetensors", "pt"])
 @pytest.mark.parametrize("name", ["attention_mask", "key"])
 def test_tensors_by_name_come_back_from_files(name, suffix, tmp_path):
     ids, mask = Input((3,), dtype="int64"), Input((3,))

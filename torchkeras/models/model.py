@@ -39,7 +39,7 @@ from torchkeras.engine.fit.training import EARLIER, OF_STATE, Training
 from torchkeras.engine.fit.turns import in_turn
 from torchkeras.engine.graph.network import Network, as_tensors, give_policy, keys_of_form
 from torchkeras.engine.graph.subclassed import OwnCode
-from torchkeras.engine.graph.trace import Graph, graph_of
+from torchkeras.engine.graph.trace import Graph, check_arguments, graph_of
 from torchkeras.engine.layer.added_losses import losses_of_calls, penalties
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import call_module
@@ -1103,6 +1103,7 @@ class Model(Network):
                 "weights (save_weights) and make it by its class again, or give that a get_config, and a from_config "
                 "that calls build."
             )
+        check_arguments(self)
         warn_of_added(self._training)
         with registry.layers.writing(self) as written:
             config = graph_config(self.name, self._graphed, (self._input_form, self._output_form))
@@ -1274,6 +1275,7 @@ class Model(Network):
             >>> model = Sequential([Dense(2, input_shape=(4,))])
             >>> model.save("model.keras")
         """
+        check_arguments(self)
         save.write_model(self, filepath, overwrite, include_optimizer)
 
     def _check_saving(self, filepath: str, weights_only: bool, who: str) -> None:

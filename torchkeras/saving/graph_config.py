@@ -224,7 +224,6 @@ def graph_config(name: str, graph: Graph, forms: tuple[Any, Any] = (None, None))
         return [*places[node_of(tensor)], tensor.keras_history.tensor_index]
 
     def call(node: Node) -> list[Any]:
-        check_arguments(node)
         return [[*place(tensor), encoded(node.arguments)] for tensor in node.input_tensors]
 
     def calls(layer: Layer) -> list[Any]:
@@ -244,26 +243,6 @@ def graph_config(name: str, graph: Graph, forms: tuple[Any, Any] = (None, None))
     if any(_written_in_another_order(node.outputs) for node in graph.nodes):
         config[SORTED] = True
     return config
-
-
-def check_arguments(node: Node) -> None:
-    """Raise TypeError for a call that gets a named tuple or another object with tensors: configs have no such form."""
-    found = _object_in(dict(node.arguments))
-    if found is not None:
-        raise TypeError(
-            f"{type(node.layer).__name__} {node.layer.name!r}: its call gets a {type(found).__name__}, which no config "
-            "holds: pass its tensors one by one, or in a list or dict. save_weights and copy.deepcopy need none."
-        )
-
-
-def _object_in(value: Any) -> Any:
-    """The first object in a nested value that holds tensors and is no plain list, tuple or dict; None for none."""
-    if isinstance(value, TensorSlot) or not taken_apart(value, TensorSlot)[1]:
-        return None
-    if type(value) not in (list, tuple, dict):
-        return value
-    inside = value.values() if isinstance(value, dict) else value
-    return next((found for found in map(_object_in, inside) if found is not None), None)
 
 
 def _written_in_another_order(outputs: Any) -> bool:

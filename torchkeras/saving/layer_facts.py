@@ -54,8 +54,7 @@ class LayerFacts:
 
     Of tf.keras and Keras 3: `unused`: options that we do not have, with the values that have no effect; `idle`: options
     that repeat what is known, that the class never reads, or that only affect random numbers; `arguments`: of a call,
-    after the first; `takes_mask`: whether a call takes one mask; `has_any_call`: whether its calls are those of the
-    user's code, with any arguments.
+    after the first; `takes_mask`: whether a call takes one mask.
 
     `mask`: which outputs have a mask, by its inputs and its config. `joins`: whether it joins masks, value by value.
     `turned`: whether Theano turned its kernel around.
@@ -72,7 +71,6 @@ class LayerFacts:
     idle: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
     takes_mask: bool = False
-    has_any_call: bool = False
     mask: Callable[[Has, Mapping[str, Any]], Has] = _of_first
     joins: bool = False
     turned: bool = False
@@ -216,7 +214,7 @@ FACTS: Mapping[str, LayerFacts] = {
     "StackedRNNCells": LayerFacts(left_out={"reverse_state_order": (False,)}, inner={"_layers": ("cells",)}),
     "TimeDistributed": LayerFacts(left_out={"by_steps": ANY}, takes_mask=True),
     "TimeDistributedDense": LayerFacts(keras3="Dense", group="Dense"),
-    "TorchModule": LayerFacts(keras3="TorchModule", has_any_call=True),  # whose module a reader has to give anyway
+    "TorchModule": LayerFacts(keras3="TorchModule"),  # whose module a reader has to give anyway
     "UpSampling2D": LayerFacts(refused={"interpolation": ("bilinear",)}),
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torchkeras import registry
-from torchkeras.engine.facts import is_own, is_users_method
+from torchkeras.engine.facts import is_own
 from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import graph_if_any, has_own_code
@@ -70,15 +70,14 @@ def _problem(name: str) -> str | None:
 
 def unloadable(model: Network) -> Iterator[str]:
     """Why a model or layers of a user's own cannot be made again of their config."""
-    kind, builds = type(model), registry.build_config(model) is not None
-    describes_itself = is_users_method(kind, "get_config") and not is_users_method(kind, "from_config")
-    if has_own_code(model) and not builds and describes_itself:
-        yield f"{kind.__name__} has no from_config, which would make it of its config and call build."
+    builds = registry.build_config(model) is not None
+    if has_own_code(model) and not builds and not _inherits(model, "get_config") and _inherits(model, "from_config"):
+        yield f"{type(model).__name__} has no from_config, which would make it of its config and call build."
     for layer in model.layers:
         if isinstance(layer, Network):
             yield from unloadable(layer)
             continue
-        problem = _unmakeable(layer) or _reparametrized(layer)
+        problem = _unmakeable(layer)
         if problem is not None:
             yield f"{type(layer).__name__} {layer.name!r} {problem}"
 
@@ -99,22 +98,12 @@ def _unmakeable(layer: Layer) -> str | None:
     return None
 
 
-def _reparametrized(layer: Layer) -> str | None:
-    """What a new layer of this package's code would not have: other tensors in the place of a weight that it makes."""
-    if not (is_own(type(layer)) and layer.built):
-        return None
-    for name, declaration in layer._weights.items():
-        if declaration.applies(layer) and not declaration.owned_by(layer):
-            return (
-                f"computes its {name} from other tensors, as after prune or parametrize, which no config holds. "
-                "Save it after prune.remove or the like; or by save_weights, and load_weights into a model that has "
-                "the same."
-            )
-    return None
-
-
 def _is_needed(parameter: inspect.Parameter) -> bool:
     return parameter.kind in NAMED and parameter.default is parameter.empty
+
+
+def _inherits(model: Network, method: str) -> bool:
+    return is_own(next(cls for cls in type(model).__mro__ if method in cls.__dict__))
 
 
 def changed_by_hand(model: Model) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from torchkeras.base.nested import POSITIONAL, leaves, mapped, put_together, slots_as_written, taken_apart
+from torchkeras.base.nested import POSITIONAL, TensorSlot, leaves, mapped, put_together, slots_as_written, taken_apart
 from torchkeras.base.python import lazy_property
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.layer.call import attach, repeat
@@ -27,12 +27,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """The calls of layers between `inputs` and `outputs`; `nodes` are in an order in which they can be computed."""
+    """The calls of layers between `inputs` and `outputs`.
+
+    `nodes` are in an order in which they can be computed; `depths` is each node's longest way to an output.
+    """
 
     inputs: list[KerasTensor]
     outputs: list[KerasTensor]
     nodes: list[Node]
     layers: list[Layer]
+    depths: Mapping[Node, int]
 
     def nodes_of(self, layer: Layer) -> list[Node]:
         """The calls of a layer that belong to this graph, in the order in which they were made."""
@@ -47,12 +51,6 @@ class Graph:
     def makes_masks(self) -> bool:
         """Whether some output has a mask."""
         return any(tensor.keras_mask is not None for tensor in self.outputs)
-
-    @lazy_property
-    def depths(self) -> dict[Node, int]:
-        """The longest way from each node to an output. No field: older compilers would look into it at each call."""
-        found, _ = _depths(self.nodes)
-        return {node: found.get(node, 0) for node in self.nodes}
 
     @lazy_property
     def _by_layer(self) -> dict[Layer, list[Node]]:
@@ -119,6 +117,7 @@ class Untraced(Graph):
 
     nodes = property(lambda self: self._traced.nodes)  # type: ignore[assignment]
     layers = property(lambda self: self._traced.layers)  # type: ignore[assignment]
+    depths = property(lambda self: self._traced.depths)  # type: ignore[assignment]
 
 
 def graph_of(network: Network) -> Graph:
@@ -221,7 +220,7 @@ def _between(
             finished.append(node)
     nodes = sorted(finished, key=lambda node: -depths[node])
     layers = sorted(layer_depths, key=lambda layer: (-layer_depths[layer], layer_order[layer]))
-    return Graph(inputs, outputs, nodes, layers)
+    return Graph(inputs, outputs, nodes, layers, depths)
 
 
 def before(tensor: KerasTensor) -> tuple[list[KerasTensor], list[Layer]]:
@@ -302,6 +301,32 @@ def check_names(layers: Iterable[Layer]) -> None:
                 f"The name {name!r} is used {count} times in the model. All layer names should be unique: give each "
                 "layer a name of its own, or none."
             )
+
+
+def check_arguments(network: Network) -> None:
+    """Raise TypeError for a call that gets a named tuple or another object with tensors: configs have no such form."""
+    graph = graph_if_any(network)
+    for node in () if graph is None else graph.nodes:
+        found = _object_in(dict(node.arguments))
+        if found is not None:
+            raise TypeError(
+                f"{type(node.layer).__name__} {node.layer.name!r}: its call gets a {type(found).__name__}, which no "
+                "config holds: pass its tensors one by one, or in a list or dict. save_weights and copy.deepcopy need "
+                "none."
+            )
+    for layer in () if graph is None else graph.layers:
+        if layer._is_network:
+            check_arguments(layer)  # type: ignore[arg-type]
+
+
+def _object_in(value: Any) -> Any:
+    """The first object in a nested value that holds tensors and is no plain list, tuple or dict; None for none."""
+    if isinstance(value, TensorSlot) or not taken_apart(value, TensorSlot)[1]:
+        return None
+    if type(value) not in (list, tuple, dict):
+        return value
+    inside = value.values() if isinstance(value, dict) else value
+    return next((found for found in map(_object_in, inside) if found is not None), None)
 
 
 # --- the edges as plain data, for pickle and deepcopy ----------------------------------------------------------------

@@ -25,7 +25,8 @@ class Part(Network, abstract=True):
         nodes = _between(inputs, outputs)
         layers = list(dict.fromkeys(node.layer for node in nodes))
         begins = [Node(_begin(each), [], each, {}) for each in inputs]
-        self._take(Graph(list(inputs), list(outputs), [*begins, *nodes], layers))
+        depths = {node: len(nodes) - place for place, node in enumerate([*begins, *nodes])}
+        self._take(Graph(list(inputs), list(outputs), [*begins, *nodes], layers, depths))
 
 
 class _WithMasks(GeneratedFunctions):

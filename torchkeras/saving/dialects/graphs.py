@@ -13,7 +13,7 @@ from torchkeras.saving.dialects import calls, masking
 from torchkeras.saving.dialects.calls import CallPlace, NodeCall
 from torchkeras.saving.dialects.translation import Config, Words, class_name, is_known, is_object, layer, own_form
 from torchkeras.saving.graph_config import SORTED
-from torchkeras.saving.layer_facts import STACKS, facts
+from torchkeras.saving.layer_facts import STACKS
 
 
 @dataclass(frozen=True)
@@ -292,9 +292,8 @@ def _layer_entry(
     made = _entry(entry, forms)
     where = f"{made['class_name']} {name!r}"
     nodes = []
-    has_any_call = facts(made["class_name"]).has_any_call or not is_known(made["class_name"])
     for call in found:
-        if has_any_call and not calls.is_plain(call):
+        if not is_known(made["class_name"]) and not calls.is_plain(call):
             nodes.append(calls.as_given(call))
             continue
         inputs, options = calls.written(call, made["class_name"], where, forms.training)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from torchkeras import registry
 from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.nested import POSITIONAL, bound, put_together
-from torchkeras.engine.facts import is_own, is_users_method
+from torchkeras.engine.facts import is_own
 from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.network import Network, input_form_of, output_form_of
 from torchkeras.engine.graph.trace import Graph, graph_if_any, graph_of, has_own_code
@@ -25,7 +25,7 @@ from torchkeras.layers.recurrence import Recurrent
 from torchkeras.layers.wrappers import TimeDistributed
 from torchkeras.registry import class_name
 from torchkeras.saving import keras3_entry
-from torchkeras.saving.graph_config import check_arguments, with_ties
+from torchkeras.saving.graph_config import with_ties
 from torchkeras.saving.keras3_operations import MODULES
 from torchkeras.saving.layer_facts import ANY, FOREIGN, inherited, keras3_name
 from torchkeras.saving.model_file import OWN
@@ -214,7 +214,7 @@ class _Writing:
 
     def model(self, model: Network) -> Plain:
         """The entry of a model."""
-        describes_itself = is_users_method(type(model), "get_config")
+        describes_itself = not is_own(next(cls for cls in type(model).__mro__ if "get_config" in vars(cls)))
         if describes_itself or (graph_if_any(model) is None and has_own_code(model)):
             config = model.get_config()
             if "layers" not in config:  # it is made by its class, not of a graph
@@ -426,7 +426,6 @@ def _call_arguments(layer: Layer, node: Node, tensors: list[Plain]) -> Plain:
         states = {"initial_state": tensors[1:]} if len(tensors) > 1 else {}
         return {"args": tensors[:1], "kwargs": {**given, **states}}
     if POSITIONAL in node.arguments:
-        check_arguments(node)
         args, kwargs = bound(tensors, node.arguments)
         return {"args": _by_keys(list(args)), "kwargs": {key: _by_keys(value) for key, value in kwargs.items()}}
     if isinstance(layer, Network) and input_form_of(layer) is not None:
