@@ -192,6 +192,8 @@ def _cuda_device() -> int:
 def _check_devices(store: Any, place: int, processes: int) -> None:
     """Raise RuntimeError in each process, by name, where two of all have one CUDA device: NCCL takes one for each."""
     found = torch.cuda.get_device_properties(torch.cuda.current_device())
+    if not hasattr(found, "uuid"):  # torch 2.6
+        return
     store.set(f"device{place}", str(found.uuid))
     uuids = [store.get(f"device{each}") for each in range(processes)]
     sharing = [each for each in range(processes) if uuids[each] == uuids[place]]
