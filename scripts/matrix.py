@@ -27,7 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "versions.md"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
-OLDER = {"3.11": "2.6", "3.12": "2.8", "3.13": "2.10", "3.14": "2.12"}  # the torch of the row "oldest"
+OLDER = {"3.11": "2.6", "3.12": "2.8", "3.13": "2.12", "3.14": "2.12"}  # the torch of the row "oldest"
 ROWS = [f"{python}-{which}" for python in PYTHONS for which in ("oldest", "newest")]
 MARKS = "not slow and not cuda and not onnx and not types"
 # About the checkout, not the package: lint, stubs and pages that are made from the sources, the traced lines of them.
