@@ -82,7 +82,7 @@ def test_a_row_that_was_run_has_its_python_and_the_oldest_has_the_versions_that_
         pinned = dict(pin.split("==") for pin in matrix.pins(row))
         for name, version in zip(matrix.NAMES, versions, strict=True):
             if name in pinned:
-                assert (version + ".").startswith(pinned[name] + "."), row
+                assert f"{version.partition('+')[0]}.".startswith(f"{pinned[name]}."), row
 
 
 def test_a_row_without_its_python_says_so(matrix, monkeypatch, tmp_path):
