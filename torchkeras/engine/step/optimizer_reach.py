@@ -201,11 +201,12 @@ def _used_by_loss(name: str, loss: Any) -> Iterable[tuple[Any, Any]]:
 def _code(value: Any) -> dict[str, FunctionType]:
     """The functions with which an object of a user's class computes, and the methods that they call, by name."""
     found: dict[str, FunctionType] = {}
-    names = ["call", "forward", "__call__"]
+    names = ["__call__", "forward", "call"]  # `forward` may have the signature of `call`, and then stands for it
     while names:
         name = names.pop()
         function = inspect.unwrap(getattr(type(value), name, None))  # type: ignore[arg-type]
-        if name not in found and isinstance(function, FunctionType) and _is_users(function):
+        is_known = name in found or function in found.values()
+        if not is_known and isinstance(function, FunctionType) and _is_users(function):
             found[name] = function
             names += [loaded for kind, loaded in loads(function.__code__) if kind in ("LOAD_ATTR", "LOAD_METHOD")]
     return found
