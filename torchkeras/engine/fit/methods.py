@@ -26,10 +26,10 @@ from torchkeras.data.batch import Batch
 from torchkeras.data.sources import Source
 from torchkeras.data.sources.source import ArraySource
 from torchkeras.engine.fit import runs
+from torchkeras.engine.fit.one_process import check_unwrapped
 from torchkeras.engine.fit.opening import Intake, as_callbacks, hooks_of, source_of, validation_of
 from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counted_apart
-from torchkeras.engine.fit.wrapped import check_unwrapped
 from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_tensor
 from torchkeras.engine.graph.layer_calls import HookFreeCalls
 from torchkeras.engine.graph.network import Network, float_type, in_form, parameters_of

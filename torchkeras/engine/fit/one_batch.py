@@ -9,11 +9,11 @@ import torch
 from torchkeras.callbacks.logs import Logs
 from torchkeras.data.batch import ArrayData, Batch
 from torchkeras.engine.fit import runs
+from torchkeras.engine.fit.one_process import check_unwrapped
 from torchkeras.engine.fit.opening import Intake, check_batches
 from torchkeras.engine.fit.results import ordered
 from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counting
-from torchkeras.engine.fit.wrapped import check_unwrapped
 from torchkeras.engine.graph.network import device_of
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import torch
+from torch import nn
 
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.data.batch import Batch
@@ -26,7 +27,7 @@ from torchkeras.engine.step.optimizer_reach import warn_of_hooks
 from torchkeras.engine.step.step import CompiledModel, TrainFunction
 from torchkeras.metrics import Metric
 from torchkeras.resume.backup_files import Backups
-from torchkeras.world.one_process import ONE_REPLICA, OneReplica, sharing
+from torchkeras.world.one_process import ONE_REPLICA, OneReplica, has_group, sharing
 
 if TYPE_CHECKING:
     from torchkeras.models.model import Model
@@ -179,3 +180,26 @@ class OneProcess:
 
 
 ONE_PROCESS = OneProcess()
+
+
+# --- models that the user has wrapped: torch's wrappers, which a run of ours would not see ----------------------------
+
+FSDP1, FSDP2 = "FullyShardedDataParallel", "FSDPModule"  # a base of the classes that `fully_shard` gives
+
+
+def check_unwrapped(model: nn.Module, method: str, trains: bool = True) -> None:
+    """Raise RuntimeError for a model in which the user has wrapped a module for several processes.
+
+    `trains`: whether the method needs the optimizer or the numbers of a step; FSDP2's modules compute without.
+    """
+    if not has_group():  # without which torch does not wrap
+        return
+    for name, module in model.named_modules():
+        bases = {base.__name__ for base in type(module).__mro__}
+        if isinstance(module, nn.parallel.DistributedDataParallel) or FSDP1 in bases or (trains and FSDP2 in bases):
+            where = f"the module {name!r}" if name else "the model"
+            raise RuntimeError(
+                f"{method}: {where} is wrapped for several processes ({type(module).__name__}), and {method} would "
+                "not see that. Give the model itself to compile and fit, which wrap it; or train it by a loop of your "
+                "own."
+            )

@@ -26,12 +26,11 @@ from torchkeras.engine.dtypes import mixed_layers
 from torchkeras.engine.fit.custom_steps import BUILT_IN, OwnSteps
 from torchkeras.engine.fit.distributing import check as check_distribution, joined_by, refuse_compiling
 from torchkeras.engine.fit.graph_losses import AddedToGraph, trained_network
-from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess
+from torchkeras.engine.fit.one_process import ONE_PROCESS, OneProcess, check_unwrapped
 from torchkeras.engine.fit.results import Sums
 from torchkeras.engine.fit.symbolic_scores import Scores, refuse
 from torchkeras.engine.fit.turns import Turn
 from torchkeras.engine.fit.watched import Changing, ChangingWeights
-from torchkeras.engine.fit.wrapped import check_unwrapped
 from torchkeras.engine.graph.network import Network, device_of
 from torchkeras.engine.graph.subclassed import OwnCode
 from torchkeras.engine.graph.trace import Graph, graph_if_any
