@@ -21,7 +21,7 @@ import torchkeras
 from torchkeras.base import python
 from torchkeras.engine.fit.opening import Intake
 from torchkeras.engine.fit.turns import computing
-from torchkeras.layers import Dense, Input
+from torchkeras.layers import Dense, Input, Lambda
 from torchkeras.models import Model
 
 PACKAGE = str(Path(torchkeras.__file__).parent)
@@ -85,8 +85,8 @@ def fitted(batches: int) -> Trace:
 
 
 def warm_up() -> None:
-    """Do what only the first of a process does, such as to read the defaults of a layer's options."""
-    Dense(64)(Input((20,)))
+    """Do what only the first of a process does: read the defaults of a layer's options, listen for users' modules."""
+    Dense(64)(Lambda(lambda x: x)(Input((20,))))
     mlp().compile("adam", "sparse_categorical_crossentropy")
 
 

@@ -271,15 +271,18 @@ def device() -> torch.device:
     return torch.device("cuda", number) if 0 < number < torch.cuda.device_count() else torch.device("cuda")
 
 
-def device_of_constants() -> torch.device:
-    """The device that tensors are made on whose values no file has: `device()`, but the CPU where that is `meta`.
+def device_of_constants(of_weights: torch.device | None = None) -> torch.device:
+    """The device that tensors are made on whose values no file has: that of weights, but the CPU where it is `meta`.
+
+    Arguments:
+        of_weights (torch.device or None, default None): the device of weights; None is `device()`.
 
     Example:
         >>> with torch.device("meta"):
         ...     device_of_constants()
         device(type='cpu')
     """
-    found = device()
+    found = of_weights or device()
     return torch.device("cpu") if found.type == "meta" else found
 
 

@@ -142,13 +142,13 @@ def build_once(layer: AnyLayer, input_shapes: list[Shape], *further: Any) -> Non
         _run_build(layer, input_shapes, further)
         if not layer._training_mode:  # `eval` was called before there was a module in the layer
             _set_to_eval(set(layer.children()) - before)
-        _refuse_computed(layer)
         if CODE.owner is not None and not in_first_run() and own_variables(layer):
             Made.note(layer)
         agree_on_policy(layer)
         if layer._is_users:
             move_modules(layer, config.device())
         follow_trainable(layer, layer._freezing.above)
+        _refuse_computed(layer)
         if not deferred():
             _fill(layer)
         elif (waiting := _waiting.get()) is not None:
@@ -404,7 +404,8 @@ class Places(NamedTuple):
     @staticmethod
     def now() -> Places:
         device = config.device()
-        return Places(parameter_device(device), device, torch.device("cpu") if device.type == "meta" else device)
+        constants = config.device_of_constants(device)
+        return Places(parameter_device(device), device, constants)
 
     def of(self, tensor: Tensor) -> torch.device:
         """The device of a weight."""
