@@ -205,6 +205,7 @@ class Layer(Stored, abstract=True):
 
     class _Facts(Facts):
         operators_pass_masks = False
+        operators_compare = False
         names_operations = staticmethod(name_of)
 
         @property

@@ -150,6 +150,7 @@ class Model(StoredModel, Layer, abstract=True):
         asks_for_mode=True,
         reports_last_batch=True,
         measures_without_loss=True,
+        ends_each_pass=True,
     )
     run_eagerly = RunEagerly()
 

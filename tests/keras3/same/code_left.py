@@ -1,5 +1,7 @@
 """What remained of Keras 3's code: losses after a run, variables in graphs, types of symbols, nested losses, hooks."""
 
+import warnings
+
 import numpy as np
 
 X = np.arange(18, dtype="float32").reshape(6, 3) / 10
@@ -74,4 +76,113 @@ def case_a_loss_of_training_alone_is_gone_after_inference(keras):
     ):
         run()
         found.append(len(model.losses))
+    return found
+
+
+# --- variables and comparisons in graphs -----------------------------------------------------------------------------
+
+
+def case_a_graph_reads_a_variable_and_does_not_train_it(keras):
+    found = []
+    for compute in (
+        lambda x, variable: x * variable,
+        lambda x, variable: keras.ops.multiply(variable, x),
+        lambda x, variable: keras.ops.where(x > 0.5, x, variable),
+    ):
+        variable = keras.Variable(np.array([1, 2, 3], "float32"))
+        inputs = keras.Input((3,))
+        model = keras.Model(inputs, compute(inputs, variable))
+        before = keras.ops.convert_to_numpy(model(X))
+        variable.assign(5 * variable)
+        after = model.predict(X, verbose=0)
+        trained = keras.Model(inputs, keras.layers.Dense(1)(model.output))
+        with warnings.catch_warnings():  # torchkeras's, that it trains no weight of the model
+            warnings.simplefilter("ignore")
+            trained.compile("sgd", "mse")
+            trained.fit(X, Y, verbose=0)
+        found.append([before, after, variable.numpy(), len(model.weights), len(trained.weights)])
+    return found
+
+
+def case_a_weight_in_a_graph_trains_with_its_layer(keras):
+    dense = keras.layers.Dense(3, use_bias=False, kernel_initializer="ones")
+    inputs = keras.Input((3,))
+    model = keras.Model(inputs, keras.ops.matmul(dense(inputs), dense.kernel))
+    model.compile("sgd", "mse")
+    model.fit(X, X, verbose=0)
+    return [model.get_weights(), model.predict(X, verbose=0)]
+
+
+def case_equal_symbols_are_one_object(keras):
+    first, second = keras.Input((3,)), keras.Input((2,))
+    unequal = keras.Model(first, first != 0.0)(X)
+    return [
+        first == first,
+        first == second,
+        first == 0.0,
+        [second, first].index(first),
+        first in [second],
+        keras.ops.convert_to_numpy(unequal),
+        keras.ops.convert_to_numpy(keras.Model(first, keras.ops.equal(first, 0.0))(X)),
+    ]
+
+
+# --- types of symbols ------------------------------------------------------------------------------------------------
+
+
+def case_integers_stay_integers_where_a_layer_moves_them(keras):
+    inputs = keras.Input((4, 2), dtype="int32")
+    found = []
+    for layer in (keras.layers.Flatten(), keras.layers.Reshape((8,)), keras.layers.Permute((2, 1))):
+        outputs = layer(inputs)
+        halved = keras.Model(inputs, outputs // 2)(np.arange(8, dtype="int32").reshape(1, 4, 2))
+        found.append([keras.backend.standardize_dtype(outputs.dtype), keras.ops.convert_to_numpy(halved)])
+    return found
+
+
+# --- hooks of data ---------------------------------------------------------------------------------------------------
+
+
+def case_hooks_of_a_dataset(keras):
+    log = []
+
+    class Data(keras.utils.PyDataset):
+        def __init__(self, name):
+            super().__init__()
+            self.name = name
+
+        def __len__(self):
+            return 2
+
+        def __getitem__(self, index):
+            log.append(f"{self.name} {index}")
+            return X[:2], Y[:2]
+
+        def on_epoch_begin(self):
+            log.append(f"{self.name} begins")
+
+        def on_epoch_end(self):
+            log.append(f"{self.name} ends")
+
+    class Hooks(keras.callbacks.Callback):
+        def on_train_begin(self, logs=None):
+            log.clear()  # Keras looks at a batch before
+
+        def on_epoch_begin(self, epoch, logs=None):
+            log.append(f"epoch {epoch} begins")
+
+        def on_epoch_end(self, epoch, logs=None):
+            log.append(f"epoch {epoch} ends")
+
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    found = []
+    for options in ({}, {"validation_data": Data("validation")}):
+        model.fit(Data("training"), epochs=2, shuffle=False, callbacks=[Hooks()], verbose=0, **options)
+        before = "validation ends", "validation begins"  # Keras ends the data once more before the first batch
+        found.append([log[place] for place in range(len(log)) if tuple(log[place : place + 2]) != before])
+    for run in (model.evaluate, model.predict):
+        log.clear()
+        run(Data("test"), verbose=0)
+        found.append(log[-4:])  # Keras ends the data once more before
     return found
