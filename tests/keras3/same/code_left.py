@@ -1,5 +1,6 @@
 """What remained of Keras 3's code: losses after a run, variables in graphs, types of symbols, nested losses, hooks."""
 
+import tempfile
 import warnings
 
 import numpy as np
@@ -185,4 +186,34 @@ def case_hooks_of_a_dataset(keras):
         log.clear()
         run(Data("test"), verbose=0)
         found.append(log[-4:])  # Keras ends the data once more before
+    return found
+
+
+# --- configs ---------------------------------------------------------------------------------------------------------
+
+
+def case_any_layer_keeps_its_activity_regularizer(keras):
+    class Own(keras.layers.Layer):
+        def call(self, x):
+            return 2 * x
+
+    found = []
+    for layer in (
+        keras.layers.Activation("relu", activity_regularizer="l2"),
+        keras.layers.BatchNormalization(activity_regularizer="l1"),
+        keras.layers.Dropout(0.1, activity_regularizer=keras.regularizers.L1(0.3)),
+        Own(activity_regularizer="l2"),
+    ):
+        inputs = keras.Input((3,))
+        model = keras.Model(inputs, layer(inputs))
+        with keras.saving.custom_object_scope({"Own": Own}), tempfile.TemporaryDirectory() as folder:
+            model.save(f"{folder}/model.keras")
+            copies = (
+                keras.models.clone_model(model),
+                keras.models.model_from_json(model.to_json()),
+                keras.models.load_model(f"{folder}/model.keras"),
+            )
+        for each in (model, *copies):
+            each(X)
+            found.append(numbers(keras, each.losses))
     return found
