@@ -292,6 +292,11 @@ class Model(Network):
         return self._graph is not None or not self._has_own_code or keys_of_form(self._output_form) is not None
 
     @property
+    def _output_paths(self) -> list[str] | None:
+        """What the losses of the outputs are named by; None: `output_names`."""
+        return None
+
+    @property
     def _output_owners(self) -> list[str]:
         return self.output_names if self._has_own_code else super()._output_owners
 
@@ -982,7 +987,7 @@ class Model(Network):
 
     @property
     def losses(self) -> list[torch.Tensor]:
-        """The penalties on the weights now, and what layers added in the last pass by hand: sum them in your loop."""
+        """The penalties on the weights now, and what layers added in the last pass: sum them in your loop."""
         return Losses([*penalties(self), *self._training.own_steps.added, *losses_of_calls(self)])
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:

@@ -217,3 +217,35 @@ def case_any_layer_keeps_its_activity_regularizer(keras):
             each(X)
             found.append(numbers(keras, each.losses))
     return found
+
+
+# --- nested losses ---------------------------------------------------------------------------------------------------
+
+
+def case_losses_and_metrics_are_nested_as_the_outputs_are(keras):
+    found = []
+    for nest, options in (
+        (lambda a, b, c: {"p": {"a": a, "b": b}, "c": c}, {"loss": {"p": {"a": "mse", "b": "mae"}, "c": "mse"}}),
+        (
+            lambda a, b, c: {"p": {"a": a, "b": b}, "c": c},
+            {
+                "loss": {"p": {"a": "mse", "b": "mae"}, "c": "mse"},
+                "loss_weights": {"p": {"a": 0.5, "b": 2.0}, "c": 1.0},
+                "metrics": {"p": {"a": ["mae"], "b": None}, "c": "mse"},
+            },
+        ),
+        (lambda a, b, c: [[a, b], c], {"loss": [["mse", "mae"], "mse"]}),
+        (lambda a, b, c: [[a, b], c], {"loss": ["mse", "mae", "mse"]}),
+        (lambda a, b, c: [[a, b], c], {"loss": [["mse", "mae"], None]}),
+        (lambda a, b, c: {"p": [a, b], "c": c}, {"loss": {"p": ["mse", "mae"]}}),
+        (lambda a, b, c: {"p": (a, b), "c": c}, {"loss": {"p": ("mse", "mae"), "c": "mae"}}),
+        (lambda a, b, c: {"p": (a, b), "c": c}, {"loss": "mse"}),
+    ):
+        inputs = keras.Input((3,))
+        layers = [keras.layers.Dense(1, kernel_initializer="ones", name=name) for name in ("one", "two", "three")]
+        model = keras.Model(inputs, nest(*(layer(inputs) for layer in layers)))
+        model.compile("sgd", **options)
+        targets = nest(Y, 2 * Y, 3 * Y)
+        found.append([model.evaluate(X, targets, verbose=0, return_dict=True), model.evaluate(X, targets, verbose=0)])
+        found.append([model.fit(X, targets, batch_size=2, shuffle=False, verbose=0).history, model.get_weights()])
+    return found
