@@ -172,6 +172,7 @@ class Model(Network):
     _has_own_code = False  # whether the class computes by a `call` or `forward` of its own, not by the generated one
     _habits = Habits()
     _compiles_itself: Any = False  # whether files let its class compile it, by `_compile_itself`
+    _output_paths: Any = None  # what the losses of outputs are named by; None: `output_names`
 
     history: Any = None
     stop_training = stop_evaluating = stop_predicting = False
@@ -290,11 +291,6 @@ class Model(Network):
     def _names_outputs(self) -> bool:
         """Whether the outputs have names of their own: those of layers, or keys."""
         return self._graph is not None or not self._has_own_code or keys_of_form(self._output_form) is not None
-
-    @property
-    def _output_paths(self) -> list[str] | None:
-        """What the losses of the outputs are named by; None: `output_names`."""
-        return None
 
     @property
     def _output_owners(self) -> list[str]:
