@@ -3,8 +3,9 @@
 A row is a Python and "oldest" or "newest". The newest has the newest torch, NumPy and h5py that pip finds. The oldest
 has an older torch: the first Python has all the oldest versions of pyproject.toml, each later one a later torch. In
 each row the wheel is installed alone, imported, and trains a model; then come the packages for tests. The demo and the
-tests run in a copy of the checkout that lacks the package. An environment is deleted after its row, since torch with CUDA takes
-gigabytes. The command fails where tests fail, and where a row was not run though pyproject.toml names its Python.
+tests run in a copy of the checkout that lacks the package. An environment is deleted after its row, since torch with
+CUDA takes gigabytes. The command fails where tests fail, and where a row was not run though pyproject.toml names its
+Python.
 
     scripts/matrix                         all rows, all tests
     scripts/matrix 3.11-oldest 3.13-newest --quick --write
