@@ -463,8 +463,9 @@ def test_inputs_come_in_no_object():
     )
     with pytest.raises(TypeError) as error:
         Model(x, Output(Dense(2)(x), Dense(2)), name="model")
-    assert str(error.value) == "Model 'model': outputs must be symbolic tensors, the outputs of layers; found Dense. " + (
-        "Call the layer on a symbolic tensor and give its output."
+    assert str(error.value) == (
+        "Model 'model': outputs must be symbolic tensors, the outputs of layers; found Dense. Call the layer on a "
+        "symbolic tensor and give its output."
     )
 
 

@@ -312,8 +312,8 @@ def check_arguments(network: Network) -> None:
     outputs = None if graph is None else _object_in(network._output_form, (list, tuple, Mapping))
     if outputs is not None:
         raise TypeError(
-            f"{type(network).__name__} {network.name!r}: its outputs are in a {type(outputs).__name__}, which no config "
-            "holds: give them in a list or dict. save_weights and copy.deepcopy need none."
+            f"{type(network).__name__} {network.name!r}: its outputs are in a {type(outputs).__name__}, which no "
+            "config holds: give them in a list or dict. save_weights and copy.deepcopy need none."
         )
     for node in () if graph is None else graph.nodes:
         found = _object_in(dict(node.arguments))
