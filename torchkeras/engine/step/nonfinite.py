@@ -1,9 +1,9 @@
 """What happens when a loss or gradient is not finite: the device decides it, and the host does not wait.
 
 Every policy takes back the update of such a batch: weights, statistics, moments and metrics. The batch counts in no
-mean. `skip` goes on with the next batch. `stop` and `raise` take back all later updates too, until the host looks (ten
-times a second, in several processes after every 16 batches, and at the end of an epoch): the weights are then those of the last good step. If gradients accumulate,
-those of a bad batch are left out of the mean.
+mean. `skip` goes on with the next batch. `stop` and `raise` take back all later updates too, until the host looks: ten
+times a second, or every 16 batches where several processes train, and at the end of an epoch. The weights are then
+those of the last good step. If gradients accumulate, those of a bad batch are left out of the mean.
 
 The host still counts a skipped batch: in an optimizer's `iterations`, and in all that depends on them (schedules,
 decay, Adam's bias correction). Random numbers that a bad batch drew stay drawn.
