@@ -135,6 +135,7 @@ def described(graphs: list[torch.fx.GraphModule]) -> dict[str, Any]:
     """The number of graphs, the devices of all tensors in them, and whether a CUDA graph cannot hold one."""
     nodes = [node for graph in graphs for node in graph.graph.nodes]
     tensors = [each for node in nodes for each in tree_leaves(node.meta.get("val")) if isinstance(each, Tensor)]
+    refused = map(get_first_incompatible_cudagraph_node, graphs)
     return {
         "graphs": len(graphs),
         "devices": sorted({str(tensor.device) for tensor in tensors}),
