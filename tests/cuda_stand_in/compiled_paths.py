@@ -140,9 +140,7 @@ def described(graphs: list[torch.fx.GraphModule]) -> dict[str, Any]:
         "graphs": len(graphs),
         "devices": sorted({str(tensor.device) for tensor in tensors}),
         "reads": [str(node.target) for node in nodes if "local_scalar" in str(node.target)],
-        "not to capture": [
-            str(node) for node in map(get_first_incompatible_cudagraph_node, graphs) if node is not None
-        ],
+        "not to capture": [str(node) for node in refused if node is not None],
     }
 
 
