@@ -23,9 +23,9 @@ from unittest import mock
 
 import torch
 from device import install
-from functorch.compile import make_boxed_func
 from torch import Tensor, nn
 from torch._dynamo.backends.common import aot_autograd
+from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch._inductor.utils import get_first_incompatible_cudagraph_node
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._pytree import tree_leaves

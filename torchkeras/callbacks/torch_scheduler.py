@@ -120,7 +120,7 @@ class TorchScheduler(Callback):
 
     def _step(self, logs: Any) -> None:
         if isinstance(self._holder, AsTorch):
-            self._holder._opt_called = True  # else torch warns that the optimizer has taken no step
+            self._holder.steps_elsewhere()
         if self.monitor is None:
             self.scheduler.step()
         else:

@@ -106,6 +106,10 @@ class AsTorch(torch.optim.Optimizer):
         """A step of the optimizer."""
         return self.keras.step(closure)
 
+    def steps_elsewhere(self) -> None:
+        """Tell torch's schedulers that the model takes the steps: they warn where an optimizer has taken none."""
+        self.__dict__["_opt_called"] = True
+
     def state_dict(self) -> dict[str, Any]:
         """The optimizer's own state, which has the rate."""
         return self.keras.state_dict()  # type: ignore[no-any-return]
