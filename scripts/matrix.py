@@ -2,9 +2,10 @@
 
 A row is a Python and "oldest" or "newest". The newest has the newest torch, NumPy and h5py that pip finds. The oldest
 has an older torch: the first Python has all the oldest versions of pyproject.toml, each later one a later torch. In
-each row the wheel is installed alone, imported, and trains a model; then come the packages for tests. The tests run in
-a copy of the checkout that lacks the package. An environment is deleted after its row, since torch with CUDA takes
-gigabytes. The command fails where tests fail, and where a row was not run though pyproject.toml names its Python.
+each row the wheel is installed alone, imported, and trains a model; then come the packages for tests. The demo and the
+tests run in a copy of the checkout that lacks the package. An environment is deleted after its row, since torch with
+CUDA takes gigabytes. The command fails where tests fail, and where a row was not run though pyproject.toml names its
+Python.
 
     scripts/matrix                         all rows, all tests
     scripts/matrix 3.11-oldest 3.13-newest --quick --write
@@ -27,7 +28,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "versions.md"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
-OLDER = {"3.11": "2.6", "3.12": "2.8", "3.13": "2.12", "3.14": "2.12"}  # the torch of the row "oldest"
+OLDER = {"3.11": "2.6", "3.12": "2.8", "3.13": "2.10", "3.14": "2.12"}  # the torch of the row "oldest"
 ROWS = [f"{python}-{which}" for python in PYTHONS for which in ("oldest", "newest")]
 MARKS = "not slow and not cuda and not onnx and not types"
 # About the checkout, not the package: lint, stubs and pages that are made from the sources, the traced lines of them.
@@ -144,6 +145,8 @@ def run(row: str, given: argparse.Namespace, folder: Path) -> Result:
     kept = [f"{name}=={version.partition('+')[0]}" for name, version in zip(NAMES, versions[1:], strict=True)]
     if subprocess.run([*pip, f"{wheel}[test]", *kept, *pins(row)]).returncode:
         return Result(row, versions, said="not run: pip finds no packages for tests beside these")
+    if subprocess.run([python, "scripts/demo.py"], cwd=tests).returncode:
+        return Result(row, versions, said="the demo fails")
     paths = given.tests or (QUICK if given.quick else ["tests"])
     command = [python, "-m", "pytest", "-q", "-n", given.workers, "--dist", "loadgroup", "-m", MARKS, *paths]
     command += ["--junitxml", str(folder / "report.xml"), *(f"--ignore={path}" for path in OF_THE_CHECKOUT)]

@@ -1,5 +1,6 @@
 """What stands for the names that an earlier torch does not have."""
 
+import importlib
 import runpy
 import sys
 
@@ -52,3 +53,13 @@ def test_the_newest_torch_has_its_own_functions():
 def test_a_missing_scan_names_the_version(earlier):
     with pytest.raises(NotImplementedError, match=f"torch {torch.__version__.replace('+', '.')} does not have.*2.6"):
         earlier["scan"](None, nn.Identity(), None, dim=0)
+
+
+@pytest.mark.torch("2.10", "a setting of its compiler")
+def test_python_that_overlooks_changes_has_them_looked_for(monkeypatch):
+    settings = importlib.import_module("torch._dynamo.config")
+    monkeypatch.setattr(torch_versions, "OVERLOOKS_CHANGES", True)
+    with settings.patch(use_recursive_dict_tags_for_guards=True):
+        run = torch_versions.compiled(lambda x: x + 1, {"backend": "eager"})
+        assert settings.use_recursive_dict_tags_for_guards is False
+        assert run(torch.ones(2)).tolist() == [2.0, 2.0]

@@ -14,7 +14,6 @@ from torchkeras.callbacks import Callback, TorchScheduler
 from torchkeras.layers import Dense
 from torchkeras.models import Sequential
 from torchkeras.optimizers import schedules
-from torchkeras.optimizers.scheduled import RateHolder
 
 X, Y = np.zeros((4, 3), "float32"), np.ones((4, 2), "float32")
 
@@ -83,6 +82,16 @@ def test_momentum_cycles(optimizer: Any, option: str):
     assert 0.85 < getattr(optimizer, option) < 0.95
 
 
+def test_a_scheduler_may_be_made_for_an_optimizer_of_keras():
+    model, rates = compiled(optimizers.SGD(0.1)), Rates()
+    scheduler = lr_scheduler.StepLR(model.optimizer.as_torch(), 1, 0.5)
+    model.fit(X, Y, epochs=3, verbose=0, callbacks=[scheduler, rates])
+    assert rates.epochs == pytest.approx([0.1, 0.05, 0.025])
+    other = compiled(optimizers.SGD(0.1))
+    with pytest.raises(ValueError, match="the StepLR was made for another optimizer than the one the model trains"):
+        other.fit(X, Y, verbose=0, callbacks=[scheduler])
+
+
 def test_a_plateau_is_monitored():
     model, rates = compiled(optimizers.SGD(0.1)), Rates()
     make = partial(lr_scheduler.ReduceLROnPlateau, patience=0, threshold=10.0, threshold_mode="abs")
@@ -140,7 +149,7 @@ def test_it_goes_on_after_a_stop(kind: str):
             "TorchScheduler: monitor 'val_loss' is not among the logs, which have loss.",
         ),
         (
-            lambda: RateHolder(optimizers.SGD(schedules.CosineDecay(0.1, 9))),
+            lambda: optimizers.SGD(schedules.CosineDecay(0.1, 9)).as_torch(),
             ValueError,
             "SGD: its lr is a CosineDecay; a scheduler of torch needs a number to begin with.",
         ),

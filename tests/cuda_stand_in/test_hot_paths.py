@@ -34,8 +34,8 @@ pytestmark = pytest.mark.xdist_group("cuda_stand_in")
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """What `hot_paths.py` finds, in a process of its own, with torch's idea of a CUDA device from `device.cpp`."""
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """torch's idea of a CUDA device, from `device.cpp`."""
     library = tmp_path_factory.mktemp("cuda_stand_in") / "device.so"
     folders = [f"-I{folder}" for folder in cpp_extension.include_paths()]
     libraries = cpp_extension.library_paths()[0]
@@ -47,10 +47,25 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
         ],
         check=True,
     )
+    return library
+
+
+def printed(script: str, library: Path) -> Any:
+    """What a script of this folder finds, in a process of its own."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(HERE))), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, str(HERE / "hot_paths.py"), str(library)]
+    command = [sys.executable, str(HERE / script), str(library)]
     run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(run.stdout)
+
+
+@pytest.fixture(scope="module")
+def found(library: Path) -> Any:
+    return printed("hot_paths.py", library)
+
+
+@pytest.fixture(scope="module")
+def compiled(library: Path) -> Any:
+    return printed("compiled_paths.py", library)
 
 
 def without(asked: Any, place: str) -> tuple[Any, float]:
@@ -113,3 +128,30 @@ def test_data_of_the_host_are_checked_before_they_are_sent(found: Any):
         assert "goes into Embedding 'embedding_1', which takes whole numbers from 0 to 8; found 9." in asked["error"], (
             way
         )
+
+
+# --- compiled steps --------------------------------------------------------------------------------------------------
+
+# What a CUDA graph asks for: one graph of the whole step, nothing of another device in it, no number read.
+CAPTURABLE = {"graphs": 1, "devices": ["cuda:0"], "reads": [], "not to capture": []}
+FAULTS_OF_GRAPHS = {
+    "zeros without a device": "Expected all tensors to be on the same device",
+    "item": "aten._local_scalar_dense.default",
+    "a boolean index": "aten.nonzero.default",
+}
+
+
+@pytest.mark.torch("2.12", "gradients inside of a compiled step")
+def test_a_compiled_step_is_one_graph_on_the_device(compiled: Any):
+    assert len(compiled["paths"]) >= 9
+    for name, found in compiled["paths"].items():
+        assert (name, found) == (name, {"train": CAPTURABLE, "test": CAPTURABLE})
+
+
+@pytest.mark.torch("2.12", "gradients inside of a compiled step")
+def test_a_fault_in_a_compiled_step_is_found(compiled: Any):
+    faults = compiled["faults"]
+    for name, text in FAULTS_OF_GRAPHS.items():
+        assert text in faults[name]["error"]
+    assert faults["numbers fetched"]["train"]["devices"] == ["cpu", "cuda:0"]
+    assert faults.keys() == {*FAULTS_OF_GRAPHS, "numbers fetched"}

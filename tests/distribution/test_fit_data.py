@@ -11,6 +11,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset, DistributedSampler, IterableDataset, TensorDataset
 
 from torchkeras import clear_session
+from torchkeras.callbacks import Callback
 from torchkeras.distribution import ProcessesDifferError, rank, world_size
 from torchkeras.layers import LSTM, Dense, Input
 from torchkeras.models import Model
@@ -242,3 +243,43 @@ def seeded_otherwise() -> Any:
 def test_processes_that_are_seeded_otherwise_shuffle_as_the_main_one_does(pool):
     one, other = pool.run(seeded_otherwise)
     assert one == other
+
+
+# --- numbers that are not finite --------------------------------------------------------------------------------------
+
+
+class Batchwise(Callback):
+    def __init__(self) -> None:
+        self.seen: list[int] = []
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        self.seen.append(batch)
+
+
+def stops_together(policy: str) -> None:
+    """A bad row that one process has, in the second of 22 batches: both look after batch 16, and stop there."""
+    x = X.copy()
+    x[1] = np.inf
+    models = []
+    for rows in (slice(0, 22), slice(0, 1)):
+        model = network()
+        model.compile(SGD(0.1), "sparse_categorical_crossentropy", distribute="ddp", on_nonfinite=policy)
+        models.append(model)
+        seen = Batchwise()
+        data = {"x": x[rows], "y": Y[rows], "batch_size": 1, "shuffle": False, "verbose": 0, "callbacks": [seen]}
+        if rows.stop == 1:
+            model.fit(**data)
+        elif policy == "raise":
+            with pytest.raises(FloatingPointError, match="epoch 1, batch 2;"):
+                model.fit(**data)
+        else:
+            with pytest.warns(RuntimeWarning, match="epoch 1, batch 2;"):
+                model.fit(**data)
+            assert len(seen.seen) == 16
+    for found, expected in zip(models[0].get_weights(), models[1].get_weights(), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("policy", ["stop", "raise"])
+def test_two_processes_stop_after_the_same_batch(pool, policy):
+    pool.run(stops_together, policy)

@@ -384,3 +384,12 @@ def test_a_later_call_needs_the_same_features():
     text = "Input 1 is incompatible with layer m: expected axis -1 of input shape to have value 4"
     with pytest.raises(ValueError, match=f"^{re.escape(text)}"):
         layer(QUERY, torch.randn(2, 5, 3), VALUE)
+
+
+@pytest.mark.parametrize("records", [True, False])
+@pytest.mark.parametrize("value_dim", [None, 5])
+def test_no_sample_at_all(value_dim, records):
+    layer = MultiHeadAttention(2, 3, value_dim=value_dim)
+    x = torch.zeros(0, 5, 4)
+    with torch.set_grad_enabled(records):
+        assert layer(x, x).shape == torch.nn.MultiheadAttention(4, 2, batch_first=True)(x, x, x)[0].shape == (0, 5, 4)

@@ -1,5 +1,6 @@
 """The loops of `scan` give the values and the gradients of the same formulas, step by step, under autograd."""
 
+import io
 import re
 from typing import Any
 
@@ -7,8 +8,10 @@ import pytest
 import torch
 from torch import nn
 
+from torchkeras import Input, Model
 from torchkeras.activations import hard_sigmoid
 from torchkeras.base.tracing import traced
+from torchkeras.layers import GRU, LSTM
 from torchkeras.layers.scan import gru_scan, gru_scan_reset_after, lstm_scan
 
 STEPS, BATCH, UNITS = 5, 4, 3
@@ -269,3 +272,20 @@ def test_cuda_gives_what_the_processor_gives_without_waiting(name, gate, valid):
     torch.testing.assert_close([result.cpu() for result in found], list(expected), **near)
     expected_gradients = list(gradients(expected[0], given))
     torch.testing.assert_close([gradient.cpu() for gradient in found_gradients], expected_gradients, **near)
+
+
+@pytest.mark.parametrize("records", [True, False])
+@pytest.mark.parametrize("gates", ["hard_sigmoid", "sigmoid"])
+@pytest.mark.parametrize("kind", [LSTM, GRU])
+@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")  # nn.LSTM and the loops look at features, not at samples
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+def test_torch_traces_a_layer_and_saves_what_it_traced(kind: Any, gates: str, records: bool):
+    inputs = Input((5, 3))
+    model = Model(inputs, kind(4, recurrent_activation=gates)(inputs)).eval()
+    with torch.set_grad_enabled(records):
+        made: Any = torch.jit.trace(model, torch.randn(2, 5, 3))
+    file = io.BytesIO()
+    torch.jit.save(made, file)
+    file.seek(0)
+    x = torch.randn(7, 5, 3)
+    torch.testing.assert_close(torch.jit.load(file)(x), model(x))

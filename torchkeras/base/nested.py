@@ -47,7 +47,7 @@ def tensors_in(value: Any) -> list[Any]:
     elif isinstance(value, (list, tuple)):
         inside = value
     else:
-        inside = _attributes_of(value).values()
+        inside = attributes_of(value).values()
     found: list[Any] = []
     for item in inside:
         found += tensors_in(item)
@@ -78,7 +78,7 @@ def slots_as_written(form: Any) -> list[int]:
     elif isinstance(form, Mapping):
         inside = form.values()
     else:
-        inside = _attributes_of(form).values()
+        inside = attributes_of(form).values()
     return [index for item in inside for index in slots_as_written(item)]
 
 
@@ -91,7 +91,7 @@ def slots_on_torch(form: Any, inside: bool = False) -> list[int]:
         # A call is its arguments by position, and a dict of those by name.
         return [index for key in keys for index in slots_on_torch(form[key], inside or key != POSITIONAL)]
     plain = isinstance(form, (list, tuple))
-    values = form if plain else _attributes_of(form).values()
+    values = form if plain else attributes_of(form).values()
     return [index for item in values for index in slots_on_torch(item, inside)]
 
 
@@ -142,7 +142,7 @@ def _mapping(value: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
 
 def _mapped_object(value: Any, change: Callable[[Any], Any], kinds: Any) -> Any:
     """An object whose attributes hold tensors, such as the outputs of a model of another library."""
-    fields = _attributes_of(value)
+    fields = attributes_of(value)
     changed = {name: mapped(item, change, kinds) for name, item in fields.items()}
     if all(changed[name] is item for name, item in fields.items()):
         return value
@@ -152,9 +152,13 @@ def _mapped_object(value: Any, change: Callable[[Any], Any], kinds: Any) -> Any:
     return made
 
 
-def _attributes_of(value: Any) -> Mapping[str, Any]:
-    plain = isinstance(value, (type, torch.nn.Module, torch.Tensor)) or callable(value)
-    return {} if plain else getattr(value, "__dict__", {})
+def attributes_of(value: Any) -> Mapping[str, Any]:
+    """The attributes of an object that may hold tensors, by name; none of a class, a module or a function."""
+    if isinstance(value, (type, torch.nn.Module, torch.Tensor)) or callable(value):
+        return {}
+    if dataclasses.is_dataclass(value) and not hasattr(value, "__dict__"):  # it has slots
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return getattr(value, "__dict__", {})
 
 
 def is_flat(value: Any) -> bool:

@@ -5,12 +5,16 @@ A comment says from which version on torch has the name: with that one as the lo
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch.nn.modules import module as torch_modules
 
-__all__ = ["COMPILES", "WARNS_OF_CACHES", "has_any_global_hook", "in_eager_mode", "scan"]
+from torchkeras.base.interrupts import imported
+
+__all__ = ["COMPILES", "WARNS_OF_CACHES", "compiled", "has_any_global_hook", "in_eager_mode", "scan"]
 
 # torch 2.8: its compiler follows whole steps and models; those before are not asked to compile or export any.
 COMPILES = torch.__version__ >= "2.8"
@@ -45,3 +49,17 @@ except ImportError:
 
 # As torch.compiler.disable, which would import the compiler now and take five times as long as importing this package.
 in_eager_mode: Any = torch._disable_dynamo  # type: ignore[attr-defined]
+
+
+# Python 3.13.1: in 3.13.0 a dict does not tell that an attribute was set (python/cpython#125608). The compiler of torch
+# 2.10 looks no further, so its graph would stay as it is.
+OVERLOOKS_CHANGES = sys.version_info[:3] == (3, 13, 0)
+
+
+def compiled(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+    """`torch.compile` of a function, made again when an attribute changes that its graph depends on."""
+    if OVERLOOKS_CHANGES:
+        settings = imported("torch._dynamo.config")
+        if hasattr(settings, "use_recursive_dict_tags_for_guards"):
+            settings.use_recursive_dict_tags_for_guards = False
+    return torch.compile(function, **options)

@@ -14,7 +14,7 @@ from torchkeras.base.rules import STRING, one_of, optional, read
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logs import named
 from torchkeras.callbacks.monitoring import one_number
-from torchkeras.optimizers.scheduled import RateHolder, rate_holder
+from torchkeras.optimizers.by_hand import AsTorch
 
 SCHEDULERS = (LRScheduler, ReduceLROnPlateau, lr_scheduler.ChainedScheduler)
 BY_BATCH = (OneCycleLR, CyclicLR)  # which torch's pages step after every batch
@@ -25,14 +25,15 @@ class TorchScheduler(Callback):
 
         TorchScheduler(StepLR, step_size=3)
         TorchScheduler(ReduceLROnPlateau, patience=2, monitor="val_loss")
-        TorchScheduler(scheduler)  # made for the optimizer of torch that the model was compiled with
+        TorchScheduler(scheduler)  # made for model.optimizer.as_torch()
 
     It drives optimizers of Keras and of torch. A second `fit` with the same optimizer goes on with the same scheduler.
     `callback.scheduler` is torch's own object; before training it is None, unless it was given.
 
     Options:
         scheduler (class, function or scheduler): a class, a partial of one, or a function of the optimizer is called
-            when training begins. A scheduler that is made already must be of the optimizer that the model trains with.
+            when training begins. A scheduler that is made already must be of the optimizer that the model trains with,
+            as its `as_torch()` gives it.
         arguments, options (anything): what the class is called with after the optimizer.
         per (text or None, default None): "epoch" or "batch", after which the scheduler takes a step; None is "batch"
             for OneCycleLR and CyclicLR, and "epoch" for others.
@@ -94,8 +95,8 @@ class TorchScheduler(Callback):
         """Make the scheduler, which sets the rate of the first step, unless it is made for this optimizer already."""
         optimizer = self.model.optimizer
         if self._of is not optimizer:
-            holder = rate_holder(optimizer)
-            if self._made and self.scheduler.optimizer is not holder:
+            holder = self.scheduler.optimizer if self._made else optimizer.as_torch()
+            if self._made and not _stands_for(holder, optimizer):
                 raise ValueError(
                     f"TorchScheduler: the {type(self.scheduler).__name__} was made for another optimizer than the one "
                     "the model trains with. Compile the model with that optimizer of torch, or give the class and its "
@@ -103,7 +104,6 @@ class TorchScheduler(Callback):
                 )
             self._of, self._holder = optimizer, holder
             self.scheduler = self.make(holder)
-            self._hand_over()
         if self._pending is not None:
             self._load(self._pending)
             self._pending = None
@@ -119,9 +119,8 @@ class TorchScheduler(Callback):
             self._step(logs)
 
     def _step(self, logs: Any) -> None:
-        if isinstance(self._holder, RateHolder):
-            self._holder.step()  # torch warns when the optimizer has taken no step
-            self._holder.param_groups[0]["lr"] = self._of.lr  # another callback may have changed it
+        if isinstance(self._holder, AsTorch):
+            self._holder.steps_elsewhere()
         if self.monitor is None:
             self.scheduler.step()
         else:
@@ -131,11 +130,6 @@ class TorchScheduler(Callback):
                     f"TorchScheduler: monitor {self.monitor!r} is not among the logs, which have {', '.join(logs)}."
                 )
             self.scheduler.step(one_number("TorchScheduler", self.monitor, logs[self.monitor]))
-        self._hand_over()
-
-    def _hand_over(self) -> None:
-        if isinstance(self._holder, RateHolder):
-            self._holder.hand_over()
 
     # --- going on ----------------------------------------------------------------------------------------------------
 
@@ -159,7 +153,11 @@ class TorchScheduler(Callback):
         self.scheduler.load_state_dict(state["scheduler"])
         for group, saved in zip(self._holder.param_groups, state["groups"], strict=True):
             group.update(saved)
-        self._hand_over()
+
+
+def _stands_for(holder: Any, optimizer: Any) -> bool:
+    """Whether an optimizer of torch is the one of a model, or one that its `as_torch` gave."""
+    return holder.keras is optimizer if isinstance(holder, AsTorch) else holder is optimizer.as_torch()
 
 
 def _scheduler_class(scheduler: Any) -> Any:

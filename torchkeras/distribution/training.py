@@ -54,7 +54,7 @@ class Processes(OneProcess):
     which says what each is for.
     """
 
-    looks_at_each_batch = True
+    looks_by_batches = True
 
     def __init__(self, device: torch.device, given: CompileOptions):
         self.device, self.sync_batch_norm = device, given.sync_batch_norm

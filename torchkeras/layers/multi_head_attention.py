@@ -349,9 +349,9 @@ def _by_heads(found: Tensor, heads: int, keys: int, values: int) -> Sequence[Ten
     """
     if keys != values:
         sizes = [heads * keys, heads * keys, heads * values]
-        views = [part.view(*part.shape[:-1], heads, -1) for part in found.split(sizes, -1)]
+        views = [part.view(*part.shape[:-1], heads, part.shape[-1] // heads) for part in found.split(sizes, -1)]
     elif torch.is_grad_enabled():  # the last view comes last: so the gradients of all are joined by one copy
-        views = found.view(*found.shape[:-1], 3, heads, -1).unbind(-3)
+        views = found.view(*found.shape[:-1], 3, heads, keys).unbind(-3)
     else:
-        return found.view(*found.shape[:-1], 3, heads, -1).transpose(-4, -2).unbind(-3)
+        return found.view(*found.shape[:-1], 3, heads, keys).transpose(-4, -2).unbind(-3)
     return [part.transpose(-2, -3) for part in views]

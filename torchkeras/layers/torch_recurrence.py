@@ -97,18 +97,16 @@ class TorchRecurrent(Recurrent, abstract=True):
         return not (masked and self.state_count > 1 and (self.return_state or self.stateful))
 
     def _scans(self, training: bool) -> bool:
-        """Whether the scan can run."""
+        """Whether the scan can run; torch.jit.trace records plain operations instead."""
         plain = self.unroll or (training and self.recurrent_dropout) or traced()
-        return not plain and self.scan_gate is not None
+        return not (plain or torch.jit.is_tracing()) and self.scan_gate is not None  # type: ignore[attr-defined]
 
     def _rather_scans(self, training: bool) -> bool:
         """Whether the scan can run and is the better choice: gradients are recorded, not by cuDNN, without hooks."""
         if not torch.is_grad_enabled() or not self._is_plain:
             return False
         module = getattr(self, self.submodule)
-        if module.weight_hh_l0.is_cuda or torch.jit.is_tracing():  # type: ignore[attr-defined]
-            return False
-        return self._scans(training)
+        return not module.weight_hh_l0.is_cuda and self._scans(training)
 
     @property
     def _is_plain(self) -> bool:
@@ -187,7 +185,8 @@ class TorchRecurrent(Recurrent, abstract=True):
         module: Any = self._modules[self.submodule]
         states = unpacked([state.unsqueeze(0) for state in begin]) if begin else None
         # cuDNN gives gradients in training mode only. The module has no dropout that this mode would turn on.
-        training = self.training or torch.is_grad_enabled()
+        records = torch.is_grad_enabled() and not torch.jit.is_tracing()  # type: ignore[attr-defined]
+        training = self.training or records
         if module.training is training:
             return module(sequence, states)
         with (stored_mode if is_compiling() else locked_mode)([module], training):

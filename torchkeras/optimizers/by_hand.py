@@ -1,15 +1,17 @@
-"""Steps by hand, by the names of torch and Keras 3: `zero_grad`, `step`, `apply`."""
+"""Steps by hand, by the names of torch and Keras 3: `zero_grad`, `step`, `apply`; an optimizer as one of torch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
+from torchkeras.base.python import lazy_property
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.parameter_groups import Gradients
+from torchkeras.optimizers.schedules import LearningRateSchedule
 
 
 class Stepping(Protocol):
@@ -24,25 +26,105 @@ class Stepping(Protocol):
         ...
 
 
-class ReadGroup(Mapping[str, Any]):
-    """A group of parameters in torch's form, read-only: the options are attributes of the optimizer."""
+# Options of torch's optimizers that none of Keras's has under this name.
+OPTIONS_OF_TORCH = ("eps", "alpha", "dampening", "maximize", "foreach", "fused", "capturable", "differentiable")
 
-    def __init__(self, name: str, values: Mapping[str, Any]):
-        self._name, self._values = name, dict(values)
+
+class Group(MutableMapping[str, Any]):
+    """The parameters of an optimizer of Keras as one group of torch's.
+
+    `lr`, `betas` and `momentum` are the optimizer's own options. A scheduler adds what it needs, such as `initial_lr`.
+    """
+
+    def __init__(self, optimizer: Any):
+        self._optimizer = optimizer
+        self._added: dict[str, Any] = {}
+
+    def _entries(self) -> dict[str, Any]:
+        optimizer = self._optimizer
+        is_schedule = isinstance(optimizer.lr, LearningRateSchedule)
+        found = {"params": list(optimizer._given or ()), "lr": optimizer.current_lr if is_schedule else optimizer.lr}
+        if hasattr(optimizer, "beta_1"):
+            found["betas"] = (optimizer.beta_1, getattr(optimizer, "beta_2", 0.0))
+        elif hasattr(optimizer, "momentum"):
+            found["momentum"] = optimizer.momentum
+        return {**found, **self._added}
 
     def __getitem__(self, key: str) -> Any:
-        return self._values[key]
+        return self._entries()[key]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
+        return iter(self._entries())
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self._entries())
 
     def __setitem__(self, key: str, value: Any) -> None:
+        optimizer, own = self._optimizer, self._entries()
+        if key == "betas" and key in own:
+            for name, beta in zip(("beta_1", "beta_2"), value, strict=True):
+                if hasattr(optimizer, name):
+                    setattr(optimizer, name, float(beta))
+        elif key in ("lr", "momentum") and key in own:
+            setattr(optimizer, key, float(value))
+        elif key == "params" or key in OPTIONS_OF_TORCH or hasattr(type(optimizer), key):
+            kind = type(optimizer).__name__
+            settable = " and ".join(name for name in ("lr", "betas", "momentum") if name in own)
+            raise TypeError(
+                f"{kind}: its param_groups set {settable}; found {key}. Other options are set on the optimizer itself, "
+                "as model.optimizer.clipnorm = 1.0."
+            )
+        else:
+            self._added[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self._added[key]
+
+
+class AsTorch(torch.optim.Optimizer):
+    """An optimizer of Keras as one of torch: see `Optimizer.as_torch`."""
+
+    def __init__(self, optimizer: Any):
+        if isinstance(optimizer.lr, LearningRateSchedule):
+            raise ValueError(
+                f"{type(optimizer).__name__}: its lr is a {type(optimizer.lr).__name__}; a scheduler of torch needs a "
+                "number to begin with."
+            )
+        defaults = {key: value for key, value in optimizer.as_group.items() if key != "params"}
+        super().__init__([torch.zeros(0, device="cpu")], defaults)
+        self.keras = optimizer
+        self.param_groups: list[Any] = [optimizer.as_group]
+
+    def __reduce__(self) -> Any:
+        return AsTorch, (self.keras,)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """As the optimizer's own."""
+        self.keras.zero_grad(set_to_none)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:  # type: ignore[override]
+        """A step of the optimizer."""
+        return self.keras.step(closure)
+
+    def steps_elsewhere(self) -> None:
+        """Tell torch's schedulers that the model takes the steps: they warn where an optimizer has taken none."""
+        self.__dict__["_opt_called"] = True
+
+    def state_dict(self) -> dict[str, Any]:
+        """The optimizer's own state, which has the rate."""
+        return self.keras.state_dict()  # type: ignore[no-any-return]
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:  # type: ignore[override]
+        """Restore the optimizer's own state."""
+        self.keras.load_state_dict(state_dict)
+
+    def add_param_group(self, param_group: Mapping[str, Any]) -> None:  # type: ignore[override]
+        """Raises TypeError: an optimizer of Keras trains the weights of its model."""
+        if "keras" not in vars(self):  # the constructor of torch's class
+            return super().add_param_group(dict(param_group))
         raise TypeError(
-            f"{self._name}: its param_groups are read; set {key} on the optimizer itself, as model.optimizer.{key} = "
-            f"{value!r:.100}."
+            f"{type(self.keras).__name__}: it trains the weights of the model that was compiled with it, and takes no "
+            "further groups. lr_multipliers gives layers rates of their own."
         )
 
 
@@ -60,10 +142,29 @@ class ByHand:
 
     @property
     def param_groups(self) -> list[Any]:
-        """The parameters that it trains, for torch's GradScaler: one read-only group with the rate."""
-        parameters = tuple(self._bound_parameters("param_groups"))
-        rate = self.current_lr  # type: ignore[attr-defined]  # each optimizer has it
-        return [ReadGroup(type(self).__name__, {"params": parameters, "lr": rate})]
+        """The parameters that it trains, as one group of torch's; setting its `lr` sets the rate."""
+        self._bound_parameters("param_groups")
+        return [self.as_group]
+
+    @lazy_property
+    def as_group(self) -> Group:
+        """That group, which is empty until a model is compiled with the optimizer."""
+        return Group(self)
+
+    def as_torch(self) -> torch.optim.Optimizer:
+        """The optimizer as an instance of `torch.optim.Optimizer`: for schedulers of torch, Lightning and accelerate.
+
+        Its steps, rate and state are this optimizer's own. Of a `TorchOptimizer` it is torch's optimizer.
+
+        Errors:
+            ValueError: the learning rate is a schedule.
+
+        Example:
+            >>> model = Sequential([Dense(1, input_shape=(2,))])
+            >>> model.compile(Adam(0.1), "mse")
+            >>> scheduler = torch.optim.lr_scheduler.StepLR(model.optimizer.as_torch(), step_size=2)
+        """
+        return AsTorch(self)
 
     def drop_accumulated(self) -> None:
         """Forget the gradients that wait for more batches."""

@@ -270,6 +270,10 @@ class TorchOptimizer(ByHand):
             raise ValueError(f"{self._name} has no parameters yet: compile a model with it first.")
         return self.optimizer
 
+    def as_torch(self) -> torch.optim.Optimizer:
+        """torch's own optimizer. Raises ValueError before a class is bound."""
+        return self._bound()
+
     param_groups = property(lambda self: self._bound().param_groups, doc="torch's own groups of parameters.")
     state = property(lambda self: self._bound().state, doc="torch's own state, by parameter.")
     defaults = property(lambda self: self._bound().defaults, doc="torch's own default options.")

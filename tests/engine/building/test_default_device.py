@@ -7,6 +7,7 @@ import pytest
 import torch
 from plain_pytorch import refused
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchkeras import config
 from torchkeras.engine.building.building import move_modules
@@ -229,6 +230,42 @@ def within_another(model, state):
 
 def assigned(model, state):
     model.load_state_dict(state, assign=True)
+
+
+class Moved(TorchDispatchMode):
+    """Counts the numbers that operations write to another place or type."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        found = func(*args, **(kwargs or {}))
+        if func in (torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default):
+            self.numbers += found.numel()
+        return found
+
+
+@pytest.mark.parametrize("make", [with_constants, with_states])
+def test_a_move_copies_each_number_once(make):
+    model = make()
+    tensors = [*model.parameters(), *model.buffers()]
+    with Moved() as moved:
+        model.to(torch.float64)
+    assert moved.numbers == sum(tensor.numel() for tensor in tensors)
+    assert {tensor.dtype for tensor in (*model.parameters(), *model.buffers())} == {torch.float64}
+
+
+def test_a_move_that_fails_leaves_the_constants():
+    model = with_constants()
+    before = dict(model.named_buffers())
+    with pytest.raises(RuntimeError):
+        model.to("xla")
+    assert before
+    assert all(before[name] is buffer for name, buffer in model.named_buffers())
+
+
+def test_constants_go_to_shared_memory_with_the_weights():
+    model = with_constants().share_memory()
+    assert all(tensor.is_shared() for tensor in (*model.parameters(), *model.buffers()))
 
 
 @pytest.mark.parametrize("load", [emptied, within_another, assigned])

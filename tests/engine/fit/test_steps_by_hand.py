@@ -1,5 +1,6 @@
 """Steps of one's own by `loss.backward()` and the optimizer, against plain PyTorch."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import torch
 from plain_pytorch import ROWS, Batches, X, Y, assert_same, by_hand, network, plain_momentum, refused, train_plainly
 from torch import nn
 from torch.nn import functional as F
+from torch.optim import lr_scheduler, swa_utils
 
 from torchkeras import Model, optimizers
 from torchkeras.constraints import MaxNorm
@@ -124,19 +126,109 @@ def test_a_scaler_of_torch_skips_a_step_that_is_not_finite(kind: str):
         assert all(same) is (factor == torch.inf)
 
 
-def test_groups_of_parameters_are_read():
+def test_a_group_of_parameters_has_the_rate_of_the_optimizer():
     model = network(Model)
-    model.compile(optimizers.SGD(0.1), "mse")
+    model.compile(optimizers.SGD(0.1, momentum=0.5), "mse")
     (group,) = model.optimizer.param_groups
-    assert (group["lr"], len(group["params"]), sorted(group)) == (0.1, len(list(model.parameters())), ["lr", "params"])
-    with pytest.raises(TypeError) as caught:
-        group["lr"] = 0.01
-    assert str(caught.value) == (
-        "SGD: its param_groups are read; set lr on the optimizer itself, as model.optimizer.lr = 0.01."
-    )
+    assert (group["lr"], group["momentum"], len(group)) == (0.1, 0.5, 3)
+    assert [id(each) for each in group["params"]] == [id(each) for each in model.parameters()]
+    group["lr"], group["momentum"], group["initial_lr"] = torch.tensor(0.5), 0.9, 0.1
+    assert (model.optimizer.lr, model.optimizer.momentum) == (0.5, 0.9)
+    model.optimizer.lr = 0.25
+    assert dict(model.optimizer.param_groups[0]) == {**group, "lr": 0.25, "initial_lr": 0.1}
+    del group["initial_lr"]
+    for name in ("params", "weight_decay", "eps", "nesterov"):
+        with pytest.raises(TypeError) as caught:
+            group[name] = 0.01
+        assert str(caught.value) == (
+            f"SGD: its param_groups set lr and momentum; found {name}. Other options are set on the optimizer itself, "
+            "as model.optimizer.clipnorm = 1.0."
+        )
     with pytest.raises(ValueError) as missing:  # noqa: PT011
         _ = optimizers.SGD(0.1).param_groups
     assert str(missing.value) == "SGD.param_groups: it has no parameters yet: compile a model with it first."
+    adam = optimizers.Adam(0.1).as_group
+    adam["betas"] = (0.5, 0.9)
+    assert adam["betas"] == (0.5, 0.9)
+    scheduled = optimizers.SGD(optimizers.schedules.ExponentialDecay(0.1, 1, 0.5)).as_group
+    assert scheduled["lr"] == pytest.approx(0.1)
+
+
+# --- schedulers of torch ---------------------------------------------------------------------------------------------
+
+SCHEDULERS: dict[str, Any] = {
+    "StepLR": lambda o: lr_scheduler.StepLR(o, 2, 0.5),
+    "OneCycleLR": lambda o: lr_scheduler.OneCycleLR(o, max_lr=0.1, total_steps=20, cycle_momentum=False),
+    "CosineAnnealingLR": lambda o: lr_scheduler.CosineAnnealingLR(o, 5),
+    "ReduceLROnPlateau": lambda o: lr_scheduler.ReduceLROnPlateau(o, patience=0, threshold=10.0, threshold_mode="abs"),
+    "LambdaLR": lambda o: lr_scheduler.LambdaLR(o, lambda step: 0.9**step),
+    "SequentialLR": lambda o: lr_scheduler.SequentialLR(
+        o, [lr_scheduler.ConstantLR(o, 0.1, 2), lr_scheduler.ExponentialLR(o, 0.5)], [2]
+    ),
+    "ChainedScheduler": lambda o: lr_scheduler.ChainedScheduler(
+        [lr_scheduler.ConstantLR(o, 0.1, 2), lr_scheduler.ExponentialLR(o, 0.5)], optimizer=o
+    ),
+    "SWALR": lambda o: swa_utils.SWALR(o, swa_lr=0.01, anneal_epochs=3),
+}
+
+
+def trained_by(module: Any, optimizer: Any, scheduler: Any, steps: int) -> list[float]:
+    """The rates of so many steps by hand, with the norm of the gradients clipped by torch."""
+    rates = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(module(ROWS[0][0]), ROWS[0][1])
+        loss.backward()
+        nn.utils.clip_grad_norm_(module.parameters(), 0.5)
+        rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        scheduler.step(*[loss.detach()] * isinstance(scheduler, lr_scheduler.ReduceLROnPlateau))
+    return rates
+
+
+@pytest.mark.parametrize("name", SCHEDULERS)
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+@pytest.mark.filterwarnings("ignore:The epoch parameter in `scheduler.step:UserWarning")  # SequentialLR's own call
+def test_a_scheduler_sets_the_rate_and_goes_on_from_a_state(name: str, kind: str):
+    (ours, theirs), make = OPTIMIZERS[kind], SCHEDULERS[name]
+    model = network(Model)
+    plain = by_hand(model)
+    model.compile(ours(model), "mse")
+    optimizer, expected = model.optimizer.as_torch(), theirs(plain)
+    if kind == "of Keras":  # whose velocity has the rate in it, so that both are the same only without one
+        model.optimizer.momentum = expected.param_groups[0]["momentum"] = 0.0
+    scheduler, its = make(optimizer), make(expected)
+    assert trained_by(model, optimizer, scheduler, 3) == pytest.approx(trained_by(plain, expected, its, 3))
+    state = copy.deepcopy([each.state_dict() for each in (model, optimizer, scheduler)])
+    again = network(Model)
+    again.compile(ours(again), "mse")
+    goes_on = again.optimizer.as_torch()
+    rates_again = make(goes_on)
+    for each, values in zip((again, goes_on, rates_again), state, strict=True):
+        each.load_state_dict(values)
+    rates = trained_by(plain, expected, its, 3)
+    assert trained_by(model, optimizer, scheduler, 3) == pytest.approx(rates)
+    assert trained_by(again, goes_on, rates_again, 3) == pytest.approx(rates)
+    assert_same(model, plain)
+    assert_same(again, plain)
+
+
+def test_as_torch_is_an_optimizer_of_torch():
+    model = network(Model)
+    model.compile(optimizers.SGD(0.1), "mse")
+    optimizer = model.optimizer.as_torch()
+    assert isinstance(optimizer, torch.optim.Optimizer)
+    assert copy.deepcopy(optimizer).param_groups[0]["lr"] == 0.1
+    with pytest.raises(TypeError) as caught:
+        optimizer.add_param_group({"params": [nn.Parameter(torch.ones(1))]})
+    assert str(caught.value) == (
+        "SGD: it trains the weights of the model that was compiled with it, and takes no further groups. "
+        "lr_multipliers gives layers rates of their own."
+    )
+    model.compile("sgd", "mse")
+    torchs = torch.optim.SGD(model.parameters(), lr=0.1)
+    model.compile(torchs, "mse")
+    assert model.optimizer.as_torch() is torchs
 
 
 @pytest.mark.parametrize("kind", OPTIMIZERS)

@@ -14,6 +14,7 @@ from hand_written import assert_equal_states, data, fit, steps
 from torch import nn
 
 import torchkeras
+from torchkeras.base.nested import taken_apart
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.layers import (
     BatchNormalization,
@@ -360,6 +361,112 @@ def test_no_config_holds_an_object(write, tmp_path):
     for suffix in ("h5", "keras", "safetensors"):
         with pytest.raises(TypeError, match=f"^{re.escape(text)}$"):
             write(model, tmp_path / f"model.{suffix}")
+
+
+@dataclasses.dataclass
+class Scored:
+    """An output object with a named tuple and a list inside, and values that are no tensors."""
+
+    score: Any
+    hidden: Pair
+    count: int = 2
+
+
+def scored(x):
+    return Scored(Dense(2, name="score")(x), Pair(Dense(3, name="first")(x), [Dense(1, name="last")(x), None]))
+
+
+def test_a_graph_gives_its_outputs_in_an_object():
+    model = Model(x := Input((3,)), scored(x))
+    data = torch.randn(4, 3)
+    expected = Model(x, model.outputs)(data)
+    inner = model(Input((3,)))
+    copies = (model, copy.deepcopy(model), pickle.loads(pickle.dumps(model)))  # noqa: S301
+    for again in (*copies, torch.fx.symbolic_trace(model), torch.compile(model, backend="eager", fullgraph=True)):
+        found: Any = again(data)
+        assert (type(found), type(found.hidden), found.count, found.hidden.second[1]) == (Scored, Pair, 2, None)
+        torch.testing.assert_close([found.score, found.hidden.first, found.hidden.second[0]], expected)
+    assert inner.hidden.second[0].shape == (None, 1)
+    assert model.compute_output_shape((4, 3)).score == (4, 2)
+
+
+def test_fit_and_predict_take_and_give_an_object():
+    made, plain = Model(x := Input((3,)), scored(x)), Model(y := Input((3,)), taken_apart(scored(y))[1])
+    plain.set_weights(made.get_weights())
+    data, targets = np.ones((4, 3), "float32"), [np.ones((4, size)) for size in (2, 3, 1)]
+    as_object = Scored(targets[0], Pair(targets[1], [targets[2], None]))
+    for model in (made, plain):
+        model.compile("sgd", "mse")
+    assert made.fit(data, as_object, verbose=0).history == plain.fit(data, targets, verbose=0).history
+    assert made.evaluate(data, targets, verbose=0) == plain.evaluate(data, targets, verbose=0)
+    found, expected = made.predict(data, verbose=0), plain.predict(data, verbose=0)
+    assert [found.score.tolist(), found.hidden.first.tolist()] == [each.tolist() for each in expected[:2]]
+    with pytest.raises(ValueError) as error:  # noqa: PT011
+        made.fit(data, Output(), verbose=0)
+    assert str(error.value) == f"Model {made.name!r}: y takes a Scored; found Output."
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Slotted:
+    """An object that has no `__dict__`."""
+
+    score: Any
+    count: int = 2
+
+
+def test_a_dataclass_may_have_slots():
+    class Doubled(Layer):
+        def call(self, given):
+            return Slotted(given.score * given.count)
+
+    model = Model(x := Input((3,)), Doubled()(Slotted(x)))
+    assert model(torch.ones(1, 3)).score.tolist() == [[2.0] * 3]
+
+
+class StepOfOwn(Model):
+    def train_step(self, data):
+        x, y, _ = data
+        y_pred = self(x, training=True)
+        assert type(y_pred) is Scored
+        loss = self.compute_loss(x, y, y_pred)
+        self.minimize(loss, len(x))
+        return {"loss": loss}
+
+
+def test_a_step_of_ones_own_gets_an_object():
+    model = StepOfOwn(x := Input((3,)), scored(x))
+    model.compile("sgd", "mse")
+    targets = [np.ones((4, size)) for size in (2, 3, 1)]
+    losses = model.fit(np.ones((4, 3)), targets, epochs=2, verbose=0).history["loss"]
+    assert losses[1] < losses[0]
+
+
+@pytest.mark.parametrize("write", [lambda model, path: model.save(path), lambda model, path: model.to_json()])
+@pytest.mark.parametrize("suffix", ["h5", "keras", "safetensors", "pt"])
+def test_no_config_holds_an_object_of_outputs(write, suffix, tmp_path):
+    model = Model(x := Input((3,)), scored(x))
+    with pytest.raises(TypeError) as error:
+        write(model, tmp_path / f"model.{suffix}")
+    assert str(error.value) == (
+        f"Model {model.name!r}: its outputs are in a Scored, which no config holds: give them in a list or dict. "
+        "save_weights and copy.deepcopy need none."
+    )
+
+
+def test_inputs_come_in_no_object():
+    x = Input((3,))
+    with pytest.raises(TypeError) as error:
+        Model(Output(x), Dense(2)(x), name="model")
+    assert str(error.value) == (
+        "Model 'model': inputs must be symbolic tensors, the outputs of layers; found Output. Give its tensors one by "
+        "one, or in a list, tuple or dict."
+    )
+    with pytest.raises(TypeError) as error:
+        Model(x, Output(Dense(2)(x), Dense(2)), name="model")
+    assert str(error.value) == (
+        "Model 'model': outputs must be symbolic tensors, the outputs of layers; found Dense. Call the layer on a "
+        "symbolic tensor and give its output."
+    )
 
 
 def test_gradients_reach_all_arguments():

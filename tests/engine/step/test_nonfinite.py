@@ -11,6 +11,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from torchkeras import Input, Model, Sequential, layers, optimizers
 from torchkeras.callbacks import Callback
+from torchkeras.engine.fit.one_process import OneProcess
 from torchkeras.engine.fit.opening import Intake, source_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.step import nonfinite
@@ -228,6 +229,27 @@ def test_a_look_in_the_middle_of_an_epoch_ends_it(monkeypatch):
     with pytest.warns(RuntimeWarning, match=r"epoch 1, batch 2"):
         fitted(model("sgd", "stop"), spoiled(1), Y, callbacks=[Counts()])
     assert seen == [0, 1]
+
+
+def test_several_processes_look_after_the_same_batches(monkeypatch):
+    monkeypatch.setattr(nonfinite, "LOOK_EVERY", 0.0)  # what the clock says does not count
+    monkeypatch.setattr(nonfinite, "LOOK_EVERY_BATCHES", 2)
+    monkeypatch.setattr(OneProcess, "looks_by_batches", True)
+    seen: list[int] = []
+
+    class Counts(Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            seen.append(batch)
+
+    for bad, last in ((0, 1), (1, 1), (2, 3)):
+        seen.clear()
+        stopping, plain = model("sgd", "stop"), model("sgd", None)
+        with pytest.warns(RuntimeWarning, match=rf"epoch 1, batch {bad + 1};"):
+            fitted(stopping, spoiled(bad), Y, callbacks=[Counts()])
+        assert seen == list(range(last + 1))
+        if bad:
+            fitted(plain, X[: bad * SIZE], Y[: bad * SIZE])
+        assert weights_equal(stopping, plain)
 
 
 def test_stop_makes_no_step_of_what_had_accumulated():

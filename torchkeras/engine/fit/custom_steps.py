@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import torch
 
+from torchkeras.base.nested import is_flat
 from torchkeras.data.batch import Batch
 from torchkeras.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.carried_masks import mark_masks, mask_of
@@ -189,7 +190,7 @@ class OwnSteps:
     def _flat_outputs(self, method: str, y_pred: Any) -> list[Any]:
         """The outputs as a list, also where they came in the form of the model's."""
         form = output_form_of(self._training.model)
-        if isinstance(y_pred, Mapping) and form is not None:
+        if form is not None and not is_flat(y_pred):
             return flat(form, y_pred, f"{method}: y_pred")
         return as_list(y_pred)
 

@@ -45,12 +45,12 @@ class Pace:
 class OneProcess:
     """The processes that train a model together, seen from one of them; here there is no other.
 
-    `looks_at_each_batch`: whether the guard of `on_nonfinite` looks at the numbers of each batch, rather than from time
-    to time: all processes must look after the same batch. `train_function`: makes the function that computes the loss
+    `looks_by_batches`: whether the guard of `on_nonfinite` looks after a number of batches, rather than by the clock:
+    all processes must look after the same batch. `train_function`: makes the function that computes the loss
     and the gradients of a batch, from the values of `jit_compile` and `cuda_graph`.
     """
 
-    looks_at_each_batch = False
+    looks_by_batches = False
     train_function: Callable[[Any, Any], TrainFunction] = staticmethod(train_function)  # pyright: ignore[reportAssignmentType]
 
     @property

@@ -638,7 +638,7 @@ def _guard(training: Training) -> Guard | None:
     policy = training.options.on_nonfinite
     if policy is None:
         return None
-    return Guard(policy, Changing(training), device_of(training.model), training.processes.looks_at_each_batch)
+    return Guard(policy, Changing(training), device_of(training.model), training.processes.looks_by_batches)
 
 
 def _loss_scale(training: Training, mixed: list[Any], guard: Guard | None) -> LossScale | None:

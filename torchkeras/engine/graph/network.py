@@ -34,6 +34,7 @@ from torchkeras.base.naming import Unused
 from torchkeras.base.nested import (
     TENSORS,
     TensorSlot,
+    attributes_of,
     is_flat,
     leaves,
     mapped,
@@ -89,12 +90,23 @@ def device_of(network: Network) -> torch.device:
     return network._device
 
 
-def others_in(form: Any) -> list[Any]:
-    """The values in a form that are no slots."""
-    items = form.values() if isinstance(form, Mapping) else form
+PLAIN = (type(None), bool, int, float, str)  # what an output object may hold beside its tensors
+
+
+def others_in(form: Any, objects: bool) -> list[Any]:
+    """The values in a form that are no slots.
+
+    With `objects` it may have objects with tensors, such as dataclasses, which hold plain values too.
+    """
+    if isinstance(form, TensorSlot):
+        return []
     if isinstance(form, (Mapping, list, tuple)):
-        return list(chain.from_iterable(map(others_in, items)))
-    return [] if isinstance(form, TensorSlot) else [form]
+        items = form.values() if isinstance(form, Mapping) else form
+        return [other for item in items for other in others_in(item, objects)]
+    if objects and taken_apart(form, TensorSlot)[1]:
+        found = others_in(list(attributes_of(form).values()), objects)
+        return [other for other in found if not isinstance(other, PLAIN)]
+    return [form]
 
 
 def keys_of_form(form: Any) -> list[str] | None:
@@ -148,6 +160,16 @@ def _match(form: Any, value: Any, where: str, found: dict[int, Any]) -> None:
         _check_count(form, value, where)
         for index, inner in enumerate(form):
             _match(inner, value[index], f"{where}[{index}]", found)
+    elif not isinstance(form, PLAIN):
+        _check_class(form, value, where)
+        for name, inner in attributes_of(form).items():
+            _match(inner, getattr(value, name), f"{where}.{name}", found)
+
+
+def _check_class(form: Any, value: Any, where: str) -> None:
+    """Raise ValueError for a value that is no object of the class of a form."""
+    if type(value) is not type(form):
+        raise ValueError(f"{where} takes a {type(form).__name__}; found {type(value).__name__}.")
 
 
 def _check_keys(form: Mapping[Any, Any], value: Any, where: str) -> None:
@@ -884,7 +906,7 @@ class Network(Layer, abstract=True):
 
 def _symbolic_tensors(network: Network, role: str, value: Any, form: Any) -> list[KerasTensor]:
     """Inputs or outputs as a list. Raises TypeError if one is no symbolic tensor, ValueError if there are none."""
-    tensors = as_list(value) if form is None else [*leaves(value), *others_in(form)]
+    tensors = as_list(value) if form is None else [*leaves(value), *others_in(form, objects=role == "outputs")]
     what = f"{type(network).__name__} {network.name!r}: {role}"
     for tensor in tensors:
         if not isinstance(tensor, KerasTensor) or not hasattr(tensor, "_keras_history"):
@@ -893,6 +915,8 @@ def _symbolic_tensors(network: Network, role: str, value: Any, form: Any) -> lis
                 advice = " Call the layer on a symbolic tensor and give its output."
             elif role == "inputs" and isinstance(tensor, torch.Tensor):
                 advice = " Begin with Input(shape)."
+            elif taken_apart(tensor, TensorSlot)[1]:
+                advice = " Give its tensors one by one, or in a list, tuple or dict."
             found = type(tensor).__name__
             raise TypeError(f"{what} must be symbolic tensors, the outputs of layers; found {found}.{advice}")
     if not tensors:

@@ -304,8 +304,17 @@ def check_names(layers: Iterable[Layer]) -> None:
 
 
 def check_arguments(network: Network) -> None:
-    """Raise TypeError for a call that gets a named tuple or another object with tensors: configs have no such form."""
+    """Raise TypeError for objects with tensors, which no config holds: in a call, or as the outputs of the network.
+
+    A named tuple in a call is one, too; one of outputs is a list after loading.
+    """
     graph = graph_if_any(network)
+    outputs = None if graph is None else _object_in(network._output_form, (list, tuple, Mapping))
+    if outputs is not None:
+        raise TypeError(
+            f"{type(network).__name__} {network.name!r}: its outputs are in a {type(outputs).__name__}, which no "
+            "config holds: give them in a list or dict. save_weights and copy.deepcopy need none."
+        )
     for node in () if graph is None else graph.nodes:
         found = _object_in(dict(node.arguments))
         if found is not None:
@@ -319,14 +328,17 @@ def check_arguments(network: Network) -> None:
             check_arguments(layer)  # type: ignore[arg-type]
 
 
-def _object_in(value: Any) -> Any:
-    """The first object in a nested value that holds tensors and is no plain list, tuple or dict; None for none."""
+def _object_in(value: Any, nested: tuple[type, ...] = ()) -> Any:
+    """The first object in a form that holds tensors and is no plain list, tuple or dict; None for none.
+
+    `nested`: classes whose subclasses are no such objects either.
+    """
     if isinstance(value, TensorSlot) or not taken_apart(value, TensorSlot)[1]:
         return None
-    if type(value) not in (list, tuple, dict):
+    if type(value) not in (list, tuple, dict) and not isinstance(value, nested):
         return value
-    inside = value.values() if isinstance(value, dict) else value
-    return next((found for found in map(_object_in, inside) if found is not None), None)
+    inside = value.values() if isinstance(value, Mapping) else value
+    return next((found for item in inside if (found := _object_in(item, nested)) is not None), None)
 
 
 # --- the edges as plain data, for pickle and deepcopy ----------------------------------------------------------------

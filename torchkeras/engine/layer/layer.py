@@ -833,9 +833,13 @@ class Layer(BaseLayer):
         """
         before = [variable.tensors[0] for variable in self._added]
         constants = {name: self._buffers[name] for name in self._non_persistent_buffers_set & self._buffers.keys()}
-        super()._apply(fn, recurse)
+        self._buffers.update(dict.fromkeys(constants))  # torch leaves None as it is
+        try:
+            super()._apply(fn, recurse)
+        finally:
+            self._buffers.update(constants)
         for name, constant in constants.items():
-            keep_values(self._buffers, name, constant)
+            self._buffers[name] = None if constant is None else moved_constant(fn, constant)
         refer_to_moved(self, before, [variable.tensors[0] for variable in self._added])
         return self
 
@@ -1108,16 +1112,15 @@ def name_weight(layer: AnyLayer, added: Variable, name: str) -> None:
     layer._named.add(name)
 
 
-def keep_values(buffers: dict[str, Tensor | None], name: str, constant: Tensor | None) -> None:
-    """After a move: give a buffer the values that it had, or leave it where it was if it has none there."""
-    moved = buffers[name]
-    if constant is None or moved is None or moved is constant or constant.is_meta:
-        return
-    if moved.is_meta:
-        buffers[name] = constant
-    else:
-        with torch.no_grad():
-            moved.copy_(constant)
+def moved_constant(fn: Callable[[Tensor], Tensor], constant: Tensor) -> Tensor:
+    """A constant after a move, with its values: `fn` may give empty memory, so an empty tensor says where it goes."""
+    if constant.is_meta:
+        return fn(constant)
+    empty = constant.new_empty((0,) * constant.dim())
+    moved = fn(empty)
+    if moved is empty:  # it stays, maybe in shared memory
+        return fn(constant)
+    return constant if moved.is_meta else constant.to(moved)
 
 
 def refer_to_moved(layer: AnyLayer, before: Sequence[Tensor], now: Sequence[Tensor]) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 import torch
 
 from torchkeras.base.interrupts import imported, whole_imports
-from torchkeras.base.torch_versions import WARNS_OF_CACHES
+from torchkeras.base.torch_versions import WARNS_OF_CACHES, compiled
 from torchkeras.base.tracing import islands
 from torchkeras.engine.graph.layer_calls import HookFreeCalls
 from torchkeras.engine.modes import MODE, locked_mode
@@ -152,11 +152,11 @@ def stays_in_place(tensor: torch.Tensor) -> None:
 
 def in_parts(function: Any, options: Options) -> Callable[..., Any]:
     """The function in as few graphs as possible."""
-    compiled = torch.compile(_with_own_code(function), **options)
+    call = compiled(_with_own_code(function), options)
 
     def run(*arguments: Any) -> Any:
         with islands():
-            return compiled(*arguments)
+            return call(*arguments)
 
     return run
 
@@ -165,19 +165,19 @@ def with_gradients(function: Any, options: Options, changes: int) -> Callable[..
     """The function in one graph, with the gradients that it asks autograd for; None if torch (before 2.12) cannot."""
     if not hasattr(_settings(), "trace_autograd_ops"):
         return None
-    compiled = torch.compile(_with_own_code(function), **{"fullgraph": True, **options})
+    call = compiled(_with_own_code(function), {"fullgraph": True, **options})
     graphs = 0
 
     def run(*arguments: Any) -> Any:
         nonlocal graphs
         if graphs:
             try:
-                return compiled(*arguments)
+                return call(*arguments)
             except _compiler_errors():  # the graph is made again, without the setting below: something has changed
                 if graphs > changes:
                     raise
         with _settings().patch(trace_autograd_ops=True), islands():
-            found = compiled(*arguments)
+            found = call(*arguments)
         graphs += 1
         return found
 

@@ -1,9 +1,9 @@
 """What happens when a loss or gradient is not finite: the device decides it, and the host does not wait.
 
 Every policy takes back the update of such a batch: weights, statistics, moments and metrics. The batch counts in no
-mean. `skip` goes on with the next batch. `stop` and `raise` take back all later updates too, until the host looks (ten
-times a second, and at the end of an epoch): the weights are then those of the last good step. If gradients accumulate,
-those of a bad batch are left out of the mean.
+mean. `skip` goes on with the next batch. `stop` and `raise` take back all later updates too, until the host looks: ten
+times a second, or every 16 batches where several processes train, and at the end of an epoch. The weights are then
+those of the last good step. If gradients accumulate, those of a bad batch are left out of the mean.
 
 The host still counts a skipped batch: in an optimizer's `iterations`, and in all that depends on them (schedules,
 decay, Adam's bias correction). Random numbers that a bad batch drew stay drawn.
@@ -26,6 +26,7 @@ from torchkeras.world.one_process import CURRENT
 
 POLICIES = (None, "stop", "skip", "raise")
 LOOK_EVERY = 0.1  # seconds
+LOOK_EVERY_BATCHES = 16  # in several processes, all of which must look after the same batch
 
 Values = Mapping[str, Tensor]
 
@@ -49,9 +50,9 @@ class Watched(Protocol):
 class Guard:
     """Watches the steps of epochs, and takes back those that are not finite."""
 
-    def __init__(self, policy: str, watched: Watched, device: torch.device, looks_at_each: bool = False):
-        """`looks_at_each`: look after each batch, as several processes do: all must look after the same batch."""
-        self.policy, self._looks_at_each = policy, looks_at_each
+    def __init__(self, policy: str, watched: Watched, device: torch.device, by_batches: bool = False):
+        """`by_batches`: whether the host looks after a number of batches, rather than by the clock."""
+        self.policy, self._by_batches = policy, by_batches
         self._watched, self._device = watched, device
         self._copies: dict[Any, Tensor] = {}  # of what a step changes, as it was before
         self._active = False
@@ -66,7 +67,8 @@ class Guard:
         self._good = self._true
         self.good_steps = torch.zeros((), dtype=torch.int64, device=self._device)
         self.good_samples = torch.zeros((), dtype=torch.int64, device=self._device)
-        self._next_look = time.perf_counter() + LOOK_EVERY
+        self._batches = 0
+        self._look_later()
 
     def state_dict(self) -> dict[str, Tensor]:
         """The counts of the epoch, and whether all numbers were finite so far."""
@@ -88,6 +90,7 @@ class Guard:
         if self._active:  # a user's step that calls the step that it overrides
             return dict(step())
         self._copy()
+        self._batches += 1
         self._active, self._finite, self._update, self._updated = True, self._true, self._true, False
         try:
             values = step()
@@ -140,10 +143,17 @@ class Guard:
 
     def tripped(self, now: bool = False) -> bool:
         """Whether training must end; waits for the device only from time to time, or `now`."""
-        if self.policy == "skip" or not (now or self._looks_at_each or time.perf_counter() >= self._next_look):
+        if self.policy == "skip" or not (now or self._passed() >= self._next_look):
             return False
-        self._next_look = time.perf_counter() + LOOK_EVERY
+        self._look_later()
         return not self._good.item()
+
+    def _passed(self) -> float:
+        """What has passed, in batches or in seconds."""
+        return self._batches if self._by_batches else time.perf_counter()
+
+    def _look_later(self) -> None:
+        self._next_look = self._passed() + (LOOK_EVERY_BATCHES if self._by_batches else LOOK_EVERY)
 
     @torch.no_grad()
     def _copy(self) -> None:
