@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import partial, reduce
-from operator import add
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -401,7 +400,7 @@ def scored(
     if model.own_loss is not None:
         total = model.own_loss(batch, outputs[:count], masks, extra)
     elif terms:
-        total = reduce(add, terms)
+        total = sum(terms[1:], terms[0])  # torch.compile follows functools.reduce on Python 3.14 with a warning
     else:
         raise RuntimeError(NO_LOSS)
     return total, {"loss": total.detach(), **values}
