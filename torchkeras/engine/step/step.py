@@ -16,7 +16,7 @@ import torch
 from torchkeras.activations.logits import CARRYING, ITSELF, carried, exactly
 from torchkeras.base.python import lazy_property
 from torchkeras.base.torch_versions import has_any_global_hook
-from torchkeras.base.tracing import compiled_somewhere, fold, is_compiling, made_once
+from torchkeras.base.tracing import compiled_somewhere, is_compiling, made_once
 from torchkeras.data.batch import Batch
 from torchkeras.data.target_kinds import FREE
 from torchkeras.engine.dtypes import widened
@@ -400,7 +400,9 @@ def scored(
     if model.own_loss is not None:
         total = model.own_loss(batch, outputs[:count], masks, extra)
     elif terms:
-        total = fold(torch.add, terms)
+        total, *others = terms
+        for other in others:
+            total = total + other
     else:
         raise RuntimeError(NO_LOSS)
     return total, {"loss": total.detach(), **values}
