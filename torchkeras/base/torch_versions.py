@@ -6,7 +6,7 @@ A comment says from which version on torch has the name: with that one as the lo
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -56,7 +56,7 @@ in_eager_mode: Any = torch._disable_dynamo  # type: ignore[attr-defined]
 OVERLOOKS_CHANGES = sys.version_info[:3] == (3, 13, 0)
 
 
-def compiled(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any], options: Mapping[str, Any]) -> Callable[..., Any]:
     """`torch.compile` of a function, made again when an attribute changes that its graph depends on."""
     if OVERLOOKS_CHANGES:
         settings = imported("torch._dynamo.config")
