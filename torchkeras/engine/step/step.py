@@ -400,7 +400,7 @@ def scored(
     if model.own_loss is not None:
         total = model.own_loss(batch, outputs[:count], masks, extra)
     elif terms:
-        total, *others = terms
+        total, *others = terms  # torch.compile cannot follow functools.reduce on Python 3.14
         for other in others:
             total = total + other
     else:
