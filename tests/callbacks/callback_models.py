@@ -7,6 +7,7 @@ import torch
 
 from torchkeras import Input, Model, layers
 from torchkeras.callbacks import CallbackList, Logs
+from torchkeras.optimizers.by_hand import ByHand, Group
 
 RANDOM = np.random.default_rng(3)
 X = RANDOM.standard_normal((24, 4)).astype("float32")
@@ -14,7 +15,11 @@ Y = RANDOM.standard_normal((24, 3)).astype("float32")
 
 
 class FakeOptimizer:
-    """A rate, a momentum, and averages that change places with the weights."""
+    """A rate, a momentum, and averages that change places with the weights. It has no parameters."""
+
+    _given = None
+    as_group = property(Group)
+    as_torch = ByHand.as_torch
 
     def __init__(self, lr: float = 1.0, **options: Any):
         self.lr = lr

@@ -6,7 +6,7 @@ A comment says from which version on torch has the name: with that one as the lo
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -14,7 +14,15 @@ from torch.nn.modules import module as torch_modules
 
 from torchkeras.base.interrupts import imported
 
-__all__ = ["COMPILES", "WARNS_OF_CACHES", "compiled", "has_any_global_hook", "in_eager_mode", "scan"]
+__all__ = [
+    "COMPILES",
+    "WARNS_OF_CACHES",
+    "compiled",
+    "compiler_settings",
+    "has_any_global_hook",
+    "in_eager_mode",
+    "scan",
+]
 
 # torch 2.8: its compiler follows whole steps and models; those before are not asked to compile or export any.
 COMPILES = torch.__version__ >= "2.8"
@@ -56,10 +64,13 @@ in_eager_mode: Any = torch._disable_dynamo  # type: ignore[attr-defined]
 OVERLOOKS_CHANGES = sys.version_info[:3] == (3, 13, 0)
 
 
-def compiled(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+def compiler_settings() -> Any:
+    """The settings of the compiler, which torch imports when it compiles: the import takes long."""
+    return imported("torch._dynamo.config")
+
+
+def compiled(function: Callable[..., Any], options: Mapping[str, Any]) -> Callable[..., Any]:
     """`torch.compile` of a function, made again when an attribute changes that its graph depends on."""
-    if OVERLOOKS_CHANGES:
-        settings = imported("torch._dynamo.config")
-        if hasattr(settings, "use_recursive_dict_tags_for_guards"):
-            settings.use_recursive_dict_tags_for_guards = False
+    if OVERLOOKS_CHANGES and hasattr(compiler_settings(), "use_recursive_dict_tags_for_guards"):
+        compiler_settings().use_recursive_dict_tags_for_guards = False
     return torch.compile(function, **options)

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 import torch
 
 from torchkeras.base.interrupts import imported, whole_imports
-from torchkeras.base.torch_versions import WARNS_OF_CACHES, compiled
+from torchkeras.base.torch_versions import WARNS_OF_CACHES, compiled, compiler_settings
 from torchkeras.base.tracing import islands
 from torchkeras.engine.graph.layer_calls import HookFreeCalls
 from torchkeras.engine.modes import MODE, locked_mode
@@ -163,7 +163,7 @@ def in_parts(function: Any, options: Options) -> Callable[..., Any]:
 
 def with_gradients(function: Any, options: Options, changes: int) -> Callable[..., Any] | None:
     """The function in one graph, with the gradients that it asks autograd for; None if torch (before 2.12) cannot."""
-    if not hasattr(_settings(), "trace_autograd_ops"):
+    if not hasattr(compiler_settings(), "trace_autograd_ops"):
         return None
     call = compiled(_with_own_code(function), {"fullgraph": True, **options})
     graphs = 0
@@ -176,7 +176,7 @@ def with_gradients(function: Any, options: Options, changes: int) -> Callable[..
             except _compiler_errors():  # the graph is made again, without the setting below: something has changed
                 if graphs > changes:
                     raise
-        with _settings().patch(trace_autograd_ops=True), islands():
+        with compiler_settings().patch(trace_autograd_ops=True), islands():
             found = call(*arguments)
         graphs += 1
         return found
@@ -193,11 +193,6 @@ def _with_own_code(function: Any) -> Any:
     """The function with its own code object: torch counts graphs by code, and gives up after some."""
     code = function.__code__.replace(co_name=f"{function.__name__}_{id(function)}")
     return FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
-
-
-def _settings() -> Any:
-    """The settings of the compiler, which torch imports when it compiles: the import takes long."""
-    return imported("torch._dynamo.config")
 
 
 def _compiler_errors() -> tuple[type[Exception], ...]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import partial, reduce
-from operator import add
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -409,7 +408,9 @@ def scored(
     if model.own_loss is not None:
         total = model.own_loss(batch, outputs[:count], masks, extra)
     elif terms:
-        total = reduce(add, terms)
+        total, *others = terms  # torch.compile cannot follow functools.reduce on Python 3.14
+        for other in others:
+            total = total + other
     else:
         raise RuntimeError(NO_LOSS)
     return total, {"loss": total.detach(), **values}
