@@ -252,3 +252,13 @@ def test_gradients_are_taken_in_the_type_of_their_weight(gradient):
 def test_a_scope_has_the_name_of_one_level(name):
     with pytest.raises(ValueError, match="name_scope: name must be a text"), keras3.name_scope(name):
         pass
+
+
+def test_a_graph_warns_of_a_variable_that_it_does_not_train_and_no_config_holds_it():
+    variable, inputs = Variable(np.ones(3, "float32")), keras3.Input((3,))
+    model = keras3.Model(inputs, layers.Dense(1)(inputs * variable))
+    model.compile("sgd", "mse")
+    with pytest.warns(UserWarning, match=r"asks for a gradient, but is no weight of Model"):
+        model.fit(ROWS, ROWS[:, :1], verbose=0)
+    with pytest.raises(ValueError, match=r"it computes with the weights of another layer, which no config can hold"):
+        model.get_config()

@@ -30,9 +30,11 @@ class Facts:
     # Facts of the layer; the first two depend on its class alone.
     casts: bool = True  # floating-point inputs are cast to the layer's type
     keeps_tuples: bool = False  # its code gets a tuple of inputs as a tuple, also in a graph
+    moves: bool = False  # it moves elements and computes none: the output has the type of the input, integers too
     keeps_types: bool = False  # the outputs keep the types that a user's function returns
     runs_users_code: bool = False  # it computes a function of the user's, which may use tensors from anywhere
     operators_pass_masks: bool = True  # `a + b` of its outputs has their masks
+    operators_compare: bool = True  # `a == b` of its outputs is a node, and not whether the two are one tensor
     names_operations: Callable[[Any], str] | None = None  # gives the node of a function on its outputs a name
     stores_itself: bool = False  # files ask its save_own_variables and load_own_variables for its own weights
     has_assets: bool = False  # files ask its save_assets and load_assets for files of its own

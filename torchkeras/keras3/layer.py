@@ -205,6 +205,7 @@ class Layer(Stored, abstract=True):
 
     class _Facts(Facts):
         operators_pass_masks = False
+        operators_compare = False
         names_operations = staticmethod(name_of)
 
         @property
@@ -542,7 +543,11 @@ class Layer(Stored, abstract=True):
         made = super().get_config()
         dtype = made.pop("dtype", self._policy.name)
         first = {name: made.pop(name) for name in ("name", "trainable") if name in made}
-        return {**first, "dtype": dtype, **made, **(automatic_config(self) or {})}
+        made.update(automatic_config(self) or {})
+        penalty = getattr(self, "activity_regularizer", None)
+        if penalty is not None and "activity_regularizer" not in self._options:
+            made["activity_regularizer"] = _written_penalty(penalty)
+        return {**first, "dtype": dtype, **made}
 
     @classmethod
     def from_config(cls, config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:

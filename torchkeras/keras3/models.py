@@ -26,10 +26,10 @@ from torchkeras.engine.fit.habits import Habits
 from torchkeras.engine.fit.methods import options_of_validation
 from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.functions.operators import Operation
-from torchkeras.engine.graph.network import of_needed_keys, type_of
+from torchkeras.engine.graph.network import is_deep, of_needed_keys, slots_with, type_of
 from torchkeras.engine.graph.trace import computed_from, graph_if_any
 from torchkeras.engine.layer.added_losses import losses_of_calls, penalties
-from torchkeras.engine.symbolic.tensor import node_of, unpacked
+from torchkeras.engine.symbolic.tensor import as_list, node_of, unpacked
 from torchkeras.keras3 import dialect, losses, metrics, optimizers
 from torchkeras.keras3.callbacks import Hooks, ProgbarLogger
 from torchkeras.keras3.compiled_metrics import LossTracker, Reported, compiled_metrics
@@ -150,6 +150,7 @@ class Model(StoredModel, Layer, abstract=True):
         asks_for_mode=True,
         reports_last_batch=True,
         measures_without_loss=True,
+        ends_each_pass=True,
     )
     run_eagerly = RunEagerly()
 
@@ -233,7 +234,7 @@ class Model(StoredModel, Layer, abstract=True):
 
     @property
     def losses(self) -> list[Tensor]:
-        """What layers added in the last pass by hand, then the penalties on the weights now: sum them in your loop."""
+        """What layers added in the last pass, then the penalties on the weights now: sum them in your loop."""
         return Losses([*training_of(self).own_steps.added, *losses_of_calls(self), *penalties(self)])
 
     @property
@@ -262,6 +263,29 @@ class Model(StoredModel, Layer, abstract=True):
             result = metric.result()
             found.update(result if isinstance(result, Mapping) else {metric.name: result})
         return found
+
+    @property
+    def _output_paths(self) -> list[str] | None:
+        """Of nested outputs the keys and places, with the name of the output in place of the last place in a list."""
+        if not is_deep(self._output_form):
+            return None
+        form, names = self._output_form, self.output_names
+        found = {
+            slot: path if isinstance(path[-1], str) else (*path[:-1], names[slot])
+            for slot, path, _ in slots_with(form, form)
+        }
+        return ["/".join(map(str, found[slot])) for slot in range(len(names))]
+
+    def _by_outputs(self, value: Any, read: Callable[[Any], Any] = lambda each: each) -> Any:
+        """Losses or metrics that are nested as the outputs are, by the names of outputs; any others as they are."""
+        if not is_deep(self._output_form) or isinstance(value, str):
+            return value
+        names = self.output_names
+        try:
+            found = {names[slot]: read(each) for slot, _, each in slots_with(self._output_form, value)}
+        except ValueError:
+            return value
+        return found or value
 
     @property
     def _reported_names(self) -> list[str]:
@@ -310,6 +334,8 @@ class Model(StoredModel, Layer, abstract=True):
         if run_eagerly and jit_compile is True:
             raise ValueError("compile: run_eagerly and jit_compile cannot both be True.")
         if "numerics" not in further:
+            loss, loss_weights = self._by_outputs(loss), self._by_outputs(loss_weights)
+            metrics, weighted_metrics = self._by_outputs(metrics, as_list), self._by_outputs(weighted_metrics, as_list)
             optimizer, loss = optimizers.get(optimizer), _each(losses.as_loss, loss)
             metrics, weighted_metrics = _each(_metric, metrics), _each(_metric, weighted_metrics)
         else:
@@ -541,10 +567,10 @@ class Model(StoredModel, Layer, abstract=True):
         loss = training_of(self).options.loss
         if not self._names_outputs:
             names = _names_in_order(self.metrics)
-        elif isinstance(loss, Mapping) and isinstance(self._output_form, Mapping):
-            names = ["loss", *(f"{name}_loss" for name in loss)]
         else:
-            names = ["loss", *(f"{name}_loss" for name in self.output_names)]
+            paths = dict(zip(self.output_names, self._output_paths or self.output_names, strict=True))
+            is_by_name = isinstance(loss, Mapping) and isinstance(self._output_form, Mapping)
+            names = ["loss", *(f"{paths.get(name, name)}_loss" for name in (loss if is_by_name else paths))]
         names = [*(name for name in names if name in found), *sorted(found.keys() - names)]
         return [found[name] for name in names]
 

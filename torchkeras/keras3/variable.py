@@ -25,6 +25,7 @@ from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.naming import count_name
 from torchkeras.base.nested import Symbolic, mapped
 from torchkeras.base.tracing import traced
+from torchkeras.engine.weights.expressions import following
 from torchkeras.engine.weights.weight import Value, Variable as Weight, tensor_at
 from torchkeras.keras3 import initializers
 from torchkeras.tensor_functions.operations.values import tensor_of
@@ -55,6 +56,8 @@ def _of_values(name: str) -> Callable[..., Any]:
     """The operator of tensors, on the value."""
 
     def apply(operand: TensorLike, *others: Any) -> Any:
+        if any(isinstance(other, Symbolic) for other in others):
+            return NotImplemented  # the symbolic tensor makes a node, which reads the variable at each use
         value = operand.value
         return getattr(value, name)(*(_operand(other, value) for other in others))
 
@@ -262,6 +265,11 @@ class Variable(Weight, TensorLike):
     def attribute(self) -> Variable:
         """What an attribute of a layer is for this weight: the weight itself."""
         return self
+
+    @property
+    def in_graph(self) -> Tensor:
+        """The tensor that a function of symbolic tensors takes: it follows the values, but the graph trains nothing."""
+        return following(self)
 
     @property
     def tensors(self) -> list[Tensor]:

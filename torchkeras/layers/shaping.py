@@ -36,6 +36,7 @@ class Flatten(Layer):
 
     class _Facts(Facts):
         min_input_ndim = 2
+        moves = True
 
     def _make_modules(self, input_shape: Any) -> None:
         if None in input_shape[1:]:
@@ -77,6 +78,9 @@ class Reshape(Layer):
     """
 
     target_shape: Annotated[Any, integers("must hold positive integers and at most one -1", _is_target_shape)]
+
+    class _Facts(Facts):
+        moves = True
 
     def _make_modules(self, input_shape: Any) -> None:
         self.compute_output_shape(input_shape)

@@ -172,6 +172,7 @@ class Model(Network):
     _has_own_code = False  # whether the class computes by a `call` or `forward` of its own, not by the generated one
     _habits = Habits()
     _compiles_itself: Any = False  # whether files let its class compile it, by `_compile_itself`
+    _output_paths: Any = None  # what the losses of outputs are named by; None: `output_names`
 
     history: Any = None
     stop_training = stop_evaluating = stop_predicting = False
@@ -982,7 +983,7 @@ class Model(Network):
 
     @property
     def losses(self) -> list[torch.Tensor]:
-        """The penalties on the weights now, and what layers added in the last pass by hand: sum them in your loop."""
+        """The penalties on the weights now, and what layers added in the last pass: sum them in your loop."""
         return Losses([*penalties(self), *self._training.own_steps.added, *losses_of_calls(self)])
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:

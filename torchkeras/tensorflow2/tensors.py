@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import config
-from torchkeras.engine.symbolic.tensor import KerasTensor
+from torchkeras.engine.symbolic.tensor import COMPARED, KerasTensor
 from torchkeras.engine.symbolic.unknown_sizes import SymbolicSize
 from torchkeras.keras2.backend import cast
 from torchkeras.keras2.backend.nodes import as_type, is_symbolic, sizes, tensor
@@ -301,8 +301,18 @@ OF_TENSORS = {
     "get_shape": _get_shape,
     "set_shape": _set_shape,
 }
+
+
+def _equal(symbolic: KerasTensor, other: Any) -> Any:
+    """The node of `==`, which compares two symbolic tensors as objects in Keras 3."""
+    if isinstance(other, COMPARED):
+        return KerasTensor.apply_function(torch.eq, (symbolic, other), {})
+    return NotImplemented
+
+
 _sizes = KerasTensor.shape  # the descriptor of the slot
 OF_SYMBOLIC = {
+    "__eq__": _equal,
     "__getitem__": _part_of(KerasTensor.__getitem__),
     "get_shape": _get_shape,
     "set_shape": _set_shape,

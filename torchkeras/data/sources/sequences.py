@@ -108,6 +108,8 @@ class SequenceSource(Streamed):
             drawn_from = random_state.changed(before, random_state.state(self.generators()))
             self._ends.append({part: before[part] for part in drawn_from})
 
+    on_pass_end = on_epoch_end
+
     @property
     def _has_state(self) -> bool:
         return hasattr(self._sequence, "state_dict") and hasattr(self._sequence, "load_state_dict")

@@ -73,6 +73,9 @@ class Source:
     def on_epoch_end(self) -> None:
         """Called after each epoch."""
 
+    def on_pass_end(self) -> None:
+        """Called after each evaluation and prediction, where the model's habits say so."""
+
     def give_raw(self, prepare: Callable[[Any], Batch]) -> None:
         """From now on make batches of items as they are, if they are made one by one; does nothing for arrays."""
 

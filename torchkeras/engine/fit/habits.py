@@ -23,6 +23,8 @@ class Habits:
     `measures_without_loss`: whether outputs without a loss have their metrics where the user's code computes the loss.
     `leaves_out_keys`: whether a dict of inputs may have more keys than there are inputs. `asks_for_mode`: whether the
     layers of a model's own code train as such (dropout, statistics) only if that code has the argument `training`.
+    `ends_each_pass`: whether a Sequence's `on_epoch_end` is called after each pass over it, in `evaluate` and `predict`
+    too, and before the validation.
     `callback_list`: the class of what calls the callbacks. `progress_bar`: what makes the callback that `verbose`
     stands for, where it is no `ProgbarLogger` of this package.
     """
@@ -39,3 +41,4 @@ class Habits:
     measures_without_loss: bool = False
     leaves_out_keys: bool = False
     asks_for_mode: bool = False
+    ends_each_pass: bool = False

@@ -89,11 +89,14 @@ def evaluated(training: Training, source: Source, hooks: CallbackList) -> runs.N
         processes.align(training.model)
         owned, compiled = training.has_own("test_step"), training.ready()
         at_once = not owned and compiled.score is losses
-        return runs.evaluate(
+        numbers = runs.evaluate(
             compiled, training.step("test"), source, hooks, training.model._reported_names, training.new_sums(owned),
             at_once, training.model.steps_per_execution, processes,
             lambda called: model.stop_evaluating,
         )  # fmt: skip
+        if model._habits.ends_each_pass:
+            source.on_pass_end()
+        return numbers
 
 
 # --- predict ----------------------------------------------------------------------------------------------------------
@@ -136,6 +139,8 @@ def predict(
                     step, source, hooks, model.steps_per_execution, processes.dividing, gather,
                     lambda called: model.stop_predicting,
                 )  # fmt: skip
+                if model._habits.ends_each_pass:
+                    source.on_pass_end()
                 return in_form(model._output_form, unpacked(outputs))
     finally:
         source.close()

@@ -29,6 +29,7 @@ from torchkeras.engine.graph.network import (
     in_order,
     input_form_of,
     is_by_name,
+    is_deep,
     of_needed_keys,
     output_form_of,
     type_of,
@@ -163,9 +164,13 @@ class Intake:
         """What was passed as targets, or the `target_tensors` of the model, without those that nothing compares."""
         network, names = self.network, [target.name for target in targets]
         y = self._by_output(self.training.model.target_tensors if y is None else y)
-        if self.training.model._habits.leaves_out_targets and 0 < len(targets) < len(network.outputs):
-            y = _without_unscored(y, names, [target.index for target in targets], len(network.outputs))
         form = output_form_of(network)
+        if self.training.model._habits.leaves_out_targets and 0 < len(targets) < len(network.outputs):
+            if is_deep(form) and y is not None:
+                y = in_order(form, y, network.outputs, f"{self.training.described}: y")
+            y = _without_unscored(y, names, [target.index for target in targets], len(network.outputs))
+            if is_deep(form):
+                return y
         if form is None or y is None or (isinstance(y, Mapping) and set(y) <= set(names)):
             return y
         if not targets and self.is_free and not isinstance(y, (Mapping, list, tuple)):

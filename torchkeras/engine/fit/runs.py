@@ -151,12 +151,16 @@ def _end_epoch(training: Training, run: Run, plan: Plan, hooks: CallbackList) ->
             if compiled.parameters and optimizer is not None and optimizer.flush():
                 constrain(compiled)  # after gradients that waited for more batches
     numbers = ordered(run.sums.means(), plan.names)  # before the validation, which counts with the same metrics
+    ends_first = model._habits.ends_each_pass
+    if ends_first:
+        run.source.on_epoch_end()
     validated: Numbers = {}
     if plan.due(run.epoch):
         validated = plan.validate(hooks, run)
     named = {f"val_{name}": value for name, value in validated.items()}
     logs = Logs({**named, **numbers})  # in the order of Keras 2.2.4
-    run.source.on_epoch_end()
+    if not ends_first:
+        run.source.on_epoch_end()
     hooks.on_epoch_end(run.epoch, logs)
     training.processes.agree_on_end(model)
 

@@ -490,6 +490,8 @@ def _targets(training: Training) -> tuple[Network, Graph, list[Target], Scores]:
         names, lambda: model._output_owners, graph, training.options, owns_step,
         measures_alone=owns_loss and model._habits.measures_without_loss, are_named=model._names_outputs,
     )  # fmt: skip
+    if (paths := model._output_paths) is not None:
+        targets = [replace(each, loss_name=each.loss_name and f"{paths[each.index]}_loss") for each in targets]
     theirs = _users_scores(targets)
     if theirs and (training.has_own("train_step") or training.has_own("compute_loss")):
         refuse(theirs)

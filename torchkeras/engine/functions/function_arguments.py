@@ -56,7 +56,7 @@ def encoded(value: Any, inputs: list[KerasTensor], floating: torch.dtype) -> Any
             first = _input_number(first, inputs)
         return {"size": [first, *parts(others)]}
     if isinstance(value, Variable):
-        return value.value
+        return value.in_graph
     if isinstance(value, Tensor):
         return value
     if isinstance(value, np.ndarray):

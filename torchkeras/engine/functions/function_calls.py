@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import operator
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -37,6 +38,8 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
 
     Raises TypeError for a function or an argument that a graph cannot contain, ValueError as layers do.
     """
+    if function is operator.eq and not _makes_comparisons(args[0]):
+        return args[0] is args[1]
     called = torch_functions.place_of(function)
     short = torch_functions.short(called)
     if short in KNOWN and isinstance(args[0], KerasTensor):
@@ -72,13 +75,25 @@ def _node(called: str, name: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
 
 def _name_on(inputs: list[KerasTensor], function: Any) -> str:
     """The name of the node of a function, as the layers name it that its first input comes from."""
-    maker = inputs[0].keras_history.layer if inputs and hasattr(inputs[0], "keras_history") else None
-    while isinstance(maker, Operation) and maker._call_nodes:
-        maker = maker._call_nodes[0].input_tensors[0].keras_history.layer
+    maker = _layer_before(inputs[0]) if inputs else None
     naming = None if maker is None else facts_of(maker).names_operations
     if naming is not None:
         return naming(function)
     return unique_name(f"operation_{torch_functions.short(torch_functions.place_of(function))}")
+
+
+def _layer_before(tensor: KerasTensor) -> Layer | None:
+    """The layer that a symbolic tensor comes from, through functions; None for a tensor that no layer made."""
+    maker = tensor.keras_history.layer if hasattr(tensor, "keras_history") else None
+    while isinstance(maker, Operation) and maker._call_nodes:
+        maker = maker._call_nodes[0].input_tensors[0].keras_history.layer
+    return maker
+
+
+def _makes_comparisons(tensor: KerasTensor) -> bool:
+    """Whether `==` on a symbolic tensor makes a node: the layer that it comes from says so."""
+    maker = _layer_before(tensor)
+    return maker is None or facts_of(maker).operators_compare
 
 
 def _passes_masks(arguments: Any) -> bool:

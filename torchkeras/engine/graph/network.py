@@ -116,6 +116,29 @@ def keys_of_form(form: Any) -> list[str] | None:
     return None
 
 
+def is_deep(form: Any) -> bool:
+    """Whether a form has lists or dicts inside a list or dict."""
+    parts = form.values() if isinstance(form, Mapping) else form
+    return isinstance(form, (list, tuple, Mapping)) and not all(isinstance(each, TensorSlot) for each in parts)
+
+
+def slots_with(form: Any, value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[int, tuple[Any, ...], Any]]:
+    """(index, path, value) of each slot of a form that a value nested in the same way, or a part of it, has.
+
+    None stands for none inside. Raises ValueError for a value of another form.
+    """
+    if isinstance(form, TensorSlot):
+        yield form.index, path, value
+    elif isinstance(form, Mapping) and isinstance(value, Mapping) and value.keys() <= form.keys():
+        for key, each in value.items():
+            yield from slots_with(form[key], each, (*path, key))
+    elif isinstance(form, (list, tuple)) and isinstance(value, (list, tuple)) and len(value) == len(form):
+        for place, each in enumerate(value):
+            yield from slots_with(form[place], each, (*path, place))
+    elif value is not None:
+        raise ValueError(f"{value!r} is not nested as {form!r}.")
+
+
 def flat(form: Any, value: Any, what: str) -> list[Any]:
     """The items of a nested value at the slots of a form, in the order of the slots.
 

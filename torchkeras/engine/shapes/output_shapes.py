@@ -187,7 +187,7 @@ def _without_run(layer: Layer, inputs: Any) -> Any:
     else:
         first, shape = inputs, inputs.shape
     facts, dtype = facts_of(layer), first.dtype
-    if not dtype.is_floating_point:
+    if not dtype.is_floating_point and not facts.moves:
         dtype = layer._policy.compute_type
     elif facts.keeps_shape and not computes_by_call(layer):
         return KerasTensor(first.shape, dtype)

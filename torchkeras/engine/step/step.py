@@ -23,7 +23,7 @@ from torchkeras.engine.dtypes import widened
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.graph.layer_calls import HookFreeCalls, has_hooks
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.layer.added_losses import ADDED
+from torchkeras.engine.layer.added_losses import ADDED, Taken, keep_of_step
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.modes import call_module, in_mode
 from torchkeras.engine.step.loss_scale import LossScale
@@ -164,6 +164,8 @@ def train_pass(model: CompiledModel, batch: Batch, defer_metrics: bool = False) 
     """Forward pass, loss, gradients and metrics; `defer_metrics`: without the metrics, if they `can_wait`."""
     passed = forward(model, batch)
     loss, values = scored(model, batch, passed.outputs, passed.masks, passed.losses)
+    if passed.losses:
+        keep_of_step(passed.taken)
     gradients = gradients_of(model, loss)
     with torch.no_grad():
         if defer_metrics and can_wait(batch, passed):
@@ -286,12 +288,16 @@ def test_step(model: CompiledModel, batch: Batch) -> Values:
 
 
 class ForwardPass(NamedTuple):
-    """A forward pass: the outputs, their masks, further losses, and the metrics that layers added, by name."""
+    """A forward pass: the outputs, their masks, all further losses, and the metrics that layers added, by name.
+
+    `taken`: what layers added; None for several passes at once.
+    """
 
     outputs: list[Any]
     masks: list[Any]
     losses: list[torch.Tensor]
     metrics: Values
+    taken: Taken | None = None
 
 
 def forward(model: CompiledModel, batch: Batch) -> ForwardPass:
@@ -301,7 +307,7 @@ def forward(model: CompiledModel, batch: Batch) -> ForwardPass:
         tensors = [*tensors, batch.targets[place]]
     inputs = tensors[0] if len(tensors) == 1 else tensors
     run, logits = _way(model, tensors[0])
-    by_layers, metrics_of_layers = ADDED.taken = [], {}
+    taken = ADDED.taken = Taken([], {}, [])
     try:
         found = run(inputs, details=model.details, logits=logits)
     finally:
@@ -318,7 +324,7 @@ def forward(model: CompiledModel, batch: Batch) -> ForwardPass:
         _mark_logits(model, outputs)
     for index in model.exact:
         exactly(outputs[index])
-    return ForwardPass(outputs, masks or [None] * len(outputs), [*extra, *by_layers], metrics_of_layers)
+    return ForwardPass(outputs, masks or [None] * len(outputs), [*extra, *taken.losses], taken.metrics, taken)
 
 
 def _way(model: CompiledModel, first: torch.Tensor) -> tuple[Callable[..., Any], tuple[int, ...]]:
@@ -362,6 +368,8 @@ def _mark_logits(model: CompiledModel, outputs: list[Any]) -> None:
 def score(model: CompiledModel, batch: Batch, passed: ForwardPass) -> tuple[torch.Tensor, Values]:
     """`losses`, for a forward pass."""
     total, found = scored(model, batch, passed.outputs, passed.masks, passed.losses)
+    if passed.losses:
+        keep_of_step(passed.taken)
     with torch.no_grad() if torch.is_grad_enabled() else AS_IT_IS:
         return total, metrics(model, batch, passed, found)
 

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from functools import partial
+from operator import attrgetter
 from types import FunctionType
 from typing import Any
 
@@ -85,6 +86,11 @@ def recorded(function: Callable[..., Any], args: Any, kwargs: Mapping[str, Any],
     if any(not isinstance(each, Tensor) for each in found) or type(found) not in (tuple, list):
         return found
     return type(found)(_as_expression(each, (function, *live, place)) for place, each in enumerate(found))
+
+
+def following(variable: Variable) -> Tensor:
+    """The expression that is the value of a variable: a graph reads it at each use, and does not own the variable."""
+    return _as_expression(variable.array.detach(), (attrgetter("array"), (variable,), {}, None))
 
 
 def _are_of_weights(args: Any, kwargs: Mapping[str, Any]) -> bool:

@@ -280,6 +280,11 @@ class Variable:
         """What the layer's attribute is: the array of the weight."""
         return self.value
 
+    @property
+    def in_graph(self) -> Tensor:
+        """The tensor that a function of symbolic tensors takes: the weight, which becomes one of the graph."""
+        return self.value
+
     def renamed(self, path: str) -> Variable:
         """The same weight, under another path in its layer."""
         return replace(self, paths=(path,))
