@@ -193,6 +193,22 @@ def test_models_inside_models_are_folded_too():
     assert not any(isinstance(module, BatchNormalization) for module in made.modules())
 
 
+def test_a_frozen_copy_takes_and_gives_what_the_model_does():
+    image = Input((8, 8, 3), name="image")
+    normal = BatchNormalization()(Conv2D(4, 3)(image))
+    inner = Model({"pixels": image}, {"plain": Flatten()(normal), "kept": normal})
+    x = Input((8, 8, 3))
+    found = inner({"pixels": x})
+    model = stirred(Model({"x": x}, {"a": found["plain"], "b": (found["kept"],)}))
+    data = {"x": torch.from_numpy(images(6))}
+    frozen, wanted = model.freeze_for_inference(), model.eval()(data)
+    for made in (frozen, copy.deepcopy(frozen), pickle.loads(pickle.dumps(frozen))):  # noqa: S301
+        assert not any(isinstance(module, BatchNormalization) for module in made.modules())
+        outputs = made(data)
+        assert type(outputs["b"]) is tuple
+        torch.testing.assert_close(outputs, wanted, **ROUNDING)
+
+
 def test_in_a_model_with_masks_only_what_has_none_is_folded():
     inputs = Input((5, 3))
     masked = BatchNormalization(name="masked")(Dense(4)(Masking()(inputs)))

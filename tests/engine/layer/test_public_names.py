@@ -395,3 +395,10 @@ def test_torch_traces_a_model_that_is_not_compiled(make):
             warnings.simplefilter("ignore", kind)
         traced: Any = torch.jit.trace(model, torch.randn(5, 4))
     torch.testing.assert_close(traced(x), model(x))
+
+
+@pytest.mark.parametrize("make", [*MODELS.values(), lambda: torch.nn.Sequential(MODELS["graph"]())])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")  # of the function itself
+def test_torch_scripts_no_model(make):
+    with pytest.raises(TypeError, match=r"torch\.jit\.script cannot compile it; call torch\.export\.export"):
+        torch.jit.script(make())

@@ -117,7 +117,7 @@ def frozen(network: Network, copied: dict[int, Any] | None = None) -> Network:
         else:
             copies.append(copy.deepcopy(both.get(layer, layer), copied))
     made = Network(name=network.name)
-    made._take(trace.rebuild(copies, trace.bridged(trace.edges(graph_of(network)), gaps)))
+    made._connect_like(network, trace.rebuild(copies, trace.bridged(trace.edges(graph_of(network)), gaps)))
     return made.requires_grad_(False)
 
 

@@ -439,6 +439,7 @@ def renamed(network: Any, names: Iterable[str], prefix: str = "", deep: bool = T
 
 FRAMES = 40  # of Python, that a call, a copy or a walk by torch needs for each model inside another, with some to spare
 SPEC = attrgetter("shape", "dtype")
+FORMS = ("_input_form", "_output_form", "_gives_tuple")  # of the inputs and outputs that a network was made with
 SLOTS = {WRITTEN: slots_as_written, TORCH: slots_on_torch}  # of the forms of inputs and outputs, in another order
 
 
@@ -486,6 +487,11 @@ class Network(Layer, abstract=True):
         if len(set(input_tensors)) < len(input_tensors):
             raise ValueError(f"{type(self).__name__} {self.name!r}: the same tensor is given twice among the inputs.")
         self._take(trace.trace(input_tensors, output_tensors))
+
+    def _connect_like(self, network: Network, graph: Graph) -> None:
+        """Take a graph between tensors that stand for those of another network, in the forms that it was made with."""
+        self.__dict__.update({name: vars(network)[name] for name in FORMS if name in vars(network)})
+        self._take(graph)
 
     def _take(self, graph: Graph) -> None:
         # Torch has the layers as they were written, which no rule of Keras changes: its names and orders stay.

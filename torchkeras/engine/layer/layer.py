@@ -966,6 +966,13 @@ class Layer(BaseLayer):
             state["_training_mode"] = state.pop("training")
         super().__setstate__(state)
 
+    def __prepare_scriptable__(self) -> Any:
+        """What `torch.jit.script` calls. Raises TypeError: it needs source code, and that of a model is generated."""
+        raise TypeError(
+            f"{type(self).__name__} {self.name!r}: torch.jit.script cannot compile it; call torch.export.export(model, "
+            "(x,)), torch.jit.trace(model, x) or model.export instead."
+        )
+
     def extra_repr(self) -> str:
         """The options that differ from their defaults, for `repr`."""
         changed = [repr(self.name)]
