@@ -30,6 +30,7 @@ class Facts:
     # Facts of the layer; the first two depend on its class alone.
     casts: bool = True  # floating-point inputs are cast to the layer's type
     keeps_tuples: bool = False  # its code gets a tuple of inputs as a tuple, also in a graph
+    gives_tuples: bool = False  # a tuple of outputs is one on symbolic tensors, too; in Keras 2 it is a list
     moves: bool = False  # it moves elements and computes none: the output has the type of the input, integers too
     keeps_types: bool = False  # the outputs keep the types that a user's function returns
     runs_users_code: bool = False  # it computes a function of the user's, which may use tensors from anywhere

@@ -206,6 +206,7 @@ class Layer(Stored, abstract=True):
     class _Facts(Facts):
         operators_pass_masks = False
         operators_compare = False
+        gives_tuples = True
         names_operations = staticmethod(name_of)
 
         @property

@@ -14,7 +14,7 @@ from torch import Tensor
 from torchkeras import models
 from torchkeras.base.extensions import replaceable
 from torchkeras.base.fixed_lists import Layers, Losses
-from torchkeras.base.nested import mapped, put_together, tensors_in
+from torchkeras.base.nested import mapped, tensors_in
 from torchkeras.callbacks.logs import History
 from torchkeras.data.checks import with_rank
 from torchkeras.data.raw_batch import unpack_x_y_sample_weight
@@ -26,7 +26,7 @@ from torchkeras.engine.fit.habits import Habits
 from torchkeras.engine.fit.methods import options_of_validation
 from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.functions.operators import Operation
-from torchkeras.engine.graph.network import is_deep, of_needed_keys, slots_with, type_of
+from torchkeras.engine.graph.network import as_given, is_deep, of_needed_keys, slots_with, type_of
 from torchkeras.engine.graph.trace import computed_from, graph_if_any
 from torchkeras.engine.layer.added_losses import losses_of_calls, penalties
 from torchkeras.engine.symbolic.tensor import as_list, node_of, unpacked
@@ -214,12 +214,12 @@ class Model(StoredModel, Layer, abstract=True):
     @property
     def input(self) -> Any:
         """The symbolic inputs, in the form in which the model was made: one, a list, a dict."""
-        return unpacked(self.inputs) if self._input_form is None else put_together(self._input_form, self.inputs)
+        return as_given(self, self.inputs, self.outputs)[0]
 
     @property
     def output(self) -> Any:
-        """The symbolic outputs, in the form in which the model was made: one, a list, a dict."""
-        return unpacked(self.outputs) if self._output_form is None else put_together(self._output_form, self.outputs)
+        """The symbolic outputs, in the form in which the model was made: one, a list, a tuple, a dict."""
+        return as_given(self, self.inputs, self.outputs)[1]
 
     @property
     def operations(self) -> list[Any]:

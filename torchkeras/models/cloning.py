@@ -11,6 +11,7 @@ from torchkeras.base.python import attributes_of
 from torchkeras.base.rules import CUSTOM_OBJECTS, FLAG_OR_DIGIT, check
 from torchkeras.engine.facts import is_users_method
 from torchkeras.engine.graph.input import InputLayer
+from torchkeras.engine.graph.network import as_given
 from torchkeras.engine.graph.trace import graph_if_any, graph_of, has_own_code
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import options_of
@@ -18,7 +19,7 @@ from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.models.model import Model, trainable_as, with_trainable
 from torchkeras.models.sequential import Sequential
 from torchkeras.saving.extra_keys import Frozen
-from torchkeras.saving.graph_config import connect, in_structure, layer_config
+from torchkeras.saving.graph_config import connect, layer_config
 from torchkeras.saving.ties import tie, ties_of
 
 OURS = __name__.partition(".")[0]
@@ -159,7 +160,7 @@ class _Cloning:
         given = None if inputs is None else dict(zip(model.input_names, inputs, strict=True))
         calling = {} if self.call_function is None else {"calling": self.call_function}
         tensors = connect(config, self.custom_objects, given, copies, **calling)
-        return trainable_as(config, type(model)(*in_structure(config, *tensors), name=model.name))
+        return trainable_as(config, type(model)(*as_given(model, *tensors), name=model.name))
 
     def layer(self, layer: Layer) -> Any:
         """The copy of a layer. Raises TypeError if `clone_function` returns something else."""

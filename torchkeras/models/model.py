@@ -22,7 +22,7 @@ from torchkeras.base.dtypes import policy_of
 from torchkeras.base.extensions import replaceable
 from torchkeras.base.fixed_lists import Layers, Losses, OutputNames
 from torchkeras.base.naming import name_methods
-from torchkeras.base.nested import leaves, put_together
+from torchkeras.base.nested import leaves
 from torchkeras.base.python import lazy_property
 from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path
 from torchkeras.base.tracing import is_compiling
@@ -37,7 +37,7 @@ from torchkeras.engine.fit.habits import Habits
 from torchkeras.engine.fit.opening import Intake
 from torchkeras.engine.fit.training import EARLIER, OF_STATE, Training
 from torchkeras.engine.fit.turns import in_turn
-from torchkeras.engine.graph.network import Network, as_tensors, give_policy, keys_of_form
+from torchkeras.engine.graph.network import Network, as_given, as_tensors, give_policy, keys_of_form
 from torchkeras.engine.graph.subclassed import OwnCode
 from torchkeras.engine.graph.trace import Graph, check_arguments, graph_of
 from torchkeras.engine.layer.added_losses import losses_of_calls, penalties
@@ -248,12 +248,7 @@ class Model(Network):
         new = as_layer(value)
         if new is not value:
             new.name = old.name
-        outputs = outputs_with(self._graphed, old, new)
-        inputs = self._graphed.inputs
-        self._connect(
-            unpacked(inputs) if self._input_form is None else put_together(self._input_form, inputs),
-            unpacked(outputs) if self._output_form is None else put_together(self._output_form, outputs),
-        )
+        self._connect(*as_given(self, self._graphed.inputs, outputs_with(self._graphed, old, new)))
         self._training.forget()
         return new
 

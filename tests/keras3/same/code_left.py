@@ -249,3 +249,57 @@ def case_losses_and_metrics_are_nested_as_the_outputs_are(keras):
         found.append([model.evaluate(X, targets, verbose=0, return_dict=True), model.evaluate(X, targets, verbose=0)])
         found.append([model.fit(X, targets, batch_size=2, shuffle=False, verbose=0).history, model.get_weights()])
     return found
+
+
+# --- the kinds of several outputs ------------------------------------------------------------------------------------
+
+
+def kinds(value):
+    """The kinds of a structure, without its tensors."""
+    if isinstance(value, dict):
+        return {key: kinds(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return ["tuple" if isinstance(value, tuple) else "list", *map(kinds, value)]
+    return "tensor"
+
+
+def case_kinds_of_several_outputs(keras):
+    @keras.saving.register_keras_serializable("kinds")
+    class Pair(keras.layers.Layer):
+        def call(self, x):
+            return x, x * 2
+
+    class Told(keras.layers.Layer):
+        def call(self, x):
+            return x, [x * 2]
+
+        def compute_output_spec(self, x):
+            return keras.KerasTensor(x.shape, x.dtype), [keras.KerasTensor(x.shape, x.dtype)]
+
+    class Mixed(keras.layers.Layer):
+        def call(self, x):
+            return {"a": x, "b": (x, [x])}
+
+    class Both(keras.Operation):
+        def call(self, x):
+            return x, x * 2
+
+        def compute_output_spec(self, x):
+            return keras.KerasTensor(x.shape, x.dtype), keras.KerasTensor(x.shape, x.dtype)
+
+    sequence, values = keras.Input((4, 3)), np.ones((2, 4, 3), "float32")
+    found = []
+    for x in (sequence, values):
+        found.append([kinds(layer(x)) for layer in (Pair(), Told(), Mixed(), Both())])
+        found.append(kinds(keras.layers.LSTM(2, return_state=True)(x)))
+        found.append(kinds(keras.layers.MultiHeadAttention(1, 2)(x, x, return_attention_scores=True)))
+        found.append([kinds(keras.ops.moments(x, axes=1)), kinds(keras.ops.split(x, 2, axis=1))])
+    found.append(kinds(Pair()(sequence) + (sequence,)))  # noqa: RUF005  (a list would refuse it)
+    model = keras.Model(sequence, Pair()(sequence))
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(f"{folder}/m.keras")
+        loaded = keras.models.load_model(f"{folder}/m.keras")
+    copy = keras.models.clone_model(model)
+    return found + [
+        [kinds(m.predict(values, verbose=0)), kinds(m(values)), kinds(m.output)] for m in (model, loaded, copy)
+    ]

@@ -85,6 +85,18 @@ def output_form_of(network: Network) -> Any:
     return network._output_form
 
 
+def as_given(network: Network, inputs: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, Any]:
+    """Tensors in place of a network's inputs and outputs, in the forms of those that it was made with.
+
+    Each is one tensor, a list, or another form; outputs may be a tuple.
+    """
+    of_inputs, of_outputs = unpacked(inputs), tuple(outputs) if network._gives_tuple else unpacked(outputs)
+    return (
+        of_inputs if network._input_form is None else put_together(network._input_form, inputs),
+        of_outputs if network._output_form is None else put_together(network._output_form, outputs),
+    )
+
+
 def device_of(network: Network) -> torch.device:
     """The device that a network's inputs go to: that of its first weight, else the default device."""
     return network._device

@@ -87,6 +87,8 @@ def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, A
         outputs = merged(
             first, second, f"{type(layer).__name__} {layer.name!r} must give a tensor or a list of tensors"
         )
+        if type(outputs) is tuple and not facts_of(layer).gives_tuples:
+            outputs = list(outputs)
     elif own_mask and not (carries and _is_without_masks(layer, masks)):
         _, mask = run(_probe.get().sizes[0], compute=carries and next(_inside(layer), None) is not None)
     if not own_mask and any(m is not None for m in masks):
@@ -359,7 +361,7 @@ def _sample(shape: Shape, dtype: torch.dtype, size: int) -> torch.Tensor:
 
 
 def merged(first: Any, second: Any, rule: str) -> Any:
-    """Symbolic tensors in the form of the outputs of two runs; a list for a plain tuple, as in Keras.
+    """Symbolic tensors in the form of the outputs of two runs.
 
     Raises TypeError for outputs without a tensor; its text begins with the `rule` that there must be some.
     """
@@ -367,8 +369,7 @@ def merged(first: Any, second: Any, rule: str) -> Any:
     if not tensors:
         raise TypeError(f"{rule}; found {type(first).__name__}.")
     pairs = zip(tensors, leaves(second), strict=True)
-    outputs = put_together(form, [_symbolic_of_both(one, other) for one, other in pairs])
-    return list(outputs) if type(outputs) is tuple else outputs
+    return put_together(form, [_symbolic_of_both(one, other) for one, other in pairs])
 
 
 def _symbolic_of_both(first: torch.Tensor, second: torch.Tensor) -> KerasTensor:
