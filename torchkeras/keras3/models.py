@@ -234,7 +234,7 @@ class Model(StoredModel, Layer, abstract=True):
 
     @property
     def losses(self) -> list[Tensor]:
-        """What layers added in the last pass, then the penalties on the weights now: sum them in your loop."""
+        """What layers added in the last pass by hand, then the penalties on the weights now: sum them in your loop."""
         return Losses([*training_of(self).own_steps.added, *losses_of_calls(self), *penalties(self)])
 
     @property

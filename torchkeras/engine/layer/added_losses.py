@@ -194,9 +194,9 @@ def _keep(layer: AnyLayer, loss: Tensor, in_pass: object) -> None:
     layer._losses_of_call[1].append(loss)
 
 
-def keep_of_step(taken: Taken | None) -> None:
+def keep_of_step(taken: Taken) -> None:
     """Let the layers have the losses of a step's pass, until their next call."""
-    if taken is not None and not traced():
+    if not traced():
         for layer, loss in taken.by_layer:
             _keep(layer, loss, taken.metrics)
 

@@ -164,8 +164,6 @@ def train_pass(model: CompiledModel, batch: Batch, defer_metrics: bool = False) 
     """Forward pass, loss, gradients and metrics; `defer_metrics`: without the metrics, if they `can_wait`."""
     passed = forward(model, batch)
     loss, values = scored(model, batch, passed.outputs, passed.masks, passed.losses)
-    if passed.losses:
-        keep_of_step(passed.taken)
     gradients = gradients_of(model, loss)
     with torch.no_grad():
         if defer_metrics and can_wait(batch, passed):
@@ -288,16 +286,12 @@ def test_step(model: CompiledModel, batch: Batch) -> Values:
 
 
 class ForwardPass(NamedTuple):
-    """A forward pass: the outputs, their masks, all further losses, and the metrics that layers added, by name.
-
-    `taken`: what layers added; None for several passes at once.
-    """
+    """A forward pass: the outputs, their masks, further losses, and the metrics that layers added, by name."""
 
     outputs: list[Any]
     masks: list[Any]
     losses: list[torch.Tensor]
     metrics: Values
-    taken: Taken | None = None
 
 
 def forward(model: CompiledModel, batch: Batch) -> ForwardPass:
@@ -312,6 +306,8 @@ def forward(model: CompiledModel, batch: Batch) -> ForwardPass:
         found = run(inputs, details=model.details, logits=logits)
     finally:
         ADDED.taken = None
+    if taken.by_layer:
+        keep_of_step(taken)
     masks, extra, widen = None, (), model.widened
     if model.details:
         found, masks, extra = found
@@ -324,7 +320,7 @@ def forward(model: CompiledModel, batch: Batch) -> ForwardPass:
         _mark_logits(model, outputs)
     for index in model.exact:
         exactly(outputs[index])
-    return ForwardPass(outputs, masks or [None] * len(outputs), [*extra, *taken.losses], taken.metrics, taken)
+    return ForwardPass(outputs, masks or [None] * len(outputs), [*extra, *taken.losses], taken.metrics)
 
 
 def _way(model: CompiledModel, first: torch.Tensor) -> tuple[Callable[..., Any], tuple[int, ...]]:
@@ -368,8 +364,6 @@ def _mark_logits(model: CompiledModel, outputs: list[Any]) -> None:
 def score(model: CompiledModel, batch: Batch, passed: ForwardPass) -> tuple[torch.Tensor, Values]:
     """`losses`, for a forward pass."""
     total, found = scored(model, batch, passed.outputs, passed.masks, passed.losses)
-    if passed.losses:
-        keep_of_step(passed.taken)
     with torch.no_grad() if torch.is_grad_enabled() else AS_IT_IS:
         return total, metrics(model, batch, passed, found)
 
