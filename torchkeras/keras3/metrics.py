@@ -139,11 +139,11 @@ def _hits(found: Tensor) -> Tensor:
 
 def _accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """y_true == y_pred, as 1.0 or 0.0, for each number."""
-    return _hits(y_true == y_pred)
+    return _hits(torch.eq(y_true, y_pred))
 
 
 def _binary_accuracy(y_true: Tensor, y_pred: Tensor, threshold: float = 0.5) -> Tensor:
-    return _hits(y_true == (y_pred > threshold))
+    return _hits(torch.eq(y_true, y_pred > threshold))
 
 
 def _categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:

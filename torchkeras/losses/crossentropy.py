@@ -137,7 +137,7 @@ def picked(
     if clipped:
         loss = clamp(loss, *_bounds(config.epsilon()))
     if clipped and ignore_class is not None:
-        loss = loss.masked_fill(labels == ignore_class, 0)
+        loss = loss.masked_fill(torch.eq(labels, ignore_class), 0)
     return loss if len(shape) == 2 else loss.reshape(shape[:-1])
 
 

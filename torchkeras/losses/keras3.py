@@ -90,5 +90,5 @@ def sparse_categorical_crossentropy(
 
 def _signs(y_true: Tensor) -> Tensor:
     """-1 and 1 for 0 and 1, when all are these; decided on the device."""
-    binary = ((y_true == 0) | (y_true == 1)).all()
+    binary = (torch.eq(y_true, 0) | torch.eq(y_true, 1)).all()
     return torch.where(binary, 2 * y_true - 1, y_true)

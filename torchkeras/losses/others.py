@@ -137,7 +137,7 @@ def circle(
     labels = y_true.long().reshape(-1, 1)
     references = labels if ref_labels is None else ref_labels.long().reshape(-1, 1)
     distance = torch.relu(1.0 - y_pred @ (y_pred if ref_embeddings is None else ref_embeddings).T)
-    same = labels == references.T
+    same = torch.eq(labels, references.T)
     other = ~same
     if remove_diagonal:
         same = same.clone().fill_diagonal_(False)

@@ -83,7 +83,7 @@ def same_rank(first: Tensor, second: Tensor, expand_vectors: bool = True) -> tup
 
 def divide_no_nan(numerator: Tensor, denominator: Tensor) -> Tensor:
     """numerator / denominator, 0 where the denominator is 0; gradients stay finite there."""
-    zero = denominator == 0
+    zero = torch.eq(denominator, 0)
     return (numerator / denominator.masked_fill(zero, 1)).masked_fill(zero, 0)
 
 

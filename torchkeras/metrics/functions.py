@@ -38,7 +38,7 @@ def binary_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     Source: https://keras.io/api/metrics/accuracy_metrics/
     """
     _check_alike("binary_accuracy", y_true, y_pred)
-    return (y_true == torch.round(y_pred)).mean(-1, dtype=torch.float32)
+    return torch.eq(y_true, torch.round(y_pred)).mean(-1, dtype=torch.float32)
 
 
 @registry.metrics.own
@@ -99,7 +99,7 @@ def categorical_hits(y_true: Tensor, y_pred: Tensor) -> Tensor:
         >>> categorical_hits(torch.eye(2), torch.tensor([[0.7, 0.3], [0.7, 0.3]]))
         tensor([ True, False])
     """
-    return y_true.argmax(-1) == y_pred.argmax(-1)
+    return torch.eq(y_true.argmax(-1), y_pred.argmax(-1))
 
 
 @rising

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -34,7 +35,7 @@ def fitting(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 @fitting
 def accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """y_true == y_pred, as 1.0 or 0.0, for each number."""
-    return (like(y_true, y_pred) == y_pred).float()
+    return torch.eq(like(y_true, y_pred), y_pred).float()
 
 
 @rising
@@ -53,18 +54,18 @@ def binary_accuracy(y_true: Tensor, y_pred: Tensor, threshold: float = 0.5) -> T
 
     Source: https://keras.io/api/metrics/accuracy_metrics/
     """
-    return (y_true == (y_pred > threshold)).float()
+    return torch.eq(y_true, y_pred > threshold).float()
 
 
 def sparse_categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """y_true == argmax(y_pred), as 1.0 or 0.0; y_true: class numbers, with or without a last axis of 1."""
-    return (_labels(y_true, y_pred) == y_pred.argmax(-1)).float()
+    return torch.eq(_labels(y_true, y_pred), y_pred.argmax(-1)).float()
 
 
 @fitting
 def categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """argmax(y_true) == argmax(y_pred), as 1.0 or 0.0."""
-    return (y_true.argmax(-1) == y_pred.argmax(-1)).float()
+    return torch.eq(y_true.argmax(-1), y_pred.argmax(-1)).float()
 
 
 @fitting
@@ -111,7 +112,7 @@ def sparse_top_k_categorical_accuracy(
     """
     labels = _labels(y_true, y_pred).unsqueeze(-1)
     if from_sorted_ids:
-        return (labels == y_pred[..., :k]).any(-1).float()
+        return torch.eq(labels, y_pred[..., :k]).any(-1).float()
     score = y_pred.gather(-1, labels.long())
     return (((y_pred > score).sum(-1) < k) & score.squeeze(-1).isfinite()).float()
 

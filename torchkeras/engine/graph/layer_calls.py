@@ -26,7 +26,7 @@ from torchkeras.base.python import lazy_property
 from torchkeras.base.torch_versions import has_any_global_hook
 from torchkeras.engine.carried_masks import mask_after
 from torchkeras.engine.facts import Facts, facts_of
-from torchkeras.engine.layer.added_losses import activity_loss_of_step
+from torchkeras.engine.layer.added_losses import activity_loss
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import all_mode_dependent, call_in_mode, call_module, in_its_mode, in_mode
@@ -144,9 +144,7 @@ def _other(layer: Layer, way: Way) -> Callable[..., Any] | None:
     """The function for a way that does not call the layer's `forward`; None for a way that does."""
     if way is Way.MASK:
         return partial(mask_after, layer) if facts_of(layer).carries_masks else layer.compute_mask
-    if way is Way.ACTIVITY_LOSS:
-        return partial(activity_loss_of_step, layer, layer.activity_regularizer)  # type: ignore[attr-defined]
-    return None
+    return partial(activity_loss, layer.activity_regularizer) if way is Way.ACTIVITY_LOSS else None  # type: ignore[attr-defined]
 
 
 def _with_mode(layer: Layer, way: Way, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,8 +1,8 @@
 """The losses and metrics that layers add while they compute: `add_loss`, `add_metric`.
 
-The forward pass of a step collects them in `ADDED`. Each layer stores the losses of the last pass, for `losses` of a
-layer or model: a pass is that of a step, or one call by hand of a model, or of a layer outside of any model, with the
-calls of other layers by its code.
+The forward pass of a step collects them in `ADDED`. In a call by hand, and in a custom step, each layer stores the
+losses of the last pass, for `losses` of a layer or model: a pass is one call of a model, or of a layer outside of any
+model, with the calls of other layers by its code.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -33,26 +33,15 @@ if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
 
 
-class Taken(NamedTuple):
-    """What layers add in a pass: losses, metrics by name, and each loss as a number with its layer.
-
-    Activity losses of the layers in a graph are outputs of the generated code: here they are numbers alone.
-    """
-
-    losses: list[Tensor]
-    metrics: dict[str, Tensor]
-    by_layer: list[tuple[AnyLayer, Tensor]]
-
-
 class Added(threading.local):
     """Where added losses and metrics go, in each thread.
 
-    `taken`: what layers add in a step's forward pass; None outside of one. `by_hand`: stands for the pass of a model by
-    hand that runs now, or for the last one; `inside`: whether one runs.
+    `taken`: the losses, and the metrics by name, of a step's forward pass; None outside of one. `by_hand`: stands for
+    the pass of a model by hand that runs now, or for the last one; `inside`: whether one runs.
     """
 
     def __init__(self) -> None:
-        self.taken: Taken | None = None
+        self.taken: tuple[list[Tensor], dict[str, Tensor]] | None = None
         self.inside = False
         self.by_hand = object()
 
@@ -61,9 +50,7 @@ class Added(threading.local):
         return PART if self.inside else OnePass(self)
 
     def this_pass(self) -> object | None:
-        """Stands for the pass that runs; None if none does, and in the call of a model that is compiled."""
-        if self.taken is not None:
-            return self.taken.metrics
+        """Stands for the pass by hand that runs; None if none does, and in the call of a model that is compiled."""
         return self.by_hand if self.inside else CODE.outermost
 
 
@@ -168,7 +155,7 @@ def add_metric(layer: AnyLayer, value: Any, name: str, aggregation: str | None) 
         raise TypeError(f"{layer.name}: add_metric takes a tensor and a name; found {value!r} and {name!r}.")
     if ADDED.taken is None or value.is_meta:  # on `meta` a shape is being found
         return
-    metrics = ADDED.taken.metrics
+    _, metrics = ADDED.taken
     if name in metrics:
         raise ValueError(
             f"{layer.name}: add_metric: {name!r} is added for a second time in one pass; give each call a name."
@@ -181,28 +168,16 @@ def _add_to_pass(layer: AnyLayer, loss: Tensor) -> None:
     if loss.is_meta:  # a shape is being found
         return
     if ADDED.taken is not None:
-        ADDED.taken.losses.append(loss)
-        ADDED.taken.by_layer.append((layer, loss.detach()))
+        ADDED.taken[0].append(loss)
         return
-    _keep(layer, loss, ADDED.this_pass() or ADDED.by_hand)
-
-
-def _keep(layer: AnyLayer, loss: Tensor, in_pass: object) -> None:
     if "_losses_of_call" not in layer.__dict__:
-        layer.__dict__["_losses_of_call"] = (in_pass, [])
+        layer.__dict__["_losses_of_call"] = (ADDED.this_pass() or ADDED.by_hand, [])
         layer.register_forward_pre_hook(_forget_other_passes)
     layer._losses_of_call[1].append(loss)
 
 
-def keep_of_step(taken: Taken) -> None:
-    """Let the layers have the losses of a step's pass, until their next call."""
-    if not traced():
-        for layer, loss in taken.by_layer:
-            _keep(layer, loss, taken.metrics)
-
-
 def losses_of_call(module: nn.Module) -> list[Tensor]:
-    """The losses that a module added in its last pass."""
+    """The losses that a module added in its last pass by hand."""
     return list(module.__dict__.get("_losses_of_call", (None, ()))[1])
 
 
@@ -212,7 +187,7 @@ def penalties(layer: Layer) -> list[Tensor]:
 
 
 def losses_of_calls(layer: Layer) -> list[Tensor]:
-    """The losses that a layer and those inside it added in their last pass."""
+    """The losses that a layer and those inside it added in their last pass by hand."""
     return [loss for module in layer.modules() for loss in losses_of_call(module)]
 
 
@@ -247,14 +222,6 @@ def _add_always(layer: AnyLayer, _: Any, outputs: Any) -> None:
         loss = activity_loss(layer.activity_regularizer, widened(output))
         _check_scalar(layer, loss)
         _add_to_pass(layer, widened(loss))  # a hook runs in a pass, even in that of a layer called by hand
-
-
-def activity_loss_of_step(layer: AnyLayer, regularizer: Any, output: Tensor) -> Tensor:
-    """`activity_loss` for the generated code of a step."""
-    loss = activity_loss(regularizer, output)
-    if ADDED.taken is not None and isinstance(loss, Tensor):
-        ADDED.taken.by_layer.append((layer, loss.detach()))
-    return loss
 
 
 def activity_loss(regularizer: Any, output: Tensor) -> Tensor:

@@ -173,7 +173,7 @@ class Layer(BaseLayer):
     _changed_inputs: frozenset[int] = frozenset()  # the numbers of the inputs that its code changes in place
     _is_unseen: bool = False  # it runs a user's code that did not run when its output shape was found
     _losses_of_weights: tuple[LossOfWeights, ...] = ()  # from `add_loss` outside of a call
-    _losses_of_call: tuple[object, list[Tensor]]  # the last pass, and what the layer added in it
+    _losses_of_call: tuple[object, list[Tensor]]  # the last pass by hand, and what the layer added in it
 
     # What the engine asks of a layer. Some classes override it.
     _facts = property(facts_of)

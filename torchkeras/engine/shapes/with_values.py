@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from torchkeras.engine.layer.added_losses import ADDED, Taken
+from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.shapes.output_shapes import STANDS_FOR_NONE, on_values
 
 META = re.compile(r"meta\b", re.IGNORECASE)  # in torch's errors: "on meta tensors", "with Meta tensors"
@@ -30,7 +30,7 @@ def with_values_if_needed(infer: Callable[[], Any]) -> Any:
         if not asks and STANDS_FOR_NONE not in str(error):
             raise
         first = error
-    before, ADDED.taken = ADDED.taken, Taken([], {}, [])  # what code adds to losses and metrics on the way is left out
+    before, ADDED.taken = ADDED.taken, ([], {})  # what code adds to losses and metrics on the way is left out
     try:
         with on_values():
             return infer()

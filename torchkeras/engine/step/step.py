@@ -23,7 +23,7 @@ from torchkeras.engine.dtypes import widened
 from torchkeras.engine.facts import facts_of
 from torchkeras.engine.graph.layer_calls import HookFreeCalls, has_hooks
 from torchkeras.engine.graph.network import Network
-from torchkeras.engine.layer.added_losses import ADDED, Taken, keep_of_step
+from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.modes import call_module, in_mode
 from torchkeras.engine.step.loss_scale import LossScale
@@ -301,13 +301,11 @@ def forward(model: CompiledModel, batch: Batch) -> ForwardPass:
         tensors = [*tensors, batch.targets[place]]
     inputs = tensors[0] if len(tensors) == 1 else tensors
     run, logits = _way(model, tensors[0])
-    taken = ADDED.taken = Taken([], {}, [])
+    by_layers, metrics_of_layers = ADDED.taken = [], {}
     try:
         found = run(inputs, details=model.details, logits=logits)
     finally:
         ADDED.taken = None
-    if taken.by_layer:
-        keep_of_step(taken)
     masks, extra, widen = None, (), model.widened
     if model.details:
         found, masks, extra = found
@@ -320,7 +318,7 @@ def forward(model: CompiledModel, batch: Batch) -> ForwardPass:
         _mark_logits(model, outputs)
     for index in model.exact:
         exactly(outputs[index])
-    return ForwardPass(outputs, masks or [None] * len(outputs), [*extra, *taken.losses], taken.metrics)
+    return ForwardPass(outputs, masks or [None] * len(outputs), [*extra, *by_layers], metrics_of_layers)
 
 
 def _way(model: CompiledModel, first: torch.Tensor) -> tuple[Callable[..., Any], tuple[int, ...]]:
