@@ -545,7 +545,7 @@ class Layer(Stored, abstract=True):
         dtype = made.pop("dtype", self._policy.name)
         first = {name: made.pop(name) for name in ("name", "trainable") if name in made}
         made.update(automatic_config(self) or {})
-        penalty = getattr(self, "activity_regularizer", None)
+        penalty = vars(self).get("activity_regularizer")  # not one that the class makes of other options
         if penalty is not None and "activity_regularizer" not in self._options:
             made["activity_regularizer"] = _written_penalty(penalty)
         return {**first, "dtype": dtype, **made}

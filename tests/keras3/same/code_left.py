@@ -136,6 +136,7 @@ def case_any_layer_keeps_its_activity_regularizer(keras):
         keras.layers.BatchNormalization(activity_regularizer="l1"),
         keras.layers.Dropout(0.1, activity_regularizer=keras.regularizers.L1(0.3)),
         Own(activity_regularizer="l2"),
+        keras.layers.ActivityRegularization(0.1, 0.2),
     ):
         inputs = keras.Input((3,))
         model = keras.Model(inputs, layer(inputs))
