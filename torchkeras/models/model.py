@@ -978,7 +978,7 @@ class Model(Network):
 
     @property
     def losses(self) -> list[torch.Tensor]:
-        """The penalties on the weights now, and what layers added in the last pass: sum them in your loop."""
+        """The penalties on the weights now, and what layers added in the last pass by hand: sum them in your loop."""
         return Losses([*penalties(self), *self._training.own_steps.added, *losses_of_calls(self)])
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
