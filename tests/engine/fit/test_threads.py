@@ -19,6 +19,8 @@ from torch import nn
 import torchkeras
 from torchkeras import Input, Model, Sequential, callbacks, layers, metrics
 from torchkeras.base.tracing import is_compiling
+from torchkeras.engine.fit.results import Sums
+from torchkeras.engine.fit.training import Training
 from torchkeras.engine.modes import in_mode
 from torchkeras.models import load_model
 
@@ -95,6 +97,16 @@ def test_threads_that_predict_leave_each_other_and_the_model_alone(mode: bool):
 
     in_threads(4, work)
     assert state(model) == before
+
+
+def test_a_run_that_begins_in_another_thread_leaves_the_sums_of_this_one_alone(monkeypatch):
+    model = noisy()
+    numbers = model.evaluate(X, Y, verbose=0)
+    others = Sums()  # another thread has always begun after this one, and has counted
+    others.add({"loss": torch.tensor(9.0)}, 64)
+    monkeypatch.setattr(Training, "sums", property(lambda _: others, lambda *_: None), raising=False)
+    assert model.evaluate(X, Y, verbose=0) == numbers
+    assert model.test_on_batch(X, Y) == pytest.approx(numbers)
 
 
 @pytest.fixture

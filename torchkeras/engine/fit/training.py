@@ -280,8 +280,9 @@ class Training:
 
     def new_sums(self, named_alone: bool = False, guard: Guard | None = None) -> Sums:
         """The sums of the numbers of a run that begins."""
-        self.sums = self.processes.sums(self.ready().kept, named_alone, guard)
-        return self.sums
+        sums = self.processes.sums(self.ready().kept, named_alone, guard)
+        self.sums = sums  # a run of another thread may replace them at once
+        return sums
 
     def step(self, kind: str) -> Any:
         """The step "train" or "test" over a `Batch`: that of the user's class or the built-in one.
