@@ -24,6 +24,8 @@ def _recurrent(keras, **options):
         keras.layers.Dense(1, name="dense")(keras.layers.BatchNormalization(name="bn", variance="population")(hidden)),
     )
 
+WORKLOADS = ("mlp", "cnn", "resnet20", "lstm", "masked_lstm", "transformer", "embeddings", "evaluate", "predict")
+
 
 class Counting(TorchDispatchMode):
     def __init__(self):
@@ -131,6 +133,26 @@ def test_a_step_of_a_classifier_runs_no_more_operations_than_in_this_package(fro
             model.fit(ROWS, classes, batch_size=8, shuffle=False, verbose=0)
         seen[keras] = len(counting.names)
     assert seen[keras3] <= seen[torchkeras]
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_a_step_of_the_benchmarks_runs_no_more_operations_than_in_this_package(name, script):
+    workloads = script("benchmarks/workloads.py")
+    workload, seen = workloads.WORKLOADS[name], {}
+    x, y = workloads.samples(workload, 1)
+    for keras in (torchkeras, keras3):
+        model = workloads.compiled(workload.network(keras), jit_compile=False)
+        inputs, targets = [torch.from_numpy(each) for each in x], torch.from_numpy(y)
+        workloads.keras_epoch(model, workload, inputs, targets)
+        with Counting() as counting:
+            workloads.keras_epoch(model, workload, inputs, targets)
+        seen[keras] = len(counting.names)
+    norms = sum(isinstance(layer, layers.BatchNormalization) for layer in model.layers)
+    assert 0 < seen[keras3] <= seen[torchkeras] + 4 * norms  # Keras 3's moving variance is one that is divided by n
+
+
+def test_all_benchmarks_are_compared(script):
+    assert sorted(script("benchmarks/workloads.py").WORKLOADS) == sorted(WORKLOADS)
 
 
 def pickled(value):

@@ -209,7 +209,10 @@ class TorchRecurrent(Recurrent, abstract=True):
         states = (outputs[:, -1], *begin[1:])
         if not in_front and self.unroll and self.zero_output_for_mask is None:
             outputs = torch.where(count > 0, outputs, 0.0)
-        return self._at_masked(outputs if self.return_sequences else outputs[:, -1], mask), states
+        outputs = outputs if self.return_sequences else outputs[:, -1]
+        if in_front and not self.zero_output_for_mask:
+            return outputs, states
+        return self._at_masked(outputs, mask), states
 
     def _at_masked(self, outputs: Tensor, mask: Mask) -> Tensor:
         """Outputs as `zero_output_for_mask` wants them, from those that are the first state at masked steps."""
