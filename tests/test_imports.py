@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from functools import cache
 from pathlib import Path
 
 import torchkeras
@@ -72,6 +73,7 @@ def imports_in(tree: ast.AST) -> list[ast.Import | ast.ImportFrom]:
     return [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
 
 
+@cache
 def imported(path: Path, for_types: bool) -> set[str]:
     """The files of the package that a file imports; those for type checkers alone count where `for_types`."""
     tree = ast.parse(path.read_text())
