@@ -1,11 +1,16 @@
 """Imports point one way, from folder to folder; no function imports anything."""
 
 import ast
+import json
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import torchkeras
+from torchkeras.layers import Dense
 
 PACKAGE = Path(torchkeras.__file__).parent
 
@@ -146,3 +151,73 @@ def test_only_the_core_dependencies_are_imported():
         for alias in node.names
     }
     assert {name.partition(".")[0] for name in names} - allowed - set(sys.stdlib_module_names) == set()
+
+
+# --- what is imported when -------------------------------------------------------------------------------------------
+
+LOADED = """
+import json, sys
+import torch, h5py
+{}
+print(json.dumps([name for name in sys.modules if name.startswith("torchkeras")]))
+"""
+LATER = ("saving.load", "saving.save", "visualization", "export", "distribution", "keras2", "keras3", "tensorflow2")
+
+
+def loaded(code: str) -> list[str]:
+    """The modules of the package that a new process has after some code."""
+    command = [sys.executable, "-c", LOADED.format(code)]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def test_the_package_alone_imports_next_to_nothing():
+    assert len(loaded("import torchkeras")) <= 6
+
+
+def test_files_and_pictures_are_imported_when_they_are_used():
+    found = loaded("import torchkeras.layers, torchkeras.models, torchkeras.utils, torchkeras.callbacks")
+    assert len(found) <= 295
+    assert [name for name in found if name.startswith(tuple(f"torchkeras.{each}" for each in LATER))] == []
+
+
+ALONE = """
+import os, sys
+import torch, h5py
+for module in sys.argv[1:]:
+    child = os.fork()
+    if not child:
+        __import__(f"torchkeras.{module}")
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        sys.exit(module)
+"""
+
+
+def test_each_module_may_be_imported_first():
+    modules = [*torchkeras.__all__, *("errors", "registry", "resume", "saving.load", "saving.save", "visualization")]
+    there = [name for name in modules if name.islower() and (PACKAGE / name.replace(".", "/")).exists()]
+    assert len(there) > 10
+    done = subprocess.run([sys.executable, "-c", ALONE, *there], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+BY_NAME = """
+import torch
+from torchkeras.layers import Dense, LSTM
+options = {"kernel_initializer": "he_normal", "kernel_regularizer": "l1_l2", "kernel_constraint": "max_norm"}
+print(Dense(3, activation="softplus", **options)(torch.ones(1, 2)).shape)
+"""
+
+
+def test_a_layer_alone_knows_what_its_options_name():
+    done = subprocess.run([sys.executable, "-c", BY_NAME], capture_output=True, text=True, check=True)
+    assert done.stdout == "torch.Size([1, 3])\n"
+
+
+def test_names_that_wait_are_listed_and_others_are_not_there():
+    assert {*torchkeras.__all__} <= {*dir(torchkeras)}
+    assert {*torchkeras.models.__all__} <= {*dir(torchkeras.models)}
+    assert torchkeras.layers.Dense is Dense
+    for module in (torchkeras, torchkeras.models, torchkeras.utils):
+        with pytest.raises(AttributeError, match=f"module '{module.__name__}' has no attribute 'nothing'"):
+            _ = module.nothing

@@ -1,11 +1,11 @@
 """torchkeras: Keras's functional API on PyTorch."""
 
-from torchkeras.base.annexes import declare as _declare
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from torchkeras.base.annexes import declare as _declare, names_later as _names_later
 from torchkeras.base.interrupts import whole_imports as _whole_imports
 from torchkeras.base.moved import find_moved_modules as _find_moved_modules
-from torchkeras.base.other_project import refuse_other_project as _refuse_other_project
 
-_refuse_other_project()
 _find_moved_modules()
 
 _declare(
@@ -32,7 +32,7 @@ _declare(
     }
 )
 
-with _whole_imports():  # that of torch among them
+if _TYPE_CHECKING:
     from torchkeras import (
         activations,
         callbacks,
@@ -54,6 +54,23 @@ with _whole_imports():  # that of torch among them
     from torchkeras.models import Model, Sequential
     from torchkeras.registry import CustomObjectScope, custom_object_scope, get_custom_objects, register
     from torchkeras.serving import serve
+else:
+    with _whole_imports():
+        import torch as _torch  # noqa: F401
+
+    __getattr__, __dir__ = _names_later(
+        __name__,
+        {
+            **dict.fromkeys(("Model", "Sequential"), "torchkeras.models"),
+            **dict.fromkeys(
+                ("CustomObjectScope", "custom_object_scope", "get_custom_objects", "register"), "torchkeras.registry"
+            ),
+            "clear_session": "torchkeras.base.naming",
+            "Input": "torchkeras.engine.graph.input",
+            "KerasTensor": "torchkeras.engine.symbolic.tensor",
+            "serve": "torchkeras.serving",
+        },
+    )
 
 __version__ = "0.1.0"
 

@@ -24,6 +24,7 @@ def _recurrent(keras, **options):
         keras.layers.Dense(1, name="dense")(keras.layers.BatchNormalization(name="bn", variance="population")(hidden)),
     )
 
+
 WORKLOADS = ("mlp", "cnn", "resnet20", "lstm", "masked_lstm", "transformer", "embeddings", "evaluate", "predict")
 
 

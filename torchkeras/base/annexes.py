@@ -1,14 +1,23 @@
-"""Parts of the package that are imported when they are first used, such as what several processes need.
+"""Parts of the package that are imported when they are first used.
 
-The package's root declares them. The core asks for one by what it does, and names no module of it.
+Annexes, such as what several processes need, are declared by the package's root: the core asks for one by what it does,
+and names no module of it. A module that is imported by its name, but may wait, has a stand-in (`later`), and a package
+may have names that wait (`names_later`). Both stand in the `else` of an `if TYPE_CHECKING:` with the plain imports.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
+
+from torchkeras.base.interrupts import imported
+from torchkeras.base.other_project import refuse_other_project
+
+refuse_other_project()
 
 _MODULES: dict[str, str] = {}
 
@@ -22,3 +31,41 @@ def declare(modules: Mapping[str, str]) -> None:
 def annex(purpose: str) -> Any:
     """The module that was declared for a purpose, imported."""
     return importlib.import_module(_MODULES[purpose])
+
+
+class _Later:
+    """Stands for a module, and imports it when it is first asked for a name."""
+
+    def __init__(self, module: str):
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(imported(self._module), name)
+
+
+def later(*modules: str) -> list[Any]:
+    """A stand-in for each module: `load, save = later("torchkeras.saving.load", "torchkeras.saving.save")`."""
+    return [_Later(module) for module in modules]
+
+
+def names_later(package: str, places: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and the `__dir__` of a package that imports modules when they are first asked for.
+
+    These are the modules of the package, and those in `places`, by the names that the package has from them.
+    """
+
+    def get(name: str) -> Any:
+        if name in places:
+            found = getattr(imported(places[name]), name)
+        elif not name.startswith("_") and importlib.util.find_spec(f"{package}.{name}"):
+            found = imported(f"{package}.{name}")
+        else:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        vars(sys.modules[package])[name] = found
+        return found
+
+    def names() -> list[str]:
+        there = vars(sys.modules[package])
+        return sorted({*there, *places, *there.get("__all__", ())})
+
+    return get, names

@@ -12,7 +12,7 @@ def refuse_other_project() -> None:
     """ImportError where pip has put the other project into the folder of this one.
 
     pip does so without a word, in either order. Files of the same name are then those of the project that came last,
-    `__init__.py` among them; so `config`, which everything here imports, asks too.
+    `__init__.py` among them; so `config` and `base.annexes` ask, one of which everything here imports.
     """
     folder = os.path.dirname(os.path.dirname(__file__))
     found = [name for name in FILES_OF_THE_OTHER if os.path.exists(os.path.join(folder, name))]

@@ -17,10 +17,8 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import options_of
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.models.model import Model, trainable_as, with_trainable
+from torchkeras.models.on_use import extra_keys, graph_config, ties
 from torchkeras.models.sequential import Sequential
-from torchkeras.saving.extra_keys import Frozen
-from torchkeras.saving.graph_config import connect, layer_config
-from torchkeras.saving.ties import tie, ties_of
 
 OURS = __name__.partition(".")[0]
 
@@ -78,7 +76,7 @@ def clone_model(
         cloning = _Cloning(clone_function, call_function, bool(recursive), custom_objects or {}, copied)
         new = cloning.copy(model, inputs)
     if clone_function is None:
-        tie(new, ties_of(model, written.held))
+        ties.tie(new, ties.ties_of(model, written.held))
     return new
 
 
@@ -125,8 +123,8 @@ class _Cloning:
         """The copy of a model, with what is frozen in it."""
         made = self.model(model, inputs)
         if self.clone_function is None:
-            frozen, known = Frozen.of(model).layers, dict(made.named_modules())
-            Frozen([name for name in frozen if name in known]).freeze_layers(made, "clone_model")
+            frozen, known = extra_keys.Frozen.of(model).layers, dict(made.named_modules())
+            extra_keys.Frozen([name for name in frozen if name in known]).freeze_layers(made, "clone_model")
         return made
 
     def model(self, model: Model, inputs: list[KerasTensor] | None = None) -> Any:
@@ -159,7 +157,7 @@ class _Cloning:
         copies = {layer.name: (layer, self.layer(layer)) for layer in layers}
         given = None if inputs is None else dict(zip(model.input_names, inputs, strict=True))
         calling = {} if self.call_function is None else {"calling": self.call_function}
-        tensors = connect(config, self.custom_objects, given, copies, **calling)
+        tensors = graph_config.connect(config, self.custom_objects, given, copies, **calling)
         return trainable_as(config, type(model)(*as_given(model, *tensors), name=model.name))
 
     def layer(self, layer: Layer) -> Any:
@@ -180,7 +178,9 @@ class _Cloning:
 
     def from_config(self, layer: Layer) -> Any:
         """A layer or model made from its config, by the classes and functions that it has itself."""
-        return registry.layers.from_config(layer_config(layer), {**_objects_of(layer), **self.custom_objects})
+        return registry.layers.from_config(
+            graph_config.layer_config(layer), {**_objects_of(layer), **self.custom_objects}
+        )
 
 
 def _objects_of(layer: Layer) -> dict[str, Any]:

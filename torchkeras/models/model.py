@@ -48,14 +48,8 @@ from torchkeras.engine.symbolic.tensor import KerasTensor, as_list, unpacked
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.legacy.arguments import old_names
 from torchkeras.metrics import Metric
+from torchkeras.models.on_use import graph_config, load, notebook, save, summary, ties, yaml_text
 from torchkeras.models.replace_layer import outputs_with
-from torchkeras.saving import load, save
-from torchkeras.saving.containers import yaml_text
-from torchkeras.saving.graph_config import connect, graph_config, in_structure, to_json
-from torchkeras.saving.load import Taking
-from torchkeras.saving.ties import warn_of_ties
-from torchkeras.visualization import summary
-from torchkeras.visualization.notebook import graph_html, model_html
 from torchkeras.world.one_process import sharing
 
 PLAIN = (None, 0, None, None, 10, 1, False, True)  # the options of `predict` as they are where nobody gives any
@@ -1078,7 +1072,7 @@ class Model(Network):
 
     def _repr_html_(self) -> str:
         """The table of layers and the graph, for notebooks."""
-        return model_html(self) + graph_html(self)
+        return notebook.model_html(self) + notebook.graph_html(self)
 
     # --- config -------------------------------------------------------------------------------------------------------
 
@@ -1102,9 +1096,9 @@ class Model(Network):
         check_arguments(self)
         warn_of_added(self._training)
         with registry.layers.writing(self) as written:
-            config = graph_config(self.name, self._graphed, (self._input_form, self._output_form))
+            config = graph_config.graph_config(self.name, self._graphed, (self._input_form, self._output_form))
         if not written.owners:  # it is no part of another config
-            warn_of_ties(self, written.held)
+            ties.warn_of_ties(self, written.held)
         return with_trainable(self, config)
 
     @classmethod
@@ -1133,7 +1127,7 @@ class Model(Network):
                 "of what its get_config returned and calls build."
             )
         with registry.layers.reading():
-            inputs, outputs = in_structure(config, *connect(config, custom_objects))
+            inputs, outputs = graph_config.in_structure(config, *graph_config.connect(config, custom_objects))
         further: dict[str, Any] = {}  # that a class of the user's has added to its config
         if not is_own(cls):
             given = ("self", "inputs", "outputs", "name", "trainable", "dtype")
@@ -1153,7 +1147,7 @@ class Model(Network):
         Errors:
             TypeError: an option that `json.dumps` does not have.
         """
-        return to_json(self, **options)
+        return graph_config.to_json(self, **options)
 
     def to_yaml(self) -> str:
         """The architecture as YAML.
@@ -1164,7 +1158,7 @@ class Model(Network):
         Errors:
             ImportError: the package PyYAML is missing: `pip install torchkeras-graph[yaml]`.
         """
-        return yaml_text.dump(json.loads(to_json(self)))
+        return yaml_text.dump(json.loads(graph_config.to_json(self)))
 
     # --- files --------------------------------------------------------------------------------------------------------
 
@@ -1249,7 +1243,9 @@ class Model(Network):
             isolated=isolated,
             strict=strict,
         )
-        taking = Taking(by_name, skip_mismatch, reshape, original_backend, original_data_format, strict, bool(report))
+        taking = load.Taking(
+            by_name, skip_mismatch, reshape, original_backend, original_data_format, strict, bool(report)
+        )
         self._check_has_weights()
         return load.load_weights(self, filepath, taking, isolated)
 

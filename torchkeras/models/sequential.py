@@ -25,8 +25,7 @@ from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, calls
 from torchkeras.engine.weights.weight_lists import KERAS1, follow_trainable
 from torchkeras.layers.torch_module import as_layer
 from torchkeras.models.model import Model, trainable_as, with_trainable
-from torchkeras.saving.graph_config import layer_config
-from torchkeras.saving.ties import warn_of_ties
+from torchkeras.models.on_use import graph_config, ties
 
 
 @replaceable("layers")
@@ -378,9 +377,9 @@ class Sequential(Model):
             return super().get_config()
         warn_of_added(self._training)
         with registry.layers.writing(self) as written:
-            config = {"name": self.name, "layers": [layer_config(layer) for layer in self._listed()]}
+            config = {"name": self.name, "layers": [graph_config.layer_config(layer) for layer in self._listed()]}
         if not written.owners:  # it is no part of another config
-            warn_of_ties(self, written.held)
+            ties.warn_of_ties(self, written.held)
         return with_trainable(self, config)
 
     def _listed(self) -> list[Layer]:
