@@ -29,6 +29,20 @@ def written() -> dict[str, str]:
     return dict(line.split(" => ", 1) for line in TEXTS.read_text().splitlines())
 
 
+# How NumPy before 2.0, pandas before 3.0 and Python before 3.11 word a part of an error.
+OF_VERSIONS = {
+    r"np\.float(32|64)\(([\d.]+)\)": r"\2",
+    r"datetime64\[(us|ns)\]": "datetime64",
+    r"(nvalid format specifier)( '.*' for object of type '\w+')?": r"\1",
+}
+
+
+def of_any_version(text: str) -> str:
+    for pattern, instead in OF_VERSIONS.items():
+        text = re.sub(pattern, instead, text)
+    return text
+
+
 WANTED = written() if TEXTS.exists() else {}
 
 
@@ -45,7 +59,7 @@ def test_no_case_is_named_by_a_count():
 @pytest.mark.parametrize("name", CASES)
 def test_the_error_is_this(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert outcome(CASES[name]) == WANTED[name]
+    assert of_any_version(outcome(CASES[name])) == of_any_version(WANTED[name])
 
 
 @pytest.mark.parametrize("name", data.SAME)

@@ -101,7 +101,9 @@ def stopped_after(folder: Path, distribute: Any, dropout: bool, batches: int) ->
     return trained(folder, distribute, dropout, At(batches, kill))
 
 
-@pytest.mark.parametrize("distribute", ["ddp", "fsdp"])
+@pytest.mark.parametrize(
+    "distribute", ["ddp", pytest.param("fsdp", marks=pytest.mark.torch("2.8", "weights that processes share"))]
+)
 @pytest.mark.parametrize("processes", [2, 3])
 def test_the_end_after_stops_is_that_of_an_undisturbed_run(together, distribute, processes, tmp_path):
     wanted = together(trained, processes, tmp_path / "undisturbed", distribute, True)
@@ -117,7 +119,9 @@ def test_the_end_after_stops_is_that_of_an_undisturbed_run(together, distribute,
 
 
 @pytest.mark.parametrize("chain", [(2, 3, 1), (1, 2), (3, 2)], ids=str)
-@pytest.mark.parametrize("distribute", ["ddp", "fsdp"])
+@pytest.mark.parametrize(
+    "distribute", ["ddp", pytest.param("fsdp", marks=pytest.mark.torch("2.8", "weights that processes share"))]
+)
 def test_going_on_with_another_number_gives_the_numbers_of_one(together, distribute, chain, tmp_path):
     (wanted,) = together(trained, 1, tmp_path / "undisturbed", None, False)
     for processes in chain[:-1]:

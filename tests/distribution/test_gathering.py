@@ -19,6 +19,8 @@ from torchkeras import Input, Model, Sequential, layers, optimizers
 from torchkeras.distribution.sharding import shard
 from torchkeras.distribution.shared_tensors import is_sharded
 
+pytestmark = pytest.mark.torch("2.8", "weights that processes share")
+
 ROWS = np.random.default_rng(0).normal(size=(12, 5))
 
 

@@ -15,6 +15,8 @@ from sharded_runs import seeded, sharded, trained
 from torchkeras import Model, optimizers
 from torchkeras.distribution.shared_tensors import is_sharded
 
+pytestmark = pytest.mark.torch("2.8", "weights that processes share")
+
 KINDS = ("convolutional", "masked", "attending")
 FILES = ("model.h5", "model.safetensors", "weights.h5", "of_keras3.weights.h5", "tensors.safetensors", "state.pt")
 

@@ -19,6 +19,8 @@ from torch.distributed.device_mesh import init_device_mesh
 from torchkeras import Input, Model, Sequential, callbacks, config, layers, optimizers
 from torchkeras.distribution.sharding import shard, shared_mesh
 
+pytestmark = pytest.mark.torch("2.8", "weights that processes share")
+
 KINDS = {**MODELS, "residual": residual}
 
 

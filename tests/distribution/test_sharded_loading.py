@@ -23,6 +23,8 @@ from torchkeras.distribution.loading import load_sharded, on_meta
 from torchkeras.distribution.sharding import shard
 from torchkeras.distribution.shared_tensors import is_sharded, part
 
+pytestmark = pytest.mark.torch("2.8", "weights that processes share")
+
 KINDS = ("convolutional", "attending")
 WHOLE = ("model.h5", "model.safetensors")
 WEIGHTS = ("of_keras3.weights.h5", "state.pt")

@@ -14,6 +14,8 @@ from sharded_runs import found_in, residual, run_sharded, seeded, trained
 
 from torchkeras import optimizers
 
+pytestmark = pytest.mark.torch("2.8", "weights that processes share")
+
 OPTIMIZERS: dict[str, Any] = {
     "sgd": partial(optimizers.SGD, 0.1),
     "nesterov, clipped": partial(optimizers.SGD, 0.1, momentum=0.9, nesterov=True, clipnorm=0.1, weight_decay=0.01),

@@ -34,6 +34,7 @@ def test_replicas_compute_what_one_process_computes(pools: Pools, processes: int
     check(pools, processes, name, floatx, "ddp")
 
 
+@pytest.mark.torch("2.8", "weights that processes share")
 @TYPES
 @SHARING
 @pytest.mark.parametrize("name", [name for name in CASES if name != "own_step_by_hand"])  # which is refused

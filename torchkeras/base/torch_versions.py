@@ -16,6 +16,7 @@ from torchkeras.base.interrupts import imported
 
 __all__ = [
     "COMPILES",
+    "KEEPS_EVENTS",
     "WARNS_OF_CACHES",
     "compiled",
     "compiler_settings",
@@ -28,6 +29,8 @@ __all__ = [
 COMPILES = torch.__version__ >= "2.8"
 # torch 2.12: before, its compiler warns of functions of this package that keep their results by `functools.lru_cache`.
 WARNS_OF_CACHES = torch.__version__ < "2.12"
+# torch 2.6: a profile takes it; from 2.11 on one that is left to its default warns.
+KEEPS_EVENTS: dict[str, Any] = {"acc_events": True} if torch.__version__ >= "2.6" else {}
 
 try:  # torch 2.8
     from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook

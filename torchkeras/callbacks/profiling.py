@@ -9,6 +9,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from torchkeras.base.rules import FLAG_OR_DIGIT, integer, read, read_path
+from torchkeras.base.torch_versions import KEEPS_EVENTS
 from torchkeras.callbacks.base import Callback
 
 RECORDED = ("record_shapes", "profile_memory", "with_stack")
@@ -78,7 +79,7 @@ class Profiler(Callback):
         if self._here and batch == self.first:
             devices = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])]
             recorded = {name: getattr(self, name) for name in RECORDED}
-            self._profile = profile(activities=devices, acc_events=True, **recorded)  # else torch 2.11 warns
+            self._profile = profile(activities=devices, **KEEPS_EVENTS, **recorded)
             self._profile.start()
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:

@@ -52,7 +52,7 @@ def agree(method: str, model: Any, given: Mapping[str, Any], group: Any = None) 
     _compare(method, [each[0] for each in found])
     if any(each[1] != found[0][1] for each in found):
         main = [random]
-        dist.broadcast_object_list(main, group=group, group_src=0)
+        dist.broadcast_object_list(main, 0 if group is None else dist.get_global_rank(group, 0), group)
         random_state.restore(main[0], {})
     if any(each[2] != found[0][2] for each in found):
         take_first(weights, group)

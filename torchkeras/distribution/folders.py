@@ -66,16 +66,18 @@ def read(path: Path, into: Mapping[str, Tensor]) -> None:
     It communicates nothing, so that each process may read other names.
     """
     reader = _Reader(path)
-    with _told(path), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "torch.distributed is disabled", UserWarning)
+    with _told(path):
         load(dict(into), storage_reader=reader, no_dist=True)
 
 
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
-    """Raise what DCP raises for any error as an OSError or ValueError."""
+    """Raise what DCP raises for any error as an OSError or ValueError; leave out what it warns of itself."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "torch.distributed is disabled", UserWarning)
+            warnings.filterwarnings("ignore", "TypedStorage is deprecated", UserWarning)  # torch 2.8 to 2.11
+            yield
     except CheckpointException as error:
         causes = [cause for cause, _ in error.failures.values()]
         refused = next((cause for cause in causes if isinstance(cause, OSError)), None)

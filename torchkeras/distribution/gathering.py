@@ -10,8 +10,8 @@ from itertools import accumulate
 from typing import Any
 
 from torch import Tensor, is_grad_enabled, nn
-from torch.distributed.fsdp._fully_shard._fsdp_common import TrainingState
 
+from torchkeras.distribution.torch_fsdp import TrainingState, groups_of
 from torchkeras.engine.graph.layer_calls import HOOKS
 
 
@@ -33,7 +33,7 @@ def _before_call(state: Any, module: nn.Module, args: Any, kwargs: Any) -> Any:
     left = state._modules_to_run_forward
     if not left:
         left.update(state._modules)
-    if state._training_state is TrainingState.FORWARD and state._fsdp_param_groups[0].is_unsharded:
+    if state._training_state is TrainingState.FORWARD and groups_of(state)[0].is_unsharded:
         return None
     return state._pre_forward(module, args, kwargs)
 
@@ -57,7 +57,7 @@ def _watch(state: Any, output: Any) -> Any:
 
 
 def _before_gradient(state: Any, gradient: Tensor) -> None:
-    groups = state._fsdp_param_groups
+    groups = groups_of(state)
     if not groups or groups[0]._training_state is not TrainingState.PRE_BACKWARD:
         state._pre_backward(gradient)
 
@@ -96,7 +96,7 @@ class Kept:
 
     def __init__(self, states: list[Any], most: int):
         self._states = states
-        groups = [group for state in states for group in state._fsdp_param_groups]
+        groups = [group for state in states for group in groups_of(state)]
         sizes = accumulate(sum(each._orig_size.numel() for each in group.fsdp_params) for group in reversed(groups))
         count = sum(1 for k, size in enumerate(sizes) if k == 0 or size <= most)
         self.all = count == len(groups)

@@ -18,10 +18,6 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
-from torch.distributed.fsdp import fully_shard
-from torch.distributed.fsdp._fully_shard._fsdp_param import unsafe_setattr_param
-from torch.distributed.fsdp._fully_shard._fsdp_state import _get_module_fsdp_state
-from torch.distributed.fsdp._fully_shard._fully_shard import get_cls_to_fsdp_cls
 from torch.nn.parameter import is_lazy
 
 from torchkeras import config
@@ -29,6 +25,14 @@ from torchkeras.distribution.gathering import Kept, gather_by_calls, own_hooks
 from torchkeras.distribution.group import take_first
 from torchkeras.distribution.replicas import averaged
 from torchkeras.distribution.shared_tensors import is_sharded, keep, members, part, parts, sharded_as, whole
+from torchkeras.distribution.torch_fsdp import (
+    check_shares,
+    cls_to_fsdp_cls,
+    fully_shard,
+    groups_of,
+    state_of,
+    unsafe_setattr_param,
+)
 from torchkeras.distribution.units import LEAST, units_of
 from torchkeras.engine.adapters.tracked import with_replaced
 from torchkeras.engine.building.building import materialize
@@ -50,8 +54,10 @@ def shard(model: nn.Module, mesh: DeviceMesh, least: int = LEAST) -> None:
 
     A mixed policy needs nothing else: weights are gathered as they are and cast by autocast, as in one process.
 
-    Raises RuntimeError for a model without weights, ValueError for a layer that keeps a weight in a second place.
+    Raises RuntimeError for a model without weights and for an older torch, ValueError for a layer that keeps a weight
+    in a second place.
     """
+    check_shares("A mesh of processes")
     if shared_mesh(model) is not None:
         return
     if any(map(is_lazy, model.parameters())) or not getattr(model, "built", True):
@@ -90,7 +96,7 @@ def _shard_units(model: nn.Module, units: Sequence[Any], mesh: DeviceMesh) -> No
         fully_shard(model, **options)
     for state in states_of(model):
         gather_by_calls(state)
-        for group in state._fsdp_param_groups:
+        for group in groups_of(state):
             # gloo has no mean: a sum, divided afterwards.
             group.force_sum_reduction_for_comms = mesh.device_type == "cpu"
 
@@ -106,11 +112,12 @@ class Sharded(OneReplica):
         self._group = group_of_mesh(mesh)
         root = _state(model)
         self._kept: Kept = root.kept
-        if root._fsdp_param_groups and all(module is not model for module in network.modules()):
+        groups = groups_of(root)
+        if groups and all(module is not model for module in network.modules()):
             # The weights that belong to no unit are gathered by a call of the model.
             network.register_forward_pre_hook(root._pre_forward, prepend=True, with_kwargs=True)
             network.register_forward_hook(root._post_forward)
-            self._kept.watch(network, root._fsdp_param_groups[0])
+            self._kept.watch(network, groups[0])
         self.hooks = own_hooks(network) if self._kept.all else frozenset()
 
     def passing(self, run: Callable[..., Any]) -> Callable[..., Any]:
@@ -146,7 +153,12 @@ class Sharded(OneReplica):
 
 
 def mesh_of(setting: Any, device: torch.device) -> DeviceMesh | None:
-    """The mesh that `compile(distribute=)` shares weights on; None for replicas."""
+    """The mesh that `compile(distribute=)` shares weights on; None for replicas.
+
+    Raises RuntimeError for a torch that cannot share them.
+    """
+    if setting == "fsdp" or isinstance(setting, DeviceMesh):
+        check_shares(f"compile: distribute={setting!r}")
     if isinstance(setting, DeviceMesh):
         return setting
     return init_device_mesh(device.type, (dist.get_world_size(),)) if setting == "fsdp" else None
@@ -168,7 +180,7 @@ def shared_mesh(model: nn.Module) -> DeviceMesh | None:
     Raises ValueError where `shard` did not make them DTensors.
     """
     mesh = next((each.device_mesh for each in model.parameters() if is_sharded(each)), None)  # type: ignore[misc]
-    if mesh is not None and not hasattr(_get_module_fsdp_state(model), "kept"):
+    if mesh is not None and not hasattr(state_of(model), "kept"):
         raise ValueError(
             f"compile: {_named(model)} has parameters that are DTensors already. Give the model without to compile, "
             "which shares its weights by distribute='fsdp'; or train it by a loop of your own."
@@ -182,7 +194,7 @@ def _state(module: nn.Module) -> Any:
 
 def states_of(model: nn.Module) -> list[Any]:
     """What FSDP2 knows of each unit, that of the whole model first."""
-    found = (_get_module_fsdp_state(module) for module in model.modules())
+    found = (state_of(module) for module in model.modules())
     return list({id(state): state for state in found if state is not None}.values())
 
 
@@ -215,7 +227,7 @@ def _allocate(model: nn.Module, device: torch.device | None) -> None:
     place = config.device() if device is None else device
     owners = [layer for layer in model.modules() if isinstance(layer, Layer)]
     types = {module: layer._policy.variable_type for layer in owners for _, module in plain_modules(layer)}
-    groups = [group for state in states_of(model) for group in state._fsdp_param_groups]
+    groups = [group for state in states_of(model) for group in groups_of(state)]
     for each in chain.from_iterable(group.fsdp_params for group in groups):
         old = each.sharded_param
         if old.is_meta:
@@ -238,14 +250,13 @@ def _set_parameter(shared: Any, parameter: nn.Parameter) -> None:
 @contextmanager
 def _keeping_classes(model: nn.Module) -> Iterator[None]:
     """Have `fully_shard` leave the classes of modules as they are, by its own table of the classes to give."""
-    given = get_cls_to_fsdp_cls()
-    before = dict(given)
-    given.update({type(module): type(module) for module in model.modules()})
+    before = dict(cls_to_fsdp_cls)
+    cls_to_fsdp_cls.update({type(module): type(module) for module in model.modules()})
     try:
         yield
     finally:
-        given.clear()
-        given.update(before)
+        cls_to_fsdp_cls.clear()
+        cls_to_fsdp_cls.update(before)
 
 
 # --- state dicts -----------------------------------------------------------------------------------------------------

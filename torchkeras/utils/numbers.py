@@ -39,7 +39,7 @@ def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32
     if given.size == 0 and not num_classes:
         raise ValueError("to_categorical: num_classes must be given for no class numbers.")
     if not np.array_equal(classes, given):
-        raise ValueError(f"to_categorical: class numbers must be integers; found {given[classes != given].flat[0]!r}.")
+        raise ValueError(f"to_categorical: class numbers must be integers; found {given[classes != given].flat[0]}.")
     shape = classes.shape[:-1] if classes.ndim > 1 and classes.shape[-1] == 1 else classes.shape
     number = int(num_classes or classes.max() + 1)
     if classes.size:

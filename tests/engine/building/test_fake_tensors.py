@@ -61,6 +61,8 @@ def test_real_models_train_after_a_step_on_fake_tensors():
         model.compile("sgd", "categorical_crossentropy", metrics=["top_k_categorical_accuracy"])
         return model.train_on_batch(np.ones((6, 3)), np.eye(2)[[0, 1, 0, 1, 1, 0]])
 
-    with FakeTensorMode(allow_non_fake_inputs=True), pytest.raises(DataDependentOutputException):
+    # Before torch 2.6 its fake tensors have no error of their own for `tolist`.
+    no_value = (DataDependentOutputException, *([AttributeError] if torch.__version__ < "2.6" else []))
+    with FakeTensorMode(allow_non_fake_inputs=True), pytest.raises(no_value):
         trained()  # the step runs; its loss has no value to return
     assert np.isfinite(trained()).all()

@@ -191,6 +191,7 @@ def test_an_evaluation_needs_a_step_of_its_own():
         model.evaluate(Batches(DICTS), verbose=0)
 
 
+@pytest.mark.torch("2.8", "compiled steps")
 def test_options_of_the_built_in_step_are_refused():
     model = OfTorch()
     model.compile("sgd", jit_compile=True)
