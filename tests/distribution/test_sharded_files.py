@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from pool import POOLS
 from sharded_models import MODELS
 from sharded_runs import seeded, sharded, trained

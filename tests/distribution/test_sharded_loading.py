@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 import h5py
 import numpy as np
+import pytest
 import torch.distributed as dist
 from pool import POOLS
 from sharded_models import MODELS
