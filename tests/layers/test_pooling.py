@@ -249,3 +249,11 @@ def test_each_layer_compiles_whole(cls):
 def test_bad_values_are_refused(make, text):
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         make()
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int32, torch.int64, torch.uint8])
+@pytest.mark.parametrize("data_format", ["channels_first", "channels_last"])
+def test_maxima_of_integers_are_those_of_floats(dtype: torch.dtype, data_format: str):
+    values = torch.randint(0 if dtype is torch.uint8 else -20, 20, (2, 6, 5, 3), dtype=dtype)
+    layer = MaxPooling2D(2, 1, data_format=data_format)
+    assert torch.equal(layer(values).double(), layer(values.double()))

@@ -10,6 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
+from torch import Tensor
+from torch.nn import MaxPool2d
+from torch.nn.functional import max_pool2d
 from torch.nn.modules import module as torch_modules
 
 from torchkeras.base.interrupts import imported
@@ -18,10 +21,12 @@ __all__ = [
     "COMPILES",
     "KEEPS_EVENTS",
     "WARNS_OF_CACHES",
+    "MaxPool2d",
     "compiled",
     "compiler_settings",
     "has_any_global_hook",
     "in_eager_mode",
+    "max_pool2d",
     "scan",
 ]
 
@@ -56,6 +61,20 @@ except ImportError:
             f"A recurrent layer is exported as torch's scan, which torch {torch.__version__} does not have. "
             "Install torch 2.6 or newer to export it."
         )
+
+
+if torch.__version__ < "2.6":  # whose maxima of integers are wrong where the channels lie last in memory
+    _max_pool2d = max_pool2d
+
+    def max_pool2d(input: Tensor, *arguments: Any, **options: Any) -> Any:
+        """torch's, for integers too."""
+        return _max_pool2d(input if input.is_floating_point() else input.contiguous(), *arguments, **options)
+
+    class MaxPool2d(torch.nn.MaxPool2d):
+        """torch's, for integers too."""
+
+        def forward(self, input: Tensor) -> Any:
+            return super().forward(input if input.is_floating_point() else input.contiguous())
 
 
 # As torch.compiler.disable, which would import the compiler now and take five times as long as importing this package.

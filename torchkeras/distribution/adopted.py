@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.data import random_state
-from torchkeras.distribution.torch_fsdp import distribute_tensor
+from torchkeras.distribution.of_torch import distribute_tensor
 from torchkeras.resume.run import tensors_of
 
 CUDA_STATE = 16  # bytes of the state of a generator on a CUDA device; those on the CPU are longer

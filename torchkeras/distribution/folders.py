@@ -21,9 +21,10 @@ from torch.distributed.checkpoint import filesystem, metadata
 from torch.distributed.checkpoint.api import CheckpointException
 from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
 from torch.distributed.checkpoint.metadata import Metadata, StorageMeta, TensorStorageMetadata
-from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 from torch.serialization import _get_layout  # pyright: ignore[reportPrivateUsage]
+
+from torchkeras.distribution.of_torch import load_alone
 
 METADATA = ".metadata"
 MAKES = (
@@ -67,7 +68,7 @@ def read(path: Path, into: Mapping[str, Tensor]) -> None:
     """
     reader = _Reader(path)
     with _told(path):
-        load(dict(into), storage_reader=reader, no_dist=True)
+        load_alone(dict(into), reader)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import Tensor, is_grad_enabled, nn
 
-from torchkeras.distribution.torch_fsdp import TrainingState, groups_of
+from torchkeras.distribution.of_torch import TrainingState, groups_of
 from torchkeras.engine.graph.layer_calls import HOOKS
 
 

@@ -23,9 +23,7 @@ from torch.nn.parameter import is_lazy
 from torchkeras import config
 from torchkeras.distribution.gathering import Kept, gather_by_calls, own_hooks
 from torchkeras.distribution.group import take_first
-from torchkeras.distribution.replicas import averaged
-from torchkeras.distribution.shared_tensors import is_sharded, keep, members, part, parts, sharded_as, whole
-from torchkeras.distribution.torch_fsdp import (
+from torchkeras.distribution.of_torch import (
     check_shares,
     cls_to_fsdp_cls,
     fully_shard,
@@ -33,6 +31,8 @@ from torchkeras.distribution.torch_fsdp import (
     state_of,
     unsafe_setattr_param,
 )
+from torchkeras.distribution.replicas import averaged
+from torchkeras.distribution.shared_tensors import is_sharded, keep, members, part, parts, sharded_as, whole
 from torchkeras.distribution.units import LEAST, units_of
 from torchkeras.engine.adapters.tracked import with_replaced
 from torchkeras.engine.building.building import materialize

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from torchkeras.base.torch_tables import own_modules
+from torchkeras.base.torch_versions import MaxPool2d
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.options import OptionalSizes, Sizes
 from torchkeras.engine.symbolic.tensor import Shape
@@ -103,7 +104,7 @@ class Pooling(Spatial, abstract=True):
 
 
 class MaxPooling(Pooling, abstract=True):
-    _modules_of_rank = {1: nn.MaxPool1d, 2: nn.MaxPool2d, 3: nn.MaxPool3d}
+    _modules_of_rank = {1: nn.MaxPool1d, 2: MaxPool2d, 3: nn.MaxPool3d}
 
     class _Facts(Facts):
         commutes_with_relu = True

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import config
+from torchkeras.base.torch_versions import max_pool2d
 from torchkeras.tensor_functions.operations.values import rows
 
 Sizes = int | Sequence[int]
@@ -21,7 +22,7 @@ Pair = int | tuple[int, int]
 # torch's functions, by the number of spatial axes.
 CONVOLUTIONS: dict[int, Callable[..., Tensor]] = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
 TRANSPOSED: dict[int, Callable[..., Tensor]] = {1: F.conv_transpose1d, 2: F.conv_transpose2d, 3: F.conv_transpose3d}
-MAXIMA: dict[int, Callable[..., Tensor]] = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}
+MAXIMA: dict[int, Callable[..., Tensor]] = {1: F.max_pool1d, 2: max_pool2d, 3: F.max_pool3d}
 MEANS: dict[int, Callable[..., Tensor]] = {1: F.avg_pool1d, 2: F.avg_pool2d, 3: F.avg_pool3d}
 ADAPTIVE_MAXIMA: dict[int, Callable[..., Any]] = {
     1: F.adaptive_max_pool1d,

@@ -1,6 +1,6 @@
-"""What is used of torch's FSDP2 and its DTensors. Most of it is not public, and older torch has it in other forms.
+"""What is used of torch's FSDP2, DTensors and DCP that is not public, or that older versions of torch have in other forms.
 
-`check_shares` comes before any use.
+`check_shares` comes before any use of FSDP2.
 """
 
 # pyright: reportPrivateImportUsage=false
@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor
+from torch.distributed.checkpoint import state_dict_loader
 
 __all__ = [
     "SHARES",
@@ -19,6 +21,7 @@ __all__ = [
     "distribute_tensor",
     "fully_shard",
     "groups_of",
+    "load_alone",
     "state_of",
     "unsafe_setattr_param",
 ]
@@ -54,3 +57,11 @@ def groups_of(state: Any) -> list[Any]:
     if hasattr(state, "_fsdp_param_groups"):
         return state._fsdp_param_groups  # type: ignore[no-any-return]
     return [] if state._fsdp_param_group is None else [state._fsdp_param_group]
+
+
+def load_alone(into: dict[str, Tensor], reader: Any) -> None:
+    """DCP's `load` in this process alone, which asks no other."""
+    if SHARES:
+        state_dict_loader.load(into, storage_reader=reader, no_dist=True)
+    else:
+        state_dict_loader._load_state_dict(into, reader, no_dist=True)
