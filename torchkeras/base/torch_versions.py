@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from torch.nn import MaxPool2d
-from torch.nn.functional import max_pool2d
+from torch.nn import functional
 from torch.nn.modules import module as torch_modules
 
 from torchkeras.base.interrupts import imported
@@ -63,12 +62,14 @@ except ImportError:
         )
 
 
-if torch.__version__ < "2.6":  # whose maxima of integers are wrong where the channels lie last in memory
-    _max_pool2d = max_pool2d
+if TYPE_CHECKING or torch.__version__ >= "2.6":
+    from torch.nn import MaxPool2d
+    from torch.nn.functional import max_pool2d
+else:  # the maxima of integers are wrong where the channels lie last in memory
 
     def max_pool2d(input: Tensor, *arguments: Any, **options: Any) -> Any:
         """torch's, for integers too."""
-        return _max_pool2d(input if input.is_floating_point() else input.contiguous(), *arguments, **options)
+        return functional.max_pool2d(input if input.is_floating_point() else input.contiguous(), *arguments, **options)
 
     class MaxPool2d(torch.nn.MaxPool2d):
         """torch's, for integers too."""

@@ -1,4 +1,4 @@
-"""What is used of torch's FSDP2, DTensors and DCP that is not public, or that older versions of torch have in other forms.
+"""What is used of torch's FSDP2, DTensors and DCP that is not public, or has other forms in older versions of torch.
 
 `check_shares` comes before any use of FSDP2.
 """
