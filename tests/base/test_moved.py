@@ -14,7 +14,7 @@ from torchkeras.base.moved import MOVED
 EARLIER = Path(__file__).parents[1] / "golden" / "earlier"
 PACKAGE = Path(torchkeras.__file__).parent
 FOLDERS = ("backend", "lambdas")
-INSIDE = [(folder, each.name) for folder in FOLDERS for each in iter_modules([PACKAGE / "keras2" / folder])]
+INSIDE = [(folder, each.name) for folder in FOLDERS for each in iter_modules([str(PACKAGE / "keras2" / folder)])]
 
 
 def run(code: str) -> str:

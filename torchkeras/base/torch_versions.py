@@ -19,6 +19,7 @@ from torchkeras.base.interrupts import imported
 __all__ = [
     "COMPILES",
     "KEEPS_EVENTS",
+    "SEES_NOTHING_IS_NAN",
     "WARNS_OF_CACHES",
     "MaxPool2d",
     "compiled",
@@ -33,6 +34,8 @@ __all__ = [
 COMPILES = torch.__version__ >= "2.8"
 # torch 2.12: before, its compiler warns of functions of this package that keep their results by `functools.lru_cache`.
 WARNS_OF_CACHES = torch.__version__ < "2.12"
+# torch 2.5: `scaled_dot_product_attention` gives a query that sees nothing zeros; before, NaN.
+SEES_NOTHING_IS_NAN = torch.__version__ < "2.5"
 # torch 2.6: a profile takes it; from 2.11 on one that is left to its default warns.
 KEEPS_EVENTS: dict[str, Any] = {"acc_events": True} if torch.__version__ >= "2.6" else {}
 

@@ -15,6 +15,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from torchkeras import initializers
 from torchkeras.base.rules import one_of
+from torchkeras.base.torch_versions import SEES_NOTHING_IS_NAN
 from torchkeras.engine.modes import call_module
 from torchkeras.engine.options import Fraction
 from torchkeras.engine.symbolic.tensor import Shape, as_list
@@ -126,15 +127,19 @@ class Attending(Seeded, abstract=True):
     ) -> Tensor:
         """`softmax(scores) @ value` by torch's kernel. `zeros`: whether a query that sees nothing gets zeros."""
         q, k, v = parts
-        rate, visible = self.dropout if drops else 0.0, None
+        rate, visible, sees = self.dropout if drops else 0.0, None, None
         if hiding:
             visible, causal = _visible(q, k, hiding, causal), False  # else the kernel makes the causal mask itself
-            if not zeros:
+            if zeros and SEES_NOTHING_IS_NAN:
+                sees = visible.any(-1, keepdim=True)
+            if not zeros or sees is not None:
                 visible = (~visible).to(q.dtype) * (torch.finfo(q.dtype).min / 2)  # added to the scores
-        if not self.flash_attention:
-            return F.scaled_dot_product_attention(q, k, v, visible, rate, bool(causal), scale=self._factor)
-        with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
-            return F.scaled_dot_product_attention(q, k, v, visible, rate, bool(causal), scale=self._factor)
+        if self.flash_attention:
+            with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+                found = F.scaled_dot_product_attention(q, k, v, visible, rate, bool(causal), scale=self._factor)
+        else:
+            found = F.scaled_dot_product_attention(q, k, v, visible, rate, bool(causal), scale=self._factor)
+        return found if sees is None else found * sees
 
     def _by_weights(
         self, parts: Sequence[Tensor], hiding: list[Tensor], causal: bool, drops: Any, zeros: bool
