@@ -295,6 +295,7 @@ def test_statistics_have_32_bits():
     assert all(buffer.dtype is torch.float32 for buffer in model.buffers() if buffer.is_floating_point())
 
 
+@pytest.mark.torch("2.8", "compiled steps")
 @pytest.mark.parametrize("policy", HALF)
 def test_an_evaluation_compiles_as_one_graph(policy):
     model = made(policy)

@@ -221,6 +221,7 @@ def test_threads_that_predict_beside_a_fit():
     assert counting.count == 40
 
 
+@pytest.mark.torch("2.8", "compiled steps")
 def test_compiled_by_torch():
     model, counting = dense()
     model.compile("sgd", "mse", jit_compile=True)

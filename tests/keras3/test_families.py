@@ -89,6 +89,7 @@ def test_in_a_graph(name: str):
     torch.testing.assert_close(model(X), getattr(activations, name)(X))
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 def test_it_compiles():
     def compute(x: torch.Tensor) -> torch.Tensor:
         return activations.relu(activations.gelu(x), negative_slope=0.1) + activations.softmax(x)

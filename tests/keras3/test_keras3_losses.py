@@ -376,6 +376,7 @@ def test_a_loss_of_ones_own_trains(package):
     near(model.evaluate(X, TARGETS[False], sample_weight=weights, verbose=0, batch_size=32), expected)
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize(
     "loss", [losses.MeanSquaredError(), losses.Huber(reduction="sum"), losses.BinaryCrossentropy(), FourthPower()]
 )

@@ -88,6 +88,7 @@ def test_training_moves_the_one_object():
     assert kernel is model.layers[0].weights[0]
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 def test_torch_computes_with_it_in_eager_and_compiled_code():
     layer = Scale()
     layer(ROWS)

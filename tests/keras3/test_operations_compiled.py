@@ -41,6 +41,7 @@ def made(name: str) -> Model:
     return Model(inputs, MODELS[name](inputs))
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize("name", MODELS)
 def test_torch_compiles_it_whole(name: str):
     model = made(name)
@@ -50,6 +51,7 @@ def test_torch_compiles_it_whole(name: str):
         torch.testing.assert_close(compiled(batch), model(batch))
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize("name", MODELS)
 def test_torch_exports_it(name: str):
     model = made(name)
@@ -58,6 +60,7 @@ def test_torch_exports_it(name: str):
         torch.testing.assert_close(program(batch), model(batch))
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize("name", ["products", "fori_loop", "vectorized_map", "cond"])
 def test_a_file_has_it(name: str, tmp_path: Path):
     model = made(name)

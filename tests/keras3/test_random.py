@@ -226,6 +226,7 @@ def test_on_meta(name: str):
 # --- torch.compile ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 def test_compiled_without_a_seed_in_one_graph():
     def draw(x):
         found = x + random.normal((3,)) * random.uniform((3,), 1, 2) + random.truncated_normal((3,))
@@ -236,6 +237,7 @@ def test_compiled_without_a_seed_in_one_graph():
     assert not torch.equal(compiled(torch.ones(3)), compiled(torch.ones(3)))
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 def test_compiled_with_a_generator():
     seeds, same = random.SeedGenerator(1), random.SeedGenerator(1)
     compiled = torch.compile(lambda x: x + random.normal((3,), seed=seeds), backend="eager")

@@ -54,6 +54,7 @@ def test_classes_registered_with_torch_are_structures():
     assert tree.flatten_with_path(Pair(1, (2,))) == [((0,), 1), ((1, 0), 2)]
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 def test_compiled_in_one_graph():
     def double(structure):
         return tree.map_structure(lambda x: 2 * x, structure), sum(tree.flatten(structure))

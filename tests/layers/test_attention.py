@@ -137,6 +137,7 @@ def test_dropout_drops_in_training_only_and_a_seed_repeats_it(make):
     assert not torch.allclose(called(unseeded, QUERY, VALUE), called(unseeded, QUERY, VALUE))
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize("arguments", [{}, {"use_causal_mask": True}, {"return_attention_scores": True}])
 @pytest.mark.parametrize("make", LAYERS)
 def test_compiles_whole(make, arguments):

@@ -63,6 +63,7 @@ def test_outside_of_training_nothing_moves(cls, arguments):
     assert layer(Input((None, None, 2))).shape == (None, *size, 2)
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize(("cls", "arguments"), LAYERS)
 def test_compiles_whole(cls, arguments):
     layer = cls(*arguments, data_format="channels_first")

@@ -289,6 +289,7 @@ def test_shapes_and_masks_in_a_graph():
     assert GRU(4, input_dim=3, input_length=5).batch_input_shape == (None, 5, 3)
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize("cell", ["[LSTMCell(4), Wide(3)]", "GRUCell(4, reset_after=True, dropout=0.3)", "Counter()"])
 def test_walks_compile_whole(cell):
     layer = RNN(eval(cell, {**SCOPE, "Counter": Counter}), return_sequences=True).eval()

@@ -154,6 +154,7 @@ def test_symbolic_shape_is_the_real_one_and_unknown_sizes_stay_unknown():
     assert Conv1D(4, 3, padding="same")(Input((7, 3))).shape == (None, 7, 4)
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 def test_each_layer_compiles_whole():
     for options in ({"padding": "same", "strides": 2}, {"padding": "full"}, {"activation": "softmax"}):
         layer, x = Conv2D(4, 2, **options), torch.randn(2, 3, 8, 9)

@@ -124,6 +124,7 @@ def test_types_and_shapes(cls, arguments):
     assert half({"images": IMAGES})["images"].dtype == torch.bfloat16
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize(("cls", "arguments"), RANDOM)
 def test_compiles_whole(cls, arguments):
     layer, images = cls(*arguments, data_format="channels_first"), IMAGES.permute(0, 3, 1, 2)

@@ -66,6 +66,7 @@ def test_a_seed_gives_the_same_again_in_copies_too(cls):
     assert torch.equal(torch.rand(1), expected)
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize("cls", CLASSES)
 def test_each_compiles_whole(cls):
     x = example(cls)

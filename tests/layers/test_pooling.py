@@ -202,6 +202,7 @@ def test_padding_never_wins_and_whole_windows_use_a_torch_module(cls):
     assert remade(layer).strides == (2, 2)
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize("cls", [*WINDOWS, *GLOBAL])
 def test_each_layer_compiles_whole(cls):
     shape = (2, 5, 6, 7, 3)

@@ -323,6 +323,7 @@ def test_other_types(dtype, gate):
     torch.testing.assert_close(output.float(), expected, atol=0.02, rtol=0.02)
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize("masked", [False, True])
 def test_the_loop_compiles_whole(masked):
     layer = made("5, return_sequences=True, dropout=0.2")
@@ -331,6 +332,7 @@ def test_the_loop_compiles_whole(masked):
     torch.testing.assert_close(compiled(X, mask=mask), layer(X, mask=mask))
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize("options", ["", ", dropout=0.2, return_state=True"])
 def test_a_compiled_model_calls_torch_s_kernel_in_eager_mode(options):
     layer = made(f"5, recurrent_activation='sigmoid'{options}")

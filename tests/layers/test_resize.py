@@ -36,6 +36,7 @@ def test_values_are_those_of_keras_with_other_options(expression):
     check_expression(expression)
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize("cls", [*CROPPING, *PADDING, *UPSAMPLING])
 def test_defaults_and_compilation(cls):
     layer, rank = cls(), cls.rank

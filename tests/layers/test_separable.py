@@ -103,6 +103,7 @@ def test_copies_and_configs_compute_the_same():
     assert remade(DepthwiseConv2D(3, dilation_rate=2)).dilation_rate == (2, 2)
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 def test_each_layer_compiles_whole():
     layer, x = SeparableConv2D(4, 2, strides=2, padding="same"), torch.randn(2, 3, 8, 9)
     layer(x.permute(0, 2, 3, 1))

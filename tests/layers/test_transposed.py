@@ -127,6 +127,7 @@ def test_unknown_sizes_stay_unknown():
     assert Conv2DTranspose(4, 3, strides=2, padding="same")(Input((None, 9, 3))).shape == (None, None, 18, 4)
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 def test_each_layer_compiles_whole():
     for options in ({"strides": 2}, {"strides": 2, "padding": "same", "activation": "relu"}):
         layer, x = Conv2DTranspose(4, 3, **options), torch.randn(2, 3, 8, 9)

@@ -156,6 +156,7 @@ def test_a_layer_that_makes_a_mask():
     assert layer.compute_mask(words).tolist() == [[[True, False], [True, True]]]
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 def test_compiles_whole():
     layer = TimeDistributed(Dense(3))
     x = torch.randn(2, 4, 5)

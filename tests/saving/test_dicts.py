@@ -1,6 +1,7 @@
 """Models whose inputs, calls and outputs are dicts: Keras counts these by their sorted keys, in every file."""
 
 import copy
+import io
 import json
 import pickle
 import re
@@ -22,8 +23,17 @@ from torchkeras.models import Model, load_model, model_from_json, model_from_yam
 GOLDEN = Path(__file__).parents[1] / "golden" / "dicts"
 GENUINE = ("keras-3.15-torch", "keras-3.15-tensorflow", "tf.keras-2.15-tensorflow")
 UNSORTED = "torchkeras-unsorted"  # our own files, from before keys were sorted
+
+
+class Unpickler(pickle.Unpickler):
+    """Reads what NumPy 2 has pickled, whose `_core` was `core` before."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        return super().find_class(module if np.__version__ >= "2" else module.replace("._core", ".core"), name)
+
+
 RECORDS = {
-    (version, name): pickle.loads(packed.tobytes())  # noqa: S301  (of our own making)
+    (version, name): Unpickler(io.BytesIO(packed.tobytes())).load()
     for version in (*GENUINE, UNSORTED)
     for name, packed in np.load(GOLDEN / f"{version}.npz").items()
 }

@@ -178,6 +178,7 @@ def test_losses_and_metrics_that_change_what_they_are_given_are_refused(options:
         assert str(found.value) == error(what, name)
 
 
+@pytest.mark.torch("2.8", "compiled steps")
 @pytest.mark.parametrize("change", [changes_target, changes_output])
 @pytest.mark.parametrize("as_metric", [False, True])
 def test_steps_that_torch_compiles_refuse_them_too(change: Any, as_metric: bool):
@@ -233,6 +234,7 @@ def test_a_compute_loss_that_changes_the_targets_is_refused():
     assert str(found.value) == error("Scoring.compute_loss", "y")
 
 
+@pytest.mark.torch("2.8", "compiled steps")
 def test_own_losses_compile():
     def own(y_true: Any, y_pred: Any) -> Any:
         return (y_true - y_pred).square().mean(-1)

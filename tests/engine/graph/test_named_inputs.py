@@ -96,6 +96,7 @@ class OwnCall(Model):
         return self.dense(image) if scale is None else self.dense(image) * scale
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 def test_code_of_ones_own_has_its_own_parameters():
     model = OwnCall()
     model(torch.rand(2, 4))

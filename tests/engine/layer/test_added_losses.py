@@ -418,6 +418,7 @@ def test_a_layer_of_the_package_adds_losses_in_calls_by_hand():
     assert [loss.item() for loss in twice.losses] == [4, 8]
 
 
+@pytest.mark.torch("2.8", "compiled steps")
 def test_a_layer_of_the_package_adds_losses_in_a_model_and_in_fit():
     model = Sequential([Dense(6, input_shape=(6,)), Built()])
     model.compile(SGD(lr=0.0), None)

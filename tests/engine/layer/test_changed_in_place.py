@@ -122,6 +122,7 @@ def test_a_loaded_model_does_so_too(suffix, tmp_path):
     assert x.tolist() == X.tolist()
 
 
+@pytest.mark.torch("2.8", "compiled steps")
 def test_a_compiled_step_does_so_too():
     x = X.copy()
     model = Sequential([HalvedWithAShape(), Dense(1, kernel_initializer="ones")])

@@ -230,6 +230,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.torch("2.8", "compiled steps")
 @pytest.mark.parametrize("graph", [False, True])
 @pytest.mark.parametrize(("layer", "option", "value"), CHANGES)
 def test_training_that_was_compiled_before_follows(layer, option, value, graph):

@@ -328,6 +328,7 @@ OBJECTS = {
 }
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize("make", OBJECTS.values(), ids=OBJECTS)
 def test_objects_with_tensors_by_position_and_by_name(make):
     layer, a, b = OfBoth(name="of_both"), Input((3,), name="a"), Input((3,), name="b")
@@ -376,6 +377,7 @@ def scored(x):
     return Scored(Dense(2, name="score")(x), Pair(Dense(3, name="first")(x), [Dense(1, name="last")(x), None]))
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 def test_a_graph_gives_its_outputs_in_an_object():
     model = Model(x := Input((3,)), scored(x))
     data = torch.randn(4, 3)

@@ -51,6 +51,7 @@ def run(batches, fits=1, cuda_graph="auto", **options):
     return model
 
 
+@pytest.mark.torch("2.8", "compiled steps")
 def test_auto_keeps_compiled_steps_where_they_are_faster_and_says_so_once(monkeypatch, capsys):
     clock = Clock(monkeypatch, plain=1.0, compiled=0.5)
     run(200, verbose=1)
@@ -60,6 +61,7 @@ def test_auto_keeps_compiled_steps_where_they_are_faster_and_says_so_once(monkey
     assert capsys.readouterr().out.count(told) == 1
 
 
+@pytest.mark.torch("2.8", "compiled steps")
 def test_auto_keeps_plain_steps_where_they_are_as_fast(monkeypatch, capsys):
     clock = Clock(monkeypatch, plain=1.0, compiled=0.99)
     run(200)
@@ -68,6 +70,7 @@ def test_auto_keeps_plain_steps_where_they_are_as_fast(monkeypatch, capsys):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.torch("2.8", "compiled steps")
 @pytest.mark.parametrize(("seconds", "options"), [(0.004, {"options": {"cpp_wrapper": True}}), (0.006, {})])
 def test_auto_has_kernels_called_from_cpp_where_steps_are_short(monkeypatch, seconds, options):
     clock = Clock(monkeypatch, plain=seconds)
@@ -77,6 +80,7 @@ def test_auto_has_kernels_called_from_cpp_where_steps_are_short(monkeypatch, sec
     assert clock.options == options
 
 
+@pytest.mark.torch("2.8", "compiled steps")
 @pytest.mark.parametrize("seconds", [0.004, 0.006])
 @pytest.mark.parametrize(("cuda_graph", "options"), [("auto", {"mode": "reduce-overhead"}), (False, {})])
 def test_auto_has_torch_capture_steps_on_a_cuda_device(monkeypatch, seconds, cuda_graph, options):
@@ -107,6 +111,7 @@ def test_auto_takes_a_pause_for_no_slow_step(monkeypatch, at):
     assert set(clock.steps) == {"plain"}
 
 
+@pytest.mark.torch("2.8", "compiled steps")
 def test_auto_takes_short_runs_that_come_again_and_again_for_a_long_one(monkeypatch):
     clock = Clock(monkeypatch, plain=1.0, compiled=0.5)
     run(40, fits=10)
@@ -114,6 +119,7 @@ def test_auto_takes_short_runs_that_come_again_and_again_for_a_long_one(monkeypa
     assert set(clock.steps[-80:]) == {"compiled"}
 
 
+@pytest.mark.torch("2.8", "compiled steps")
 def test_auto_goes_on_with_plain_steps_where_torch_cannot_compile(monkeypatch, capsys):
     clock = Clock(monkeypatch, fails=True)
     run(200, verbose=1)

@@ -57,6 +57,7 @@ def batch(size, name):
     return made[name]()
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize("make", [images, texts, attention, two_inputs, OwnCode])
 def test_a_changing_batch_size_compiles_twice_at_most(make):
     torch.compiler.reset()

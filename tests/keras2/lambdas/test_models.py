@@ -263,6 +263,7 @@ def test_only_files_with_bytecode_import_the_reader():
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 @pytest.mark.parametrize("name", ["attention", "capsule", "siamese"])
 def test_torch_traces_formulas(name: str):
     arrays = dict(np.load(MODELS / f"{name}.npz"))
