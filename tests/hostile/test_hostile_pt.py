@@ -172,7 +172,7 @@ TAKEN: list[Any] = [
 @pytest.mark.parametrize("legacy", [False, True])
 @pytest.mark.parametrize("held", TAKEN)
 def test_genuine_files_pass(held: Any, legacy: bool):
-    if legacy and "b" in held and held["b"].is_complex():
+    if (legacy or torch.__version__ < "2.6") and "b" in held and held["b"].is_complex():  # torch writes no uint16
         held = {"b": held["b"]}
     Path("m.pt").write_bytes(saved(held, legacy))
     pickled.check("m.pt")

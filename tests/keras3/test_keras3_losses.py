@@ -161,6 +161,7 @@ def test_the_type_of_the_computation_is_that_of_the_result():
     assert losses.MeanSquaredError.from_config(loss.get_config()).dtype == "float64"
 
 
+@pytest.mark.torch("2.6", "kernels of half types on the CPU")
 @pytest.mark.parametrize("dtype", [DTypePolicy("mixed_float16"), "mixed_float16", "float16", torch.float16])
 def test_a_policy_gives_its_type_of_computation(dtype):
     loss = losses.MeanSquaredError(dtype=dtype)

@@ -169,7 +169,12 @@ def test_circle_with_references_of_another_batch():
         (None, torch.float16, torch.float32),
         (None, torch.float64, torch.float64),
         ("float64", torch.float32, torch.float64),
-        (torch.float16, torch.float32, torch.float16),
+        pytest.param(
+            torch.float16,
+            torch.float32,
+            torch.float16,
+            marks=pytest.mark.torch("2.6", "kernels of half types on the CPU"),
+        ),
     ],
 )
 def test_the_type_that_is_computed_in(dtype, given, expected):

@@ -176,7 +176,10 @@ def test_an_elementwise_loss_of_torch_never_spreads_a_target(loss):
         model.evaluate(X, BITS, verbose=0)
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+@pytest.mark.parametrize(
+    "dtype",
+    [torch.float64, pytest.param(torch.bfloat16, marks=pytest.mark.torch("2.6", "kernels of half types on the CPU"))],
+)
 def test_targets_of_a_loss_of_torch_follow_the_type_of_the_model(dtype):
     for loss, target in ((nn.MSELoss(), Y.astype("float64")), (nn.SoftMarginLoss(), np.sign(Y.astype("float64")))):
         model = dense(loss).to(dtype)

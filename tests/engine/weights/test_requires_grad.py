@@ -16,7 +16,7 @@ OURS = [name for name in registry.optimizers.names() if name not in ("TFOptimize
 THEIRS = [
     "ASGD",
     "Adadelta",
-    "Adafactor",
+    *(["Adafactor"] if hasattr(torch.optim, "Adafactor") else []),  # torch 2.5
     "Adagrad",
     "Adam",
     "AdamW",
@@ -145,6 +145,7 @@ def test_with_one_graph(when):
     assert_only_others_train(compiled(when, network(), "adam", "mse", jit_compile={"backend": "eager"}), fit)
 
 
+@pytest.mark.torch("2.8", "compiled steps")
 @WHEN
 @pytest.mark.slow
 def test_steps_compiled_to_code_obey(when: str):
