@@ -1,5 +1,17 @@
-"""Seconds to import torchkeras after torch, and to build the graph of a ResNet-50: the first one, and later ones."""
+"""What a new process waits for: imports, the first step of a small model, the graph of a ResNet-50.
 
+    python benchmarks/startup.py [--rounds 9]
+
+Contenders take turns, each in a process of its own. A ratio is the median of the rounds' ratios to a group's first.
+
+- imports: `import torch, h5py`; `import torchkeras`; the same with its layers and models, as a script uses it.
+- first step: an MLP of plain torch modules with Adam, from its first forward pass to the end of the first update;
+  `compile` and `fit` on one batch.
+
+Peak memory is that of the process, in megabytes more than the first of the group.
+"""
+
+import argparse
 import statistics
 import subprocess
 import sys
@@ -17,18 +29,62 @@ from torchkeras.layers import (
 )
 from torchkeras.models import Model
 
-IMPORT = """
-import time
-import torch
+TIMED = """
+import resource, time
+{before}
 started = time.perf_counter()
-import torchkeras, torchkeras.layers, torchkeras.models
-print(time.perf_counter() - started)
+{timed}
+print(time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
+BY_HAND = """
+import torch
+from torch import nn
+x, y = torch.randn(32, 20), torch.randint(0, 10, (32,))
+model = nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+"""
+STEP_BY_HAND = """
+optimizer = torch.optim.Adam(model.parameters(), fused=True)
+loss = nn.functional.cross_entropy(model(x), y)
+loss.backward()
+optimizer.step()
+loss.item()
+"""
+OURS = """
+import numpy as np
+from torchkeras import Sequential, layers
+x, y = np.random.randn(32, 20).astype("float32"), np.random.randint(0, 10, 32)
+hidden = [layers.Dense(64, activation="relu", input_shape=(20,)), layers.Dense(64, activation="relu")]
+model = Sequential([*hidden, layers.Dense(10, activation="softmax")])
+"""
+FIT = """
+model.compile("adam", "sparse_categorical_crossentropy")
+model.fit(x, y, verbose=0)
+"""
+GROUPS = {
+    "imports": {
+        "torch, h5py": ("", "import torch, h5py"),
+        "torchkeras": ("", "import torchkeras"),
+        "torchkeras.layers, .models": ("", "import torchkeras.layers, torchkeras.models"),
+    },
+    "first step": {"by hand": (BY_HAND, STEP_BY_HAND), "compile and fit": (OURS, FIT)},
+}
 
 
-def import_seconds() -> float:
-    """`import torchkeras` in a new process that has imported torch."""
-    return float(subprocess.run([sys.executable, "-c", IMPORT], check=True, capture_output=True, text=True).stdout)
+def measured(before: str, timed: str) -> tuple[float, float]:
+    """Seconds of some code in a new process, and the megabytes that the process had at most."""
+    command = [sys.executable, "-c", TIMED.format(before=before, timed=timed)]
+    seconds, memory = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return float(seconds), float(memory)
+
+
+def compare(group: str, rounds: int) -> None:
+    contenders = GROUPS[group]
+    found = [[measured(*code) for code in contenders.values()] for _ in range(rounds)]
+    for k, name in enumerate(contenders):
+        seconds = statistics.median(each[k][0] for each in found)
+        ratio = statistics.median(each[k][0] / each[0][0] for each in found)
+        memory = statistics.median(each[k][1] - each[0][1] for each in found)
+        print(f"{group:<11} {name:<27} {seconds:7.3f} s  {ratio:6.3f}  {memory:+7.1f} MB", flush=True)
 
 
 def convolution(features, filters: int, size: int, strides: int = 1, activation: str | None = "relu"):
@@ -62,9 +118,13 @@ def build_seconds() -> float:
 
 
 def main() -> None:
-    print(f"import torchkeras, beyond torch: {statistics.median(import_seconds() for _ in range(5)):.3f} s")
-    print(f"build ResNet-50, the first:      {build_seconds():.3f} s")
-    print(f"another:                         {statistics.median(build_seconds() for _ in range(3)):.3f} s")
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--rounds", type=int, default=9, help="processes of each contender")
+    rounds = options.parse_args().rounds
+    for group in GROUPS:
+        compare(group, rounds)
+    print(f"build ResNet-50, the first: {build_seconds():.3f} s")
+    print(f"another:                    {statistics.median(build_seconds() for _ in range(3)):.3f} s")
 
 
 if __name__ == "__main__":
