@@ -8,10 +8,11 @@ Contenders take turns, each in a process of its own. A ratio is the median of th
 - first step: an MLP of plain torch modules with Adam, from its first forward pass to the end of the first update;
   `compile` and `fit` on one batch.
 
-Peak memory is that of the process, in megabytes more than the first of the group.
+Memory is that of the process at the end, in megabytes more than the first of the group. Linux only, because of that.
 """
 
 import argparse
+import os
 import statistics
 import subprocess
 import sys
@@ -30,11 +31,12 @@ from torchkeras.layers import (
 from torchkeras.models import Model
 
 TIMED = """
-import resource, time
+import pathlib, time
 {before}
 started = time.perf_counter()
 {timed}
-print(time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+seconds = time.perf_counter() - started
+print(seconds, int(pathlib.Path("/proc/self/status").read_text().split("VmRSS:")[1].split()[0]) / 1024)
 """
 BY_HAND = """
 import torch
@@ -71,14 +73,18 @@ GROUPS = {
 
 
 def measured(before: str, timed: str) -> tuple[float, float]:
-    """Seconds of some code in a new process, and the megabytes that the process had at most."""
+    """Seconds of some code in a new process, and the megabytes that the process then has."""
     command = [sys.executable, "-c", TIMED.format(before=before, timed=timed)]
-    seconds, memory = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    # Modules come compiled from where pip has put them.
+    given = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    seconds, memory = subprocess.run(command, check=True, capture_output=True, text=True, env=given).stdout.split()
     return float(seconds), float(memory)
 
 
 def compare(group: str, rounds: int) -> None:
     contenders = GROUPS[group]
+    for code in contenders.values():
+        measured(*code)
     found = [[measured(*code) for code in contenders.values()] for _ in range(rounds)]
     for k, name in enumerate(contenders):
         seconds = statistics.median(each[k][0] for each in found)
