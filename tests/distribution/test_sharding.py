@@ -11,8 +11,11 @@ import torch
 from pool import POOLS
 from sharded_models import MODELS
 from sharded_runs import found_in, residual, run_sharded, seeded, trained
+from torch.distributed.device_mesh import DeviceMesh
 
 from torchkeras import optimizers
+from torchkeras.distribution import of_torch
+from torchkeras.distribution.sharding import mesh_of
 
 pytestmark = pytest.mark.torch("2.8", "weights that processes share")
 
@@ -86,3 +89,13 @@ def test_all_optimizers_are_tested() -> None:
     known = [getattr(optimizers, name) for name in dir(optimizers)]
     classes = {each for each in known if isinstance(each, type) and issubclass(each, optimizers.Optimizer)}
     assert classes - tested == {optimizers.Optimizer}
+
+
+@pytest.mark.parametrize("setting", ["fsdp", "a mesh"])
+def test_a_torch_that_cannot_share_weights_is_named(setting: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(of_torch, "SHARES", False)
+    given = setting if setting == "fsdp" else object.__new__(DeviceMesh)
+    monkeypatch.setattr(DeviceMesh, "__repr__", lambda _: "DeviceMesh(2)")
+    told = r"compile: distribute=('fsdp'|DeviceMesh\(2\)) shares the weights .* needs torch 2\.8 or newer; found "
+    with pytest.raises(RuntimeError, match=told):
+        mesh_of(given, torch.device("cpu"))
