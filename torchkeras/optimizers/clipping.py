@@ -49,6 +49,4 @@ def _clipped_together(lists: list[Any], present: list[tuple[Group, list[int]]], 
 
 def _clipped_each(gradients: list[Tensor], group: Group, places: Sequence[int], norm: float) -> list[Tensor]:
     scales = (norm / group.array_norms(gradients, places)).clamp(max=1.0).to(gradients[0].dtype)
-    # torch 2.10: before, DTensors have no `unbind`
-    apart = scales.unbind() if type(scales) is Tensor else [scales[k] for k in range(len(gradients))]
-    return list(torch._foreach_mul(gradients, list(apart)))
+    return list(torch._foreach_mul(gradients, list(scales.unbind())))
