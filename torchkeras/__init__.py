@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from torchkeras.base.annexes import declare as _declare, names_later as _names_later
-from torchkeras.base.interrupts import whole_imports as _whole_imports
+from torchkeras.base.interrupts import imported as _imported
 from torchkeras.base.moved import find_moved_modules as _find_moved_modules
 
 _find_moved_modules()
@@ -55,8 +55,7 @@ if _TYPE_CHECKING:
     from torchkeras.registry import CustomObjectScope, custom_object_scope, get_custom_objects, register
     from torchkeras.serving import serve
 else:
-    with _whole_imports():
-        import torch as _torch  # noqa: F401
+    _imported("torch")
 
     __getattr__, __dir__ = _names_later(
         __name__,

@@ -9,6 +9,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import torchkeras
+from benchmarks import workloads
 from torchkeras import Model, keras3, layers, models
 from torchkeras.keras3 import Variable
 
@@ -23,9 +24,6 @@ def _recurrent(keras, **options):
         inputs,
         keras.layers.Dense(1, name="dense")(keras.layers.BatchNormalization(name="bn", variance="population")(hidden)),
     )
-
-
-WORKLOADS = ("mlp", "cnn", "resnet20", "lstm", "masked_lstm", "transformer", "embeddings", "evaluate", "predict")
 
 
 class Counting(TorchDispatchMode):
@@ -136,9 +134,8 @@ def test_a_step_of_a_classifier_runs_no_more_operations_than_in_this_package(fro
     assert seen[keras3] <= seen[torchkeras]
 
 
-@pytest.mark.parametrize("name", WORKLOADS)
-def test_a_step_of_the_benchmarks_runs_no_more_operations_than_in_this_package(name, script):
-    workloads = script("benchmarks/workloads.py")
+@pytest.mark.parametrize("name", workloads.WORKLOADS)
+def test_a_step_of_the_benchmarks_runs_no_more_operations_than_in_this_package(name):
     workload, seen = workloads.WORKLOADS[name], {}
     x, y = workloads.samples(workload, 1)
     for keras in (torchkeras, keras3):
@@ -150,10 +147,6 @@ def test_a_step_of_the_benchmarks_runs_no_more_operations_than_in_this_package(n
         seen[keras] = len(counting.names)
     norms = sum(isinstance(layer, layers.BatchNormalization) for layer in model.layers)
     assert 0 < seen[keras3] <= seen[torchkeras] + 4 * norms  # Keras 3's moving variance is one that is divided by n
-
-
-def test_all_benchmarks_are_compared(script):
-    assert sorted(script("benchmarks/workloads.py").WORKLOADS) == sorted(WORKLOADS)
 
 
 def pickled(value):

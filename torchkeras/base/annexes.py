@@ -43,9 +43,9 @@ class _Later:
         return getattr(imported(self._module), name)
 
 
-def later(*modules: str) -> list[Any]:
-    """A stand-in for each module: `load, save = later("torchkeras.saving.load", "torchkeras.saving.save")`."""
-    return [_Later(module) for module in modules]
+def later(module: str) -> Any:
+    """A stand-in for a module: `load = later("torchkeras.saving.load")`."""
+    return _Later(module)
 
 
 def names_later(package: str, places: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

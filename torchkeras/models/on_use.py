@@ -9,15 +9,13 @@ if TYPE_CHECKING:
 else:
     from torchkeras.base.annexes import later
 
-    extra_keys, graph_config, load, save, ties, yaml_text, notebook, summary = later(
-        "torchkeras.saving.extra_keys",
-        "torchkeras.saving.graph_config",
-        "torchkeras.saving.load",
-        "torchkeras.saving.save",
-        "torchkeras.saving.ties",
-        "torchkeras.saving.containers.yaml_text",
-        "torchkeras.visualization.notebook",
-        "torchkeras.visualization.summary",
-    )
+    extra_keys = later("torchkeras.saving.extra_keys")
+    graph_config = later("torchkeras.saving.graph_config")
+    load = later("torchkeras.saving.load")
+    notebook = later("torchkeras.visualization.notebook")
+    save = later("torchkeras.saving.save")
+    summary = later("torchkeras.visualization.summary")
+    ties = later("torchkeras.saving.ties")
+    yaml_text = later("torchkeras.saving.containers.yaml_text")
 
 __all__ = ["extra_keys", "graph_config", "load", "notebook", "save", "summary", "ties", "yaml_text"]
