@@ -7,6 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from torchkeras.base.torch_versions import softshrink
+
 
 def hard_sigmoid6(x: Tensor) -> Tensor:
     """clip(x / 6 + 0.5, 0, 1), which Keras 3 calls hard_sigmoid.
@@ -222,7 +224,7 @@ def soft_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
         >>> soft_shrink(torch.tensor([-1.0, 0.25]))
         tensor([-0.5000,  0.0000])
     """
-    return F.softshrink(x, threshold)
+    return softshrink(x, threshold)
 
 
 def sparse_plus(x: Tensor) -> Tensor:

@@ -19,6 +19,7 @@ from torchkeras.base.interrupts import imported
 __all__ = [
     "COMPILES",
     "KEEPS_EVENTS",
+    "READ_AS_PLAIN",
     "SEES_NOTHING_IS_NAN",
     "WARNS_OF_CACHES",
     "MaxPool2d",
@@ -28,6 +29,7 @@ __all__ = [
     "in_eager_mode",
     "max_pool2d",
     "scan",
+    "softshrink",
 ]
 
 # torch 2.8: its compiler follows whole steps and models; those before are not asked to compile or export any.
@@ -38,6 +40,8 @@ WARNS_OF_CACHES = torch.__version__ < "2.12"
 SEES_NOTHING_IS_NAN = torch.__version__ < "2.5"
 # torch 2.6: a profile takes it; from 2.11 on one that is left to its default warns.
 KEEPS_EVENTS: dict[str, Any] = {"acc_events": True} if torch.__version__ >= "2.6" else {}
+# torch 2.6: within a mode of dispatch the data of a lazy buffer can be read; before, only as a plain tensor.
+READ_AS_PLAIN: tuple[Any, ...] = () if torch.__version__ >= "2.6" else (Tensor.data.__get__,)  # type: ignore[attr-defined]
 
 try:  # torch 2.8
     from torch.nn.modules.module import _has_any_global_hook as has_any_global_hook
@@ -67,9 +71,9 @@ except ImportError:
 
 if TYPE_CHECKING or torch.__version__ >= "2.6":
     from torch.nn import MaxPool2d
-    from torch.nn.functional import max_pool2d
-else:  # the maxima of integers are wrong where the channels lie last in memory
-
+    from torch.nn.functional import max_pool2d, softshrink
+else:
+    # The maxima of integers are wrong where the channels lie last in memory.
     def max_pool2d(input: Tensor, *arguments: Any, **options: Any) -> Any:
         """torch's, for integers too."""
         return functional.max_pool2d(input if input.is_floating_point() else input.contiguous(), *arguments, **options)
@@ -79,6 +83,11 @@ else:  # the maxima of integers are wrong where the channels lie last in memory
 
         def forward(self, input: Tensor) -> Any:
             return super().forward(input if input.is_floating_point() else input.contiguous())
+
+    # NaN becomes 0.
+    def softshrink(input: Tensor, lambd: float = 0.5) -> Any:
+        """torch's, NaN for NaN too."""
+        return torch.where(input.isnan(), input, functional.softshrink(input, lambd))
 
 
 # As torch.compiler.disable, which would import the compiler now and take five times as long as importing this package.

@@ -19,6 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from torchkeras.base.torch_tables import own_buffers
+from torchkeras.base.torch_versions import READ_AS_PLAIN
 from torchkeras.engine.users_code import CODE
 
 META, CPU = torch.device("meta"), torch.device("cpu")
@@ -143,6 +144,9 @@ class RecurrentOnMeta(TorchFunctionMode):
         kwargs = kwargs or {}
         if func in RECURRENT:
             args, kwargs = tree_map_only(Tensor, self._stand_in, (args, kwargs))
+        if func in READ_AS_PLAIN and is_lazy(args[0]):
+            with torch._C.DisableTorchFunctionSubclass():
+                return func(*args, **kwargs)
         return func(*args, **kwargs)
 
 

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import activations
+from torchkeras.base.torch_versions import softshrink
 from torchkeras.tensor_functions.operations.values import as_torch, floats, rows
 
 
@@ -45,7 +46,7 @@ def leaky_relu(x: Tensor, negative_slope: float = 0.2) -> Tensor:
 
 def soft_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
     """x moved towards 0 by `threshold`; 0 where `abs(x) <= threshold`."""
-    return F.softshrink(x, threshold)
+    return softshrink(x, threshold)
 
 
 def squareplus(x: Tensor, b: float = 4) -> Tensor:
