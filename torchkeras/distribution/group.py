@@ -115,7 +115,7 @@ def _meeting(limit: dict[str, Any]) -> tuple[Any, int, int]:
     if place not in _met:
         try:
             store, number, processes = next(dist.rendezvous("env://", **limit))
-        except dist.DistNetworkError as error:
+        except RuntimeError as error:  # torch 2.8: a DistNetworkError
             if "EADDRINUSE" not in str(error):
                 raise
             raise RuntimeError(
@@ -123,6 +123,8 @@ def _meeting(limit: dict[str, Any]) -> tuple[Any, int, int]:
                 "such as another run. Set MASTER_PORT to a free port, the same for all processes."
             ) from error
         if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
+            # torch 2.6: no prefix; before, the number of the start as each agent counts it.
+            store = store.underlying_store if isinstance(store, dist.PrefixStore) else store
             store = dist.PrefixStore(_attempt(store, number, processes), store)
         _met[place] = store, number, processes
     return _met[place]
