@@ -994,8 +994,11 @@ def _find_options(cls: type[Layer]) -> None:
     if options.declares(makes):
         docstrings.complete_when_read(cls, lambda cls: docstrings.complete(cls, cls._options))
         cls.__signature__ = options.signature(cls._options, "layer_options")
-    else:
+    elif makes is cls:
         cls.__signature__ = None  # what Python finds by itself, the signature of `__init__`
+    else:  # Python 3.11.4 finds it by itself; before, an inherited `__new__` comes first
+        shown = inspect.signature(makes.__init__)
+        cls.__signature__ = shown.replace(parameters=list(shown.parameters.values())[1:])
 
 
 def _find_weights(cls: type[Layer]) -> None:
