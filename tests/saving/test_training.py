@@ -182,16 +182,17 @@ def test_what_no_file_can_say_is_told(options, text, suffix):
     assert load_model(f"m{suffix}").optimizer is None
 
 
-def test_what_is_no_part_of_a_file_is_told():
+@pytest.mark.parametrize("suffix", [".h5", ".keras", ".safetensors", ".pt"])
+def test_what_is_no_part_of_a_file_is_told(suffix):
     model = Sequential([Dense(3, activation="sigmoid", input_shape=(4,))])
     model.add_loss(model.outputs[0])
     model.compile("sgd", "mse", target_tensors=BITS)
-    assert sorted(warned(model, "m.h5")) == [
+    assert sorted(warned(model, f"m{suffix}")) == [
         (
             f"Sequential {model.name!r}: what add_loss and add_metric gave it (1 loss) is not written to a config or "
             "file: add it again to the model that is made from it."
         ),
-        "m.h5: target_tensors are not in the file: give them again after loading.",
+        f"m{suffix}: target_tensors are not in the file: give them again after loading.",
     ]
 
 

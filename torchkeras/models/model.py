@@ -39,7 +39,7 @@ from torchkeras.engine.fit.training import EARLIER, OF_STATE, Training
 from torchkeras.engine.fit.turns import in_turn
 from torchkeras.engine.graph.network import Network, as_given, as_tensors, give_policy, keys_of_form
 from torchkeras.engine.graph.subclassed import OwnCode
-from torchkeras.engine.graph.trace import Graph, check_arguments, graph_of
+from torchkeras.engine.graph.trace import Graph, check_arguments, graph_of, warn_of_named_tuples
 from torchkeras.engine.layer.added_losses import losses_of_calls, penalties
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import call_module
@@ -1079,7 +1079,8 @@ class Model(Network):
     def get_config(self) -> dict[str, Any]:
         """The architecture: layers with their configs and connections.
 
-        A warning says when `add_loss` or `add_metric` gave the model something, which no config holds.
+        A warning says when `add_loss` or `add_metric` gave the model something, which no config holds, and when the
+        outputs are in a named tuple, which is a list in a config.
 
         Returns:
             A dict of plain values.
@@ -1094,7 +1095,7 @@ class Model(Network):
                 "that calls build."
             )
         check_arguments(self)
-        warn_of_added(self._training)
+        self._warn_of_lost()
         with registry.layers.writing(self) as written:
             config = graph_config.graph_config(self.name, self._graphed, (self._input_form, self._output_form))
         if not written.owners:  # it is no part of another config
@@ -1268,7 +1269,16 @@ class Model(Network):
             >>> model.save("model.keras")
         """
         check_arguments(self)
+        if str(filepath).lower().endswith(".keras"):  # which has no config that `get_config` made
+            for each in self.modules():
+                if isinstance(each, Model):
+                    each._warn_of_lost()
         save.write_model(self, filepath, overwrite, include_optimizer)
+
+    def _warn_of_lost(self) -> None:
+        """Warn of what no config holds. Models inside warn of their own."""
+        warn_of_added(self._training)
+        warn_of_named_tuples(self)
 
     def _check_saving(self, filepath: str, weights_only: bool, who: str) -> None:
         """Raise ValueError, in the name of `who`, if `save` or `save_weights` would refuse the model."""

@@ -15,7 +15,6 @@ from torchkeras.base.fixed_lists import Layers
 from torchkeras.engine.building.building import building_alone
 from torchkeras.engine.dtypes import take_policy
 from torchkeras.engine.facts import facts_of
-from torchkeras.engine.fit.graph_losses import warn_of_added
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.input import Input, InputLayer
 from torchkeras.engine.graph.network import Keys, Network, count_levels, give_policy
@@ -375,7 +374,7 @@ class Sequential(Model):
         """The name and the layers' configs; the input's shape is in the first layer's config."""
         if self._branches:
             return super().get_config()
-        warn_of_added(self._training)
+        self._warn_of_lost()
         with registry.layers.writing(self) as written:
             config = {"name": self.name, "layers": [graph_config.layer_config(layer) for layer in self._listed()]}
         if not written.owners:  # it is no part of another config

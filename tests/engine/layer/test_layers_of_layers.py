@@ -455,6 +455,24 @@ def test_no_config_holds_an_object_of_outputs(write, suffix, tmp_path):
     )
 
 
+@pytest.mark.parametrize("suffix", ["h5", "keras", "safetensors", "pt"])
+def test_a_named_tuple_of_outputs_is_a_list_in_a_file_with_a_warning(suffix, tmp_path):
+    x = Input((3,))
+    inner = Model(x, {"pair": Pair(Dense(2)(x), Dense(1)(x))}, name="inner")
+    model, path = Model(y := Input((3,)), inner(y), name="model"), tmp_path / f"model.{suffix}"
+    with pytest.warns(UserWarning, match="named tuple") as found:
+        model.save(path)
+    assert [str(each.message) for each in found] == [
+        f"Model {name!r}: its outputs are in the named tuple Pair. In a config or file it is a list, without names: "
+        "give them in a dict to keep names."
+        for name in ("model", "inner")
+    ]
+    data = np.ones((4, 3), "float32")
+    before, after = model.predict(data, verbose=0)["pair"], load_model(path).predict(data, verbose=0)["pair"]
+    assert (type(before), type(after)) == (Pair, list)
+    assert [each.tolist() for each in after] == [each.tolist() for each in before]
+
+
 def test_inputs_come_in_no_object():
     x = Input((3,))
     with pytest.raises(TypeError) as error:

@@ -106,7 +106,7 @@ def warn_of_added(training: Training) -> None:
     warnings.warn(
         f"{training.described}: what add_loss and add_metric gave it ({', '.join(parts)}) is not written to a config "
         "or file: add it again to the model that is made from it.",
-        stacklevel=3,
+        stacklevel=4,
     )
 
 

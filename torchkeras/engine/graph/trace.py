@@ -6,6 +6,7 @@ a walk back from the outputs first meets them. Keras sorts the keys of dicts.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -306,7 +307,7 @@ def check_names(layers: Iterable[Layer]) -> None:
 def check_arguments(network: Network) -> None:
     """Raise TypeError for objects with tensors, which no config holds: in a call, or as the outputs of the network.
 
-    A named tuple in a call is one, too; one of outputs is a list after loading.
+    A named tuple in a call is one, too; of one of outputs, `warn_of_named_tuples` warns.
     """
     graph = graph_if_any(network)
     outputs = None if graph is None else _object_in(network._output_form, (list, tuple, Mapping))
@@ -339,6 +340,25 @@ def _object_in(value: Any, nested: tuple[type, ...] = ()) -> Any:
         return value
     inside = value.values() if isinstance(value, Mapping) else value
     return next((found for item in inside if (found := _object_in(item, nested)) is not None), None)
+
+
+def warn_of_named_tuples(network: Network) -> None:
+    """Warn of outputs in a named tuple, which is a list in a config. Networks inside warn of their own."""
+    found = _named_tuple_in(network._output_form)
+    if found is not None:
+        warnings.warn(
+            f"{type(network).__name__} {network.name!r}: its outputs are in the named tuple {type(found).__name__}. In "
+            "a config or file it is a list, without names: give them in a dict to keep names.",
+            stacklevel=4,
+        )
+
+
+def _named_tuple_in(form: Any) -> Any:
+    """The first named tuple in a form; None for none."""
+    if isinstance(form, tuple) and hasattr(form, "_fields"):
+        return form
+    inside = form.values() if isinstance(form, Mapping) else form if isinstance(form, (list, tuple)) else ()
+    return next((found for item in inside if (found := _named_tuple_in(item)) is not None), None)
 
 
 # --- the edges as plain data, for pickle and deepcopy ----------------------------------------------------------------
