@@ -135,7 +135,10 @@ def done(folder: Path) -> int:
 
 
 def test_a_run_without_its_checkpoint_ends_the_same():
-    for name in earlier.RUNS:
+    # A bias before a batch normalization has no gradient but what is rounded, of which Adam's first step makes a whole
+    # one.
+    alike = earlier.RUNS if ROUNDS_ALIKE else earlier.RUNS.keys() - {"functional"}
+    for name in alike:
         assert_as_recorded(earlier.result(earlier.fit(name)), name)
 
 

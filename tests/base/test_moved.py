@@ -23,12 +23,14 @@ def run(code: str) -> str:
 
 # Each in a process of its own: an import by an old name leaves that name in the package above it.
 LOAD = f"""
-import importlib, pickle
+import importlib, pickle, sys
 from pathlib import Path
 import numpy as np, torchkeras
+sys.path.append({str(Path(__file__).parents[1])!r})
+from numpy_pickles import loaded
 
 def load(name):
-    return pickle.loads(Path({str(EARLIER)!r}, name + ".pickle").read_bytes())
+    return loaded(Path({str(EARLIER)!r}, name + ".pickle").read_bytes())
 """
 
 

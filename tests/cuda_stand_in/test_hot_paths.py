@@ -30,7 +30,7 @@ FAULTS = {
     "numbers fetched": "aten._to_copy.default",
 }
 
-pytestmark = pytest.mark.xdist_group("cuda_stand_in")
+pytestmark = [pytest.mark.xdist_group("cuda_stand_in"), pytest.mark.torch("2.13", "what stands in for a CUDA device")]
 
 
 @pytest.fixture(scope="module")

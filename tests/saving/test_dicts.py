@@ -1,9 +1,7 @@
 """Models whose inputs, calls and outputs are dicts: Keras counts these by their sorted keys, in every file."""
 
 import copy
-import io
 import json
-import pickle
 import re
 import zipfile
 from collections import OrderedDict
@@ -15,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.numpy_pickles import loaded
 from torchkeras import layers
 from torchkeras.errors import ModelFileError
 from torchkeras.layers import Dense, Input, Subtract
@@ -25,15 +24,8 @@ GENUINE = ("keras-3.15-torch", "keras-3.15-tensorflow", "tf.keras-2.15-tensorflo
 UNSORTED = "torchkeras-unsorted"  # our own files, from before keys were sorted
 
 
-class Unpickler(pickle.Unpickler):
-    """Reads what NumPy 2 has pickled, whose `_core` was `core` before."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        return super().find_class(module if np.__version__ >= "2" else module.replace("._core", ".core"), name)
-
-
 RECORDS = {
-    (version, name): Unpickler(io.BytesIO(packed.tobytes())).load()
+    (version, name): loaded(packed.tobytes())
     for version in (*GENUINE, UNSORTED)
     for name, packed in np.load(GOLDEN / f"{version}.npz").items()
 }
