@@ -50,5 +50,7 @@ def test_a_deep_option_is_an_error_of_the_family(limit):
     deep = "[" * 1000 + "]" * 1000
     layers = f'[{{"class_name": "Dense", "config": {{"units": {deep}}}}}]'
     text = f'{{"keras_version": "2.2.4", "class_name": "Sequential", "config": {layers}}}'
-    with pytest.raises(ModelFileError, match="units"):
+    # Python 3.12 has a limit of its own for calls by C, which no setting raises.
+    deepest = "maximum recursion depth exceeded" if sys.version_info[:2] == (3, 12) else "units"
+    with pytest.raises(ModelFileError, match=deepest):
         model_from_json(text)

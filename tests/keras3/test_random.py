@@ -226,7 +226,7 @@ def test_on_meta(name: str):
 # --- torch.compile ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.torch("2.8", "its compiler follows whole models")
+@pytest.mark.torch("2.10", "its compiler follows next() with a default")
 def test_compiled_without_a_seed_in_one_graph():
     def draw(x):
         found = x + random.normal((3,)) * random.uniform((3,), 1, 2) + random.truncated_normal((3,))

@@ -52,7 +52,7 @@ def in_mode(training: bool | None, layer: nn.Module | None = None) -> AbstractCo
     `layer`: the layer that computes, where torch.compile may trace it: the compiler reads the stored modes.
     """
     if training is not None and layer is not None and is_compiling():
-        return _stored_too(training, layer)
+        return _StoredToo(training, layer)
     return _InMode(training)
 
 
@@ -70,28 +70,44 @@ class _InMode(AbstractContextManager[None]):
         MODE.training, MODE.own = self._before
 
 
-@contextmanager
-def _stored_too(training: bool, layer: nn.Module) -> Iterator[None]:
-    with _InMode(training), stored_mode(_torch_modules(layer), training):
-        yield
+class _StoredToo(_InMode):
+    """The same, with the stored modes."""
+
+    def __init__(self, training: bool, layer: nn.Module):
+        super().__init__(training)
+        self._stored = stored_mode(_torch_modules(layer), training)
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._stored.__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        self._stored.__exit__(*error)
+        super().__exit__(*error)
 
 
-@contextmanager
-def stored_mode(modules: Sequence[nn.Module], training: bool) -> Iterator[None]:
-    """Set the stored mode of modules, and of all inside, within the block, for all threads; then restore it."""
-    to_lock: set[int] = set()
-    if not (compiled_somewhere() and is_compiling()):
-        for module in modules:
-            to_lock.update(map(id, all_mode_dependent(module)))
-    with _unlocked(to_lock):
-        before = [(inside, inside.training) for module in modules for inside in module.modules()]
-        _train(modules, before, training)
-    try:
-        yield
-    finally:
-        changed = [(inside, mode) for inside, mode in before if inside.training is not mode]
+class stored_mode(AbstractContextManager[None]):  # noqa: N801  # used as a function
+    """Set the stored mode of modules, and of all inside, within the block, for all threads; then restore it.
+
+    A class: compiled code of torch 2.10 and older returns no context of a generator.
+    """
+
+    def __init__(self, modules: Sequence[nn.Module], training: bool):
+        self._modules, self._training = modules, training
+
+    def __enter__(self) -> None:
+        self._locked: set[int] = set()
+        if not (compiled_somewhere() and is_compiling()):
+            for module in self._modules:
+                self._locked.update(map(id, all_mode_dependent(module)))
+        with _unlocked(self._locked):
+            self._before = [(inside, inside.training) for module in self._modules for inside in module.modules()]
+            _train(self._modules, self._before, self._training)
+
+    def __exit__(self, *_: object) -> None:
+        changed = [(inside, mode) for inside, mode in self._before if inside.training is not mode]
         if changed:
-            with _unlocked(to_lock):
+            with _unlocked(self._locked):
                 _restore(changed)
 
 

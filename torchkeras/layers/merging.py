@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import torch
 import torch.nn.functional as F
 
+from torchkeras.base.python import first
 from torchkeras.base.rules import INTEGERS, is_integer, rule
 from torchkeras.base.tracing import fold
 from torchkeras.engine.facts import Facts
@@ -206,7 +207,7 @@ class Concatenate(Layer):
         """The masks concatenated along the batch or time axis, else combined; None when no input has a mask."""
         check_masks(inputs, mask)
         axis = self.axis % inputs[0].dim()
-        known = next((item for item in mask or [] if item is not None), None)
+        known = first((item for item in mask or [] if item is not None), None)
         if known is None or axis >= known.dim():
             return merged_mask(mask, self.any_mask)
         full = [

@@ -167,7 +167,7 @@ class FunctionLoss(Loss, abstract=True):
         self._options = {name: getattr(self, name) for name in bound if name not in ("reduction", "name", "dtype")}
 
     def _mean_alone(self, y_true: Any, y_pred: Any) -> Tensor | None:
-        mean = vars(kind_of(self)).get("mean")  # not that of a base: a subclass may compute otherwise
+        mean = kind_of(self).__dict__.get("mean")  # not that of a base: a subclass may compute otherwise
         if mean is None or self.reduction in ("sum", "none", None) or getattr(self, "axis", -1) != -1:
             return None
         fits = self.takes_labels or y_true.shape == y_pred.shape

@@ -462,7 +462,7 @@ def run_mutated(count: int, seed: int) -> int:
             found(torch.empty(2, 4, 4, 3, device="meta"), **dict.fromkeys(found.parameters[1:]))
         except ForbiddenContentError:
             continue
-        except ValueError:  # of a formula that does not fit its input
+        except (ValueError, AssertionError):  # of a formula that does not fit its input; the latter by torch 2.10
             continue
     return read_well
 

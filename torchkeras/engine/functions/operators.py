@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from torch import Tensor, nn
 
 from torchkeras.base.dtypes import dtype_name
+from torchkeras.base.python import first
 from torchkeras.base.rules import Rule
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.functions import call_text, function_arguments, function_shapes
@@ -225,7 +226,7 @@ class Operation(Layer):
         """The mask of the first input that has one, if no axis is moved or cut."""
         if not self._pointwise or not self.keeps_mask:
             return None
-        return next((found for found in as_list(mask) if found is not None), None)
+        return first((found for found in as_list(mask) if found is not None), None)
 
     def _line(self, name_of: Callable[[str], str] = str) -> str:
         """The call as Python code, with `{0}`, `{1}` for the inputs; `name_of` names the layer's own tensors."""

@@ -14,6 +14,7 @@ from torch.signal import windows
 
 from torchkeras import config
 from torchkeras.base.dtypes import dtype_of
+from torchkeras.base.python import first
 from torchkeras.tensor_functions.operations.values import cast, converted, in_32_bits, rows, tensor_of
 
 Shape = int | Sequence[int]
@@ -152,7 +153,7 @@ Curve = Callable[[Tensor, Tensor, Tensor], Tensor]  # of two ends, and of parts 
 def _spaced(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, axis: int, curve: Curve) -> Tensor:
     """Samples of a curve between two ends, computed in 64 bits, as a new axis."""
     kind = type_of_result(start, stop, 0.0) if dtype is None else dtype_of(dtype)
-    device = next((each.device for each in (start, stop) if isinstance(each, Tensor)), config.device())
+    device = first((each.device for each in (start, stop) if isinstance(each, Tensor)), config.device())
     ends = (torch.as_tensor(_exact(each), dtype=torch.float64, device=device) for each in (start, stop))
     low, high = torch.broadcast_tensors(*ends)
     parts = torch.arange(num, dtype=torch.float64, device=device) / max(num - int(endpoint), 1)

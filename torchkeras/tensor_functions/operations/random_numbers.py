@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torchkeras import config
 from torchkeras.base.dtypes import dtype_name, dtype_of
 from torchkeras.base.naming import unique_name
+from torchkeras.base.python import first
 from torchkeras.base.rules import NUMBER, SHARE, integer, is_integer, optional, read
 from torchkeras.base.torch_versions import in_eager_mode
 from torchkeras.tensor_functions.operations.values import Function, Row, on_values, rows
@@ -139,7 +140,7 @@ def _new(shape: Any, kind: torch.dtype, like: Tensor | None) -> Tensor:
 
 def _new_of(shape: Any, kind: torch.dtype, like: Tensor | None, *values: Any) -> tuple[Tensor, list[Tensor]]:
     """The same, on the device of the first tensor among the values, and these broadcast to it."""
-    like = next((each for each in (like, *values) if isinstance(each, Tensor)), None)
+    like = first((each for each in (like, *values) if isinstance(each, Tensor)), None)
     made = _new(shape, kind, like)
     tensors = [torch.as_tensor(each, dtype=kind, device=made.device) for each in values]
     return made, [each.broadcast_to(made.shape) for each in tensors]

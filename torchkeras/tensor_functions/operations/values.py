@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from torchkeras import config
 from torchkeras.base.dtypes import dtype_of
+from torchkeras.base.python import first
 
 Function = Callable[..., Any]
 Tensors = Sequence[Tensor]  # as an annotation of an operation's parameter
@@ -239,7 +240,9 @@ def on_values(row: Row) -> Function:
 
 def converted(values: Mapping[str, Any], taken: Mapping[str, str]) -> dict[str, Any]:
     """The arguments of a call, those that are `taken` as tensors made tensors, on the device of those that are one."""
-    device = next((each.device for name in taken for each in _flat(values.get(name)) if isinstance(each, Tensor)), None)
+    device = first(
+        (each.device for name in taken for each in _flat(values.get(name)) if isinstance(each, Tensor)), None
+    )
     made = dict(values)
     for name in taken.keys() & values.keys():
         value = values[name]
@@ -252,7 +255,7 @@ def converted(values: Mapping[str, Any], taken: Mapping[str, str]) -> dict[str, 
 
 def _following(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """The arguments of a call, a number in the type that it has beside a tensor without axes."""
-    tensor = next((value for value in values.values() if isinstance(value, Tensor) and not value.dim()), None)
+    tensor = first((value for value in values.values() if isinstance(value, Tensor) and not value.dim()), None)
     if tensor is None:
         return values
     return {
