@@ -328,17 +328,28 @@ OBJECTS = {
 }
 
 
-@pytest.mark.torch("2.8", "its compiler follows whole models")
+def taking(make):
+    """A layer that takes objects, and a model that gives it these."""
+    layer, a, b = OfBoth(name="of_both"), Input((3,), name="a"), Input((3,), name="b")
+    return layer, Model([a, b], [layer(a, make(a, b), 0.5), layer(x=b, both=make(b, a))])
+
+
 @pytest.mark.parametrize("make", OBJECTS.values(), ids=OBJECTS)
 def test_objects_with_tensors_by_position_and_by_name(make):
-    layer, a, b = OfBoth(name="of_both"), Input((3,), name="a"), Input((3,), name="b")
-    model = Model([a, b], [layer(a, make(a, b), 0.5), layer(x=b, both=make(b, a))])
+    layer, model = taking(make)
     x, y = torch.randn(2, 3), torch.randn(2, 3)
     expected = [layer(x, make(x, y), 0.5), layer(y, make(y, x))]
     for again in (model, copy.deepcopy(model), pickle.loads(pickle.dumps(model))):  # noqa: S301
         torch.testing.assert_close(again(x, y), expected)
+
+
+@pytest.mark.torch("2.13", "its compiler follows copies of objects")
+@pytest.mark.parametrize("make", OBJECTS.values(), ids=OBJECTS)
+def test_a_graph_that_makes_objects_is_compiled_whole(make):
+    _, model = taking(make)
+    x, y = torch.randn(2, 3), torch.randn(2, 3)
     compiled: Any = torch.compile(model, backend="eager", fullgraph=True)
-    torch.testing.assert_close(compiled(x, y), expected)
+    torch.testing.assert_close(compiled(x, y), model(x, y))
 
 
 def test_an_object_alone_is_an_argument_of_a_graph():
@@ -377,17 +388,25 @@ def scored(x):
     return Scored(Dense(2, name="score")(x), Pair(Dense(3, name="first")(x), [Dense(1, name="last")(x), None]))
 
 
-@pytest.mark.torch("2.8", "its compiler follows whole models")
+def check_scored(found: Any, model: Model, data: torch.Tensor) -> None:
+    assert (type(found), type(found.hidden), found.count, found.hidden.second[1]) == (Scored, Pair, 2, None)
+    expected = Model(model.inputs, model.outputs)(data)
+    torch.testing.assert_close([found.score, found.hidden.first, found.hidden.second[0]], expected)
+
+
+@pytest.mark.torch("2.13", "its compiler follows copies of objects")
+def test_a_graph_whose_outputs_are_an_object_is_compiled_whole():
+    model, data = Model(x := Input((3,)), scored(x)), torch.randn(4, 3)
+    check_scored(torch.compile(model, backend="eager", fullgraph=True)(data), model, data)
+
+
 def test_a_graph_gives_its_outputs_in_an_object():
     model = Model(x := Input((3,)), scored(x))
     data = torch.randn(4, 3)
-    expected = Model(x, model.outputs)(data)
     inner = model(Input((3,)))
     copies = (model, copy.deepcopy(model), pickle.loads(pickle.dumps(model)))  # noqa: S301
-    for again in (*copies, torch.fx.symbolic_trace(model), torch.compile(model, backend="eager", fullgraph=True)):
-        found: Any = again(data)
-        assert (type(found), type(found.hidden), found.count, found.hidden.second[1]) == (Scored, Pair, 2, None)
-        torch.testing.assert_close([found.score, found.hidden.first, found.hidden.second[0]], expected)
+    for again in (*copies, torch.fx.symbolic_trace(model)):
+        check_scored(again(data), model, data)
     assert inner.hidden.second[0].shape == (None, 1)
     assert model.compute_output_shape((4, 3)).score == (4, 2)
 
