@@ -20,7 +20,8 @@ from torchkeras.resume.accepted import ACCEPTED
 
 
 @pytest.fixture(autouse=True)
-def _quiet():
+def _quiet(monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # else `script` may be imported as it was a moment before
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     with warnings.catch_warnings():

@@ -40,7 +40,7 @@ def test_masks_of_several_inputs_reach_arguments_by_their_names():
     assert Joined()(_masked(), torch.ones(2, 3, 3)).tolist() == [2, 1]
 
 
-@pytest.mark.torch("2.8", "its compiler follows whole models")
+@pytest.mark.torch("2.13", "its compiler follows layers of your own for Keras 3")
 def test_a_compiled_layer_carries_masks():
     class Inside(keras.Layer):
         def __init__(self):

@@ -88,7 +88,7 @@ def test_training_moves_the_one_object():
     assert kernel is model.layers[0].weights[0]
 
 
-@pytest.mark.torch("2.13", "its compiler follows variables of Keras 3")
+@pytest.mark.torch("2.13", "its compiler follows layers of your own for Keras 3")
 def test_torch_computes_with_it_in_compiled_code():
     layer = Scale()
     layer(ROWS)
@@ -97,7 +97,7 @@ def test_torch_computes_with_it_in_compiled_code():
     assert float(layer.calls) == 3.0
 
 
-@pytest.mark.torch("2.13", "its compiler follows variables of Keras 3")
+@pytest.mark.torch("2.13", "its compiler follows layers of your own for Keras 3")
 def test_torch_computes_with_low_rank_matrices_in_compiled_code():
     layer = layers.Dense(2, lora_rank=2)
     model = keras3.Sequential([keras3.Input((3,)), layer])

@@ -186,7 +186,7 @@ def test_a_file_of_weights_alone_is_no_model(name: str):
     assert str(caught.value) == text
 
 
-@pytest.mark.torch("2.8", "its compiler follows whole models")
+@pytest.mark.torch("2.10", "writes exported programs as later versions do")
 def test_an_exported_program_is_no_model():
     small().save("m.pt2")
     text = "m.pt2: a program of torch.export, which has no layers to build; `torch.export.load` reads it."

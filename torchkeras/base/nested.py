@@ -154,7 +154,7 @@ def _mapped_object(value: Any, change: Callable[[Any], Any], kinds: Any) -> Any:
 
 def attributes_of(value: Any) -> Mapping[str, Any]:
     """The attributes of an object that may hold tensors, by name; none of a class, a module or a function."""
-    if isinstance(value, (type, torch.nn.Module, torch.Tensor)) or callable(value):
+    if value is None or isinstance(value, (type, torch.nn.Module, torch.Tensor)) or callable(value):
         return {}
     if dataclasses.is_dataclass(value) and not hasattr(value, "__dict__"):  # it has slots
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
