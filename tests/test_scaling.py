@@ -324,6 +324,7 @@ def test_code_is_written_when_it_is_asked_for() -> None:
     assert [bool(each.written) for each in model._generated.functions.values()] == [True]
 
 
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 def test_torch_compile_of_code_that_is_not_written_yet() -> None:
     model = added(3)
     assert not any(each.written for each in model._generated.functions.values())
