@@ -1,4 +1,4 @@
-"""The suite's table in docs/performance.md as a picture, docs/assets/suite.svg.
+"""The suite's table in docs/speed_notes.md as a picture, docs/assets/suite.svg.
 
     python benchmarks/suite_drawn.py [--check]
 
@@ -14,12 +14,13 @@ from html import escape
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE, PICTURE = DOCS / "performance.md", DOCS / "assets" / "suite.svg"
+PAGE, PICTURE = DOCS / "speed_notes.md", DOCS / "assets" / "suite.svg"
 BEGIN = "<!-- benchmarks/suite.py -->\n"
 # Readable on white and on black. The last three are this package's, and lie on top.
 COLOURS = {
     "idiomatic": "#8c96a3",
     "tuned, torch.compile": "#5c7cfa",
+    "tuned, max-autotune": "#a5d8ff",
     "keras3": "#e03131",
     "keras3_jit": "#f783ac",
     "tf_keras": "#f08c00",
