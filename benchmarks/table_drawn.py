@@ -6,16 +6,13 @@ A row a case, a mark where its number lies between half of its aim and four time
 the line is better. `table.py --write` draws it; `--check` writes nothing, and fails if the picture is not the table's.
 """
 
-import argparse
 import math
 import re
-import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 
-DOCS = Path(__file__).parents[1] / "docs"
+from suite_drawn import DOCS, TEXT, scale, text, write_or_check
+
 PAGE, PICTURE = DOCS / "performance.md", DOCS / "assets" / "table.svg"
 BEGIN, END = "<!-- benchmarks/table.py -->\n", "<!-- end -->\n"
 HEAD = "| what | case | against | aim | measured |\n|---|---|---|---|---|\n"
@@ -23,7 +20,7 @@ LINE = re.compile(r"\| (.*?) \| (.*?) \| (.*?) \| ([≤≥]) ([\d.]+) \| \**(-?[
 WIDTH, LEFT, TOP, ROW = 520, 290, 40, 18
 TICKS = (0.5, 1, 2, 4, 8)
 LEAST, MOST = 0.4, 8.0
-TEXT, REACHED, MISSED = "#7b8794", "#0ca678", "#e8590c"  # readable on white and on black
+REACHED, MISSED = "#0ca678", "#e8590c"  # readable on white and on black
 
 
 @dataclass(frozen=True)
@@ -58,9 +55,9 @@ class Row:
         return f"| {self.what} | {self.case} | {self.against} | {sign} {self.aim:g} | {number} |"
 
 
-def rows(text: str) -> list[Row]:
+def rows(markdown: str) -> list[Row]:
     """The rows of a table."""
-    found = [LINE.match(line) for line in text.splitlines()]
+    found = [LINE.match(line) for line in markdown.splitlines()]
     return [
         Row(each[1], each[2], each[3], float(each[5]), float(each[6]), each[4] == "≥")
         for each in found
@@ -70,15 +67,15 @@ def rows(text: str) -> list[Row]:
 
 def drawn(table: list[Row]) -> str:
     height = TOP + ROW * len(table) + 30
-    parts = list(_scale(height - 30))
+    parts = list(scale({tick: _x(tick) for tick in TICKS}, TOP, height - 30))
     for number, row in enumerate(table):
         y = TOP + ROW * number + ROW / 2
         label = f"{row.what}: {row.case}".replace("`", "")
-        parts.append(_text(LEFT - 8, y + 4, label, "end"))
+        parts.append(text(LEFT - 8, y + 4, label, "end"))
         colour, said = REACHED if row.is_reached else MISSED, f"{label}: {row.found:g}, aim {row.aim:g}"
         x = _x(min(max(row.share, LEAST), MOST))
         parts.append(f'<circle cx="{x:.1f}" cy="{y:g}" r="5" fill="{colour}"><title>{escape(said)}</title></circle>')
-    parts.append(_text((LEFT + WIDTH) / 2, height - 8, "measured, aim = 1", "middle"))
+    parts.append(text((LEFT + WIDTH) / 2, height - 8, "measured, aim = 1", "middle"))
     box = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
     style = f'font-family="sans-serif" font-size="12" fill="{TEXT}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {box} {style}>\n' + "\n".join(parts) + "\n</svg>\n"
@@ -88,26 +85,6 @@ def _x(share: float) -> float:
     return LEFT + 8 + math.log(share / LEAST) / math.log(MOST / LEAST) * (WIDTH - LEFT - 16)
 
 
-def _text(x: float, y: float, text: str, anchor: str) -> str:
-    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}">{escape(text)}</text>'
-
-
-def _scale(bottom: float) -> Iterator[str]:
-    for tick in TICKS:
-        x, strong = _x(tick), ' stroke-width="2"' if tick == 1 else ' stroke-opacity=".35"'
-        yield f'<path d="M{x:.1f} {TOP}V{bottom}" stroke="{TEXT}"{strong}/>'
-        yield _text(round(x, 1), TOP - 8, f"{tick:g}", "middle")
-
-
-def main() -> None:
-    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    options.add_argument("--check", action="store_true", help="write nothing; fail if the picture is another")
-    picture = drawn(rows(PAGE.read_text().partition(BEGIN)[2].partition(END)[0]))
-    if not options.parse_args().check:
-        PICTURE.write_text(picture)
-    elif not PICTURE.is_file() or PICTURE.read_text() != picture:
-        sys.exit(f"{PICTURE} is not what the table gives: run benchmarks/table_drawn.py.")
-
-
 if __name__ == "__main__":
-    main()
+    found = rows(PAGE.read_text().partition(BEGIN)[2].partition(END)[0])
+    write_or_check(drawn(found), PICTURE, (__doc__ or "").splitlines()[0])
