@@ -20,9 +20,12 @@ def test_the_page_has_a_row_of_each_line_and_no_other(table: Any):
 
 @pytest.mark.parametrize(
     ("found", "at_least", "written"),
-    [(1.1, False, "| ≤ 1.1 | 1.100 |"), (1.1004, False, "| ≤ 1.1 | 1.100 |"), (1.102, False, "| ≤ 1.1 | **1.102** |")]
-    + [(1.1, True, "| ≥ 1.1 | 1.100 |"), (0.9, True, "| ≥ 1.1 | **0.900** |"), (12.345, False, "| ≤ 1.1 | **12.35** |")]
-    + [(-14.5, False, "| ≤ 1.1 | -14.50 |")],
+    [
+        *((1.1, False, "| ≤ 1.1 | 1.100 |"), (1.1004, False, "| ≤ 1.1 | 1.100 |")),
+        *((1.102, False, "| ≤ 1.1 | **1.102** |"), (12.346, False, "| ≤ 1.1 | **12.35** |")),
+        *((1.1, True, "| ≥ 1.1 | 1.100 |"), (0.9, True, "| ≥ 1.1 | **0.900** |")),
+        (-14.5, False, "| ≤ 1.1 | -14.50 |"),
+    ],
 )
 def test_a_row_is_read_as_it_is_written(table: Any, found: float, at_least: bool, written: str):
     row = table.Row("step", "mlp", "a loop", 1.1, found, at_least)
