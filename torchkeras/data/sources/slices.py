@@ -117,12 +117,13 @@ class SlicedSource(Streamed):
 
     def _block(self, places: Sequence[range | np.ndarray]) -> list[Any]:
         """The values of some batches; of batches that follow one another all rows are read at once."""
-        follow = all(isinstance(rows, range) for rows in places) and all(a.stop == b.start for a, b in pairwise(places))
+        ranges = [rows for rows in places if isinstance(rows, range)]
+        follow = len(ranges) == len(places) and all(a.stop == b.start for a, b in pairwise(ranges))
         if self.part is not None or not follow:
             return [self._item(rows) for rows in places]
-        start = places[0].start
-        whole = self._read(range(start, places[-1].stop))
-        return [_rows_of(whole, slice(rows.start - start, rows.stop - start)) for rows in places]
+        start = ranges[0].start
+        whole = self._read(range(start, ranges[-1].stop))
+        return [_rows_of(whole, slice(rows.start - start, rows.stop - start)) for rows in ranges]
 
     def _item(self, rows: range | np.ndarray) -> Any:
         """The values of a batch in these rows, or in those of them that this process has."""
@@ -143,9 +144,9 @@ class SlicedSource(Streamed):
         return x, y, weight
 
 
-def _in_memory(values: np.memmap) -> np.ndarray:
-    """A copy, for which the file is read now, and at once: else the kernel reads a few pages at a time."""
-    mapped: Any = values._mmap  # None for a copy of a memmap
+def _in_memory(values: Any) -> np.ndarray:
+    """A copy of a memmap, for which the file is read now, and at once: else the kernel reads a few pages at a time."""
+    mapped = values._mmap  # None for a copy of a memmap
     if mapped is not None and values.nbytes and values.flags.c_contiguous and hasattr(mmap, "MADV_WILLNEED"):
         start = values.ctypes.data - np.frombuffer(mapped, np.uint8).ctypes.data
         before = start % mmap.PAGESIZE
