@@ -7,9 +7,10 @@
 - images: JPEG files in folders by `image_dataset_from_directory`. By hand: a Dataset that decodes them alike. Both
   in the process itself, then both with two workers.
 - memmap, HDF5: rows of a file that the page cache has lost, in whole batches in a random order. By hand: a DataLoader
-  whose two workers each read a whole batch. `reading` reads the same bytes in the same order, without training:
-  the speed of the disk. To stand for an array larger than memory, the file is dropped from the cache before each
-  turn, and an assertion holds that the disk was read.
+  whose two workers each read a whole batch. `reading` reads the same bytes in the same order, without training: the
+  speed of the disk. `in memory` is `fit` of the same rows in memory: the slower of the two is what is left where
+  reading goes on behind the steps. To stand for an array larger than memory, the file is dropped from the cache before
+  each turn, and an assertion holds that the disk was read.
 
 Contenders begin with the same weights and take turns, an epoch each; an assertion holds that their losses agree. A
 ratio is the median of the rounds' ratios of `fit` to the contender: of the clock, and of the time of the processors,
@@ -46,7 +47,7 @@ import torchkeras.keras3.utils
 import torchkeras.layers
 import torchkeras.models
 
-OURS, READING = "fit", "reading"
+OURS, IN_MEMORY, READING = "fit", "in memory", "reading"
 WIDTH, ROWS = 4096, 128  # of the file: the numbers of a row, and the rows of a batch, which has 2 MB
 IMAGES, FILE_SIZE, SIZE = 512, 128, 64
 ALIKE = 0.01  # relative difference of losses: Adam's epsilon is at another place, and one DataLoader has its own order
@@ -233,6 +234,8 @@ def in_file(write: Callable[[Path, int], Path], opened: Callable[[Path], Any]) -
         layers = torchkeras.layers
         logits = layers.Dense(10, activation="softmax", input_shape=(WIDTH,), name="logits")
         model = workloads.compiled(torchkeras.models.Sequential([logits]))
+        in_memory = workloads.compiled(torchkeras.models.clone_model(model))
+        in_memory.set_weights(model.get_weights())
         network = nn.Sequential(OrderedDict(logits=nn.Linear(WIDTH, 10)))
         copy_weights(workloads.weights_of(model), network)
 
@@ -245,7 +248,9 @@ def in_file(write: Callable[[Path, int], Path], opened: Callable[[Path], Any]) -
             return fits(model, opened(path), y, batch_size=ROWS, shuffle="batch")()
 
         others = {"by hand": by_hand(network, by_workers), READING: read(path, batches)}
-        return turns(fit, others, path)
+        whole = np.array(opened(path))
+        by_memory = fits(in_memory, whole, y, batch_size=ROWS, shuffle="batch")
+        return turns(fit, others, path) | {IN_MEMORY: Turns(IN_MEMORY, timed(in_one_order(by_memory)))}
 
     return contenders
 
