@@ -209,6 +209,7 @@ def test_an_array_is_written_in_pieces(order, size, monkeypatch):
     with h5py.File("array.h5", "w") as file:
         hdf5.write_array(file, "array", array)
         written = file["array"]
+        assert isinstance(written, h5py.Dataset)
         np.testing.assert_array_equal(written[()], array)
         assert (written.dtype, written.chunks, written.id.get_storage_size()) == (array.dtype, None, array.nbytes)
 
