@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import init
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import DeviceContext
@@ -26,21 +25,11 @@ META, CPU = torch.device("meta"), torch.device("cpu")
 RECURRENT = (torch.lstm, torch.gru, torch.rnn_tanh, torch.rnn_relu)  # type: ignore[reportAttributeAccessIssue]
 
 
-# What gives a new module of torch its first values: there are none on `meta`, where drawing takes longest of all.
-DRAWS = {init.kaiming_uniform_, init.uniform_, init.normal_, init.constant_, Tensor.fill_, Tensor.zero_}
-
-
 class MadeOnMeta(TorchFunctionMode):
     """Make new tensors on `meta`, in this thread: `with torch.device("meta")` would also write to a global."""
 
     device = META
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func in DRAWS:
-            drawn = args[0] if args else (kwargs or {})["tensor"]
-            if drawn.is_meta:
-                return drawn
-        return DeviceContext.__torch_function__(self, func, types, args, kwargs)  # type: ignore[arg-type]
+    __torch_function__ = DeviceContext.__torch_function__  # type: ignore[assignment]
 
 
 class OnMeta(TorchDispatchMode):

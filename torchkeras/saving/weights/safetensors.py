@@ -134,7 +134,7 @@ def _stretches(
     part = Part(file.fileno(), 0, os.fstat(file.fileno()).st_size)
     for name in names:
         dtype, shape = described[name]
-        stretch = stretch_of(dtype, part, begin, f"{where}: {name[:100]!r}")
+        stretch = stretch_of(torch.empty(shape, dtype=dtype, device="meta"), part, begin, f"{where}: {name[:100]!r}")
         if stretch is not None:
             found[name] = stretch
         begin += dtype.itemsize * prod(shape)
