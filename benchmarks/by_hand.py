@@ -301,9 +301,17 @@ class Loop:
 class Compiled(Loop):
     """The loop around a network under torch.compile."""
 
+    mode = "default"
+
     def __init__(self, *given: Any):
         super().__init__(*given)
-        self.network.compile()
+        self.network.compile(mode=self.mode)
+
+
+class Autotuned(Compiled):
+    """The same with torch's search for the fastest kernels."""
+
+    mode = "max-autotune"
 
 
 class Idiomatic(Loop):

@@ -1,12 +1,13 @@
-"""One sample: how long a call of a model takes, against the same network written by hand in PyTorch.
+"""One sample, or a few: how long a call of a model takes, against the same network written by hand in PyTorch.
 
-    python benchmarks/latency.py [--only mlp] [--calls 2000] [--threads 1] [--processor]
+    python benchmarks/latency.py [--only mlp] [--batch 1] [--calls 2000] [--threads 1] [--processor] [--compiled]
 
 Contenders take turns, call by call; a line has medians. On a machine that others use the clock says little: with
 `--processor` a line has the least of the process's own processor time. `by hand` is `module(x)` under `inference_mode`;
 `model(x)` and `frozen(x)` (of `freeze_for_inference`) are the same of torchkeras, with their ratios to it. `predict`
-takes and gives an array; what it takes more than the call by hand stands in microseconds. Where they are installed,
-ONNX Runtime computes the exported model, and Keras 3 on torch predicts by the same network with the same weights.
+takes and gives an array, of one sample only; what it takes more than the call by hand stands in microseconds.
+`compiled` is the module by hand under torch.compile. Where they are installed, ONNX Runtime computes the exported
+model, and Keras 3 on torch predicts by the same network with the same weights.
 """
 
 import argparse
@@ -81,24 +82,24 @@ def joined(channels: int, filters: int, kernel: int, strides: int = 1) -> nn.Seq
     return nn.Sequential(convolution, nn.BatchNorm2d(filters, eps=1e-3))
 
 
-def contenders(name: str) -> tuple[Any, nn.Module, np.ndarray]:
-    """The model of torchkeras, the network by hand with its weights, and a sample."""
+def contenders(name: str, batch: int) -> tuple[Any, nn.Module, np.ndarray]:
+    """The model of torchkeras, the network by hand with its weights, and some samples."""
     if name == "resnet50":
         model, by_hand = resnet50(), ResNet50()
         ours = [m for m in model.modules() if isinstance(m, (nn.Conv2d, nn.BatchNorm2d, nn.Linear))]
         for one, other in zip(ours, by_hand.in_order(), strict=True):
             other.load_state_dict(one.state_dict())
-        return model, by_hand.to(memory_format=torch.channels_last), np.ones((1, 224, 224, 3), "float32")  # type: ignore[call-overload]
+        return model, by_hand.to(memory_format=torch.channels_last), np.ones((batch, 224, 224, 3), "float32")  # type: ignore[call-overload]
     workload = workloads.WORKLOADS[name]
     model = workload.network(torchkeras)
-    sample = workloads.samples(workload, 1)[0][0][:1].astype("float32")
+    samples = workloads.samples(workload, -(-batch // workload.batch_size))[0][0][:batch].astype("float32")
     assert name in NETWORKS
-    return model, nn.Sequential(made(name, workloads.weights_of(model)), nn.Softmax(-1)), sample
+    return model, nn.Sequential(made(name, workloads.weights_of(model)), nn.Softmax(-1)), samples
 
 
-def calls_of(name: str) -> dict[str, Callable[[], Any]]:
+def calls_of(name: str, batch: int, compiled: bool) -> dict[str, Callable[[], Any]]:
     """What is timed, by its name."""
-    model, by_hand, sample = contenders(name)
+    model, by_hand, sample = contenders(name, batch)
     model.eval()
     by_hand.eval()
     frozen, x = model.freeze_for_inference(), torch.from_numpy(sample)
@@ -106,8 +107,12 @@ def calls_of(name: str) -> dict[str, Callable[[], Any]]:
         "by hand": lambda: by_hand(x),
         "model(x)": lambda: model(x),
         "frozen(x)": lambda: frozen(x),
-        "predict": lambda: model.predict(sample),
     }
+    if batch == 1:  # a longer `predict` leaves to the next call what it looks at
+        found["predict"] = lambda: model.predict(sample)
+    if compiled:
+        module = torch.compile(by_hand)
+        found["compiled"] = lambda: module(x)
     if importlib.util.find_spec("onnxruntime") and importlib.util.find_spec("onnxscript"):
         found["onnxruntime"] = by_onnx(model, sample)
     if importlib.util.find_spec("keras") and name != "resnet50":
@@ -138,10 +143,13 @@ def by_keras(name: str, weights: workloads.Weights, sample: np.ndarray) -> Calla
     return lambda: peer.predict(sample, verbose=0)
 
 
-def line(name: str, calls: int, processor: bool) -> str:
+def microseconds(
+    name: str, calls: int, batch: int = 1, processor: bool = False, compiled: bool = False
+) -> dict[str, float]:
+    """Microseconds of each contender's call: medians by the clock, or the least of the processor's time."""
     clock, taken = (time.process_time, min) if processor else (time.perf_counter, statistics.median)
     with torch.inference_mode():
-        contending = calls_of(name)
+        contending = calls_of(name, batch, compiled)
         times: dict[str, list[float]] = {each: [] for each in contending}
         for turn in range(calls + calls // 10):
             for each, call in contending.items():
@@ -149,30 +157,35 @@ def line(name: str, calls: int, processor: bool) -> str:
                 call()
                 if turn >= calls // 10:
                     times[each].append(clock() - began)
-    found = {each: 1e6 * taken(one) for each, one in times.items()}
+    return {each: 1e6 * taken(one) for each, one in times.items()}
+
+
+def line(name: str, found: dict[str, float]) -> str:
     by_hand = found["by hand"]
     text = f"{name:12} {by_hand:9.1f}"
-    for each, microseconds in found.items():
+    for each, one in found.items():
         if each == "predict":
-            text += f"  predict {microseconds:9.1f} ({microseconds - by_hand:+7.1f})"
+            text += f"  predict {one:9.1f} ({one - by_hand:+7.1f})"
         elif each != "by hand":
-            text += f"  {each} {microseconds:9.1f} ({microseconds / by_hand:5.3f})"
+            text += f"  {each} {one:9.1f} ({one / by_hand:5.3f})"
     return text
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", choices=NAMES)
+    parser.add_argument("--batch", type=int, default=1, help="samples in a call")
     parser.add_argument("--calls", type=int, default=2000, help="of each contender; a tenth for resnet50")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--processor", action="store_true", help="the least of the processor's time, not the clock's")
+    parser.add_argument("--compiled", action="store_true", help="also the module by hand under torch.compile")
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     kind = "of the processor, the least" if given.processor else "medians"
     print(f"microseconds, {kind}; {given.threads} threads\n{'':12} {'by hand':>9}")
     for name in given.only or NAMES:
         calls = given.calls // 10 if name == "resnet50" else given.calls
-        print(line(name, calls, given.processor), flush=True)
+        print(line(name, microseconds(name, calls, given.batch, given.processor, given.compiled)), flush=True)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,10 @@ Then contenders take turns, each in a new process:
 - keras: `load_model` of the `.keras` archive, against the same.
 - safetensors: its own `load_model` into a model of plain torch modules; `load_model` and `load_weights` here.
 - pt: `torch.load` and `load_state_dict`; `load_model` and `load_weights` here.
-- save: h5py writes the arrays in Keras's order, from memory to the disk; `save` of the model.
+- save h5, save keras: h5py writes the arrays in Keras's order; `save` of the model as `.h5` and as `.keras`.
+- save safetensors, save pt: `safetensors.torch.save_file`, `torch.save` of the tensors; `save` of the model.
+
+What is saved is on the disk when the clock stops, on both sides.
 
 With `--making`: how long `load_model` takes for the same layers with hardly any weights, which is what it takes to
 make the layers and to pair the weights. Prints the least milliseconds of a processor, and the calls of functions.
@@ -35,7 +38,7 @@ import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
@@ -110,23 +113,48 @@ def torch_loads(folder: Path) -> Callable[[], Any]:
 
 
 def h5py_writes(folder: Path) -> Callable[[], Any]:
-    """All datasets of the file, from arrays in Keras's order, and to the disk, as `save` does."""
+    """All datasets of the file, from arrays in Keras's order."""
     arrays = h5py_reads(folder)()
 
     def run() -> None:
-        with h5py.File(folder / "written.h5", "w") as file:
+        with h5py.File(folder / "written", "w") as file:
             for index, array in enumerate(arrays):
                 file.create_dataset(str(index), data=array)
-        with (folder / "written.h5").open("rb") as written:
-            os.fsync(written.fileno())
+        to_disk(folder / "written")
 
     return run
 
 
-def saves(folder: Path) -> Callable[[], Any]:
+def safetensors_writes(folder: Path) -> Callable[[], Any]:
+    """The tensors of a model, by the package itself."""
+    package, tensors = importlib.import_module("safetensors.torch"), tensors_of_file(folder)
+    return lambda: (package.save_file(tensors, folder / "written"), to_disk(folder / "written"))
+
+
+def torch_writes(folder: Path) -> Callable[[], Any]:
+    """The tensors of a model, by `torch.save`."""
+    tensors = tensors_of_file(folder)
+    return lambda: (torch.save(tensors, folder / "written"), to_disk(folder / "written"))
+
+
+def tensors_of_file(folder: Path) -> dict[str, torch.Tensor]:
+    """As a module by hand has them: contiguous."""
+    return {name: value.contiguous() for name, value in load_model(folder / "model.h5").state_dict().items()}
+
+
+def to_disk(path: Path) -> None:
+    with path.open("rb") as written:
+        os.fsync(written.fileno())
+
+
+def saves(suffix: str) -> Callable[[Path], Callable[[], Any]]:
     """`save` of the model."""
-    model = load_model(folder / "model.h5")
-    return lambda: model.save(folder / "written.h5")
+
+    def prepared(folder: Path) -> Callable[[], Any]:
+        model = load_model(folder / "model.h5")
+        return lambda: model.save(folder / f"written{suffix}")
+
+    return prepared
 
 
 GROUPS: dict[str, dict[str, Callable[[Path], Callable[[], Any]]]] = {
@@ -139,7 +167,10 @@ GROUPS: dict[str, dict[str, Callable[[Path], Callable[[], Any]]]] = {
         "load_weights": loads_weights("model.safetensors"),
     },
     "pt": {"torch": torch_loads, "load_model": loads("model.pt"), "load_weights": loads_weights("model.pt")},
-    "save": {"h5py": h5py_writes, "save": saves},
+    "save h5": {"h5py": h5py_writes, "save": saves(".h5")},
+    "save keras": {"h5py": h5py_writes, "save": saves(".keras")},
+    "save safetensors": {"safetensors": safetensors_writes, "save": saves(".safetensors")},
+    "save pt": {"torch": torch_writes, "save": saves(".pt")},
 }
 
 
@@ -198,6 +229,31 @@ def write_files(folder: Path, width: int, *names: str) -> int:
     return 4 * model.count_params()
 
 
+class Compared(NamedTuple):
+    """Medians of a contender: seconds by the clock and of all processors, their ratios to the first; memory."""
+
+    seconds: float
+    ratio: float
+    used: float
+    used_ratio: float
+    memory: float
+
+
+def compared(group: str, rounds: int, folder: Path, size: int) -> dict[str, Compared]:
+    """Each contender of a group, the first with ratios of 1; memory in multiples of the weights' bytes."""
+    found = [{name: measure(group, name, folder, size) for name in GROUPS[group]} for _ in range(rounds)]
+    first = next(iter(GROUPS[group]))
+
+    def medians(name: str) -> Compared:
+        seconds, used, peak = (
+            statistics.median(column) for column in zip(*(each[name] for each in found), strict=True)
+        )
+        ratios = [statistics.median(each[name][k] / each[first][k] for each in found) for k in (0, 1)]
+        return Compared(seconds, ratios[0], used, ratios[1], peak / size)
+
+    return {name: medians(name) for name in GROUPS[group]}
+
+
 def making(rounds: int) -> None:
     """Print what `load_model` takes for one filter in the first layer, in this process, the first round left out."""
     with tempfile.TemporaryDirectory() as name:
@@ -231,27 +287,9 @@ def main() -> None:
         print(f"weights {size / 1e6:.0f} MB, {os.cpu_count()} processors, {torch.get_num_threads()} threads of torch")
         print("| | | seconds | ratio | of processors | ratio | memory |\n|---|---|---|---|---|---|---|")
         for group in arguments.only:
-            found: dict[str, list[tuple[float, float, int]]] = {contender: [] for contender in GROUPS[group]}
-            for _ in range(arguments.rounds):
-                for contender, results in found.items():
-                    results.append(measure(group, contender, folder, size))
-            report(group, found, size)
-
-
-def report(group: str, found: dict[str, list[tuple[float, float, int]]], size: int) -> None:
-    """Print the medians of a group, and of the ratios of each round to its first contender."""
-    first = next(iter(found.values()))
-    for contender, results in found.items():
-        seconds, used, peak = (statistics.median(column) for column in zip(*results, strict=True))
-        ratios = [
-            statistics.median(result[k] / other[k] for result, other in zip(results, first, strict=True))
-            for k in (0, 1)
-        ]
-        print(
-            f"| {group} | {contender} | {seconds:.3f} | {ratios[0]:.2f} | {used:.3f} | {ratios[1]:.2f} "
-            f"| {peak / size:.2f} |",
-            flush=True,
-        )
+            for name, found in compared(group, arguments.rounds, folder, size).items():
+                cells = f"{found.seconds:.3f} | {found.ratio:.2f} | {found.used:.3f} | {found.used_ratio:.2f}"
+                print(f"| {group} | {name} | {cells} | {found.memory:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

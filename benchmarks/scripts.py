@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 SCRIPTS = ("mnist_cnn", "imdb_lstm", "cifar10_resnet")
@@ -41,12 +42,17 @@ def main() -> None:
         raise SystemExit(f"--peer: a kind is one of {', '.join(ENVIRONMENT)}; found {unknown[0]!r}.")
     for script in given.only or SCRIPTS:
         path = given.folder / f"{script}.py"
-        rounds = [{kind: run(kind, python, path) for kind, python in pythons.items()} for _ in range(given.rounds)]
+        rounds = run_in_turns(path, pythons, given.rounds)
         print(script)
         for kind in pythons:
             found = [each[kind] for each in rounds]
             failed = next((each for each in found if isinstance(each, str)), None)
             print(f"    {kind:12}", failed or line(found, [each[OURS] for each in rounds]), flush=True)
+
+
+def run_in_turns(script: Path, pythons: dict[str, str], rounds: int) -> list[dict[str, Any]]:
+    """What `run` gives for each contender, in each round."""
+    return [{kind: run(kind, python, script) for kind, python in pythons.items()} for _ in range(rounds)]
 
 
 def run(kind: str, python: str, script: Path) -> list[tuple[float, float]] | str:
@@ -61,16 +67,20 @@ def run(kind: str, python: str, script: Path) -> list[tuple[float, float]] | str
     return f"does not run: {(done.stderr.strip() or 'no output').splitlines()[-1]}"
 
 
+def median_ratio(found: list, to: list) -> float | None:
+    """The median of the rounds' ratios, by the epochs after the first; None if either does not run."""
+    if any(isinstance(each, str) for each in (*found, *to)):
+        return None
+    medians = [[statistics.median(seconds for seconds, _ in each[1:]) for each in side] for side in (found, to)]
+    return statistics.median(a / b for a, b in zip(*medians, strict=True))
+
+
 def line(found: list, ours: list) -> str:
     """Median seconds of the epochs after the first, the median of the rounds' ratios to ours, and the last loss."""
-    taken = [seconds for each in found for seconds, _ in each[1:]]
-    ratios = [
-        statistics.median(seconds for seconds, _ in each[1:]) / statistics.median(seconds for seconds, _ in own[1:])
-        for each, own in zip(found, ours, strict=True)
-        if not isinstance(own, str)
-    ]
-    ratio = f"{statistics.median(ratios):.2f} of torchkeras" if ratios else ""
-    return f"{statistics.median(taken):8.2f} s an epoch  {ratio}  loss {found[-1][-1][1]:.3f}"
+    taken = statistics.median(seconds for each in found for seconds, _ in each[1:])
+    ratio = median_ratio(found, ours)
+    text = "" if ratio is None else f"{ratio:.2f} of torchkeras"
+    return f"{taken:8.2f} s an epoch  {text}  loss {found[-1][-1][1]:.3f}"
 
 
 if __name__ == "__main__":

@@ -1,12 +1,15 @@
-"""What a new process waits for: imports, the first step of a small model, the graph of a ResNet-50.
+"""What a new process waits for: imports, the first step of a small model, a small file, the graph of a ResNet-50.
 
-    python benchmarks/startup.py [--rounds 9]
+    python benchmarks/startup.py [--rounds 9] [--only imports]
 
 Contenders take turns, each in a process of its own. A ratio is the median of the rounds' ratios to a group's first.
 
 - imports: `import torch, h5py`; `import torchkeras`; the same with its layers and models, as a script uses it.
 - first step: an MLP of plain torch modules with Adam, from its first forward pass to the end of the first update;
   `compile` and `fit` on one batch.
+- small file, cold: a CNN of 25 layers. By hand, its modules are made, and `load_state_dict` takes what `torch.load`
+  reads; `load_model` of each format. What is imported for that counts.
+- small file, warm: the same, the third time.
 
 Memory is that of the process at the end, in megabytes more than the first of the group. Linux only, because of that.
 """
@@ -16,7 +19,9 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from typing import NamedTuple
 
 from torchkeras.layers import (
     Activation,
@@ -28,10 +33,10 @@ from torchkeras.layers import (
     MaxPooling2D,
     add,
 )
-from torchkeras.models import Model
+from torchkeras.models import Model, Sequential
 
 TIMED = """
-import pathlib, time
+import pathlib, sys, time
 {before}
 started = time.perf_counter()
 {timed}
@@ -62,6 +67,28 @@ FIT = """
 model.compile("adam", "sparse_categorical_crossentropy")
 model.fit(x, y, verbose=0)
 """
+NETWORK_BY_HAND = """
+import torch
+from torch import nn
+class Mean(nn.Module):
+    def forward(self, features):
+        return features.mean((2, 3))
+def made():
+    layers = [nn.Conv2d(3, 16, 3, padding=1), nn.ReLU()]
+    for _ in range(7):
+        layers += [nn.Conv2d(16, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU()]
+    return nn.Sequential(*layers, Mean(), nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 10), nn.Softmax(1))
+def load():
+    model = made()
+    model.load_state_dict(torch.load(sys.argv[1] + "/by_hand.pt", weights_only=True))
+"""
+LOADS = """
+from torchkeras.models import load_model
+def load():
+    load_model(sys.argv[1] + "/{file}")
+"""
+FORMATS = (".h5", ".keras", ".safetensors", ".pt")
+SMALL_FILE = {"by hand": NETWORK_BY_HAND, **{suffix: LOADS.format(file="model" + suffix) for suffix in FORMATS}}
 GROUPS = {
     "imports": {
         "torch, h5py": ("", "import torch, h5py"),
@@ -69,28 +96,59 @@ GROUPS = {
         "torchkeras.layers, .models": ("", "import torchkeras.layers, torchkeras.models"),
     },
     "first step": {"by hand": (BY_HAND, STEP_BY_HAND), "compile and fit": (OURS, FIT)},
+    "small file, cold": {name: (code, "load()") for name, code in SMALL_FILE.items()},
+    "small file, warm": {name: (code + "load()\nload()", "load()") for name, code in SMALL_FILE.items()},
 }
 
 
-def measured(before: str, timed: str) -> tuple[float, float]:
+class Measured(NamedTuple):
+    """Medians of a contender: seconds, their ratio to the group's first, megabytes more than the first."""
+
+    seconds: float
+    ratio: float
+    megabytes: float
+
+
+def write_files(folder: str) -> None:
+    """The model of "small file" in each format, and what is loaded by hand."""
+    layers = [Conv2D(16, 3, padding="same", activation="relu", input_shape=(32, 32, 3))]
+    for _ in range(7):
+        layers += [Conv2D(16, 3, padding="same", use_bias=False), BatchNormalization(), Activation("relu")]
+    model = Sequential(
+        [*layers, GlobalAveragePooling2D(), Dense(64, activation="relu"), Dense(10, activation="softmax")]
+    )
+    for suffix in FORMATS:
+        model.save(f"{folder}/model{suffix}")
+    save = "torch.save(made().state_dict(), sys.argv[1] + '/by_hand.pt')"
+    subprocess.run([sys.executable, "-c", f"import sys\n{NETWORK_BY_HAND}{save}", folder], check=True)
+
+
+def measured(before: str, timed: str, folder: str) -> tuple[float, float]:
     """Seconds of some code in a new process, and the megabytes that the process then has."""
-    command = [sys.executable, "-c", TIMED.format(before=before, timed=timed)]
+    command = [sys.executable, "-c", TIMED.format(before=before, timed=timed), folder]
     # Modules come compiled from where pip has put them.
     given = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     seconds, memory = subprocess.run(command, check=True, capture_output=True, text=True, env=given).stdout.split()
     return float(seconds), float(memory)
 
 
-def compare(group: str, rounds: int) -> None:
+def compared(group: str, rounds: int) -> dict[str, Measured]:
+    """Each contender of a group, the first with a ratio of 1."""
     contenders = GROUPS[group]
-    for code in contenders.values():
-        measured(*code)
-    found = [[measured(*code) for code in contenders.values()] for _ in range(rounds)]
-    for k, name in enumerate(contenders):
-        seconds = statistics.median(each[k][0] for each in found)
-        ratio = statistics.median(each[k][0] / each[0][0] for each in found)
-        memory = statistics.median(each[k][1] - each[0][1] for each in found)
-        print(f"{group:<11} {name:<27} {seconds:7.3f} s  {ratio:6.3f}  {memory:+7.1f} MB", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        if "file" in group:
+            write_files(folder)
+        for code in contenders.values():
+            measured(*code, folder)
+        found = [[measured(*code, folder) for code in contenders.values()] for _ in range(rounds)]
+    return {
+        name: Measured(
+            statistics.median(each[k][0] for each in found),
+            statistics.median(each[k][0] / each[0][0] for each in found),
+            statistics.median(each[k][1] - each[0][1] for each in found),
+        )
+        for k, name in enumerate(contenders)
+    }
 
 
 def convolution(features, filters: int, size: int, strides: int = 1, activation: str | None = "relu"):
@@ -126,9 +184,13 @@ def build_seconds() -> float:
 def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--rounds", type=int, default=9, help="processes of each contender")
-    rounds = options.parse_args().rounds
-    for group in GROUPS:
-        compare(group, rounds)
+    options.add_argument("--only", choices=GROUPS, action="append", help="a group; may be given again")
+    given = options.parse_args()
+    for group in given.only or GROUPS:
+        for name, (seconds, ratio, megabytes) in compared(group, given.rounds).items():
+            print(f"{group:<17} {name:<27} {seconds:7.3f} s  {ratio:6.3f}  {megabytes:+7.1f} MB", flush=True)
+    if given.only:
+        return
     print(f"build ResNet-50, the first: {build_seconds():.3f} s")
     print(f"another:                    {statistics.median(build_seconds() for _ in range(3)):.3f} s")
 

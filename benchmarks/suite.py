@@ -1,4 +1,4 @@
-"""All workloads, all contenders, in one run: writes its table into `docs/performance.md`, and draws it.
+"""All workloads, all contenders, in one run: writes its table into `docs/speed_notes.md`, and draws it.
 
     python benchmarks/suite.py [--only mlp] [--rounds 7] [--processes 3] [--write] [--peer keras3=/path/to/python]
 
@@ -47,7 +47,13 @@ if torch.cuda.is_available():
 STEPS = {"mlp": 200, "cnn": 8, "resnet20": 3, "lstm": 60, "masked_lstm": 60, "transformer": 60, "embeddings": 200}
 STEPS |= {"evaluate": 600, "predict": 600}
 WARM_UP_STEPS = 34  # "auto" decides at every 16th step whether to measure
-ORDER = [TUNED, "idiomatic", "tuned, torch.compile", *OURS, *PEERS]  # the order of the columns
+LOOPS = {
+    TUNED: by_hand.Loop,
+    "idiomatic": by_hand.Idiomatic,
+    "tuned, torch.compile": by_hand.Compiled,
+    "tuned, max-autotune": by_hand.Autotuned,
+}
+ORDER = [*LOOPS, *OURS, *PEERS]  # the order of the columns
 PATIENCE = 120.0  # seconds that a peer may take for an epoch, with compiling
 ALIKE = 0.25  # how far losses may differ, since the order of samples and dropout differ
 
@@ -78,8 +84,7 @@ def contenders(name: str, steps: int, pythons: dict[str, str]) -> tuple[list[Con
                 is_ready=lambda model=model: not getattr(model._training.ready().train_pass, "tries", False),
             )
         )
-    loops = {TUNED: by_hand.Loop, "idiomatic": by_hand.Idiomatic, "tuned, torch.compile": by_hand.Compiled}
-    made = [Contender(kind, timed(loop(name, workload, x, y, weights, device).epoch)) for kind, loop in loops.items()]
+    made = [Contender(kind, timed(loop(name, workload, x, y, weights, device).epoch)) for kind, loop in LOOPS.items()]
     peers = [Peer(kind, python, name, steps, weights, PATIENCE) for kind, python in pythons.items()]
     return [*made, *found, *(Contender(peer.kind, peer.epoch) for peer in peers)], peers
 
@@ -156,7 +161,7 @@ def cells(found: dict[str, Measured]) -> tuple[dict[str, str], dict[str, str]]:
     ratios[TUNED] = f"{statistics.median(found[TUNED].milliseconds):.3g} ms"
     compiling = {
         name: f"{found[name].compiling:.0f}"
-        for name in ("tuned, torch.compile", "torchkeras auto", "cuda_graph", "keras3_jit")
+        for name in ("tuned, torch.compile", "tuned, max-autotune", "torchkeras auto", "cuda_graph", "keras3_jit")
         if name in found and not found[name].remark
     }
     return ratios, compiling

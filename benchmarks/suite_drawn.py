@@ -1,4 +1,4 @@
-"""The suite's table in docs/performance.md as a picture, docs/assets/suite.svg.
+"""The suite's table in docs/speed_notes.md as a picture, docs/assets/suite.svg.
 
     python benchmarks/suite_drawn.py [--check]
 
@@ -14,12 +14,13 @@ from html import escape
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE, PICTURE = DOCS / "performance.md", DOCS / "assets" / "suite.svg"
+PAGE, PICTURE = DOCS / "speed_notes.md", DOCS / "assets" / "suite.svg"
 BEGIN = "<!-- benchmarks/suite.py -->\n"
 # Readable on white and on black. The last three are this package's, and lie on top.
 COLOURS = {
     "idiomatic": "#8c96a3",
     "tuned, torch.compile": "#5c7cfa",
+    "tuned, max-autotune": "#a5d8ff",
     "keras3": "#e03131",
     "keras3_jit": "#f783ac",
     "tf_keras": "#f08c00",
@@ -43,15 +44,16 @@ def table(page: str) -> dict[str, dict[str, float]]:
 
 def drawn(ratios: dict[str, dict[str, float]]) -> str:
     height = TOP + ROW * len(ratios) + 34
-    parts = [*_legend(), *_scale(height - 34)]
+    shown = [name for name in reversed(COLOURS) if any(name in found for found in ratios.values())]
+    parts = [*_legend(shown), *_scale(height - 34)]
     for number, (workload, found) in enumerate(ratios.items()):
         y = TOP + ROW * number + ROW / 2
-        parts.append(_text(LEFT - 10, y + 5, workload, "end"))
+        parts.append(text(LEFT - 10, y + 5, workload, "end"))
         parts.append(f'<path d="M{LEFT} {y}H{WIDTH}" stroke="{TEXT}" stroke-opacity=".25"/>')
         for name in sorted(found, key=list(COLOURS).index):
             said = f"<title>{escape(f'{workload}, {name}: {found[name]:g}')}</title>"
             parts.append(f'<circle cx="{_x(found[name]):.1f}" cy="{y}" r="6" fill="{COLOURS[name]}">{said}</circle>')
-    parts.append(_text((LEFT + WIDTH) / 2, height - 4, "time of a step, tuned loop by hand = 1", "middle"))
+    parts.append(text((LEFT + WIDTH) / 2, height - 4, "time of a step, tuned loop by hand = 1", "middle"))
     box = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
     style = f'font-family="sans-serif" font-size="14" fill="{TEXT}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {box} {style}>\n' + "\n".join(parts) + "\n</svg>\n"
@@ -62,33 +64,38 @@ def _x(ratio: float) -> float:
     return LEFT + share * (WIDTH - LEFT)
 
 
-def _text(x: float, y: float, text: str, anchor: str) -> str:
+def text(x: float, y: float, text: str, anchor: str) -> str:
     return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def _legend() -> Iterator[str]:
-    for number, (name, colour) in enumerate(reversed(COLOURS.items())):
+def _legend(names: list[str]) -> Iterator[str]:
+    for number, name in enumerate(names):
         x, y = 10 + 170 * (number % 3), 16 + 24 * (number // 3)
-        yield f'<circle cx="{x}" cy="{y}" r="6" fill="{colour}"/>'
-        yield _text(x + 12, y + 5, name, "start")
+        yield f'<circle cx="{x}" cy="{y}" r="6" fill="{COLOURS[name]}"/>'
+        yield text(x + 12, y + 5, name, "start")
 
 
 def _scale(bottom: float) -> Iterator[str]:
-    for tick in TICKS:
-        x, strong = _x(tick), ' stroke-width="2"' if tick == 1 else ' stroke-opacity=".35"'
-        yield f'<path d="M{x:.1f} {TOP}V{bottom}" stroke="{TEXT}"{strong}/>'
-        yield _text(x, TOP - 6, f"{tick:g}", "middle")
+    yield from scale({tick: _x(tick) for tick in TICKS}, TOP, bottom)
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+def scale(ticks: dict[float, float], top: float, bottom: float) -> Iterator[str]:
+    """A line down from each tick, by its place; that of 1 is strong."""
+    for tick, x in ticks.items():
+        strong = ' stroke-width="2"' if tick == 1 else ' stroke-opacity=".35"'
+        yield f'<path d="M{x:.1f} {top}V{bottom}" stroke="{TEXT}"{strong}/>'
+        yield text(x, top - 6, f"{tick:g}", "middle")
+
+
+def write_or_check(picture: str, path: Path, what: str) -> None:
+    """What a script that draws does: write the picture, or with `--check` end with an error if it is another."""
+    options = argparse.ArgumentParser(description=what)
     options.add_argument("--check", action="store_true", help="write nothing; fail if the picture is another")
-    picture = drawn(table(PAGE.read_text()))
     if not options.parse_args().check:
-        PICTURE.write_text(picture)
-    elif not PICTURE.is_file() or PICTURE.read_text() != picture:
-        sys.exit(f"{PICTURE} is not what the table gives: run benchmarks/suite_drawn.py.")
+        path.write_text(picture)
+    elif not path.is_file() or path.read_text() != picture:
+        sys.exit(f"{path} is not what the table gives: run {sys.argv[0]}.")
 
 
 if __name__ == "__main__":
-    main()
+    write_or_check(drawn(table(PAGE.read_text())), PICTURE, (__doc__ or "").splitlines()[0])

@@ -6,13 +6,14 @@ import os
 import re
 import threading
 import time
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 
 import numpy as np
 import pytest
 import torch
 
 from torchkeras import Input, Model, Sequential, layers, serve
+from torchkeras.engine.fit import methods
 
 X = np.random.default_rng(0).normal(size=(200, 6)).astype("float32")
 
@@ -138,6 +139,40 @@ def test_waiting_ends():
     last = server.submit(X[3])
     server.close()
     assert last.result(0).shape == (2,)
+
+
+def test_what_is_taken_back_while_it_is_computed_ends_nothing():
+    model = made()
+    begun, gate = threading.Event(), threading.Event()
+
+    def hold(module, inputs):
+        begun.set()
+        gate.wait(20)
+
+    model.register_forward_pre_hook(hold)
+    with serve(model) as server:
+        first = server.submit(X[0])
+        assert begun.wait(20)
+        assert first.cancel()
+        gate.set()
+        assert server(X[1], timeout=20).shape == (2,)
+        assert first.cancelled()
+        assert wait([first], 20).done == {first}
+
+
+def test_a_batch_of_arrays_passes_the_network_and_no_source(monkeypatch):
+    model, opened = made(), []
+    expected, seen = model.predict(X[:8]), Seen(model)
+    open_source = methods.source_of
+    monkeypatch.setattr(
+        methods, "source_of", lambda *given, **options: opened.append(1) or open_source(*given, **options)
+    )
+    with serve(model, max_batch=8, max_delay=20) as server:
+        answers = [server.submit(row) for row in X[:8]]
+        for answer, wanted in zip(answers, expected, strict=True):
+            np.testing.assert_allclose(answer.result(20), wanted, rtol=1e-5, atol=1e-6)
+    assert seen.sizes == [8]
+    assert not opened
 
 
 def test_a_callback_of_a_future_does_not_wait_for_itself():

@@ -1,4 +1,4 @@
-"""How much code of the package a small model passes: what docs/performance.md says of it holds."""
+"""How much code of the package a small model passes: what docs/speed_notes.md says of it holds."""
 
 from typing import Any
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from collections import deque
-from concurrent.futures import Future
+from collections.abc import Iterable
+from concurrent.futures import Future, InvalidStateError
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from torchkeras.base.arrays import as_numbers, to_numpy
 from torchkeras.base.rules import AT_LEAST_0, integer, read
+from torchkeras.engine.fit.methods import FLOATS, predict_at_once, takes_at_once
+from torchkeras.engine.graph.fold_batch_norm import folds
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import is_connected
 from torchkeras.engine.symbolic.tensor import fits_shape
@@ -22,13 +26,17 @@ from torchkeras.models import Model
 __all__ = ["Server", "serve"]
 
 
-class _Request:
-    """A sample, and the answer to it."""
+class _Request(Future[Any]):
+    """A sample, and the answer to it. Requests of one `kind` fit into one batch."""
 
-    def __init__(self, arrays: list[Any], form: Any):
-        self.arrays, self.form = arrays, form
-        self.kind = (str(form), *((array.shape, array.dtype) for array in arrays))  # of what fits into one batch
-        self.answer: Future[Any] = Future()
+    def __init__(self, arrays: list[Any], form: Any = None, kind: Any = None):
+        super().__init__()
+        self.arrays, self.form, self.kind = arrays, form, kind
+        self.taken_back = False
+
+    def cancel(self) -> bool:
+        self.taken_back = super().cancel()
+        return self.taken_back
 
     def formed(self, arrays: list[Any]) -> Any:
         """Arrays in the form of the sample: the names of a dict, the length of a list, None for a single array."""
@@ -40,16 +48,18 @@ class _Request:
 class Server:
     """What `serve` gives: call it with one sample, from any thread."""
 
-    def __init__(self, model: Model, max_batch: int = 32, max_delay: float = 0.002):
+    def __init__(self, model: Model, max_batch: int = 32, max_delay: float = 0.0):
         if not isinstance(model, Model):
             raise TypeError(f"serve: model must be a Model; found {model!r:.200}.")
         self._model = model
         self._most = read("serve", "max_batch", integer(1), max_batch)
         self._delay = read("serve", "max_delay", AT_LEAST_0, max_delay)
         self._shapes = _sample_shapes(model)
-        self._waiting: deque[_Request] = deque()
-        self._changed = threading.Condition()
-        self._closed = False
+        self._is_plain = type(model).predict is Model.predict and not (is_connected(model) and any(folds(model)))
+        self._arriving: SimpleQueue[_Request | None] = SimpleQueue()  # None is the last
+        self._waiting: list[_Request] = []  # what has arrived; only the thread uses it
+        self._closed = self._ended = False
+        self._process = os.getpid()
         self._thread = threading.Thread(target=self._work, name=f"serve {model.name}", daemon=True)
         self._thread.start()
 
@@ -69,7 +79,7 @@ class Server:
                 server's own thread, in a callback of a future, and would wait for itself: use `submit` there.
             TimeoutError: there is no answer in time.
         """
-        if threading.current_thread() is self._thread:
+        if threading.get_ident() == self._thread.ident:
             raise RuntimeError(
                 f"serve: the server of {self._model.name!r} was called in its own thread, and would wait for itself: "
                 "use submit in a callback."
@@ -84,23 +94,21 @@ class Server:
     def submit(self, x: Any) -> Future[Any]:
         """As a call, without waiting: a `concurrent.futures.Future` of the outputs, which `cancel` takes back."""
         request = self._request(x)
-        if not (self._closed or self._thread.is_alive()):
+        if os.getpid() != self._process and not self._closed:
             raise RuntimeError(
                 f"serve: the server of {self._model.name!r} has no thread in this process, which was forked from that "
                 "of the server: call serve after the fork."
             )
-        with self._changed:
-            if self._closed:
-                raise RuntimeError(f"serve: the server of {self._model.name!r} is closed.")
-            self._waiting.append(request)
-            self._changed.notify()
-        return request.answer
+        if not self._closed:
+            self._arriving.put(request)
+        if self._closed and request.cancel():  # it came too late, or may have: nobody will look at it
+            raise RuntimeError(f"serve: the server of {self._model.name!r} is closed.")
+        return request
 
     def close(self) -> None:
         """Answer what waits, and end. Later requests are refused. A callback of a future does not wait for the end."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify()
+        self._closed = True
+        self._arriving.put(None)
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
@@ -111,11 +119,13 @@ class Server:
         self.close()
 
     def _request(self, x: Any) -> _Request:
+        if type(x) is np.ndarray and x.dtype in FLOATS and self._shapes == [x.shape]:  # at once, as clients are many
+            return _Request([x])
         form, given = self._form_of(x)
         numbers = [as_numbers(each, "serve: a sample") for each in given]
         arrays = [to_numpy(each) if isinstance(each, torch.Tensor) else each for each in numbers]
         self._check_shapes([array.shape for array in arrays])
-        return _Request(arrays, form)
+        return _Request(arrays, form, [form, *((array.shape, array.dtype) for array in arrays)])
 
     def _form_of(self, x: Any) -> tuple[Any, list[Any]]:
         """The form of a sample, as `_Request` has it, and the values of its inputs."""
@@ -130,7 +140,7 @@ class Server:
 
     def _check_shapes(self, found: list[tuple[int, ...]]) -> None:
         """Raise ValueError if the arrays of a sample do not fit the model's inputs, where their shapes are known."""
-        if self._shapes is None:
+        if self._shapes is None or found == self._shapes:
             return
         if len(found) != len(self._shapes) or not all(map(fits_shape, found, self._shapes)):
             raise ValueError(
@@ -140,50 +150,82 @@ class Server:
 
     def _work(self) -> None:
         while requests := self._next():
-            self._answer([each for each in requests if each.answer.set_running_or_notify_cancel()])
+            self._answer(requests)
 
     def _next(self) -> list[_Request]:
         """The next batch: requests of one kind, the oldest among them. None are left once the server is closed."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._closed)
-            if not self._waiting:
-                return []
-            until = time.monotonic() + self._delay
-            while len(self._waiting) < self._most and not self._closed and (left := until - time.monotonic()) > 0:
-                self._changed.wait(left)
-            kind, taken, others = self._waiting[0].kind, [], deque[_Request]()
-            for request in self._waiting:
-                (taken if request.kind == kind and len(taken) < self._most else others).append(request)
-            self._waiting = others
-            return taken
+        while waiting := self._gathered():
+            kind, taken, self._waiting = waiting[0].kind, list[_Request](), list[_Request]()
+            for request in waiting:
+                if request.taken_back:
+                    request.set_running_or_notify_cancel()
+                elif request.kind == kind and len(taken) < self._most:
+                    taken.append(request)
+                else:
+                    self._waiting.append(request)
+            if taken:
+                return taken
+        return []
+
+    def _gathered(self) -> list[_Request]:
+        """All that waits: a request, and others that came until they were enough or the delay was over."""
+        waiting, until = self._waiting, time.monotonic() + self._delay
+        while len(waiting) < self._most and not self._ended:
+            left = max(until - time.monotonic(), 0) if waiting else None
+            try:
+                request = self._arriving.get(timeout=left)
+            except Empty:
+                break
+            if request is None:
+                self._ended = True
+                break
+            if not waiting:
+                until = time.monotonic() + self._delay
+            waiting.append(request)
+        return waiting
 
     def _answer(self, requests: list[_Request]) -> None:
-        if not requests:
-            return
         try:
-            arrays = [np.stack(each) for each in zip(*(request.arrays for request in requests), strict=True)]
-            leaves, structure = tree_flatten(self._model.predict(requests[0].formed(arrays), batch_size=len(requests)))
+            answers = self._answers(requests)
         except BaseException as error:  # noqa: BLE001  # of whatever kind, a SystemExit too, it is the answer
-            if len(requests) == 1:
-                requests[0].answer.set_exception(error)
-            else:  # each its own: another sample may be the one that fails
+            if len(requests) > 1:  # each its own: another sample may be the one that fails
                 for request in requests:
                     self._answer([request])
+            elif requests[0].set_running_or_notify_cancel():
+                requests[0].set_exception(error)
             return
-        for place, request in enumerate(requests):
-            request.answer.set_result(tree_unflatten([leaf[place] for leaf in leaves], structure))
+        for request, answer in zip(requests, answers, strict=True):
+            try:
+                request.set_result(answer)
+            except InvalidStateError:  # it was taken back meanwhile
+                request.set_running_or_notify_cancel()
+
+    def _answers(self, requests: list[_Request]) -> Iterable[Any]:
+        """The outputs for each of some samples of one kind."""
+        size = len(requests)
+        arrays = [np.stack(each) for each in zip(*(request.arrays for request in requests), strict=True)]
+        if self._is_plain and requests[0].form is None and takes_at_once(self._model._training, arrays[0], size):
+            outputs = predict_at_once(self._model._training, arrays[0])
+        else:
+            outputs = self._model.predict(requests[0].formed(arrays), batch_size=size)
+        if isinstance(outputs, np.ndarray):
+            return outputs
+        leaves, structure = tree_flatten(outputs)
+        return [tree_unflatten([leaf[place] for leaf in leaves], structure) for place in range(size)]
 
 
-def serve(model: Model, max_batch: int = 32, max_delay: float = 0.002) -> Server:
+def serve(model: Model, max_batch: int = 32, max_delay: float = 0.0) -> Server:
     """Answer single requests of many threads by batches of them.
 
-    A batch is computed when it has `max_batch` samples, or when its first one has waited for `max_delay` seconds. Each
-    request gets the outputs of its own sample, or its own error. Samples of different shapes go into different batches.
+    A batch is computed when it has `max_batch` samples, or when its first one has waited for `max_delay` seconds.
+    Without a delay it has what came while the batch before was computed, which suits callers that wait for answers.
+    Each request gets the outputs of its own sample, or its own error. Samples of different shapes go into different
+    batches.
 
     Arguments:
         model (Model): what predicts. It may be trained meanwhile; an answer has the weights of that moment.
         max_batch (positive integer, default 32): the most samples of a batch.
-        max_delay (number of at least 0, default 0.002): the seconds that a sample may wait for others.
+        max_delay (number of at least 0, default 0): the seconds that a sample may wait for others.
 
     Returns:
         A `Server`: `server(x)` gives the outputs, `server.submit(x)` a future of them, `server.close()` ends it, as the

@@ -95,7 +95,7 @@ def test_a_batch_of_the_host_is_sent_once(found: Any):
 def test_what_waits_is_what_the_page_says(name: str, found: Any):
     asked = found["paths"][name]
     assert asked["fit"]["waits"] or asked["fit"]["transfers"]
-    assert name.replace("torch ", "torch.optim.") in (ROOT / "docs/performance.md").read_text()
+    assert name.replace("torch ", "torch.optim.") in (ROOT / "docs/cuda.md").read_text()
 
 
 def test_layers_wait_for_nothing_and_send_nothing(found: Any):

@@ -5,6 +5,7 @@ import os
 import re
 import tempfile
 import tracemalloc
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -152,6 +153,67 @@ def test_an_archive_is_read_in_place(cores, reads, monkeypatch):
     read_once(reads[pieces:], arrays)
 
 
+def test_a_state_dict_is_read_in_place(reads, monkeypatch):
+    """Twice, as an archive is: torch's own reader maps the file, and looks at none of its numbers."""
+    model = images(300)
+    model.save("model.pt")
+    monkeypatch.setattr(state.StoredTensors, "_set", None)
+    equal(load_model("model.pt"), model)
+    with zipfile.ZipFile("model.pt") as found:
+        sizes = [member.file_size for member in found.infolist()]
+        of_numbers = sum(member.file_size for member in found.infolist() if "/data/" in member.filename)
+    assert sum(count for _, count in reads) == sum(sizes) + of_numbers
+    loaded = images(300)
+    reads.clear()
+    loaded.load_weights("model.pt")
+    equal(loaded, model)
+    assert sum(count for _, count in reads) == sum(sizes) + of_numbers
+
+
+@pytest.mark.parametrize("axes", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
+def test_a_tensor_of_torch_in_another_order_of_axes(axes, monkeypatch):
+    module, wanted = torch.nn.Module(), torch.randn(3, 4, 5)
+    stored = wanted.permute(axes).contiguous().permute(np.argsort(axes).tolist())
+    torch.save({"values": stored, "first": stored[1:], "apart": torch.randn(3, 8)[:, ::2]}, "module.pt")
+    module.register_buffer("values", torch.zeros(3, 4, 5))
+    with state.opened("module.pt") as found:
+        assert set(found.stretches) == ({"values"} if axes[0] else {"values", "first"})  # the rest has gaps
+        assert torch.equal(found.value_of("first"), wanted[1:])
+        monkeypatch.setattr(state.StoredTensors, "_set", None)
+        found.set({"values": module.values})
+    assert torch.equal(module.values, wanted)
+
+
+@pytest.mark.parametrize("name", ["model.h5", "model.keras", "model.weights.h5"])
+def test_a_save_makes_no_copy_of_the_weights(name, monkeypatch):
+    """Large kernels, which lie in another order of axes, are written piece by piece."""
+    model = images(5000)
+    save = model.save_weights if ".weights." in name else model.save
+    monkeypatch.setattr(hdf5, "PIECE", 100_000)
+    save(name)
+    tracemalloc.start()
+    save(name)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 16_000_000 < 4 * 5000 * 5000
+    loaded = images(5000)
+    loaded.load_weights(name)
+    equal(loaded, model)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (0, 2, 1)])
+@pytest.mark.parametrize("size", [4, 1000, 10**9])
+def test_an_array_is_written_in_pieces(order, size, monkeypatch):
+    monkeypatch.setattr(hdf5, "PIECE", size)
+    array = np.random.default_rng(0).normal(size=(3, 5, 130)).transpose(order)
+    with h5py.File("array.h5", "w") as file:
+        hdf5.write_array(file, "array", array)
+        written = file["array"]
+        assert isinstance(written, h5py.Dataset)
+        np.testing.assert_array_equal(written[()], array)
+        assert (written.dtype, written.chunks, written.id.get_storage_size()) == (array.dtype, None, array.nbytes)
+
+
 def uncounted(part, buffer):
     """What HDF5 reads itself: everything but the arrays."""
     found = os.pread(part.descriptor, min(len(buffer), part.size - part._at), part.begin + part._at)
@@ -248,19 +310,21 @@ def test_bits_of_bfloat16(target, tmp_path):
     assert torch.equal(tensor.T.bfloat16(), values)
 
 
-def test_safetensors_of_every_type(reads):
-    """A bool is left to the package: its byte could be neither 0 nor 1."""
+@pytest.mark.parametrize("form", [safetensors, state], ids=["safetensors", "pt"])
+def test_tensors_of_every_type(form, reads):
+    """A bool is left to torch and the package: its byte could be neither 0 nor 1."""
     module = torch.nn.Module()
     kinds = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
     for kind in kinds:
         module.register_buffer(f"of_{kind}", torch.arange(6).reshape(2, 3).to(getattr(torch, kind)))
-    safetensors.write("module.safetensors", module)
+    form.write("module", module)
     wanted = {name: tensor.clone() for name, tensor in module.state_dict().items()}
     for tensor in module.buffers():
         tensor.zero_()
-    with safetensors.opened("module.safetensors") as stored:
+    with form.opened("module") as stored:
+        reads.clear()  # those for checksums
         assert set(stored.stretches) == {f"of_{kind}" for kind in kinds[1:]}
-        state.fill(module, stored, "module.safetensors")
+        state.fill(module, stored, "module")
     assert all(torch.equal(tensor, wanted[name]) for name, tensor in module.state_dict().items())
     assert len(reads) == len(kinds) - 1
 

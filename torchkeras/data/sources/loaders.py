@@ -41,6 +41,7 @@ class LoaderSource(Streamed):
         super().__init__(prepare, device, part)
         self.kind, self._given, self._loader = kind, loader, loader
         self.batch_size = getattr(loader, "batch_size", None)
+        self.stays = _stacks(loader)
         self._began: torch.Tensor | None = None
         self._indices: OwnIndices | None = None  # the samples of this process, where others are not even loaded
         self._sampler: DistributedSampler[Any] | None = None
@@ -152,6 +153,12 @@ def _is_plain(loader: Any) -> bool:
     return _has_indices(loader) and loader.num_workers == 0
 
 
+def _stacks(loader: Any) -> bool:
+    """Whether each batch is in memory of its own, into which torch has stacked the samples."""
+    stacks = type(loader) is DataLoader and loader.batch_size is not None
+    return stacks and loader.collate_fn is default_collate
+
+
 def _has_indices(loader: Any) -> bool:
     """Whether the indices of the sampler determine what a loader loads."""
     return type(loader) is DataLoader and not isinstance(loader.dataset, IterableDataset)
@@ -199,6 +206,7 @@ class DatasetSource(Streamed):
     """The samples of a torch Dataset with a length, collated to batches by torch's DataLoader."""
 
     kind = "a torch Dataset"
+    stays = True
     samples: int
     batch_size: int
 

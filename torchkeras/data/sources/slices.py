@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import mmap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from itertools import pairwise
+from math import prod
 from typing import Any
 
 import h5py
@@ -14,10 +18,14 @@ from torchkeras.data import checks
 from torchkeras.data.batch import batch_numbers, check_batch_size, split_at
 from torchkeras.data.contents import plain
 from torchkeras.data.part import Part
+from torchkeras.data.sources.ordered import in_threads
 from torchkeras.data.sources.source import Prepare
 from torchkeras.data.sources.streamed import OwnSamples, Streamed
 
 READ = 16  # rows that identify the data
+BLOCK = 1 << 18  # bytes: batches are read ahead of the step in blocks of this size, or one by one if they are larger
+AHEAD = 2  # blocks
+READ_BY_LIBRARIES = (np.ndarray, Tensor, h5py.Dataset)  # without code of the user's
 
 
 class SlicedSource(Streamed):
@@ -25,6 +33,7 @@ class SlicedSource(Streamed):
 
     Orders: "sequential" and "batch" read contiguous slices; "shuffled" needs arrays that can be read at any place, so
     no HDF5. The first batch is read and prepared at once, so that data that does not fit is found before any training.
+    A thread reads ahead of the step, unless an array may run code of the user's, as a normalizer of `HDF5Matrix`.
     Raises ValueError for lengths that differ, TypeError for "shuffled" on HDF5.
     """
 
@@ -89,9 +98,32 @@ class SlicedSource(Streamed):
         if order == "shuffled":
             check_can_shuffle(self._data)
             indices = torch.randperm(samples, device="cpu").split(size)[skip:]
-            return (self._item((index + self._start).numpy()) for index in indices)
-        starts = (self._start + i * size for i in batch_numbers(samples, size, order)[skip:])
-        return (self._item(range(start, min(start + size, self._start + samples))) for start in starts)
+            return self._read_ahead([(index + self._start).numpy() for index in indices])
+        starts = [self._start + i * size for i in batch_numbers(samples, size, order)[skip:]]
+        return self._read_ahead([range(start, min(start + size, self._start + samples)) for start in starts])
+
+    def _read_ahead(self, places: Sequence[range | np.ndarray]) -> Iterator[Any]:
+        """The values of the batches in these rows, read by a thread where only libraries read them."""
+        arrays = [leaf for part in self._data for leaf in leaves(part)]
+        if not all(isinstance(leaf, READ_BY_LIBRARIES) for leaf in arrays):
+            yield from map(self._item, places)
+            return
+        of_row = sum(leaf.dtype.itemsize * prod(leaf.shape[1:]) for leaf in arrays)
+        together = max(1, BLOCK // max(1, of_row * self.batch_size))
+        blocks = [places[i : i + together] for i in range(0, len(places), together)]
+        with closing(in_threads(self._block, blocks, 1, AHEAD)) as read:
+            for items in read:
+                yield from items
+
+    def _block(self, places: Sequence[range | np.ndarray]) -> list[Any]:
+        """The values of some batches; of batches that follow one another all rows are read at once."""
+        ranges = [rows for rows in places if isinstance(rows, range)]
+        follow = len(ranges) == len(places) and all(a.stop == b.start for a, b in pairwise(ranges))
+        if self.part is not None or not follow:
+            return [self._item(rows) for rows in places]
+        start = ranges[0].start
+        whole = self._read(range(start, ranges[-1].stop))
+        return [_rows_of(whole, slice(rows.start - start, rows.stop - start)) for rows in ranges]
 
     def _item(self, rows: range | np.ndarray) -> Any:
         """The values of a batch in these rows, or in those of them that this process has."""
@@ -104,10 +136,28 @@ class SlicedSource(Streamed):
 
         def read(leaf: Any) -> Any:
             values = leaf[place]
+            if isinstance(values, np.memmap) and isinstance(place, slice):
+                return _in_memory(values)
             return values if isinstance(values, Tensor) else np.asarray(values)
 
         x, y, weight = (each(part, read) for part in self._data)
         return x, y, weight
+
+
+def _in_memory(values: Any) -> np.ndarray:
+    """A copy of a memmap, for which the file is read now, and at once: else the kernel reads a few pages at a time."""
+    mapped = values._mmap  # None for a copy of a memmap
+    if mapped is not None and values.nbytes and values.flags.c_contiguous and hasattr(mmap, "MADV_WILLNEED"):
+        start = values.ctypes.data - np.frombuffer(mapped, np.uint8).ctypes.data
+        before = start % mmap.PAGESIZE
+        with suppress(OSError):  # advice alone, which a kernel need not take
+            mapped.madvise(mmap.MADV_WILLNEED, start - before, before + values.nbytes)
+    return np.array(values)
+
+
+def _rows_of(item: tuple[Any, Any, Any], rows: slice) -> tuple[Any, Any, Any]:
+    x, y, weight = (each(part, lambda values: values[rows]) for part in item)
+    return x, y, weight
 
 
 def is_sliced(value: Any) -> bool:

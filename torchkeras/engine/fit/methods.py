@@ -174,16 +174,17 @@ def _compiled(training: Training) -> Running | None:
     return compiled.predicting
 
 
-def takes_at_once(training: Training, x: np.ndarray) -> bool:
-    """Whether an array is a single sample for a plain graph, with nothing else to check or convert."""
+def takes_at_once(training: Training, x: np.ndarray, samples: int = 1) -> bool:
+    """Whether an array has so many samples for a plain graph, with nothing else to check or convert."""
     model, given = training.model, training.options
     if model._graph is None or training.own_code is not None:
         return False
-    shape = model._graph.one_sample
+    one = model._graph.one_sample
+    if one is None or x.dtype not in FLOATS:
+        return False
+    shape = (samples, *one[1:])
     return (
-        shape is not None
-        and x.dtype in FLOATS
-        and (x.shape == shape or fits_shape(x.shape, shape))
+        (x.shape == shape or fits_shape(x.shape, shape))
         and model._input_form is None
         and not training.has_own("predict_step")
         and not has_group()
@@ -192,7 +193,7 @@ def takes_at_once(training: Training, x: np.ndarray) -> bool:
 
 
 def predict_at_once(training: Training, x: np.ndarray) -> Any:
-    """The outputs for one sample, without all else that `predict` does, which would take longer than the model."""
+    """The outputs for such samples, without all else that `predict` does, which would take longer than the model."""
     model = training.model
     first = next(parameters_of(model), None)  # of whose type the inputs become
     if first is not None and first.is_floating_point():

@@ -409,6 +409,10 @@ class Variable:
 
     def numpy(self) -> np.ndarray:
         """A copy of the values, in Keras's layout. Raises TypeError for a quantized weight."""
+        return self.shared_numpy().copy()
+
+    def shared_numpy(self) -> np.ndarray:
+        """The same without a copy where the weight's memory can be seen as such an array."""
         wrapper = next(filter(is_wrapper, self.tensors), None)
         if wrapper is not None:
             raise TypeError(
@@ -416,7 +420,7 @@ class Variable:
                 "the model's state_dict(), or read the weights before they are quantized."
             )
         self.check_memory()
-        return to_numpy(self.value).copy()
+        return to_numpy(self.value)
 
     def check_memory(self) -> None:
         """Raise ValueError for a weight on torch's device `meta`, which has no values."""

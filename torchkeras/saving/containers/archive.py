@@ -62,7 +62,10 @@ class Archive:
         """
         where, found = f"{shown(self.path)}/{WEIGHTS}", self._zip.getinfo(WEIGHTS)
         if found.compress_type == zipfile.ZIP_STORED and CAN_READ:
-            part = self._in_place(found, limits, threads)
+            inside = f"{shown(self.path)}: {WEIGHTS}"
+            if found.file_size > limits.total:
+                raise FileLimitError(f"{inside} unpacks to more than {limits.total} bytes.")
+            part = in_place(self._zip, found, inside, threads)
             with shown_as(part.name, where), reading(part, self.strict) as weights:
                 yield weights
             return
@@ -83,23 +86,22 @@ class Archive:
                 _stream(self._zip, name, file, f"{shown(self.path)}: {name}", left, limits)
                 left -= file.tell()
 
-    def _in_place(self, found: zipfile.ZipInfo, limits: Limits, threads: int) -> Part:
-        """The bytes of a member that is stored as it is, whose checksum is right."""
-        where, raw = f"{shown(self.path)}: {found.filename}", self._zip.fp
-        if found.file_size > limits.total:
-            raise FileLimitError(f"{where} unpacks to more than {limits.total} bytes.")
-        try:
-            self._zip.open(found).close()  # compares the header before the bytes with the one at the archive's end
-            if raw is None or found.compress_size != found.file_size:
-                raise ValueError(f"{found.compress_size} bytes are stored of {found.file_size}")
-            raw.seek(found.header_offset + HEADER - 4)
-            names = sum(int.from_bytes(raw.read(2), "little") for _ in range(2))
-            part = Part(raw.fileno(), found.header_offset + HEADER + names, found.file_size)
-            if part.checksum(threads) != found.CRC:
-                raise ValueError(f"Bad CRC-32 for file {found.filename!r}")
-        except DAMAGE as error:
-            raise UnreadableFileError(f"{where} cannot be unpacked ({error}).") from error
-        return part
+
+def in_place(archive: zipfile.ZipFile, found: zipfile.ZipInfo, where: str, threads: int = THREADS) -> Part:
+    """The bytes of a member that is stored as it is. Raises UnreadableFileError for another checksum than it states."""
+    raw = archive.fp
+    try:
+        archive.open(found).close()  # compares the header before the bytes with the one at the archive's end
+        if raw is None or found.compress_size != found.file_size:
+            raise ValueError(f"{found.compress_size} bytes are stored of {found.file_size}")
+        raw.seek(found.header_offset + HEADER - 4)
+        names = sum(int.from_bytes(raw.read(2), "little") for _ in range(2))
+        part = Part(raw.fileno(), found.header_offset + HEADER + names, found.file_size)
+        if part.checksum(threads) != found.CRC:
+            raise ValueError(f"Bad CRC-32 for file {found.filename!r}")
+    except DAMAGE as error:
+        raise UnreadableFileError(f"{where} cannot be unpacked ({error}).") from error
+    return part
 
 
 @contextmanager

@@ -26,6 +26,8 @@ from torchkeras.saving.containers.open_file import filename, require_file, shown
 from torchkeras.saving.containers.parts import Dataset, Group, Part, Stretch, part_of
 
 ATTRIBUTE_LIMIT = 64512  # bytes; HDF5 keeps an attribute in an object header of 64 kB
+PIECE = 1 << 22  # bytes of an array that are written at once
+COLUMNS = 64  # that are copied at once, so that what is read beside them is still in the processor's cache
 
 
 @contextmanager
@@ -251,6 +253,23 @@ def _texts_of(group: h5py.Group, attribute_name: str, found: Any) -> list[str]:
     if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
         raise UnreadableFileError(f"{rules.Place(group)}: attribute {attribute_name!r} is no list of names.")
     return found
+
+
+def write_array(group: Any, name: str, array: np.ndarray) -> None:
+    """Write an array into a group, or a place of `shards`. A large one in another order of axes is copied by pieces."""
+    if not isinstance(group, h5py.Group) or array.flags.c_contiguous or array.nbytes <= PIECE:
+        group.create_dataset(name, data=array)
+        return
+    dataset = group.create_dataset(name, array.shape, array.dtype)
+    rows = max(1, PIECE * len(array) // array.nbytes)
+    buffer = np.empty((rows, *array.shape[1:]), array.dtype)
+    for first in range(0, len(array), rows):
+        part = array[first : first + rows]
+        piece = buffer[: len(part)]
+        for column in range(0, array.shape[-1], COLUMNS):
+            some = np.s_[..., column : column + COLUMNS]
+            piece[some] = part[some]
+        dataset.write_direct(piece, dest_sel=np.s_[first : first + len(part)])
 
 
 def write_names(group: h5py.Group, attribute: str, names: list[str]) -> None:

@@ -106,7 +106,8 @@ class Part(io.RawIOBase):
 class Stretch:
     """An array that lies in a part in one piece: the place of its first byte, its type, and its name in errors.
 
-    `bfloat16`: whether these are the bits of bfloat16, as 16-bit integers.
+    `bfloat16`: whether these are the bits of bfloat16, as 16-bit integers. `axes`: its axes in the order in which they
+    lie there, the fastest last; None for the order of the array itself.
     """
 
     part: Part
@@ -114,6 +115,7 @@ class Stretch:
     dtype: np.dtype
     name: str
     bfloat16: bool = False
+    axes: tuple[int, ...] | None = None
 
 
 # --- checksums of pieces, joined -------------------------------------------------------------------------------------

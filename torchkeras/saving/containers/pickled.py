@@ -19,9 +19,10 @@ from math import prod
 from typing import IO, Any
 
 from torchkeras.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
-from torchkeras.saving.containers.archive import BEGINNING, DAMAGE, ENCRYPTED
+from torchkeras.saving.containers.archive import BEGINNING, DAMAGE, ENCRYPTED, in_place
 from torchkeras.saving.containers.limits import LIMITS, MIB, Limits
 from torchkeras.saving.containers.open_file import shown
+from torchkeras.saving.containers.parts import CAN_READ
 
 MORE = "it holds more than tensors, or no pickled tensors at all"
 NO_STATE = "it must hold a state_dict, tensors by their names."
@@ -60,9 +61,17 @@ class Storage:
     size: int
 
 
+@dataclass(frozen=True)
+class InStorage:
+    """A tensor that a pickle asks for: its storage, and the byte there at which it begins."""
+
+    storage: Storage
+    begin: int
+
+
 @dataclass
 class Machine:
-    """What a pickle makes, with `Name` and `Storage` in the place of what it asks for; tensors become None."""
+    """What a pickle makes, with `Name`, `Storage` and `InStorage` in the place of what it asks for."""
 
     where: str
     limits: Limits
@@ -151,10 +160,9 @@ class Machine:
             self._set(made, *arguments or [()])  # type: ignore[arg-type]
             return made
         if name in TENSORS:
-            self._check_tensor(name, *arguments)
-            return None
+            return self._checked_tensor(name, *arguments)
         if name == PARAMETER:
-            return None
+            return arguments[0]
         if name.startswith(OTHER_TENSORS):
             raise UnreadableFileError(f"{self.where}: {NO_STATE}")
         raise ForbiddenContentError(f"{self.where}: {MORE}.")
@@ -171,7 +179,9 @@ class Machine:
             raise UnreadableFileError(f"{self.where}: the storage {key[:100]!r} has two types or sizes.")
         return found
 
-    def _check_tensor(self, by: str, storage: Storage, offset: int, shape: Any, strides: Any, *more: Any) -> None:
+    def _checked_tensor(
+        self, by: str, storage: Storage, offset: int, shape: Any, strides: Any, *more: Any
+    ) -> InStorage:
         item = _bytes_of_type(more[2].name) if by == TENSORS[2] else storage.size
         if len(shape) != len(strides) or not all(map(_is_count, (offset, *shape, *strides))):
             raise UnreadableFileError(f"{self.where}: a tensor has the shape {shape} and the strides {strides}.")
@@ -181,6 +191,7 @@ class Machine:
             raise UnreadableFileError(f"{self.where}: a tensor goes beyond its storage of {held} bytes.")
         if size > self.limits.array or (size > self.limits.ratio_from and size > self.limits.ratio * held):
             raise FileLimitError(f"{self.where}: {held} bytes would become a tensor of {size}.")
+        return InStorage(storage, offset * item)
 
 
 def _is_count(value: Any) -> bool:
@@ -216,8 +227,8 @@ STEPS: dict[str, Callable[[Machine, Any], None]] = {
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-def check(path: str | os.PathLike[str], limits: Limits = LIMITS) -> None:
-    """Look at a file of `torch.save`.
+def check(path: str | os.PathLike[str], limits: Limits = LIMITS) -> dict[str, int]:
+    """Look at a file of `torch.save`; the bytes at which the tensors begin that can be read straight from it.
 
     Raises UnreadableFileError for damage, ForbiddenContentError for other objects than tensors, FileLimitError.
     """
@@ -225,12 +236,12 @@ def check(path: str | os.PathLike[str], limits: Limits = LIMITS) -> None:
         first = file.read(len(BEGINNING))
         file.seek(0)
         if first == BEGINNING:
-            _check_zip(file, shown(path), limits)
-        else:
-            _check_stream(file, shown(path), limits)
+            return _check_zip(file, shown(path), limits)
+        _check_stream(file, shown(path), limits)
+        return {}
 
 
-def _check_zip(file: IO[bytes], where: str, limits: Limits) -> None:
+def _check_zip(file: IO[bytes], where: str, limits: Limits) -> dict[str, int]:
     """The files of torch since 1.6: a zip with a pickle and a member for each storage, none of them compressed."""
     try:
         found = zipfile.ZipFile(file)
@@ -239,10 +250,19 @@ def _check_zip(file: IO[bytes], where: str, limits: Limits) -> None:
     with found:
         members = _checked_members(found, file, where, limits)
         name = _name_of_pickle(members, where, limits)
-        content = _checked_content(found, name, where)
+        root = name.removesuffix("data.pkl")
+        begins = _checked_members_begin(found, where)
         machine = Machine(where, limits)
-        machine.run(io.BytesIO(content))
-        _check_storages(machine, members, name.removesuffix("data.pkl") + "data/")
+        made = machine.run(io.BytesIO(found.read(name)))
+        _check_storages(machine, members, f"{root}data/")
+        if not begins or (f"{root}byteorder" in members and found.read(f"{root}byteorder") != b"little"):
+            return {}
+        stored = made.items() if isinstance(made, dict) else ()
+        return {
+            key: begins[f"{root}data/{value.storage.key}"] + value.begin
+            for key, value in stored
+            if isinstance(value, InStorage)
+        }
 
 
 def _checked_members(found: zipfile.ZipFile, file: IO[bytes], where: str, limits: Limits) -> dict[str, zipfile.ZipInfo]:
@@ -270,17 +290,16 @@ def _name_of_pickle(members: dict[str, zipfile.ZipInfo], where: str, limits: Lim
     return pickles[0]
 
 
-def _checked_content(archive: zipfile.ZipFile, wanted: str, where: str) -> bytes:
-    """The bytes of one member, after the checksums of all members were compared."""
-    content = b""
+def _checked_members_begin(archive: zipfile.ZipFile, where: str) -> dict[str, int]:
+    """The bytes at which the members begin, none where the system cannot read there, after their checksums' compare."""
+    if CAN_READ:
+        return {
+            member.filename: in_place(archive, member, f"{where}: member {member.filename[:100]!r}").begin
+            for member in archive.infolist()
+        }
     for name in archive.namelist():
-        parts = _streamed(archive, name, where)
-        if name == wanted:
-            content = b"".join(parts)
-        else:
-            for _ in parts:
-                pass
-    return content
+        _read_through(archive, name, where)
+    return {}
 
 
 def _check_storages(machine: Machine, members: dict[str, zipfile.ZipInfo], folder: str) -> None:
@@ -294,12 +313,12 @@ def _check_storages(machine: Machine, members: dict[str, zipfile.ZipInfo], folde
             )
 
 
-def _streamed(archive: zipfile.ZipFile, name: str, where: str) -> Iterable[bytes]:
-    """The bytes of a member, whose checksum is compared at their end."""
+def _read_through(archive: zipfile.ZipFile, name: str, where: str) -> None:
+    """Read a member, whose checksum is compared at its end."""
     try:
         with archive.open(name) as source:
-            while part := source.read(MIB):
-                yield part
+            while source.read(MIB):
+                pass
     except DAMAGE as error:
         raise UnreadableFileError(f"{where}: member {name[:100]!r} cannot be read ({error}).") from error
 

@@ -21,7 +21,7 @@ import numpy as np
 from torchkeras.base.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnknownFormatError, UnreadableFileError
 from torchkeras.saving.containers import json_text
-from torchkeras.saving.containers.hdf5 import members, reading
+from torchkeras.saving.containers.hdf5 import members, reading, write_array
 from torchkeras.saving.containers.hdf5_rules import check_count
 from torchkeras.saving.containers.limits import GIB, LIMITS, Limits
 from torchkeras.saving.containers.open_file import filename, require_file, shown
@@ -223,7 +223,7 @@ class _Shards:
             self._begin()
         shard, group = shard_name(self.path, len(self.written) - 1), self.written[-1].require_group(place.path)
         group.attrs.update(place.attrs)
-        group.create_dataset(name, data=data)
+        write_array(group, name, data)
         self.size += data.nbytes
         self.total += data.nbytes
         self._list(place.path, shard)

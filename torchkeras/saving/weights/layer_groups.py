@@ -16,7 +16,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import Variable
 from torchkeras.engine.weights.weight_lists import NOW, Order, weights_in
 from torchkeras.errors import ModelFileError, WeightMismatchError
-from torchkeras.saving.containers.hdf5 import dataset_in, group_in, members, read_names, write_names
+from torchkeras.saving.containers.hdf5 import dataset_in, group_in, members, read_names, write_array, write_names
 from torchkeras.saving.containers.open_file import filename
 from torchkeras.saving.graph_config import KERAS_VERSION
 from torchkeras.saving.weights.matching import ADVICE, Match, Named, match, warn_of_skipped
@@ -38,12 +38,12 @@ def write_weights(group: h5py.Group, model: Network, order: Order = NOW) -> None
     """Write the weights of a model's layers, and those that belong to no layer."""
     weighted = [(layer, weights_in(layer, order)) for layer in model.layers]
     if beside := _beside_layers(model, weighted):
-        write_arrays(group.require_group(BESIDE_LAYERS), [(v.full_name, v.numpy()) for v in beside])
+        write_arrays(group.require_group(BESIDE_LAYERS), [(v.full_name, v.shared_numpy()) for v in beside])
     write_names(group, "layer_names", [layer.name for layer, _ in weighted])
     write_origin(group)
     group.attrs[SORTED] = True
     for layer, variables in weighted:
-        write_arrays(group.require_group(layer.name), [(v.full_name, v.numpy()) for v in variables])
+        write_arrays(group.require_group(layer.name), [(v.full_name, v.shared_numpy()) for v in variables])
 
 
 def _beside_layers(model: Network, weighted: Iterable[tuple[Layer, list[Variable]]]) -> list[Variable]:
@@ -60,7 +60,7 @@ def write_arrays(group: h5py.Group, arrays: list[tuple[str, np.ndarray]]) -> Non
     names = _distinct([name for name, _ in arrays])
     write_names(group, "weight_names", names)
     for name, (_, array) in zip(names, arrays, strict=True):
-        group.create_dataset(name, data=array)
+        write_array(group, name, array)
 
 
 def _distinct(names: list[str]) -> list[str]:

@@ -55,7 +55,11 @@ def put(jobs: Sequence[tuple[Tensor, Stretch]]) -> None:
     for target, stretch in jobs:
         if target.is_meta:
             raise ValueError(f"{stretch.name}: the weight that it is for {NO_MEMORY}")
-    pieces = [piece for target, stretch in jobs for piece in _pieces(target.detach(), stretch, stretch.begin)]
+    pieces = [
+        piece
+        for target, stretch in jobs
+        for piece in _pieces(_as_stored(target.detach(), stretch), stretch, stretch.begin)
+    ]
     shared = [piece for piece in pieces if _by_numpy(piece)]
     size = sum(piece.target.numel() * piece.stretch.dtype.itemsize for piece in shared)
     threads = min(THREADS, torch.get_num_threads(), size // SLAB)
@@ -66,6 +70,11 @@ def put(jobs: Sequence[tuple[Tensor, Stretch]]) -> None:
         pieces = [piece for piece in pieces if not _by_numpy(piece)]
     for piece in pieces:
         placer.place(piece)
+
+
+def _as_stored(target: Tensor, stretch: Stretch) -> Tensor:
+    """A target with its axes in the order of the file."""
+    return target if stretch.axes is None else target.permute(stretch.axes)
 
 
 def _pieces(target: Tensor, stretch: Stretch, begin: int) -> Iterator[_Piece]:

@@ -27,7 +27,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import Variable, own_variables
 from torchkeras.engine.weights.weight_lists import sublayers
 from torchkeras.errors import ModelFileError, WeightMismatchError
-from torchkeras.saving.containers.hdf5 import attribute as attribute_of, group_in, groups, members, values
+from torchkeras.saving.containers.hdf5 import attribute as attribute_of, group_in, groups, members, values, write_array
 from torchkeras.saving.containers.hdf5_rules import is_bfloat16
 from torchkeras.saving.containers.open_file import filename
 from torchkeras.saving.containers.parts import Dataset
@@ -480,4 +480,4 @@ def _write_own(group: h5py.Group, name: str, variables: list[Variable]) -> None:
     vars_group = group.create_group("vars")
     vars_group.attrs["name"] = name
     for index, variable in enumerate(variables):
-        vars_group.create_dataset(str(index), data=variable.numpy())
+        write_array(vars_group, str(index), variable.shared_numpy())

@@ -23,7 +23,7 @@ from torchkeras.errors import FileLimitError, UnreadableFileError
 from torchkeras.saving.containers.limits import LIMITS
 from torchkeras.saving.containers.open_file import open_path, shown
 from torchkeras.saving.containers.parts import CAN_READ, Part, Stretch
-from torchkeras.saving.weights.state import ABOUT, OPTIMIZER, Description, StoredTensors, tensors_of
+from torchkeras.saving.weights.state import ABOUT, OPTIMIZER, Description, StoredTensors, stretch_of, tensors_of
 from torchkeras.world.one_process import sharing
 
 FORMAT = {"format": "pt", "written_by": "torchkeras", "version": "1"}  # "pt": the axes are in torch's order
@@ -134,9 +134,8 @@ def _stretches(
     part = Part(file.fileno(), 0, os.fstat(file.fileno()).st_size)
     for name in names:
         dtype, shape = described[name]
-        bits = torch.int16 if dtype == torch.bfloat16 else dtype
-        stored = torch.empty(0, dtype=bits).numpy().dtype.newbyteorder("<")
-        if dtype != torch.bool:  # a byte may be neither 0 nor 1
-            found[name] = Stretch(part, begin, stored, f"{where}: {name[:100]!r}", bits != dtype)
-        begin += stored.itemsize * prod(shape)
+        stretch = stretch_of(torch.empty(shape, dtype=dtype, device="meta"), part, begin, f"{where}: {name[:100]!r}")
+        if stretch is not None:
+            found[name] = stretch
+        begin += dtype.itemsize * prod(shape)
     return found

@@ -14,7 +14,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -29,13 +28,17 @@ from torchkeras.engine.weights.weight import is_wrapper
 from torchkeras.errors import ForbiddenContentError, UnreadableFileError, WeightMismatchError
 from torchkeras.saving.containers import pickled
 from torchkeras.saving.containers.open_file import open_path, shown
-from torchkeras.saving.containers.parts import Stretch
+from torchkeras.saving.containers.parts import Part, Stretch
 from torchkeras.saving.weights.matching import put, warn_of_skipped
 from torchkeras.world.one_process import sharing
 
 Description = tuple[torch.dtype, tuple[int, ...]]  # of a tensor in a file
 ABOUT = "torchkeras"  # the key of the text that describes the model, in a file of tensors
 OPTIMIZER = "torchkeras.optimizer"  # the key, or the beginning of the names, of the tensors of the optimizer's state
+
+# What can be read straight into place. A byte of a boolean may be neither 0 nor 1.
+INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+STRAIGHT = (*INTEGERS, torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128)
 
 # What torch's reader raises for a damaged file.
 DAMAGED = (RuntimeError, EOFError, LookupError, TypeError, AttributeError, ValueError, OverflowError, MemoryError)
@@ -236,18 +239,40 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
 
     Raises FileNotFoundError, UnreadableFileError, ForbiddenContentError for other objects.
     """
-    with open_path(path) as own:
-        pickled.check(own)
-        stored = _loaded(own)
-    if not isinstance(stored, Mapping) or not all(_is_entry(*item) for item in stored.items()):
-        raise UnreadableFileError(f"{shown(path)}: {pickled.NO_STATE}")
-    described = {name: (tensor.dtype, tuple(tensor.shape)) for name, tensor in stored.items()}
-    own = _own_metadata(stored)
-    about, optimizer = own.get(ABOUT), own.get(OPTIMIZER, {})
-    if not isinstance(optimizer, Mapping) or not all(_is_entry(*item) for item in optimizer.items()):
-        raise UnreadableFileError(f"{shown(path)}: the state of its optimizer must be tensors by their names.")
-    state = {name: (tuple(tensor.shape), partial(optimizer.__getitem__, name)) for name, tensor in optimizer.items()}
-    yield StoredTensors(described, stored.__getitem__, about if isinstance(about, str) else None, optimizer=state)
+    with open_path(path) as own, own.open("rb") as raw:
+        begins = pickled.check(own)
+        stored = _loaded(own, maps=bool(begins))
+        if not isinstance(stored, Mapping) or not all(_is_entry(*item) for item in stored.items()):
+            raise UnreadableFileError(f"{shown(path)}: {pickled.NO_STATE}")
+        described = {name: (tensor.dtype, tuple(tensor.shape)) for name, tensor in stored.items()}
+        own_metadata = _own_metadata(stored)
+        about, optimizer = own_metadata.get(ABOUT), own_metadata.get(OPTIMIZER, {})
+        if not isinstance(optimizer, Mapping) or not all(_is_entry(*item) for item in optimizer.items()):
+            raise UnreadableFileError(f"{shown(path)}: the state of its optimizer must be tensors by their names.")
+        part = Part(raw.fileno(), 0, os.fstat(raw.fileno()).st_size)
+        places = {name: (part, begins[name], f"{shown(path)}: {name[:100]!r}") for name in stored.keys() & begins}
+        yield StoredTensors(
+            described,
+            stored.__getitem__,
+            about if isinstance(about, str) else None,
+            stretches={name: found for name in places if (found := stretch_of(stored[name], *places[name]))},
+            optimizer={name: (tuple(each.shape), each.clone) for name, each in optimizer.items()},
+        )
+
+
+def stretch_of(tensor: Tensor, part: Part, begin: int, name: str) -> Stretch | None:
+    """Where the numbers of a tensor are in a file that holds them as such a tensor has them in memory.
+
+    `begin`: the byte where they begin. `name`: for errors. None if they do not lie in one piece, or NumPy has no such
+    numbers.
+    """
+    axes = tuple(sorted(range(tensor.dim()), key=tensor.stride, reverse=True))
+    is_plain = tensor.dtype in STRAIGHT and not (tensor.is_conj() or tensor.is_neg())
+    if not (is_plain and tensor.permute(axes).is_contiguous()):
+        return None
+    bits = torch.int16 if tensor.dtype == torch.bfloat16 else tensor.dtype
+    dtype = torch.empty(0, dtype=bits).numpy().dtype.newbyteorder("<")
+    return Stretch(part, begin, dtype, name, bits != tensor.dtype, axes)
 
 
 def _own_metadata(stored: Any) -> Mapping[str, Any]:
@@ -257,10 +282,10 @@ def _own_metadata(stored: Any) -> Mapping[str, Any]:
     return own if isinstance(own, Mapping) else {}
 
 
-def _loaded(path: Path) -> Any:
+def _loaded(path: Path, maps: bool) -> Any:
+    """What torch reads. `maps`: the numbers are read from the file when they are looked at, not now."""
     try:
-        with path.open("rb") as file:
-            return torch.load(file, map_location="cpu", weights_only=True)
+        return torch.load(str(path), map_location="cpu", weights_only=True, mmap=maps)
     except pickle.UnpicklingError as error:
         raise ForbiddenContentError(f"{shown(path)}: {pickled.MORE}.") from error
     except DAMAGED as error:
