@@ -5,10 +5,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import safetensors
+import torch
 
 from torchkeras.errors import UnreadableFileError
 from torchkeras.layers import Dense
@@ -69,7 +71,7 @@ def swap(path: Path, new: Path) -> None:
     os.replace(f"{new}.part", path)
 
 
-@pytest.mark.parametrize("files", ["h5", "keras", "safetensors"], indirect=True)
+@pytest.mark.parametrize("files", ["h5", "keras", "safetensors", "pt"], indirect=True)
 def test_arrays_are_those_of_the_file_that_was_opened(files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch):
     as_it_is = matching.put
 
@@ -84,19 +86,24 @@ def test_arrays_are_those_of_the_file_that_was_opened(files: tuple[Path, Path], 
         assert {number for array in load_model(files[0]).get_weights() for number in array.flat} == {expected}
 
 
-@pytest.mark.parametrize("files", ["safetensors"], indirect=True)
+@pytest.mark.parametrize(
+    ("files", "package", "name"),
+    [("safetensors", safetensors, "safe_open"), ("pt", torch, "load")],
+    indirect=["files"],
+    ids=["safetensors", "pt"],
+)
 def test_without_paths_of_open_files_the_package_and_the_reader_have_the_same_one(
-    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    files: tuple[Path, Path], package: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    open_it = safetensors.safe_open
+    open_it = getattr(package, name)
 
     def swapped(*arguments, **options):
         swap(*files)
         return open_it(*arguments, **options)
 
     monkeypatch.setattr(open_file, "OPENED", str(tmp_path / "none"))
-    monkeypatch.setattr(safetensors, "safe_open", swapped)
+    monkeypatch.setattr(package, name, swapped)
     with pytest.raises(
-        UnreadableFileError, match=r"m\.safetensors: another file took its place while it was opened\.(\n|$)"
+        UnreadableFileError, match=rf"m{files[0].suffix}: another file took its place while it was opened\.(\n|$)"
     ):
         load_model(files[0])

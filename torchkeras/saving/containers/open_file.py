@@ -13,6 +13,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import h5py
 
@@ -65,6 +66,12 @@ def open_path(path: str | os.PathLike[str]) -> Iterator[Path]:
             yield own
     finally:
         os.close(descriptor)
+
+
+def check_same(raw: IO[bytes], own: Path) -> None:
+    """Raise UnreadableFileError if `own` no longer leads to the open file, where `open_path` has no path of its own."""
+    if not os.path.samestat(os.fstat(raw.fileno()), own.stat()):
+        raise UnreadableFileError(f"{shown(own)}: another file took its place while it was opened.")
 
 
 def require_file(path: str | os.PathLike[str]) -> None:

@@ -21,7 +21,7 @@ from torchkeras.base.atomic_file import replacing
 from torchkeras.base.extras import extra
 from torchkeras.errors import FileLimitError, UnreadableFileError
 from torchkeras.saving.containers.limits import LIMITS
-from torchkeras.saving.containers.open_file import open_path, shown
+from torchkeras.saving.containers.open_file import check_same, open_path, shown
 from torchkeras.saving.containers.parts import CAN_READ, Part, Stretch
 from torchkeras.saving.weights.state import ABOUT, OPTIMIZER, Description, StoredTensors, stretch_of, tensors_of
 from torchkeras.world.one_process import sharing
@@ -90,8 +90,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
         own.open("rb") as raw,
         safetensors.safe_open(own, framework="pt", device="cpu") as file,
     ):
-        if not os.path.samestat(os.fstat(raw.fileno()), own.stat()):  # where `open_path` has no path of its own
-            raise UnreadableFileError(f"{where}: another file took its place while it was opened.")
+        check_same(raw, own)
         names = list(file.keys())
         if len(names) > LIMITS.members:
             raise FileLimitError(f"{where}: it holds {len(names)} tensors; at most {LIMITS.members} are read.")
@@ -134,7 +133,7 @@ def _stretches(
     part = Part(file.fileno(), 0, os.fstat(file.fileno()).st_size)
     for name in names:
         dtype, shape = described[name]
-        stretch = stretch_of(torch.empty(shape, dtype=dtype, device="meta"), part, begin, f"{where}: {name[:100]!r}")
+        stretch = stretch_of(dtype, part, begin, f"{where}: {name[:100]!r}")
         if stretch is not None:
             found[name] = stretch
         begin += dtype.itemsize * prod(shape)

@@ -18,6 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -27,7 +28,7 @@ from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight import is_wrapper
 from torchkeras.errors import ForbiddenContentError, UnreadableFileError, WeightMismatchError
 from torchkeras.saving.containers import pickled
-from torchkeras.saving.containers.open_file import open_path, shown
+from torchkeras.saving.containers.open_file import check_same, open_path, shown
 from torchkeras.saving.containers.parts import Part, Stretch
 from torchkeras.saving.weights.matching import put, warn_of_skipped
 from torchkeras.world.one_process import sharing
@@ -36,9 +37,10 @@ Description = tuple[torch.dtype, tuple[int, ...]]  # of a tensor in a file
 ABOUT = "torchkeras"  # the key of the text that describes the model, in a file of tensors
 OPTIMIZER = "torchkeras.optimizer"  # the key, or the beginning of the names, of the tensors of the optimizer's state
 
-# What can be read straight into place. A byte of a boolean may be neither 0 nor 1.
-INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
-STRAIGHT = (*INTEGERS, torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128)
+# What can be read straight into place, as it stands in files. A byte of a boolean may be neither 0 nor 1.
+KINDS = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128")
+STRAIGHT = {getattr(torch, kind): np.dtype(kind).newbyteorder("<") for kind in KINDS}
+STRAIGHT[torch.bfloat16] = np.dtype("<i2")  # its bits
 
 # What torch's reader raises for a damaged file.
 DAMAGED = (RuntimeError, EOFError, LookupError, TypeError, AttributeError, ValueError, OverflowError, MemoryError)
@@ -242,6 +244,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
     with open_path(path) as own, own.open("rb") as raw:
         begins = pickled.check(own)
         stored = _loaded(own, maps=bool(begins))
+        check_same(raw, own)
         if not isinstance(stored, Mapping) or not all(_is_entry(*item) for item in stored.items()):
             raise UnreadableFileError(f"{shown(path)}: {pickled.NO_STATE}")
         described = {name: (tensor.dtype, tuple(tensor.shape)) for name, tensor in stored.items()}
@@ -250,29 +253,36 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
         if not isinstance(optimizer, Mapping) or not all(_is_entry(*item) for item in optimizer.items()):
             raise UnreadableFileError(f"{shown(path)}: the state of its optimizer must be tensors by their names.")
         part = Part(raw.fileno(), 0, os.fstat(raw.fileno()).st_size)
-        places = {name: (part, begins[name], f"{shown(path)}: {name[:100]!r}") for name in stored.keys() & begins}
+        straight = {
+            name: _stretch_of_tensor(stored[name], part, begins[name], f"{shown(path)}: {name[:100]!r}")
+            for name in stored.keys() & begins
+        }
         yield StoredTensors(
             described,
             stored.__getitem__,
             about if isinstance(about, str) else None,
-            stretches={name: found for name in places if (found := stretch_of(stored[name], *places[name]))},
+            stretches={name: found for name, found in straight.items() if found is not None},
             optimizer={name: (tuple(each.shape), each.clone) for name, each in optimizer.items()},
         )
 
 
-def stretch_of(tensor: Tensor, part: Part, begin: int, name: str) -> Stretch | None:
-    """Where the numbers of a tensor are in a file that holds them as such a tensor has them in memory.
+def stretch_of(
+    dtype: torch.dtype, part: Part, begin: int, name: str, axes: tuple[int, ...] | None = None
+) -> Stretch | None:
+    """Where the numbers of a tensor lie in one piece, from the byte `begin` on; None if NumPy has no such numbers.
 
-    `begin`: the byte where they begin. `name`: for errors. None if they do not lie in one piece, or NumPy has no such
-    numbers.
+    `name`: for errors. `axes`: as of a `Stretch`.
     """
+    stored = STRAIGHT.get(dtype)
+    return None if stored is None else Stretch(part, begin, stored, name, dtype == torch.bfloat16, axes)
+
+
+def _stretch_of_tensor(tensor: Tensor, part: Part, begin: int, name: str) -> Stretch | None:
+    """The same of a tensor that a file holds as it lies in memory; None if that is no piece, or not its numbers."""
     axes = tuple(sorted(range(tensor.dim()), key=tensor.stride, reverse=True))
-    is_plain = tensor.dtype in STRAIGHT and not (tensor.is_conj() or tensor.is_neg())
-    if not (is_plain and tensor.permute(axes).is_contiguous()):
+    if tensor.is_conj() or tensor.is_neg() or not tensor.permute(axes).is_contiguous():
         return None
-    bits = torch.int16 if tensor.dtype == torch.bfloat16 else tensor.dtype
-    dtype = torch.empty(0, dtype=bits).numpy().dtype.newbyteorder("<")
-    return Stretch(part, begin, dtype, name, bits != tensor.dtype, axes)
+    return stretch_of(tensor.dtype, part, begin, name, axes)
 
 
 def _own_metadata(stored: Any) -> Mapping[str, Any]:
