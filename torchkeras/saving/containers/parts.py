@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import h5py
@@ -98,7 +98,7 @@ class Part(io.RawIOBase):
         threads = min(threads, len(begins))
         with ThreadPoolExecutor(threads, "torchkeras-files") if threads > 1 else nullcontext() as pool:
             for checksum, size in map(of_piece, begins) if pool is None else pool.map(of_piece, begins):
-                found = _times(_zeros(size), found) ^ checksum
+                found = _with_zeros(found, size) ^ checksum
         return found
 
 
@@ -125,22 +125,21 @@ class Stretch:
 Matrix = tuple[int, ...]
 
 
-@lru_cache(256)
-def _zeros(count: int) -> Matrix:
-    """What `count` bytes of zeros do to a checksum."""
-    found = tuple(1 << k for k in range(32))
-    power: Matrix = (POLYNOMIAL, *(1 << k for k in range(31)))  # one bit
-    for _ in range(3):
-        power = _product(power, power)
-    while count:
-        if count & 1:
-            found = _product(power, found)
-        power, count = _product(power, power), count >> 1
-    return found
+def _with_zeros(checksum: int, count: int) -> int:
+    """The checksum when `count` bytes of zeros follow."""
+    for power in range(count.bit_length()):
+        if checksum and count >> power & 1:
+            checksum = _times(_zeros(power), checksum)
+    return checksum
 
 
-def _product(left: Matrix, right: Matrix) -> Matrix:
-    return tuple(_times(left, column) for column in right)
+@cache
+def _zeros(power: int) -> Matrix:
+    """What 2**power bytes of zeros do to a checksum: twice what half as many do; power -3 is one bit."""
+    if power == -3:
+        return (POLYNOMIAL, *(1 << k for k in range(31)))
+    half = _zeros(power - 1)
+    return tuple(_times(half, column) for column in half)
 
 
 def _times(matrix: Matrix, checksum: int) -> int:
