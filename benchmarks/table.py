@@ -14,7 +14,8 @@ import platform
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -144,7 +145,18 @@ def step_memory(given: Given) -> dict[str, float]:
     return {name: ours / by_hand for name, (by_hand, ours) in peaks.items()}
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
 @cache
+@one_thread()
 def calls(name: str, batch: int, rounds: int) -> dict[str, float]:
     return latency.microseconds(name, 200 * rounds if batch == 1 else 40 * rounds, batch, compiled=True)
 
@@ -191,13 +203,9 @@ def serve(given: Given) -> dict[str, float]:
     return {case: statistics.median(ratios) for case, ratios in serving.compared(4 * given.rounds).items()}
 
 
+@one_thread()  # the others are for the workers
 def epochs_of_data(given: Given) -> dict[str, float]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # the others are for the workers
-    try:
-        return {case: statistics.median(ratios) for case, ratios in data.compared(given.rounds).items()}
-    finally:
-        torch.set_num_threads(threads)
+    return {case: statistics.median(ratios) for case, ratios in data.compared(given.rounds).items()}
 
 
 def own_scripts(peer: str) -> Measure:
