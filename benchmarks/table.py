@@ -205,7 +205,8 @@ def serve(given: Given) -> dict[str, float]:
 
 @one_thread()  # the others are for the workers
 def epochs_of_data(given: Given) -> dict[str, float]:
-    return {case: statistics.median(ratios) for case, ratios in data.compared(given.rounds).items()}
+    found = data.compared(given.rounds)
+    return {case: statistics.median(ratios) for case, ratios in found.items() if not case.endswith(data.IN_MEMORY)}
 
 
 def own_scripts(peer: str) -> Measure:
