@@ -6,6 +6,7 @@ the process waits for the next line, so that contenders take turns. The other si
 prints to stderr.
 """
 
+import argparse
 import importlib
 import json
 import os
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,18 @@ READY = "ready"
 
 class LateError(RuntimeError):
     """A peer did not answer in time; its process was ended."""
+
+
+def named_python(kinds: Collection[str]) -> Callable[[str], tuple[str, str]]:
+    """What reads the option `kind=/path/to/python`, for these kinds."""
+
+    def read(text: str) -> tuple[str, str]:
+        kind, _, python = text.partition("=")
+        if kind not in kinds or not python:
+            raise argparse.ArgumentTypeError(f"{text!r}: give kind=/path/to/python; kinds are {', '.join(kinds)}.")
+        return kind, python
+
+    return read
 
 
 class Peer:

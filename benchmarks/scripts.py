@@ -18,6 +18,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from peers import named_python
+
 HERE = Path(__file__).parent
 SCRIPTS = ("mnist_cnn", "imdb_lstm", "cifar10_resnet")
 OURS = "torchkeras"
@@ -27,19 +29,19 @@ ENVIRONMENT = {
     "tf_keras": {},
     "keras3": {"KERAS_BACKEND": "torch"},
 }
+PEERS = [kind for kind in ENVIRONMENT if kind != OURS]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path, help="the examples of Keras 2.2.4")
-    parser.add_argument("--peer", action="append", default=[], metavar="KIND=PYTHON", help="keras, tf_keras or keras3")
+    parser.add_argument(
+        "--peer", type=named_python(PEERS), action="append", default=[], metavar="KIND=PYTHON", help=", ".join(PEERS)
+    )
     parser.add_argument("--only", choices=SCRIPTS, action="append", help="a script, in place of all three")
     parser.add_argument("--rounds", type=int, default=3, help="processes of each contender")
     given = parser.parse_args()
-    pythons = {OURS: sys.executable, **dict(each.split("=", 1) for each in given.peer)}
-    unknown = sorted(set(pythons) - set(ENVIRONMENT))
-    if unknown:
-        raise SystemExit(f"--peer: a kind is one of {', '.join(ENVIRONMENT)}; found {unknown[0]!r}.")
+    pythons = {OURS: sys.executable, **dict(given.peer)}
     for script in given.only or SCRIPTS:
         path = given.folder / f"{script}.py"
         rounds = run_in_turns(path, pythons, given.rounds)

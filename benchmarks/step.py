@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import torch
 import workloads
 from by_hand import Loop
-from peers import PEERS, Peer
+from peers import PEERS, Peer, named_python
 from workloads import WORKLOADS
 
 import torchkeras
@@ -150,21 +150,15 @@ def row(name: str, each: list[Times], steps: int) -> str:
     return "  ".join([*cells, f"{by_hand.losses[0]:.4f} {others[0].losses[0]:.4f}"])
 
 
-def named_python(text: str) -> tuple[str, str]:
-    """`kind=/path/to/python`"""
-    kind, _, python = text.partition("=")
-    if kind not in PEERS or not python:
-        raise argparse.ArgumentTypeError(f"{text!r}: give kind=/path/to/python; kinds are {', '.join(PEERS)}.")
-    return kind, python
-
-
 def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--rounds", type=int, default=3, help="a process's timed rounds, after two that are not timed")
     options.add_argument("--processes", type=int, default=5, help="processes one after the other")
     options.add_argument("--only", choices=WORKLOADS, action="append", help="a workload; may be given again")
     options.add_argument("--steps", type=int, help="steps of an epoch, instead of each workload's own number")
-    options.add_argument("--peer", type=named_python, action="append", default=[], help="kind=python; may come again")
+    options.add_argument(
+        "--peer", type=named_python(PEERS), action="append", default=[], help="kind=python; may come again"
+    )
     chosen = options.parse_args()
 
     device, pythons = "cuda" if torch.cuda.is_available() else "cpu", dict(chosen.peer)

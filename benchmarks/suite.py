@@ -23,8 +23,8 @@ import loading
 import suite_drawn
 import torch
 import workloads
-from peers import PEERS, LateError, Peer
-from step import SAME, Contender, check, median_ratio, named_python, take_turns, timed
+from peers import PEERS, LateError, Peer, named_python
+from step import SAME, Contender, check, median_ratio, take_turns, timed
 from workloads import WORKLOADS
 
 import torchkeras
@@ -193,7 +193,9 @@ def main() -> None:
     options.add_argument("--processes", type=int, default=3, help="processes one after the other")
     options.add_argument("--only", choices=WORKLOADS, action="append", help="a workload; may be given again")
     options.add_argument("--write", action="store_true", help=f"write the table into {DOCUMENT.name}")
-    options.add_argument("--peer", type=named_python, action="append", default=[], help="kind=python; may come again")
+    options.add_argument(
+        "--peer", type=named_python(PEERS), action="append", default=[], help="kind=python; may come again"
+    )
     chosen = options.parse_args()
     pythons = dict(chosen.peer)
     ratios, compiling = {}, {}

@@ -54,8 +54,13 @@ def drawn(ratios: dict[str, dict[str, float]]) -> str:
             said = f"<title>{escape(f'{workload}, {name}: {found[name]:g}')}</title>"
             parts.append(f'<circle cx="{_x(found[name]):.1f}" cy="{y}" r="6" fill="{COLOURS[name]}">{said}</circle>')
     parts.append(text((LEFT + WIDTH) / 2, height - 4, "time of a step, tuned loop by hand = 1", "middle"))
-    box = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
-    style = f'font-family="sans-serif" font-size="14" fill="{TEXT}"'
+    return svg(WIDTH, height, 14, parts)
+
+
+def svg(width: int, height: int, letters: int, parts: list[str]) -> str:
+    """A whole picture of these parts."""
+    box = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+    style = f'font-family="sans-serif" font-size="{letters}" fill="{TEXT}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {box} {style}>\n' + "\n".join(parts) + "\n</svg>\n"
 
 

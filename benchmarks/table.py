@@ -30,6 +30,7 @@ import startup
 import suite
 import table_drawn
 import torch
+from peers import named_python
 from table_drawn import BEGIN, END, HEAD, PAGE, PICTURE, Row
 from workloads import WORKLOADS
 
@@ -262,9 +263,9 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=5, help="rounds of each contender")
     options.add_argument("--write", action="store_true", help=f"write the table into {PAGE.name}")
     options.add_argument("--examples", type=Path, help="the examples of Keras 2.2.4")
-    options.add_argument("--peer", action="append", default=[], metavar="KIND=PYTHON", help="keras, tf_keras or keras3")
+    options.add_argument("--peer", type=named_python(scripts.PEERS), action="append", default=[], metavar="KIND=PYTHON")
     chosen = options.parse_args()
-    given = Given(chosen.rounds, chosen.examples, dict(each.split("=", 1) for each in chosen.peer))
+    given = Given(chosen.rounds, chosen.examples, dict(chosen.peer))
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, {platform.processor() or platform.machine()}")
     print(HEAD, end="")
     for name in chosen.only or LINES:
@@ -273,6 +274,8 @@ def main() -> None:
             Row(line.what, case, line.against, line.aim, value, line.at_least)
             for case, value in line.measure(given).items()
         ]
+        if not rows:
+            print(f"left out: {name}, which needs --examples FOLDER and --peer {name}=PYTHON", flush=True)
         for row in rows:
             print(row.written(), flush=True)
         if chosen.write and rows:

@@ -2,8 +2,8 @@
 
     python benchmarks/table_drawn.py [--check]
 
-A row a case, a mark where its number lies between half of its aim and four times that, on a logarithmic scale; left of
-the line is better. `table.py --write` draws it; `--check` writes nothing, and fails if the picture is not the table's.
+A row a case, a mark where its number lies between 0.4 and 8 times its aim, on a logarithmic scale; left of the line is
+better. `table.py --write` draws it; `--check` writes nothing, and fails if the picture is not the table's.
 """
 
 import math
@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from html import escape
 
-from suite_drawn import DOCS, TEXT, scale, text, write_or_check
+from suite_drawn import DOCS, scale, svg, text, write_or_check
 
 PAGE, PICTURE = DOCS / "performance.md", DOCS / "assets" / "table.svg"
 BEGIN, END = "<!-- benchmarks/table.py -->\n", "<!-- end -->\n"
@@ -76,9 +76,7 @@ def drawn(table: list[Row]) -> str:
         x = _x(min(max(row.share, LEAST), MOST))
         parts.append(f'<circle cx="{x:.1f}" cy="{y:g}" r="5" fill="{colour}"><title>{escape(said)}</title></circle>')
     parts.append(text((LEFT + WIDTH) / 2, height - 8, "measured, aim = 1", "middle"))
-    box = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
-    style = f'font-family="sans-serif" font-size="12" fill="{TEXT}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {box} {style}>\n' + "\n".join(parts) + "\n</svg>\n"
+    return svg(WIDTH, height, 12, parts)
 
 
 def _x(share: float) -> float:
