@@ -19,10 +19,13 @@ STEPS, BATCH, UNITS = 5, 4, 3
 ACTIVATIONS = {"hard_sigmoid": lambda x: torch.clamp(0.2 * x + 0.5, 0, 1), "sigmoid": torch.sigmoid}
 
 
-def plain_lstm(projected, h, c, kernel, gate, valid=None) -> Any:
+def plain_lstm(projected, h, c, kernel, gate, valid=None, drops=None) -> Any:
     activation, outputs = ACTIVATIONS[gate], []
+    drops = torch.ones(1, 1, 1) if drops is None else drops
+    each_gate_drops = drops.expand(4, -1, -1)
     for step, x in enumerate(projected):
-        i, f, g, o = (x + h @ kernel.t()).chunk(4, -1)
+        products = [(h * drop) @ part.t() for drop, part in zip(each_gate_drops, kernel.chunk(4), strict=True)]
+        i, f, g, o = (x + torch.cat(products, -1)).chunk(4, -1)
         cell = activation(f) * c + activation(i) * torch.tanh(g)
         output = activation(o) * torch.tanh(cell)
         if valid is not None:
@@ -56,9 +59,22 @@ def plain_gru_reset_after(projected, h, kernel, bias, gate, valid=None) -> Any:
     return torch.stack(outputs), h
 
 
+def drops_of(sets, like):
+    """Factors of so many sets, each with other places that are dropped."""
+    factors = torch.tensor([0.0, 1.25, 1.25, 1.25, 1.25]).repeat(sets * BATCH * UNITS)[: sets * BATCH * UNITS]
+    return factors.view(sets, BATCH, UNITS).to(like)
+
+
+def dropped(loop, sets):
+    """The loop with dropout of the state."""
+    return lambda *given: loop(*given, drops=drops_of(sets, given[0]))
+
+
 # The loop, the formulas, the number of gates, and of states; whether it has a bias.
 LOOPS: dict[str, Any] = {
     "lstm": (lstm_scan, plain_lstm, 4, 2, False),
+    "lstm_dropped": (dropped(lstm_scan, 1), dropped(plain_lstm, 1), 4, 2, False),
+    "lstm_dropped_by_gate": (dropped(lstm_scan, 4), dropped(plain_lstm, 4), 4, 2, False),
     "gru": (gru_scan, plain_gru, 3, 1, False),
     "gru_reset_after": (gru_scan_reset_after, plain_gru_reset_after, 3, 1, True),
 }

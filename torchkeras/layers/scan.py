@@ -26,7 +26,9 @@ Tensors = tuple[Tensor, ...]
 Mask = Tensor | None
 
 
-def lstm_scan(projected: Tensor, h: Tensor, c: Tensor, kernel: Tensor, gate: str, valid: Mask = None) -> Tensors:
+def lstm_scan(
+    projected: Tensor, h: Tensor, c: Tensor, kernel: Tensor, gate: str, valid: Mask = None, drops: Tensor | None = None
+) -> Tensors:
     """`c' = f * c + i * tanh(g); h' = o * tanh(c')` with `i, f, g, o = projected[t] + h @ kernel.T`.
 
     i, f and o go through `gate` first.
@@ -37,11 +39,14 @@ def lstm_scan(projected: Tensor, h: Tensor, c: Tensor, kernel: Tensor, gate: str
         kernel (tensor): (4 * units, units).
         gate ("hard_sigmoid" or "sigmoid"): the activation of the gates.
         valid (tensor or None, default None): (time, batch); where it is False the states stay as they are.
+        drops (tensor or None, default None): (sets, batch, units), factors that h is multiplied by before the product;
+            of several sets, each is for its part of the gates.
 
     Shapes:
         -> outputs (time, batch, units), the last h, the last c
     """
-    return _scan(_lstm_forward, _lstm_backward, gate, valid, projected, h, c, kernel)
+    factors = () if drops is None else (drops,)
+    return _scan(_lstm_forward, _lstm_backward, gate, valid, projected, h, c, kernel, *factors)
 
 
 def gru_scan(projected: Tensor, h: Tensor, kernel: Tensor, gate: str, valid: Mask = None) -> Tensors:
@@ -124,13 +129,16 @@ class _Scan(Function):
         return None, None, None, None, *ctx.loop_back(ctx.gate, stays, earlier, dh, *grad_c, outputs, *saved)
 
 
-def _lstm_forward(gate: Gate, valid: Mask, store: bool, projected: Tensor, h: Tensor, c: Tensor, kernel: Tensor) -> Any:
+def _lstm_forward(
+    gate: Gate, valid: Mask, store: bool, projected: Tensor, h: Tensor, c: Tensor, kernel: Tensor, *drops: Tensor
+) -> Any:
     gates, kernel = gate.scaled(projected, kernel)
+    add_product = _adds_product(kernel, *drops)
     outputs = projected.new_empty(len(projected), *h.shape)
     stored = tuple(_buffer(outputs, store or valid is not None) for _ in range(3))
     each = _steps(valid, gates, *gates.chunk(4, -1), *stored, outputs)
     for is_valid, all_gates, i, f, g, o, candidate, cell, tanh_cell, output in each:
-        all_gates.addmm_(h, kernel)
+        add_product(all_gates, h)
         torch.tanh(g, out=candidate)
         gate.apply_(all_gates)  # on g too, which is not read again: one call is faster than two
         torch.mul(f, c, out=cell).addcmul_(i, candidate)
@@ -143,7 +151,9 @@ def _lstm_forward(gate: Gate, valid: Mask, store: bool, projected: Tensor, h: Te
     return (outputs, h.clone(), c.clone()), (gates, *stored)
 
 
-def _lstm_backward(gate, stays, earlier, dh, grad_c, outputs, h, c, kernel, gates, candidates, cells, tanh_cells):
+def _lstm_backward(gate, stays, earlier, dh, grad_c, outputs, h, c, kernel, *stored):
+    *drops, gates, candidates, cells, tanh_cells = stored
+    to_state = _product_back(kernel, *drops)
     i, f, _, o = gates.chunk(4, -1)
     deltas = torch.empty_like(gates)
     d_i, d_f, d_g, d_o = deltas.chunk(4, -1)
@@ -165,8 +175,29 @@ def _lstm_backward(gate, stays, earlier, dh, grad_c, outputs, h, c, kernel, gate
         delta_ifg.mul_(dc_of_gates)
         delta_o.mul_(dh)
         dc.mul_(forget)
-        torch.addmm(grad if stay is None else torch.addcmul(grad, dh, stay), delta, kernel, out=dh)
-    return deltas, dh, dc, _kernel_gradient(deltas, _before(h, outputs))
+        to_state(grad if stay is None else torch.addcmul(grad, dh, stay), delta, dh)
+    return deltas, dh, dc, _kernel_gradient(deltas, _before(h, outputs), *drops), *[None] * len(drops)
+
+
+def _adds_product(kernel: Tensor, drops: Tensor | None = None) -> Callable[[Tensor, Tensor], Any]:
+    """`z += h @ kernel`; with `drops`, each set of factors of h is for its part of the kernel."""
+    if drops is None:
+        return lambda z, h: z.addmm_(h, kernel)
+    kernels = torch.stack(kernel.chunk(len(drops), -1))
+    return lambda z, h: z.unflatten(-1, (len(drops), -1)).transpose(0, 1).baddbmm_(h * drops, kernels)
+
+
+def _product_back(kernel: Tensor, drops: Tensor | None = None) -> Callable[[Tensor, Tensor, Tensor], Any]:
+    """`dh = rest + delta @ kernel`, written into `dh`: the gradient of the state that `_adds_product` takes."""
+    if drops is None:
+        return lambda rest, delta, dh: torch.addmm(rest, delta, kernel, out=dh)
+    kernels = torch.stack(kernel.chunk(len(drops)))
+
+    def write(rest: Tensor, delta: Tensor, dh: Tensor) -> None:
+        by_set = torch.bmm(delta.unflatten(-1, (len(drops), -1)).transpose(0, 1), kernels)
+        torch.add(rest, by_set.mul_(drops).sum(0), out=dh)
+
+    return write
 
 
 def _gru_forward(
@@ -252,6 +283,9 @@ def _before(first: Tensor, each: Tensor) -> Tensor:
     return torch.cat([first.unsqueeze(0), each[:-1]])
 
 
-def _kernel_gradient(deltas: Tensor, states: Tensor) -> Tensor:
-    """The sum over steps and samples of `outer(delta, state)`."""
-    return deltas.flatten(0, 1).t() @ states.flatten(0, 1)
+def _kernel_gradient(deltas: Tensor, states: Tensor, drops: Tensor | None = None) -> Tensor:
+    """The sum over steps and samples of `outer(delta, state)`, of states as they were dropped."""
+    if drops is None:
+        return deltas.flatten(0, 1).t() @ states.flatten(0, 1)
+    parts = deltas.chunk(len(drops), -1)
+    return torch.cat([_kernel_gradient(part, states * drop) for part, drop in zip(parts, drops, strict=True)])

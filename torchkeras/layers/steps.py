@@ -171,10 +171,17 @@ class CellStep(RecurrentWeights, Drops, abstract=True):
 
     def begin(self, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
         """The functions of one walk, with its dropout drawn; `input_shape` is that of one step, (batch, features)."""
+        project, drops = self.drawn(input_shape, states, training)
+        return project, self.step_function(drops)
+
+    def drawn(
+        self, input_shape: Shape, states: States, training: bool
+    ) -> tuple[Callable[[Tensor], Tensor], Tensor | None]:
+        """`project` with its dropout, and the factors for the first state; both are drawn here, once for a walk."""
         first = states[0]
         renew_weights(self._tensors)
         project = partial(self.project, drops=self.drops(first, input_shape, self.dropout, training))
-        return project, self.step_function(self.drops(first, first.shape, self.recurrent_dropout, training))
+        return project, self.drops(first, first.shape, self.recurrent_dropout, training)
 
     def project(self, inputs: Tensor, drops: Tensor | None) -> Tensor:
         """The input's part of all gates, (..., features) -> (..., gates * units)."""
@@ -252,9 +259,11 @@ class GatedStep(CellStep, abstract=True):
         names = {activations.hard_sigmoid: "hard_sigmoid", activations.sigmoid: "sigmoid"}
         return names.get(self.recurrent_activation) if self.activation is activations.tanh else None
 
-    def scan(self, projected: Tensor, states: States, valid: Mask) -> Stepped:
+    def scan(self, projected: Tensor, states: States, valid: Mask, drops: Tensor | None) -> Stepped:
         """The outputs of all steps, time first, and the final states, for what `project` made of the sequence."""
-        outputs, *final = self.time_loop(projected, *states, self._tensors.weight_hh_l0, self.scan_gate, valid)
+        factors = {} if drops is None else {"drops": drops}
+        kernel = self._tensors.weight_hh_l0
+        outputs, *final = self.time_loop(projected, *states, kernel, self.scan_gate, valid, **factors)
         return outputs, tuple(final)
 
     def gate_function(self, parts: int) -> Callable[[Tensor], Sequence[Tensor]]:
@@ -289,9 +298,9 @@ class GRUStep(GatedStep, abstract=True):
     _changed_defaults = {**SIGMOID_GATES, "reset_after": (True, (2, 3))}
     time_loop = staticmethod(gru_scan)
 
-    def scan(self, projected: Tensor, states: States, valid: Mask) -> Stepped:
+    def scan(self, projected: Tensor, states: States, valid: Mask, drops: Tensor | None) -> Stepped:
         if not self.reset_after:
-            return super().scan(projected, states, valid)
+            return super().scan(projected, states, valid, drops)
         kernel = self._tensors.weight_hh_l0
         bias = self._tensors.bias_hh_l0 if self.use_bias else kernel.new_zeros(len(kernel))
         outputs, h = gru_scan_reset_after(projected, states[0], kernel, bias, str(self.scan_gate), valid)
@@ -338,6 +347,7 @@ class LSTMStep(UnitForgetBias, GatedStep, abstract=True):
     gates = 4
     state_count = 2
     time_loop = staticmethod(lstm_scan)
+    scan_drops = True
 
     def step_function(self, drops: Tensor | None) -> StepFunction:
         product, activation = _product(self._tensors.weight_hh_l0.t(), drops), self.activation

@@ -42,8 +42,10 @@ class TorchRecurrent(Recurrent, abstract=True):
     drop_sets = 1  # how many sets of factors dropout draws
     submodule: ClassVar[str]  # where the weights are, by the names that torch's module gives them
     scan_gate: Any = None  # the gates' activation as `torchkeras.layers.scan` names it; None where the scan cannot run
-    scan: Any = None  # (projected, states, valid) -> the outputs of all steps, time first, and the final states
+    scan: Any = None  # (projected, states, valid, drops) -> the outputs of all steps, time first, and the final states
+    scan_drops = False  # whether the scan has dropout of the state
     scans_faster = False  # forward and back together, the scan is faster than torch's kernel, unless that is cuDNN's
+    drawn: Any  # (input_shape, states, training) -> `project` and the factors for the state, as of `CellStep`
     _made_with: dict[str, Any] | None = None  # `torch_options` of the module that there is; None for one of ours
 
     def state_shapes(self, input_shape: Shape) -> list[Shape]:
@@ -73,8 +75,8 @@ class TorchRecurrent(Recurrent, abstract=True):
         it does not have (`recurrent_dropout`, or `dropout` drawn for each gate); a mask where more than one final state
         is wanted; torch.export, which needs to see the steps.
 
-        The scan needs a `scan_gate`. It does not run with `recurrent_dropout` in training, with `unroll`, which asks
-        for plain steps, or inside torch.compile and torch.func.
+        The scan needs a `scan_gate`. It does not run with `unroll`, which asks for plain steps, or inside torch.compile
+        and torch.func. GRU's does not run with `recurrent_dropout` in training.
 
         Where both can run, torch's kernel does. With `scans_faster` the scan does instead on the CPU, if gradients are
         recorded and torch's module has no hooks.
@@ -98,7 +100,7 @@ class TorchRecurrent(Recurrent, abstract=True):
 
     def _scans(self, training: bool) -> bool:
         """Whether the scan can run; torch.jit.trace records plain operations instead."""
-        plain = self.unroll or (training and self.recurrent_dropout) or traced()
+        plain = self.unroll or (training and self.recurrent_dropout and not self.scan_drops) or traced()
         return not (plain or torch.jit.is_tracing()) and self.scan_gate is not None  # type: ignore[attr-defined]
 
     def _rather_scans(self, training: bool) -> bool:
@@ -159,7 +161,7 @@ class TorchRecurrent(Recurrent, abstract=True):
         if path == "loop":
             return super().walk(sequence, mask, states, constants, training)
         if path == "scan":
-            return self._scanned(sequence, mask, states, constants, training)
+            return self._scanned(sequence, mask, states, training)
         if training and self.dropout:
             sequence = sequence * F.dropout(torch.ones_like(sequence[:, :1]), self.dropout)
         if mask is not None:
@@ -173,10 +175,11 @@ class TorchRecurrent(Recurrent, abstract=True):
         states = tuple(state.squeeze(0) for state in as_list(final)[: None if kept else 1])
         return outputs if self.return_sequences else states[0], states
 
-    def _scanned(self, sequence: Tensor, mask: Mask, states: States, constants: Constants, training: bool) -> Stepped:
+    def _scanned(self, sequence: Tensor, mask: Mask, states: States, training: bool) -> Stepped:
         """`walk` by the scan."""
-        project, _ = self.begin((sequence.shape[0], sequence.shape[2]), states, constants, training)
-        outputs, states = self.scan(project(sequence.transpose(0, 1)), states, None if mask is None else mask.t())
+        project, drops = self.drawn((sequence.shape[0], sequence.shape[2]), states, training)
+        valid = None if mask is None else mask.t()
+        outputs, states = self.scan(project(sequence.transpose(0, 1)), states, valid, drops)
         outputs = outputs.transpose(0, 1) if self.return_sequences else states[0]
         return self._at_masked(outputs, mask), states
 
