@@ -53,6 +53,14 @@ def test_a_folder_of_genuine_keras_loads_and_goes_on_training(isolated: bool):
     check(saving.load_model(str(FOLDER)))
 
 
+@pytest.mark.parametrize("name", ["model.keras", "folder"])
+def test_what_no_file_holds_is_warned_of(name: str, tmp_path: Path):
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)])
+    model.add_metric(model.outputs[0], name="largest")
+    with pytest.warns(UserWarning, match="the metric 'largest'.* is not written to a config or file"):
+        model.save(tmp_path / name, zipped=name.endswith(".keras"))
+
+
 def test_weights_are_read_from_a_folder():
     model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)])
     model.load_weights(FOLDER)

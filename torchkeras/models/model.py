@@ -1269,16 +1269,12 @@ class Model(Network):
             >>> model.save("model.keras")
         """
         check_arguments(self)
-        if str(filepath).lower().endswith(".keras"):  # which has no config that `get_config` made
-            for each in self.modules():
-                if isinstance(each, Model):
-                    each._warn_of_lost()
         save.write_model(self, filepath, overwrite, include_optimizer)
 
-    def _warn_of_lost(self) -> None:
+    def _warn_of_lost(self, stacklevel: int = 4) -> None:
         """Warn of what no config holds. Models inside warn of their own."""
-        warn_of_added(self._training)
-        warn_of_named_tuples(self)
+        warn_of_added(self._training, stacklevel)
+        warn_of_named_tuples(self, stacklevel)
 
     def _check_saving(self, filepath: str, weights_only: bool, who: str) -> None:
         """Raise ValueError, in the name of `who`, if `save` or `save_weights` would refuse the model."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 from torchkeras.base.rules import FLAG_OR_DIGIT, check, is_number, read_path, rule
+from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.step.optimizer_reach import warn_of_unseen
 from torchkeras.engine.weights.weight import is_wrapper
@@ -105,6 +106,10 @@ def write_model(model: Model, path: PathLike, overwrite: bool, include_optimizer
         model.export(path)
         return
     _has_a_form(model, path, kind, weights_only=False)
+    if kind is WHOLE[".keras"]:  # whose config `get_config`, which warns, does not make
+        networks: list[Any] = [module for module in model.modules() if isinstance(module, Network)]
+        for network in networks:
+            network._warn_of_lost(stacklevel=5)
     for what in unloadable(model):
         warnings.warn(f"{path}: load_model will fail: {what}", stacklevel=3)
     for what in changed_by_hand(model):

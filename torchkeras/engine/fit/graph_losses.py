@@ -90,7 +90,7 @@ def _with_added(training: Training, scores: Scores | None = None) -> trace.Graph
     return trace.trace([*model.inputs, *scores.targets.values()], [*model.outputs, *added])
 
 
-def warn_of_added(training: Training) -> None:
+def warn_of_added(training: Training, stacklevel: int) -> None:
     """Warn that a config leaves out the added losses and metrics. Models inside warn of their own."""
     model, added = training.model, training.added
     owners: set[Any] = {model}
@@ -106,7 +106,7 @@ def warn_of_added(training: Training) -> None:
     warnings.warn(
         f"{training.described}: what add_loss and add_metric gave it ({', '.join(parts)}) is not written to a config "
         "or file: add it again to the model that is made from it.",
-        stacklevel=4,
+        stacklevel=stacklevel,
     )
 
 

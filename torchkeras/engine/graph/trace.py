@@ -342,14 +342,14 @@ def _object_in(value: Any, nested: tuple[type, ...] = ()) -> Any:
     return next((found for item in inside if (found := _object_in(item, nested)) is not None), None)
 
 
-def warn_of_named_tuples(network: Network) -> None:
+def warn_of_named_tuples(network: Network, stacklevel: int) -> None:
     """Warn of outputs in a named tuple, which is a list in a config. Networks inside warn of their own."""
     found = _named_tuple_in(network._output_form)
     if found is not None:
         warnings.warn(
             f"{type(network).__name__} {network.name!r}: its outputs are in the named tuple {type(found).__name__}. In "
             "a config or file it is a list, without names: give them in a dict to keep names.",
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
 
 
