@@ -6,12 +6,13 @@ for a kernel (rows, columns, channels, filters).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from torchkeras import config, registry
+from torchkeras.base.missing_names import missing_from
 from torchkeras.base.rules import FINITE, UP_TO_INFINITY, Checked, integers, optional
 
 __all__ = [
@@ -185,3 +186,6 @@ for _name, _value in list(vars().items()):
 
 get = deserialize = registry.constraints.get
 serialize = registry.constraints.serialize
+
+if not TYPE_CHECKING:  # which would take any name for one of the module
+    __getattr__ = missing_from(__name__)

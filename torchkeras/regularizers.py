@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import registry
+from torchkeras.base.missing_names import missing_from
 from torchkeras.base.rules import FINITE, Checked, one_of
 
 __all__ = [
@@ -208,3 +209,6 @@ for _name, _value in list(vars().items()):
 
 get = deserialize = registry.regularizers.get
 serialize = registry.regularizers.serialize
+
+if not TYPE_CHECKING:  # which would take any name for one of the module
+    __getattr__ = missing_from(__name__)

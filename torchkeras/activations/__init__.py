@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
@@ -36,6 +36,7 @@ from torchkeras.activations.keras3 import (
     threshold,
 )
 from torchkeras.activations.logits import with_logits as _with_logits
+from torchkeras.base.missing_names import missing_from
 
 __all__ = [
     "celu",
@@ -321,3 +322,7 @@ def serialize(activation: Callable[..., Any]) -> Any:
         'relu'
     """
     return registry.activations.serialize(activation)
+
+
+if not TYPE_CHECKING:  # which would take any name for one of the module
+    __getattr__ = missing_from(__name__)

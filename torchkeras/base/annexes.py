@@ -48,6 +48,9 @@ def later(module: str) -> Any:
     return _Later(module)
 
 
+_missing = later("torchkeras.base.missing_names")
+
+
 def names_later(package: str, places: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The `__getattr__` and the `__dir__` of a package that imports modules when they are first asked for.
 
@@ -60,7 +63,7 @@ def names_later(package: str, places: Mapping[str, str]) -> tuple[Callable[[str]
         elif not name.startswith("_") and importlib.util.find_spec(f"{package}.{name}"):
             found = imported(f"{package}.{name}")
         else:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise _missing.MissingNameError(package, name)
         vars(sys.modules[package])[name] = found
         return found
 

@@ -6,14 +6,22 @@ One rule has one wording. An error has the owner, the option, the rule and the v
 must be an integer of at least 0; found -1."
 """
 
+from __future__ import annotations
+
+import difflib
+import inspect
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 OBJECT = "str | Callable[..., Any] | Mapping[str, Any]"  # by name, as it is, or by its config
 INTEGERS = "int | Sequence[int]"
@@ -63,7 +71,23 @@ def refuse_unknown(owner: str, given: Iterable[str], known: Iterable[str]) -> No
     names = list(known)
     for name in given:
         if name not in names:
-            raise TypeError(f"{owner}: unknown option {name!r}. Its options are {', '.join(names)}.")
+            nearest = difflib.get_close_matches(name, names, 1, 0.7)
+            meant = f" Did you mean {nearest[0]!r}?" if nearest else ""
+            raise TypeError(f"{owner}: unknown option {name!r}.{meant} Its options are {', '.join(names)}.")
+
+
+_signature = lru_cache(inspect.signature)
+
+
+class KnownOptions:
+    """A base of classes whose constructor refuses an unknown option by `refuse_unknown`, before anything is made."""
+
+    def __new__(cls, *args: Any, **given: Any) -> Self:
+        if given:
+            parameters = _signature(cls.__init__).parameters
+            if not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+                refuse_unknown(cls.__name__, given, [name for name in parameters if name != "self"])
+        return super().__new__(cls)
 
 
 def read_path(owner: str, option: str, value: Any) -> str:

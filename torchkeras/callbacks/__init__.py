@@ -1,5 +1,8 @@
 """Callbacks: objects whose hooks the loop calls while a model is trained, evaluated or used."""
 
+from typing import TYPE_CHECKING
+
+from torchkeras.base.missing_names import missing_from
 from torchkeras.callbacks.backup import BackupAndRestore
 from torchkeras.callbacks.base import Callback, CallbackList
 from torchkeras.callbacks.checkpoint import ModelCheckpoint
@@ -43,3 +46,6 @@ __all__ = [
     "TimeLimit",
     "TorchScheduler",
 ]
+
+if not TYPE_CHECKING:  # which would take any name for one of the module
+    __getattr__ = missing_from(__name__)

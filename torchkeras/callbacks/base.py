@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from torchkeras.base import docstrings
+from torchkeras.base.rules import KnownOptions
 from torchkeras.engine.facts import is_own
 from torchkeras.world.processes import is_main
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from torchkeras.models.model import Model
 
 
-class Callback:
+class Callback(KnownOptions):
     """The base of all callbacks: override the hooks you need.
 
     `model` is the model in training; `model.stop_training = True` ends the training after the present batch or epoch.

@@ -4,7 +4,10 @@ With a `seed` each call gives the same numbers; without one they come from torch
 (`torch.manual_seed`). Half types are drawn in float32.
 """
 
+from typing import TYPE_CHECKING
+
 from torchkeras import registry
+from torchkeras.base.missing_names import missing_from
 from torchkeras.initializers.distributions import (
     Constant,
     Identity,
@@ -76,3 +79,6 @@ for _name, _value in list(vars().items()):
 
 get = deserialize = registry.initializers.get
 serialize = registry.initializers.serialize
+
+if not TYPE_CHECKING:  # which would take any name for one of the module
+    __getattr__ = missing_from(__name__)

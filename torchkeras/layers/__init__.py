@@ -1,6 +1,9 @@
 """All layers, their functional forms, and `Input`."""
 
+from typing import TYPE_CHECKING
+
 from torchkeras import registry
+from torchkeras.base.missing_names import missing_from
 from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.input import Input, InputLayer
 from torchkeras.engine.layer.layer import Layer
@@ -387,3 +390,7 @@ def deserialize(config: dict[str, object], custom_objects: dict[str, object] | N
         4
     """
     return registry.layers.from_config(config, custom_objects)
+
+
+if not TYPE_CHECKING:  # which would take any name for one of the module
+    __getattr__ = missing_from(__name__)

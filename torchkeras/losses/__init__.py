@@ -11,7 +11,10 @@ kernels and less rounding, and the clip is put on the loss: a clipped sample has
 gradient.
 """
 
+from typing import TYPE_CHECKING
+
 from torchkeras import registry
+from torchkeras.base.missing_names import missing_from
 from torchkeras.losses.classes import (
     CTC,
     BinaryCrossentropy,
@@ -147,3 +150,6 @@ for _name, _value in list(vars().items()):
 
 get = deserialize = registry.losses.get
 serialize = registry.losses.serialize
+
+if not TYPE_CHECKING:  # which would take any name for one of the module
+    __getattr__ = missing_from(__name__)

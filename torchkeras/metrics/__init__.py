@@ -5,7 +5,10 @@ metric. The classes are those of Keras 3: `update_state` adds a batch, `result` 
 `reset_state` starts over. All of it stays on the device.
 """
 
+from typing import TYPE_CHECKING
+
 from torchkeras import losses, registry
+from torchkeras.base.missing_names import missing_from
 from torchkeras.metrics.auc import AUC
 from torchkeras.metrics.confusion import (
     FalseNegatives,
@@ -186,3 +189,6 @@ for _name in registry.losses.names():
 
 get = deserialize = registry.metrics.get
 serialize = registry.metrics.serialize
+
+if not TYPE_CHECKING:  # which would take any name for one of the module
+    __getattr__ = missing_from(__name__)

@@ -7,9 +7,10 @@ Lion, Lamb, Muon, Adafactor, Ftrl and ScheduleFreeAdamW are those of Keras 3. `T
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchkeras import registry
+from torchkeras.base.missing_names import missing_from
 from torchkeras.optimizers import schedules
 from torchkeras.optimizers.adaptive_moments import Adam, AdamW
 from torchkeras.optimizers.base import Optimizer
@@ -121,3 +122,6 @@ def serialize(value: Any) -> Any:
 
 
 deserialize = get
+
+if not TYPE_CHECKING:  # which would take any name for one of the module
+    __getattr__ = missing_from(__name__)

@@ -36,6 +36,7 @@ from torchkeras.base.rules import (
     FINITE,
     FLAG,
     SHARE,
+    KnownOptions,
     Rule,
     integer,
     number,
@@ -134,7 +135,7 @@ REGROUPING = ("lr_multipliers", "no_weight_decay", "exclude_layers", "exclude_em
 
 @replaceable("__post_init__", "__init_subclass__", "_check_name", "_set_option")
 @dataclass(eq=False, kw_only=True)
-class Optimizer(ByHand, State):
+class Optimizer(KnownOptions, ByHand, State):
     """The base class; a subclass declares its options as dataclass fields and defines `update_step`.
 
     `learning_rate` and `global_clipnorm` are further names of `lr` and `clipnorm`, as attributes too. `iterations` is

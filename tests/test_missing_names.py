@@ -1,0 +1,54 @@
+"""A name that a public module lacks: the error says where it stands, or which one is nearest."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import torchkeras
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "rest"),
+    [
+        ("torchkeras", "ops", "there is torchkeras.keras3.ops"),
+        ("torchkeras", "preprocessing", "there is torchkeras.keras3.preprocessing"),
+        ("torchkeras", "datasets", "there is torchkeras.keras3.datasets"),
+        ("torchkeras", "applications", "there is torchkeras.keras3.applications"),
+        ("torchkeras", "Dense", "there is torchkeras.layers.Dense"),
+        ("torchkeras", "Sequentail", "did you mean 'Sequential'?"),
+        ("torchkeras.layers", "Dence", "did you mean 'Dense'?"),
+        ("torchkeras.layers", "Sequential", "there is torchkeras.models.Sequential"),
+        ("torchkeras.losses", "MeanSquareError", "did you mean 'MeanSquaredError'?"),
+        ("torchkeras.metrics", "Acuracy", "did you mean 'Accuracy'?"),
+        ("torchkeras.optimizers", "AdmW", "did you mean 'AdamW'?"),
+        ("torchkeras.callbacks", "EarlyStoping", "did you mean 'EarlyStopping'?"),
+        ("torchkeras.models", "load_modle", "did you mean 'load_model'?"),
+        ("torchkeras.activations", "rellu", "did you mean 'relu'?"),
+        ("torchkeras.initializers", "Orthgonal", "did you mean 'Orthogonal'?"),
+        ("torchkeras.regularizers", "l12", "did you mean 'l1l2'?"),
+        ("torchkeras.constraints", "MaxNrm", "did you mean 'MaxNorm'?"),
+        ("torchkeras.utils", "PyDataset", "there is torchkeras.keras3.utils.PyDataset"),
+    ],
+)
+def test_the_error_says_where_to_look(module: str, name: str, rest: str):
+    with pytest.raises(AttributeError) as error:
+        getattr(importlib.import_module(module), name)
+    assert str(error.value) == f"module {module!r} has no attribute {name!r}; {rest}"
+    assert error.value.name == name
+
+
+def test_a_name_like_no_other():
+    with pytest.raises(AttributeError, match=r"^module 'torchkeras' has no attribute 'zzz'$"):
+        torchkeras.zzz  # noqa: B018
+
+
+def test_a_look_imports_nothing():
+    text = (
+        "import sys, torchkeras.layers\n"
+        "before = set(sys.modules)\n"
+        "assert not any(hasattr(module, 'ops') for module in (torchkeras, torchkeras.layers))\n"
+        "assert set(sys.modules) - before <= {'torchkeras.base.missing_names'}"
+    )
+    subprocess.run([sys.executable, "-c", text], check=True)
