@@ -1,16 +1,22 @@
 """What is shown while a model runs: a bar or a line an epoch, with Keras's numbers, read at a rate in time."""
 
+import io
 import re
 import sys
+from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from callback_models import drive
+from tqdm import tqdm
 
-from torchkeras.callbacks import CallbackList, Logs, ProgbarLogger
+from torchkeras.callbacks import CallbackList, Logs, ProgbarLogger, progress
 from torchkeras.callbacks.progress import formatted, say, shown
+from torchkeras.layers import Dense
+from torchkeras.models import Sequential
 
 
 def numbers(epoch):
@@ -38,7 +44,7 @@ def test_only_a_bar_looks_at_batches(verbose):
     for given in (1, verbose):
         each = CallbackList([ProgbarLogger()])
         each.set_params({"verbose": given})
-        hooks = ["on_train_batch_end", "on_test_begin", "on_test_batch_end", "on_test_end", "on_predict_batch_end"]
+        hooks = ["on_train_batch_end", "on_test_batch_end", "on_predict_batch_end"]
         assert {each.wants(hook) for hook in hooks} == {given == 1}
     bar = each.callbacks[0]
     bar.set_params({"verbose": 1})
@@ -134,17 +140,72 @@ def test_bars_of_evaluation_and_prediction(capsys):
         for batch in range(2):
             getattr(each, f"on_{kind}_batch_end")(batch)
         getattr(each, f"on_{kind}_end")(logs={"loss": 0.25} if kind == "test" else {})
-    out = capsys.readouterr().out
-    assert out.count("\n") == out.count("\r  0%") == 2
-    evaluation, prediction = out.strip().split("\n")
+    evaluation, prediction = capsys.readouterr().out.strip().split("\n")
+    assert evaluation.startswith("Evaluate:   0%")
+    assert prediction.startswith("\rPredict:   0%")
     assert re.search("2/2.*loss: 0.2500", evaluation)
     assert re.search("2/2", prediction)
     assert "loss" not in prediction
 
 
+def test_lines_of_evaluation_and_prediction(capsys):
+    model = Sequential([Dense(1, input_shape=(2,), kernel_initializer="ones")])
+    model.compile("sgd", "mse")
+    model.evaluate(np.ones((4, 2)), np.zeros((4, 1)), verbose=2)
+    model.predict(np.ones((4, 2)), verbose=2)
+    assert capsys.readouterr().out == "Evaluate\n - 0s - loss: 4.0000\nPredict\n - 0s\n"
+
+
 def test_a_validation_has_no_bar_of_its_own(capsys):
     drive(shown(1), epochs=1, verbose=1)
     assert capsys.readouterr().out.count("\n") == 1
+
+
+@pytest.mark.parametrize("together", [1, 4, 5])
+def test_a_bar_reaches_its_end_by_groups_of_batches(capsys, together):
+    model = Sequential([Dense(1, input_shape=(2,))])
+    model.compile("sgd", "mse", steps_per_execution=together)
+    x, y = np.ones((14, 2)), np.zeros((14, 1))
+    model.fit(x, y, batch_size=2, verbose=1)
+    model.evaluate(x, y, batch_size=2, verbose=1)
+    model.predict(x, batch_size=2, verbose=1)
+    lines = last_of_each_line(capsys.readouterr().out)
+    assert [line.partition(":")[0] for line in lines] == ["Epoch 1/1", "Evaluate", "Predict"]
+    assert all(": 100%" in line and " 7/7 " in line for line in lines)
+
+
+NAMES = ("loss", "accuracy", "precision", "recall", "val_loss", "val_accuracy", "val_precision", "val_recall")
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60, 80, 120, 200])
+@pytest.mark.parametrize("count", [0, 1, 2, 4, 8])
+def test_a_terminal_has_room_for_all_numbers(capsys, monkeypatch, columns, count):
+    monkeypatch.setattr(progress, "tqdm", partial(tqdm, ncols=columns))
+    numbers = dict.fromkeys(NAMES[:count], 0.5)
+    drive([ProgbarLogger("steps")], epochs=1, metrics=list(numbers), numbers=lambda epoch: numbers)
+    first, *rest = last_of_each_line(capsys.readouterr().out)
+    assert len(first.rstrip()) <= columns
+    assert first.startswith("Epoch 1/1: ")
+    assert " 3/3 [" in first
+    told = " - ".join(f"{name}: 0.5000" for name in numbers)
+    if rest:
+        assert rest == [f" - {told}"]
+        assert len(f"Epoch 1/1: 3/3 [00:00, {told}]") > columns
+    else:
+        assert told in first
+        assert ("%|" in first) is (len(first) > len(f"Epoch 1/1: 3/3 [00:00, {told}]"))
+
+
+def test_a_running_bar_has_the_numbers_that_fit(clock, capsys, monkeypatch):
+    monkeypatch.setattr(progress, "tqdm", partial(tqdm, ncols=60))
+    bar = ProgbarLogger("steps")
+    bar.set_params({"epochs": 1, "steps": 4, "metrics": list(NAMES)})
+    bar.on_epoch_begin(0)
+    clock[0] += 0.2
+    bar.on_train_batch_end(0, Logs(**dict.fromkeys(NAMES, 0.5), size=1))
+    line = capsys.readouterr().out.split("\r")[-1].rstrip()
+    assert line == "Epoch 1/1: 1/4 [00:00, loss: 0.5000 - accuracy: 0.5000]"
+    bar.on_train_end()
 
 
 def test_what_is_said_goes_above_the_bar(capsys):
@@ -160,23 +221,25 @@ def test_what_is_said_goes_above_the_bar(capsys):
 
 @pytest.mark.parametrize(("kernel", "widgets"), [(True, True), (True, False), (False, True)])
 def test_in_a_notebook(monkeypatch, capsys, kernel, widgets):
-    made, notebook = [], kernel and widgets
+    """The numbers stay as text: of a bar by widgets a saved notebook has no more than its beginning."""
+    made, written = [], io.StringIO()
     shell = SimpleNamespace(config={"IPKernelApp": {}} if kernel else {})
     ipython: Any = ModuleType("IPython")
     in_notebook: Any = ModuleType("tqdm.notebook")
     ipython.get_ipython = lambda: shell
-    in_notebook.tqdm = lambda **options: (
-        made.append(options) or SimpleNamespace(n=0, set_postfix_str=print, update=print, refresh=print, close=print)
-    )
+    in_notebook.tqdm = lambda **options: made.append(options) or tqdm(file=written, **options)
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     monkeypatch.setitem(sys.modules, "tqdm.notebook", in_notebook)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: name if widgets else None)
-    bar = ProgbarLogger("steps")
-    bar.set_params({"epochs": 1, "steps": 3})
-    bar.on_epoch_begin(0)
-    bar.on_epoch_end(0)
-    assert [options["total"] for options in made] == ([3] if notebook else [])
-    assert ("Epoch 1/1" in capsys.readouterr().out) is not notebook
+    drive([ProgbarLogger("steps")], epochs=1, numbers=numbers)
+    out = capsys.readouterr().out
+    assert len(made) == (kernel and widgets)
+    if kernel and widgets:
+        assert out == "Epoch 1/1: 3/3 [00:00, loss: 1.0000 - val_loss: 2.0000]\n"
+    elif kernel:
+        assert out == "Epoch 1/1\n - 0s - loss: 1.0000 - val_loss: 2.0000\n"
+    else:
+        assert "Epoch 1/1: 100%" in out
 
 
 def test_verbose():

@@ -6,9 +6,10 @@ The numbers of a bar are read from the device at most every tenth of a second, n
 import importlib
 import importlib.util
 import logging
+import math
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
 import numpy as np
@@ -25,13 +26,17 @@ STREAMS = ("stdout", "stderr")
 COUNT_MODES = {"samples": "sample", "steps": "batch"}
 READ_EVERY = 0.1  # seconds
 NOT_SHOWN = ("batch", "size", "lr")
+# The forms of a bar, the widest first: in a narrow terminal the bar shrinks, then it goes with the rates.
+FORMS = ("{l_bar}{bar}{r_bar}", "{desc}: {n_fmt}/{total_fmt} [{elapsed}{postfix}]")
 
 
 class ProgbarLogger(Callback):
     """Shows a run as `params["verbose"]` says: 0 nothing, 1 a bar for each epoch, 2 a line for each epoch.
 
-    A bar shows the means of the epoch so far, and at its end the epoch's own numbers. An evaluation or a prediction has
-    a bar too, but not the validation within an epoch. In a notebook with ipywidgets the bar is tqdm's for notebooks.
+    A bar shows the means of the epoch so far, and at its end the epoch's own numbers. Where the terminal is too narrow
+    for these, they follow in a line of their own. An evaluation or a prediction is shown too, but not the validation
+    within an epoch. In a notebook a line of text stays of each epoch: the bar, made by ipywidgets, goes at its end, and
+    without ipywidgets there is none.
 
     Options:
         count_mode (text, default "samples"): what the bar counts, "samples" or "steps", which are batches.
@@ -66,6 +71,8 @@ class ProgbarLogger(Callback):
     def set_params(self, params: Mapping[str, Any]) -> None:
         self.params = params
         self.verbose = int(params.get("verbose", 1))
+        if self.verbose == 1 and _in_notebook() and not _has_widgets():
+            self.verbose = 2  # a saved notebook would hold each state of a bar of text
         for name, method in BAR_HOOKS.items():  # without a bar a batch costs nothing
             if self.verbose == 1:
                 setattr(self, name, getattr(self, method))
@@ -80,20 +87,28 @@ class ProgbarLogger(Callback):
     # --- hooks -------------------------------------------------------------------------------------------------------
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        title, self._start = f"Epoch {epoch + 1}/{self.params.get('epochs', '?')}", time.perf_counter()
+        self._begin(f"Epoch {epoch + 1}/{self.params.get('epochs', '?')}")
         self._in_epoch = True
-        if self.verbose == 1:
-            self._open(title)
-        elif self.verbose == 2:
-            print(title, file=self.file, flush=True)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         self._in_epoch = False
-        if self.verbose == 1:
-            self._close(logs)
-        elif self.verbose == 2:
-            numbers, seconds = self._described(logs or {}), f" - {time.perf_counter() - self._start:.0f}s"
-            print(f"{seconds} - {numbers}" if numbers else seconds, file=self.file, flush=True)
+        self._end(logs)
+
+    def on_test_begin(self, logs: Any = None) -> None:
+        if not self._in_epoch:
+            self._begin("Evaluate")
+
+    def on_test_end(self, logs: Any = None) -> None:
+        if not self._in_epoch:
+            self._end(logs)
+
+    def on_predict_begin(self, logs: Any = None) -> None:
+        if not self._in_epoch:
+            self._begin("Predict")
+
+    def on_predict_end(self, logs: Any = None) -> None:
+        if not self._in_epoch:
+            self._end(logs)
 
     def on_train_end(self, logs: Any = None) -> None:
         self._in_epoch = False
@@ -101,7 +116,7 @@ class ProgbarLogger(Callback):
 
     def _on_batch(self, batch: int, logs: Any = None) -> None:
         logs = logs or {}
-        self._seen += 1 if self.count_mode == "steps" else logs.get("size", 0)
+        self._seen = batch + 1 if self.count_mode == "steps" else self._seen + logs.get("size", 0)
         if self._bar is None:
             return
         self._averages.add(logs, logs.get("size", 1))
@@ -109,27 +124,35 @@ class ProgbarLogger(Callback):
             self._show(self._averages.values())
             self._next_read = time.perf_counter() + READ_EVERY
 
-    def _on_own_begin(self, logs: Any = None) -> None:
-        if not self._in_epoch:
-            self._open("")
-
     def _on_own_batch(self, batch: int, logs: Any = None) -> None:
         if not self._in_epoch:
             self._on_batch(batch, logs)
 
-    def _on_own_end(self, logs: Any = None) -> None:
-        if not self._in_epoch:
-            self._close(logs)
+    # --- lines and bars ----------------------------------------------------------------------------------------------
 
-    # --- the bar -----------------------------------------------------------------------------------------------------
+    def _begin(self, title: str) -> None:
+        self._start = time.perf_counter()
+        if self.verbose == 1:
+            self._open(title)
+        elif self.verbose == 2:
+            print(title, file=self.file, flush=True)
+
+    def _end(self, logs: Any) -> None:
+        if self.verbose == 1:
+            self._close(logs)
+        elif self.verbose == 2:
+            seconds = f" - {time.perf_counter() - self._start:.0f}s"
+            print(" - ".join([seconds, *self._described(logs or {})]), file=self.file, flush=True)
 
     def _open(self, title: str) -> None:
         self._close()
         self._seen = 0
         self._averages = Averages(self.params.get("metrics") or ("loss",), self.stateful_metrics)
-        self._bar = _tqdm()(
-            total=self._total(), desc=title or None, file=self.file, mininterval=0, unit=COUNT_MODES[self.count_mode]
-        )
+        options = {"total": self._total(), "desc": title, "mininterval": 0, "unit": COUNT_MODES[self.count_mode]}
+        if _in_notebook():
+            self._bar = importlib.import_module("tqdm.notebook").tqdm(leave=False, **options)
+        else:
+            self._bar = tqdm(file=self.file, **options)
         self._next_read = time.perf_counter() + READ_EVERY
 
     def _total(self) -> int | None:
@@ -140,32 +163,51 @@ class ProgbarLogger(Callback):
         return steps or (-(-samples // batch_size) if samples and batch_size else None)
 
     def _show(self, logs: Mapping[str, Any]) -> None:
-        self._bar.set_postfix_str(self._described(logs), refresh=False)
-        self._bar.update(self._seen - self._bar.n)
+        numbers = self._described(logs)
+        self._bar.n = self._seen
+        while not self._fits(numbers):
+            numbers.pop()
+        self._bar.refresh()
+
+    def _fits(self, numbers: Sequence[str]) -> bool:
+        """Put numbers behind the bar, in the widest form in which the terminal has room for all; whether it has."""
+        bar = self._bar
+        bar.set_postfix_str(" - ".join(numbers), refresh=False)
+        state = {**bar.format_dict, "ncols": None}
+        columns = bar.format_dict["ncols"] or math.inf
+        widths = {form: len(bar.format_meter(**{**state, "bar_format": form.replace("{bar}", "")})) for form in FORMS}
+        bar.bar_format = next((form for form, width in widths.items() if width < columns), FORMS[-1])
+        return widths[bar.bar_format] < columns or not numbers
 
     def _close(self, logs: Any = None) -> None:
         if self._bar is None:
             return
-        if logs:
-            self._bar.set_postfix_str(self._described(logs), refresh=False)
-        self._bar.update(self._seen - self._bar.n)
-        self._bar.refresh()
-        self._bar.close()
+        bar, numbers = self._bar, self._described(logs) if logs else []
+        bar.n = self._seen
+        fits = self._fits(numbers)
+        if not fits:
+            self._fits([])
+        bar.refresh()
+        bar.close()
         self._bar = None
+        if not bar.leave:
+            print(bar.format_meter(**{**bar.format_dict, "bar_format": FORMS[-1]}), file=self.file, flush=True)
+        elif not fits:
+            print("", *numbers, sep=" - ", file=self.file, flush=True)
 
-    def _described(self, logs: Mapping[str, Any]) -> str:
-        """The numbers of the logs as Keras prints them, joined by ` - `: the run's metrics, then what others added."""
+    def _described(self, logs: Mapping[str, Any]) -> list[str]:
+        """The numbers of the logs as Keras prints them: the run's metrics, then what callbacks added."""
         found = list(logs)
         known = [name for name in self.params.get("metrics") or () if name in found]
         names = [*known, *(name for name in found if name not in (*known, *NOT_SHOWN))]
-        return " - ".join(f"{name}: {formatted(logs[name])}" for name in names)
+        return [f"{name}: {formatted(logs[name])}" for name in names]
 
 
-# The hooks of a bar beside those of epochs, and their methods.
+# The hooks of batches, and their methods.
 BAR_HOOKS = {
     "on_batch_end": "_on_batch",
-    **{f"on_{kind}_{hook}": f"_on_own_{hook}" for kind in ("test", "predict") for hook in ("begin", "end")},
-    **{f"on_{kind}_batch_end": "_on_own_batch" for kind in ("test", "predict")},
+    "on_test_batch_end": "_on_own_batch",
+    "on_predict_batch_end": "_on_own_batch",
 }
 
 
@@ -210,10 +252,10 @@ def say(message: str) -> None:
         LOGGER.info(message)
 
 
-def _tqdm() -> Any:
-    """tqdm's bar for notebooks where it can be shown, else its bar of text."""
+def _in_notebook() -> bool:
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    in_notebook = "IPKernelApp" in getattr(shell, "config", {})
-    if in_notebook and importlib.util.find_spec("ipywidgets") is not None:
-        return importlib.import_module("tqdm.notebook").tqdm
-    return tqdm
+    return "IPKernelApp" in getattr(shell, "config", {})
+
+
+def _has_widgets() -> bool:
+    return importlib.util.find_spec("ipywidgets") is not None
