@@ -15,13 +15,10 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import torch
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 OBJECT = "str | Callable[..., Any] | Mapping[str, Any]"  # by name, as it is, or by its config
 INTEGERS = "int | Sequence[int]"
@@ -76,17 +73,36 @@ def refuse_unknown(owner: str, given: Iterable[str], known: Iterable[str]) -> No
             raise TypeError(f"{owner}: unknown option {name!r}.{meant} Its options are {', '.join(names)}.")
 
 
-_signature = lru_cache(inspect.signature)
+Known = TypeVar("Known", bound="KnownOptions")
+
+
+class _SignatureOfInit:
+    """The signature of a class, for which Python before 3.11.4 takes that of an inherited `__new__`."""
+
+    def __get__(self, instance: Any, cls: type) -> inspect.Signature:
+        return _signature_of_init(cls)
+
+
+@lru_cache
+def _signature_of_init(cls: type) -> inspect.Signature:
+    if cls.__init__ is object.__init__:
+        return inspect.Signature()
+    made = inspect.signature(cls.__init__)
+    return made.replace(parameters=list(made.parameters.values())[1:])
 
 
 class KnownOptions:
     """A base of classes whose constructor refuses an unknown option by `refuse_unknown`, before anything is made."""
 
-    def __new__(cls, *args: Any, **given: Any) -> Self:
+    __signature__ = _SignatureOfInit()
+
+    def __new__(cls: type[Known], *args: Any, **given: Any) -> Known:
+        if cls.__init__ is object.__init__ and (args or given):  # which would ignore them
+            raise TypeError(f"{cls.__name__}() takes no arguments")
         if given:
-            parameters = _signature(cls.__init__).parameters
+            parameters = _signature_of_init(cls).parameters
             if not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
-                refuse_unknown(cls.__name__, given, [name for name in parameters if name != "self"])
+                refuse_unknown(cls.__name__, given, parameters)
         return super().__new__(cls)
 
 

@@ -982,7 +982,7 @@ class Layer(BaseLayer):
             if value is option.default or not option.rule.shown:
                 continue
             written = option.rule.write(value)
-            if written != option.default:
+            if option.default is options.REQUIRED or written != option.rule.write(option.read_default()):
                 changed.append(f"{name}={written!r}")
         return ", ".join(changed)
 
