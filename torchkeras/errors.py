@@ -1,4 +1,4 @@
-"""The errors of model files.
+"""The errors of model files, and the warning of likely mistakes.
 
 ModelFileError                a file that cannot be loaded, and why
 ├── UnreadableFileError       it is damaged, cut short, or not of the format that its name says
@@ -15,6 +15,7 @@ __all__ = [
     "ArchitectureError",
     "FileLimitError",
     "ForbiddenContentError",
+    "LikelyMistakeWarning",
     "ModelFileError",
     "UnknownFormatError",
     "UnreadableFileError",
@@ -48,3 +49,10 @@ class ArchitectureError(ModelFileError):
 
 class WeightMismatchError(ModelFileError):
     """The weights in a file are not those of the model: their number, names or shapes differ."""
+
+
+class LikelyMistakeWarning(UserWarning):
+    """What `fit` warns of once after `compile`: it trains, but most likely not as meant, such as softmax applied twice.
+
+    `warnings.filterwarnings("ignore", category=torchkeras.errors.LikelyMistakeWarning)` turns it off.
+    """

@@ -26,6 +26,7 @@ from torchkeras.data.batch import Batch
 from torchkeras.data.sources import Source
 from torchkeras.data.sources.source import ArraySource
 from torchkeras.engine.fit import runs
+from torchkeras.engine.fit.doubts import doubt_activations, doubt_losses
 from torchkeras.engine.fit.one_process import check_unwrapped
 from torchkeras.engine.fit.opening import Intake, as_callbacks, hooks_of, source_of, validation_of
 from torchkeras.engine.fit.training import collected
@@ -248,7 +249,7 @@ def fit(
         training.step("test")  # raises where the class has none: nothing else defines an evaluation
     owns_step = training.has_own("train_step")
     source = source_of(
-        Intake(training, class_weight), x, y, sample_weight, batch_size=batch_size, shuffle=shuffle,
+        Intake(training, class_weight, trains=True), x, y, sample_weight, batch_size=batch_size, shuffle=shuffle,
         steps=steps_per_epoch, method="fit", raw=owns_step, shuffles=True, **made,
     )  # fmt: skip
     size = validation_batch_size
@@ -262,6 +263,7 @@ def fit(
     compiled, names = training.ready(), training.model._reported_names
     if compiled.targets:
         check_units(graph_of(compiled.network), compiled.targets)
+        doubt_activations(compiled)
     outer = _Outer(training)
     history = model.history = History()
     hooks = hooks_of(training, callbacks, source, verbose, epochs, validation is not None, history)
@@ -302,6 +304,7 @@ def fit(
         ):
             training.validated, training.is_fitting = validation, True
             runs.fit(training, run, plan, hooks)
+            doubt_losses(training, source, history.history)
     except BaseException:
         if training.model.optimizer is not None:
             training.model.optimizer.drop_accumulated()

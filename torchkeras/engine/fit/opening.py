@@ -22,6 +22,7 @@ from torchkeras.data.batch import Batch
 from torchkeras.data.raw_batch import mapped, samples_in
 from torchkeras.data.sources import Source, limited, open_source
 from torchkeras.data.target_kinds import AS_GIVEN, CLASSES, SOME_CLASSES
+from torchkeras.engine.fit.doubts import doubt_data
 from torchkeras.engine.graph.network import (
     Network,
     device_of,
@@ -63,12 +64,13 @@ class Intake:
     """Checks inputs, targets and weights for a model.
 
     `has_targets`: whether there are targets, those of a compiled model (read after the model is built); else inputs
-    alone.
+    alone. `trains`: whether `fit` takes the data, which then looks for likely mistakes.
     """
 
     training: Training
     class_weight: Any = None
     has_targets: bool = True
+    trains: bool = False
 
     @property
     def network(self) -> Network:
@@ -139,6 +141,8 @@ class Intake:
                 true, names, of_samples, of_classes, modes, any_class=habits.weighs_any_class
             )
         checks.check_lengths(inputs, true, weights)
+        if self.trains and self.training.ready().looks_at_data:
+            doubt_data(self.training, true, weights)
         return inputs, true, weights
 
     def true(self, y: Any) -> list[Tensor]:

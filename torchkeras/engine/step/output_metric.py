@@ -366,12 +366,31 @@ _MODULES_OF_PROBABILITIES = ("torchmetrics.classification", "torcheval.metrics.c
 
 def link_of(objective: Objective, output: KerasTensor) -> Link | None:
     """The function from an output to probabilities; None if its loss takes no logits, or it ends in an activation."""
-    function, options = _options_of(objective.given)
-    links = _LINKS if options.get("from_logits") else _LINKS_OF_TORCH
-    found = [link for known, link in links.items() if known is function or known is type(function)]
-    if not found or facts_of(output.keras_history.layer).ends_in is not None:
+    if facts_of(output.keras_history.layer).ends_in is not None:
         return None
-    return found[0]
+    return _link_of_loss(objective.given)
+
+
+def _link_of_loss(loss: Any) -> Link | None:
+    function, options = _options_of(loss)
+    links = _LINKS if options.get("from_logits") else _LINKS_OF_TORCH
+    return next((link for known, link in links.items() if known is function or known is type(function)), None)
+
+
+def is_torchs_of_logits(loss: Any) -> bool:
+    """Whether it is a loss of torch that applies softmax or sigmoid itself."""
+    return not takes_log_probabilities(loss) and _of_known(loss, _LINKS_OF_TORCH)
+
+
+def takes_log_probabilities(loss: Any) -> bool:
+    """Whether a loss takes logarithms of probabilities."""
+    return _link_of_loss(loss) is torch.exp
+
+
+def takes_probabilities(loss: Any) -> bool:
+    """Whether a loss takes probabilities: a crossentropy without from_logits=True."""
+    function, options = _options_of(loss)
+    return is_one_of(function, _LINKS) and not options.get("from_logits")
 
 
 # Functions that compute from the logits that predictions carry, if these are marked as exact.

@@ -57,11 +57,12 @@ class CompiledModel:
     `train_pass`, `score`: the built-in training and test steps, plain or compiled by torch; None if the class has its
     own.
     `replicas`: the forward pass over the network and its gradients, by several processes or by one.
-    `is_unbuilt`: whether the first call may build more weights. `placed`: the devices and types of the parameters when
-    the optimizer last saw them. `asking`: the ids of the parameters with `requires_grad` when the weights were last
-    found to train as at `compile`. `predicting`: the prediction compiled by torch, once it is used. `settled`: the
-    count of changed options that this object follows; `look_again()` follows later changes. `trackers`: the metrics
-    that a class with a step of its own lists, by name.
+    `is_unbuilt`: whether the first call may build more weights. `looks_at_data`: whether `fit` looks for likely
+    mistakes in the next data, and `doubted`: those that it has warned of.
+    `placed`: the devices and types of the parameters when the optimizer last saw them. `asking`: the ids of the
+    parameters with `requires_grad` when the weights were last found to train as at `compile`. `predicting`: the
+    prediction compiled by torch, once it is used. `settled`: the count of changed options that this object follows;
+    `look_again()` follows later changes. `trackers`: the metrics that a class with a step of its own lists, by name.
     """
 
     network: Network
@@ -83,6 +84,8 @@ class CompiledModel:
     train_pass: Any = None
     score: Any = None
     is_unbuilt: bool = False
+    looks_at_data: bool = True
+    doubted: set[str] = field(default_factory=set)
     placed: list[Any] | None = None
     asking: set[int] = field(default_factory=set)
     predicting: Any = None

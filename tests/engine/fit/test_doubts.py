@@ -1,0 +1,215 @@
+"""Mistakes that train without an error: `fit` warns of each, once after `compile`, and of nothing that is right."""
+
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from torchkeras import layers, losses
+from torchkeras.errors import LikelyMistakeWarning
+from torchkeras.models import Model, Sequential
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.random((16, 4), "float32")
+FRACTIONS = RANDOM.random((16, 1), "float32")
+BITS = np.arange(16).reshape(16, 1) % 2
+CLASSES = np.arange(16) % 3
+ONE_HOT = np.eye(3)[CLASSES]
+
+
+def net(units: int, activation: Any = None, **options: Any) -> Any:
+    return Sequential([layers.Dense(units, activation=activation, input_shape=(4,), name="out", **options)])
+
+
+def apart(units: int, activation: str) -> Any:
+    """With the activation in a layer of its own."""
+    return Sequential([layers.Dense(units, input_shape=(4,)), layers.Activation(activation, name="out")])
+
+
+def inside(units: int, activation: str) -> Any:
+    """With a model as its last layer."""
+    inputs = layers.Input((4,))
+    return Model(inputs, Sequential([net(units, activation)], name="out")(inputs))
+
+
+def warned(model: Any, x: Any, y: Any = None, times: int = 1, **options: Any) -> list[str]:
+    """What `fit` warns of."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", LikelyMistakeWarning)
+        for _ in range(times):
+            model.fit(x, y, verbose=0, **options)
+    return [str(each.message) for each in found if issubclass(each.category, LikelyMistakeWarning)]
+
+
+AGAIN = "fit: the output 'out' ends in {}, and {} applies it again: it takes logits. Leave the last activation out"
+OUTSIDE = "fit: the output 'out' ends in {}, which gives numbers outside of 0 to 1, but {} takes probabilities."
+
+
+@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize(
+    ("make", "loss", "y", "text"),
+    [
+        (lambda: net(3, "softmax"), nn.CrossEntropyLoss(), CLASSES, AGAIN.format("softmax", "CrossEntropyLoss")),
+        (lambda: apart(3, "softmax"), nn.CrossEntropyLoss(), CLASSES, AGAIN.format("softmax", "CrossEntropyLoss")),
+        (lambda: inside(3, "softmax"), nn.CrossEntropyLoss(), CLASSES, AGAIN.format("softmax", "CrossEntropyLoss")),
+        (lambda: net(1, "sigmoid"), nn.BCEWithLogitsLoss(), BITS, AGAIN.format("sigmoid", "BCEWithLogitsLoss")),
+        (lambda: net(3, "softmax"), nn.NLLLoss(), CLASSES, "ends in softmax, but NLLLoss takes logarithms"),
+        (
+            lambda: net(3),
+            "sparse_categorical_crossentropy",
+            CLASSES,
+            OUTSIDE.format("linear", "sparse_categorical_crossentropy"),
+        ),
+        (
+            lambda: net(3, "softplus"),
+            "categorical_crossentropy",
+            ONE_HOT,
+            OUTSIDE.format("softplus", "categorical_crossentropy"),
+        ),
+        (lambda: net(1, "tanh"), losses.BinaryCrossentropy(), BITS, OUTSIDE.format("tanh", "BinaryCrossentropy")),
+        (lambda: inside(1, "tanh"), "binary_crossentropy", BITS, OUTSIDE.format("tanh", "binary_crossentropy")),
+    ],
+)
+def test_activations_that_do_not_fit_the_loss(make: Callable[[], Any], loss: Any, y: Any, text: str, times: int):
+    model = make()
+    model.compile("sgd", loss)
+    found = warned(model, X, y, times)
+    assert len(found) == 1
+    assert text in found[0]
+
+
+@pytest.mark.parametrize(
+    ("make", "loss", "y"),
+    [
+        (lambda: net(3, "softmax"), "sparse_categorical_crossentropy", CLASSES),
+        (lambda: net(1, "sigmoid"), "binary_crossentropy", BITS),
+        (lambda: net(1, "hard_sigmoid"), "binary_crossentropy", BITS),
+        (lambda: net(3), nn.CrossEntropyLoss(), CLASSES),
+        (lambda: net(1), nn.BCEWithLogitsLoss(), BITS.astype("float32")),
+        (lambda: net(3), losses.CategoricalCrossentropy(from_logits=True), ONE_HOT),
+        (lambda: net(3, "log_softmax"), nn.NLLLoss(), CLASSES),
+        (lambda: net(1, "tanh"), "mse", FRACTIONS),
+        (lambda: net(1, "sigmoid"), "mse", BITS),
+        (lambda: net(1, lambda x: x.sigmoid()), "binary_crossentropy", BITS),
+    ],
+)
+def test_activations_that_fit_the_loss(make: Callable[[], Any], loss: Any, y: Any):
+    model = make()
+    model.compile("sgd", loss)
+    assert warned(model, X, y) == []
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "binary_accuracy"])
+def test_accuracy_of_numbers_with_fractions(metric: str):
+    model = net(1)
+    model.compile("sgd", "mse", metrics=[metric])
+    (text,) = warned(model, X, FRACTIONS)
+    assert re.search(r"the metric '\w+' counts equal classes, but the targets of the output 'out' have fractions", text)
+    model.compile("sgd", "mse", metrics=[metric])
+    assert warned(model, X, BITS) == []
+
+
+def squares(true: torch.Tensor, predicted: torch.Tensor) -> torch.Tensor:
+    return (true - predicted).square().mean()
+
+
+@pytest.mark.parametrize("y", [FRACTIONS, FRACTIONS[:, 0]])
+def test_a_loss_of_ones_own_that_spreads_numbers(y: Any):
+    model = net(3)
+    model.compile("sgd", squares)
+    (text,) = warned(model, X, y)
+    assert text == (
+        "fit: the loss squares gets targets of the shape (None, 1) and outputs of (None, 3), and spreads the numbers "
+        "of one over the other. Give both one shape."
+    )
+
+
+@pytest.mark.parametrize(
+    ("units", "y"), [(1, FRACTIONS), (1, FRACTIONS[:, 0]), (3, CLASSES), (3, RANDOM.random((16, 3)))]
+)
+def test_a_loss_of_ones_own_that_fits(units: int, y: Any):
+    model = net(units)
+    model.compile("sgd", squares)
+    assert warned(model, X, y) == []
+
+
+NEGATIVE = "the sample weights of the output 'out' have negative numbers"
+NUMBERED = "the sample weights of the output 'out' are different whole numbers"
+
+
+@pytest.mark.parametrize(
+    ("weights", "text"),
+    [
+        (-np.ones(16), NEGATIVE),
+        (np.arange(16.0), NUMBERED),
+        (np.ones(16), ""),
+        (np.arange(16) % 4, ""),
+        (RANDOM.random(16), ""),
+    ],
+)
+@pytest.mark.parametrize("streamed", [False, True])
+def test_weights(weights: Any, text: str, streamed: bool):
+    model = net(1)
+    model.compile("sgd", "mse")
+    if streamed:
+        batches = [tuple(map(torch.as_tensor, (X, FRACTIONS, weights.astype("float32"))))] * 2
+        found = warned(model, iter(batches), steps_per_epoch=2)
+    else:
+        found = warned(model, X, FRACTIONS, sample_weight=weights)
+    assert len(found) == bool(text)
+    assert text in "".join(found)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("what", ["input", "target"])
+def test_a_loss_that_is_not_finite_for_the_data(bad: float, what: str):
+    x, y = X.copy(), FRACTIONS.copy()
+    (x if what == "input" else y)[[3, 5], 0] = bad
+    model = net(1)
+    model.compile("sgd", "mse")
+    (text,) = warned(model, x, y, epochs=2)
+    name = model.input_names[0] if what == "input" else "out"
+    assert re.fullmatch(
+        rf"fit: the loss is (nan|inf) from epoch 1 on\. The {what} '{name}' has nan or infinity in 2 of 16 samples, "
+        r"first in number 3\.",
+        text,
+    )
+
+
+def test_a_loss_that_grows_without_end():
+    model = net(1)
+    model.compile("sgd", "mse")
+    model.optimizer.lr = 1e20
+    (text,) = warned(model, X, FRACTIONS, epochs=5, batch_size=4)
+    assert re.match(r"fit: the loss is (nan|inf) from epoch \d on\. The data is finite: a lower learning rate", text)
+    model.compile("sgd", "mse", on_nonfinite="skip")
+    assert warned(model, X, FRACTIONS) == []
+
+
+def test_a_loss_of_streamed_data_that_is_not_finite():
+    model = net(1)
+    model.compile("sgd", "mse")
+    batches = [(torch.full((4, 4), torch.nan), torch.ones(4, 1))] * 2
+    (text,) = warned(model, iter(batches), steps_per_epoch=2)
+    assert text == (
+        "fit: the loss is nan from epoch 1 on. Look for such numbers in the data; compile(on_nonfinite='raise') stops "
+        "at the first."
+    )
+
+
+def test_the_warning_can_be_turned_off_and_points_at_the_call():
+    model = net(3)
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    with pytest.warns(LikelyMistakeWarning) as found:
+        model.fit(X, CLASSES, verbose=0)
+    assert found[0].filename == __file__
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", category=LikelyMistakeWarning)
+        model.fit(X, CLASSES, verbose=0)

@@ -1,0 +1,195 @@
+"""Mistakes that train without an error. `fit` warns of each once after `compile`, by a `LikelyMistakeWarning`."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from torchkeras import metrics
+from torchkeras.data.sources.source import ArraySource, Source
+from torchkeras.data.target_kinds import FREE, LIKE
+from torchkeras.engine.facts import facts_of
+from torchkeras.engine.graph.network import Network
+from torchkeras.engine.graph.trace import graph_of
+from torchkeras.engine.step.output_loss import is_one_of, name_of
+from torchkeras.engine.step.output_metric import is_torchs_of_logits, takes_log_probabilities, takes_probabilities
+from torchkeras.engine.symbolic.tensor import KerasTensor, Shape
+from torchkeras.engine.users_code import is_users_layer
+from torchkeras.errors import LikelyMistakeWarning
+
+if TYPE_CHECKING:
+    from torchkeras.engine.fit.training import Training
+    from torchkeras.engine.step.step import CompiledModel
+    from torchkeras.engine.step.targets import Target
+
+LOOKED_AT = 1024  # samples, of arrays
+PROBED = torch.tensor([[-3.0, 0.5, 3.0]])
+# Metrics that count equal classes, which numbers of a regression are not.
+ACCURACIES: tuple[Any, ...] = (
+    *(metrics.binary_accuracy, metrics.categorical_accuracy, metrics.sparse_categorical_accuracy),
+    *(metrics.Accuracy, metrics.BinaryAccuracy, metrics.CategoricalAccuracy, metrics.SparseCategoricalAccuracy),
+)
+
+
+def warn(compiled: CompiledModel, text: str) -> None:
+    """Warn of a mistake, unless it was done since `compile`."""
+    if text not in compiled.doubted:
+        compiled.doubted.add(text)
+        warnings.warn(f"fit: {text}", LikelyMistakeWarning, stacklevel=6)
+
+
+# --- what the graph says ---------------------------------------------------------------------------------------------
+
+
+def doubt_activations(compiled: CompiledModel) -> None:
+    """Warn of outputs whose activation is not what their loss expects."""
+    outputs = graph_of(compiled.network).outputs
+    for target in compiled.targets:
+        if text := _doubt_of_activation(target, outputs[target.index]):
+            warn(compiled, text)
+
+
+def _doubt_of_activation(target: Target, output: KerasTensor) -> str:
+    layer, loss = _last_layer(output), target.objective.given
+    activation, told = getattr(layer, "activation", None), f"the output {target.name!r}"
+    name, ends_in = name_of(loss), facts_of(layer).ends_in
+    if takes_log_probabilities(loss):
+        if ends_in is None:
+            return ""
+        return (
+            f"{told} ends in {ends_in}, but {name} takes logarithms of probabilities. Use activation='log_softmax', or "
+            "no activation and nn.CrossEntropyLoss()."
+        )
+    if is_torchs_of_logits(loss):
+        if ends_in is None:
+            return ""
+        return (
+            f"{told} ends in {ends_in}, and {name} applies it again: it takes logits. Leave the last activation out, "
+            "or take a loss on probabilities, such as 'binary_crossentropy' or 'sparse_categorical_crossentropy'."
+        )
+    if takes_probabilities(loss) and _leaves_unit_range(layer, activation):
+        return (
+            f"{told} ends in {activation.__name__}, which gives numbers outside of 0 to 1, but {name} takes "
+            "probabilities. Use activation='softmax' or 'sigmoid', or a loss with from_logits=True."
+        )
+    return ""
+
+
+def _last_layer(output: KerasTensor) -> Any:
+    """The layer that computes an output; that of a model inside, and the one inside of a TimeDistributed."""
+    layer, _, place = output.keras_history
+    while True:
+        if isinstance(layer, Network) and layer._graph is not None:
+            layer, _, place = layer.outputs[place].keras_history
+        elif isinstance(inside := getattr(layer, "layer", None), nn.Module):
+            layer = inside
+        else:
+            return layer
+
+
+def _leaves_unit_range(layer: Any, activation: Any) -> bool:
+    if is_users_layer(layer) or getattr(activation, "__module__", "").partition(".")[0] != "torchkeras":
+        return False
+    values = activation(PROBED)
+    return bool((values < 0).any() or (values > 1).any())
+
+
+# --- what the data says ----------------------------------------------------------------------------------------------
+
+
+def doubt_data(training: Training, true: Sequence[Tensor], weights: Sequence[Tensor | None]) -> None:
+    """Warn of targets and weights that mean something else, by the first samples, where they lie on the CPU."""
+    compiled = training.ready()
+    compiled.looks_at_data = False
+    outputs = training.model.outputs
+    for target, values, weight in zip(compiled.targets, true, weights, strict=False):
+        if weight is not None and weight.is_cpu and (text := _doubt_of_weights(target.name, weight[:LOOKED_AT])):
+            warn(compiled, text)
+        if values.is_cpu and _has_fractions(values := values[:LOOKED_AT]):
+            for text in (_doubt_of_metrics(target), _doubt_of_shapes(target, values, outputs[target.index].shape)):
+                if text:
+                    warn(compiled, text)
+
+
+def _has_fractions(values: Tensor) -> bool:
+    return values.is_floating_point() and bool((values != values.round()).any())
+
+
+def _doubt_of_weights(name: str, weight: Tensor) -> str:
+    told = f"the sample weights of the output {name!r}"
+    if bool((weight < 0).any()):
+        return (
+            f"{told} have negative numbers, by which the loss grows without end. The third item of a batch, and "
+            "sample_weight, are weights."
+        )
+    if len(weight) >= 8 and not _has_fractions(weight) and len(weight.unique()) == weight.numel():
+        return (
+            f"{told} are different whole numbers, such as numbers of samples. The third item of a batch, and "
+            "sample_weight, are weights."
+        )
+    return ""
+
+
+def _doubt_of_metrics(target: Target) -> str:
+    for measure in target.measures:
+        metric = measure.metric
+        known = is_one_of(getattr(metric, "function", metric), ACCURACIES) or isinstance(metric, ACCURACIES[3:])
+        if known and target.objective.target_kind in (LIKE, FREE):
+            return (
+                f"the metric {measure.name!r} counts equal classes, but the targets of the output {target.name!r} have "
+                "fractions. Take 'mae' or another metric of numbers."
+            )
+    return ""
+
+
+def _doubt_of_shapes(target: Target, true: Tensor, output: Shape) -> str:
+    """A function of the user's own that spreads numbers over other ones."""
+    if not target.objective.is_users or true.dim() != len(output):
+        return ""
+    pairs = [(a, b) for a, b in zip(true.shape[1:], output[1:], strict=True) if b is not None and a != b]
+    if not pairs or not all(1 in pair for pair in pairs):
+        return ""
+    loss, shape = name_of(target.objective.given), (None, *true.shape[1:])
+    return (
+        f"the loss {loss} gets targets of the shape {shape} and outputs of {tuple(output)}, and spreads the numbers of "
+        "one over the other. Give both one shape."
+    )
+
+
+# --- what the losses say ---------------------------------------------------------------------------------------------
+
+
+def doubt_losses(training: Training, source: Source, history: Mapping[str, Sequence[Any]]) -> None:
+    """Warn of losses that are not finite, with what the data has."""
+    compiled = training.ready()
+    if compiled.guard is not None:  # the option `on_nonfinite` has its own words
+        return
+    losses = history.get("loss", ())
+    place = next((number for number, loss in enumerate(losses, 1) if not _is_finite(loss)), None)
+    if place is not None:
+        warn(compiled, f"the loss is {losses[place - 1]} from epoch {place} on. {_cause(training, source)}")
+
+
+def _is_finite(loss: Any) -> bool:
+    return not isinstance(loss, float) or math.isfinite(loss)
+
+
+def _cause(training: Training, source: Source) -> str:
+    if not isinstance(source, ArraySource):
+        return "Look for such numbers in the data; compile(on_nonfinite='raise') stops at the first."
+    names = [f"The input {name!r}" for name in training.model.input_names]
+    names += [f"The target {target.name!r}" for target in training.ready().targets]
+    for name, values in zip(names, [*source.data.inputs, *source.data.targets], strict=False):
+        if values.is_floating_point():
+            rows = torch.nonzero(~torch.isfinite(values).flatten(1).all(1)).flatten()
+            if len(rows):
+                return f"{name} has nan or infinity in {len(rows)} of {len(values)} samples, first in number {rows[0]}."
+    return (
+        "The data is finite: a lower learning rate or clipnorm=1 may help, and compile(on_nonfinite='raise') stops at "
+        "the first such step."
+    )
