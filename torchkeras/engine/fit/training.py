@@ -90,6 +90,8 @@ class CompileOptions:
         if self.numerics not in NUMERICS:
             names = ", ".join(map(repr, NUMERICS))
             raise ValueError(f"compile: numerics must be one of {names}; found {self.numerics!r}.")
+        if self.target_tensors is None:
+            return
         if any(isinstance(each, KerasTensor) for each in as_list(self.target_tensors)):
             raise ValueError("compile: target_tensors must be arrays or tensors; found a symbolic tensor.")
         if isinstance(self.target_tensors, (bool, int, float, str)):

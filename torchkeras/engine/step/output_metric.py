@@ -366,9 +366,8 @@ _MODULES_OF_PROBABILITIES = ("torchmetrics.classification", "torcheval.metrics.c
 
 def link_of(objective: Objective, output: KerasTensor) -> Link | None:
     """The function from an output to probabilities; None if its loss takes no logits, or it ends in an activation."""
-    if facts_of(output.keras_history.layer).ends_in is not None:
-        return None
-    return _link_of_loss(objective.given)
+    link = _link_of_loss(objective.given)
+    return link if link is None or facts_of(output.keras_history.layer).ends_in is None else None
 
 
 def _link_of_loss(loss: Any) -> Link | None:
