@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
-from torchkeras import metrics
+from torchkeras import activations, metrics
 from torchkeras.data.sources.source import ArraySource, Source
 from torchkeras.data.target_kinds import FREE, LIKE
-from torchkeras.engine.facts import facts_of
+from torchkeras.engine.facts import facts_of, is_own
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.step.output_loss import is_one_of, name_of
 from torchkeras.engine.step.output_metric import is_torchs_of_logits, takes_log_probabilities, takes_probabilities
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape
-from torchkeras.engine.users_code import is_users_layer
 from torchkeras.errors import LikelyMistakeWarning
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ def _doubt_of_activation(target: Target, output: KerasTensor) -> str:
             f"{told} ends in {ends_in}, and {name} applies it again: it takes logits. Leave the last activation out, "
             "or take a loss on probabilities, such as 'binary_crossentropy' or 'sparse_categorical_crossentropy'."
         )
-    if takes_probabilities(loss) and _leaves_unit_range(layer, activation):
+    known = is_own(type(layer)) and getattr(activation, "__module__", "").startswith(activations.__name__)
+    if takes_probabilities(loss) and known and _leaves_unit_range(activation):
         return (
             f"{told} ends in {activation.__name__}, which gives numbers outside of 0 to 1, but {name} takes "
             "probabilities. Use activation='softmax' or 'sigmoid', or a loss with from_logits=True."
@@ -92,9 +93,9 @@ def _last_layer(output: KerasTensor) -> Any:
             return layer
 
 
-def _leaves_unit_range(layer: Any, activation: Any) -> bool:
-    if is_users_layer(layer) or getattr(activation, "__module__", "").partition(".")[0] != "torchkeras":
-        return False
+@lru_cache
+def _leaves_unit_range(activation: Any) -> bool:
+    """Whether an activation gives numbers outside of 0 to 1."""
     values = activation(PROBED)
     return bool((values < 0).any() or (values > 1).any())
 
