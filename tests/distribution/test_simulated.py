@@ -34,7 +34,11 @@ def small(models: Any, kind: str) -> Any:
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.parametrize(
-    "way", ["ddp", pytest.param("fsdp", marks=pytest.mark.torch("2.8", "weights that processes share"))]
+    "way",
+    [
+        pytest.param("ddp", marks=pytest.mark.torch("2.8", "simulated DistributedDataParallel")),
+        pytest.param("fsdp", marks=pytest.mark.torch("2.8", "weights that processes share")),
+    ],
 )
 @pytest.mark.parametrize("kind", ["transformer", "resnet"])
 def test_a_rank_of_eight_holds_and_sends_what_formulas_say(simulated, kind, way):

@@ -108,6 +108,7 @@ def test_dropout_has_the_mean_and_the_spread_of_keras(name):
 
 
 def test_dropout_is_the_same_at_all_steps_and_off_outside_of_training():
+    torch.manual_seed(0)  # one time in eight, two draws for three features are equal
     layer = LSTM(5, dropout=0.5, implementation=2).train()
     ones = torch.ones(1, 9, 3)
     layer(ones)
