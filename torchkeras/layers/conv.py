@@ -8,7 +8,6 @@ from torch import nn
 
 from torchkeras.activations import WITH_LOGITS, linear, relu
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer.layer import undrawn
 from torchkeras.engine.options import NEWER, Activation, DataFormat, Positive, Sizes
 from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.engine.weights.weight import weight
@@ -60,8 +59,7 @@ class Convolving(Spatial, abstract=True):
         self._pads = pairs is None or any(before != after for before, after in pairs)
         padding = 0 if pairs is None or self._pads else tuple(before for before, _ in pairs)
         sizes = self._known_size(input_shape, self._axis_of_channels), filters, self.kernel_size, self.strides
-        options = padding, self.dilation_rate, groups, bias
-        return with_strides_of_images(undrawn(CONVOLUTIONS[self.rank], *sizes, *options))
+        return with_strides_of_images(CONVOLUTIONS[self.rank](*sizes, padding, self.dilation_rate, groups, bias))
 
     def _padded(self, inputs: torch.Tensor) -> torch.Tensor:
         """The inputs with the zeros that the module of `_convolution` does not add by itself."""

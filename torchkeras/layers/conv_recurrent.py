@@ -11,7 +11,6 @@ from torchkeras.activations import is_pointwise
 from torchkeras.base.rules import one_of
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.layer_calls import called
-from torchkeras.engine.layer.layer import undrawn
 from torchkeras.engine.options import NEWER, Activation, DataFormat, Positive, Sizes
 from torchkeras.engine.symbolic.tensor import Shape, as_list
 from torchkeras.engine.weights.weight import weight
@@ -111,9 +110,10 @@ class ConvLSTMStep(UnitForgetBias, RecurrentWeights, Drops, abstract=True):
         self.state_shapes(shape)  # raises ValueError where the kernel does not fit
         channels = self._known_size(shape, -1 if self.data_format == "channels_last" else -1 - self.rank)
         convolution, gates = CONVOLUTIONS[self.rank], self.gates * self.filters
-        options = {"dilation": self.dilation_rate, "bias": self.use_bias}
-        self.input_conv = undrawn(convolution, channels, gates, self.kernel_size, self.strides, **options)
-        self.recurrent_conv = undrawn(convolution, self.filters, gates, self.kernel_size, bias=False)
+        self.input_conv = convolution(
+            channels, gates, self.kernel_size, self.strides, dilation=self.dilation_rate, bias=self.use_bias
+        )
+        self.recurrent_conv = convolution(self.filters, gates, self.kernel_size, bias=False)
 
     def begin(self, input_shape: Shape, states: States, constants: Constants, training: bool) -> Walk:
         input_drops = self._factors(states[0], input_shape, self.dropout, training)

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from torchkeras.activations import WITH_LOGITS, is_pointwise, relu
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer.layer import Layer, undrawn
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import (
     Activation as ActivationOption,
     Constraint,
@@ -73,7 +73,7 @@ class Dense(KernelLayer):
     supports_masking = True
 
     def _make_modules(self, input_shape: Any) -> None:
-        self.linear = undrawn(nn.Linear, self._known_size(input_shape, -1), self.units, bias=self.use_bias)
+        self.linear = nn.Linear(self._known_size(input_shape, -1), self.units, bias=self.use_bias)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return self.activation(self.linear(inputs))

@@ -13,7 +13,6 @@ from torchkeras.base.rules import Rule, is_integer, optional, rule
 from torchkeras.base.torch_tables import own_modules
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.layer_calls import called
-from torchkeras.engine.layer.layer import undrawn
 from torchkeras.engine.options import Activation, Called
 from torchkeras.engine.weights.weight import weight
 from torchkeras.initializers import VarianceScaling
@@ -135,8 +134,7 @@ class EinsumDense(KernelLayer):
         self._linear = not rest and _is_linear(taken, kernel, given, bias)
         if self._linear:
             self._stored, self._summed, self._outputs = new + summed, len(summed), self._sizes_of(new)
-            sizes = prod(self._sizes_of(summed)), prod(self._outputs)
-            self.product = undrawn(nn.Linear, *sizes, bias=bool(bias))
+            self.product = nn.Linear(prod(self._sizes_of(summed)), prod(self._outputs), bias=bool(bias))
         else:
             self._stored, self.product = kernel, nn.Module()
             self.product.weight = nn.Parameter(torch.empty(self._sizes_of(kernel)))

@@ -13,7 +13,7 @@ from torchkeras.base.torch_tables import own_modules
 from torchkeras.base.tracing import traced
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.input import InputLayer
-from torchkeras.engine.layer.layer import Layer, undrawn
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import NEWER, Constraint, Fraction, Initializer, Positive, Regularizer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list
 from torchkeras.engine.weights.weight import weight
@@ -217,7 +217,7 @@ class ReversibleEmbedding(Embedding):
     def _make_modules(self, input_shape: Any) -> None:
         super()._make_modules(input_shape)
         if not self.tie_weights:
-            self.reverse = undrawn(nn.Linear, self.output_dim, self.input_dim, bias=False)
+            self.reverse = nn.Linear(self.output_dim, self.input_dim, bias=False)
 
     def forward(self, inputs: torch.Tensor, reverse: bool = False) -> torch.Tensor:  # type: ignore[override]
         if not reverse:

@@ -8,7 +8,7 @@ from torch import nn
 
 from torchkeras import config, registry
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer.layer import Layer, undrawn
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import Activation, Positive
 from torchkeras.engine.symbolic.tensor import KerasTensor, as_list
 from torchkeras.engine.weights.weight import weight
@@ -69,8 +69,8 @@ class Highway(_OldNames):
 
     def _make_modules(self, input_shape: Any) -> None:
         features = self._known_size(input_shape, -1)
-        self.linear = undrawn(nn.Linear, features, features, bias=self.use_bias)
-        self.carry = undrawn(nn.Linear, features, features, bias=self.use_bias)
+        self.linear = nn.Linear(features, features, bias=self.use_bias)
+        self.carry = nn.Linear(features, features, bias=self.use_bias)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return torch.lerp(inputs, self.activation(self.linear(inputs)), torch.sigmoid(self.carry(inputs)))
@@ -115,9 +115,7 @@ class MaxoutDense(_OldNames):
         input_ndim = 2
 
     def _make_modules(self, input_shape: Any) -> None:
-        self.linear = undrawn(
-            nn.Linear, self._known_size(input_shape, -1), self.nb_feature * self.units, bias=self.use_bias
-        )
+        self.linear = nn.Linear(self._known_size(input_shape, -1), self.nb_feature * self.units, bias=self.use_bias)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return self.linear(inputs).unflatten(-1, (self.nb_feature, self.units)).amax(1)

@@ -11,7 +11,7 @@ from torchkeras import initializers
 from torchkeras.base.rules import INTEGERS, Rule, integers, rule
 from torchkeras.base.torch_tables import own_modules
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer.layer import Layer, undrawn
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import NEWER, NotNegative
 from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.engine.weights.weight import weight
@@ -104,7 +104,7 @@ class LayerNormalization(AlongAxes, Normalizing):
 
     def _make_modules(self, input_shape: Any) -> None:
         kind = CenteredLayerNorm if self.center and not self.scale else nn.LayerNorm
-        self._keep(undrawn(kind, self._sizes(input_shape), eps=self.epsilon))
+        self._keep(kind(self._sizes(input_shape), eps=self.epsilon))
 
 
 class RMSNorm(nn.RMSNorm):
@@ -140,7 +140,7 @@ class RMSNormalization(AlongAxes):
     scale_initializer = initializers.Ones()
 
     def _make_modules(self, input_shape: Any) -> None:
-        self.norm = undrawn(RMSNorm, self._sizes(input_shape), eps=self.epsilon)
+        self.norm = RMSNorm(self._sizes(input_shape), eps=self.epsilon)
 
 
 class UnitNormalization(Layer):

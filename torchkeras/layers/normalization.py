@@ -12,7 +12,7 @@ from torchkeras.base.rules import is_integer, one_of, rule
 from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.layer_calls import called
-from torchkeras.engine.layer.layer import Layer, undrawn
+from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import MODE, locked_mode, stored_mode
 from torchkeras.engine.options import NEWER, Constraint, Initializer, NotNegative, Regularizer, Share
 from torchkeras.engine.symbolic.axis_order import Layout
@@ -182,7 +182,7 @@ class BatchNormalization(Channelwise):
         if self.mode == 1 and self.axis % ndim != ndim - 1:
             raise ValueError(f"mode 1 normalizes along the last axis; found axis {self.axis}.")
         kind = BATCH_NORMS.get(ndim, nn.BatchNorm1d)
-        self._keep(undrawn(kind, channels, eps=self.epsilon, momentum=1 - self.momentum))
+        self._keep(kind(channels, eps=self.epsilon, momentum=1 - self.momentum))
 
     def forward(self, inputs: Tensor, training: bool | None = None, mask: Tensor | None = None) -> Tensor:
         if self._norms_as(nn.BatchNorm2d):
@@ -368,7 +368,7 @@ class GroupNormalization(Channelwise):
             raise ValueError(f"axis {self.axis} is the batch; groups are made of the indices of another one.")
         if channels % groups:
             raise ValueError(f"{channels} channels cannot be parted into {groups} groups of one size.")
-        self._keep(undrawn(nn.GroupNorm, groups, channels, eps=self.epsilon))
+        self._keep(nn.GroupNorm(groups, channels, eps=self.epsilon))
 
     def forward(self, inputs: Tensor) -> Tensor:
         moved = inputs.movedim(self._channel_axis, 1)

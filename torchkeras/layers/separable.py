@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer.layer import undrawn
 from torchkeras.engine.options import (
     Activation,
     Constraint,
@@ -166,9 +165,7 @@ class SeparableConv(Convolving, abstract=True):
         channels = self._known_size(input_shape, self._axis_of_channels)
         between = channels * self.depth_multiplier
         self.depthwise = self._convolution(input_shape, between, channels, False)
-        self.pointwise = with_strides_of_images(
-            undrawn(CONVOLUTIONS[self.rank], between, self.filters, 1, bias=self.use_bias)
-        )
+        self.pointwise = with_strides_of_images(CONVOLUTIONS[self.rank](between, self.filters, 1, bias=self.use_bias))
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         return self._activated(self.pointwise(self.depthwise(self._padded(inputs))))

@@ -17,7 +17,6 @@ from torchkeras.base.torch_versions import in_eager_mode
 from torchkeras.base.tracing import exporting, is_compiling, is_island, traced
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.graph.layer_calls import has_hooks
-from torchkeras.engine.layer.layer import undrawn
 from torchkeras.engine.modes import locked_mode, stored_mode
 from torchkeras.engine.symbolic.tensor import Shape, as_list, unpacked
 from torchkeras.layers.recurrence import Constants, Recurrent, States, Stepped, shapes_of
@@ -61,8 +60,7 @@ class TorchRecurrent(Recurrent, abstract=True):
         features, options = self._known_size(shapes_of(input_shape)[0], -1), self.torch_options()
         self.__dict__["_made_with"] = options
         if options is not None:
-            sizes, kind = (features, self.units), MODULES[self.submodule]
-            module = undrawn(kind, *sizes, bias=self.use_bias, batch_first=True, **options)
+            module = MODULES[self.submodule](features, self.units, bias=self.use_bias, batch_first=True, **options)
             self.add_module(self.submodule, module)
 
     @property

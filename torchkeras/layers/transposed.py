@@ -8,7 +8,6 @@ from torch import nn
 
 from torchkeras.base.rules import Rule, is_integer, optional, sizes, word
 from torchkeras.engine.facts import Facts
-from torchkeras.engine.layer.layer import undrawn
 from torchkeras.engine.options import NEWER, DataFormat, Positive, Sizes
 from torchkeras.engine.symbolic.tensor import Shape
 from torchkeras.engine.weights.weight import weight
@@ -90,7 +89,7 @@ class ConvTranspose(Convolving, Activated, abstract=True):
         channels = self._known_size(input_shape, self._axis_of_channels)
         self._surplus_of = self._surplus(input_shape)
         options = {"stride": self.strides, "dilation": self.dilation_rate, "bias": self.use_bias}
-        self.conv = undrawn(TRANSPOSED[self.rank], channels, self.filters, self.kernel_size, **options)
+        self.conv = TRANSPOSED[self.rank](channels, self.filters, self.kernel_size, **options)
         self._settle_padding()
 
     def _settle_padding(self) -> None:

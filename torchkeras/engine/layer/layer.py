@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import prod
 from types import FunctionType, MethodType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -84,7 +84,6 @@ from torchkeras.engine.weights.weight_lists import (
 )
 from torchkeras.legacy.arguments import layer_arguments
 
-Module = TypeVar("Module", bound=nn.Module)
 _signature = lru_cache(inspect.signature)  # of a `forward`, which many classes inherit
 
 
@@ -1144,21 +1143,3 @@ def refer_to_moved(layer: AnyLayer, before: Sequence[Tensor], now: Sequence[Tens
     for attributes in (layer.__dict__, own_modules(layer)):
         for name in attributes.keys() - NOT_USERS:
             attributes[name] = with_replaced(attributes[name], replaced)
-
-
-# --- for `_make_modules` ---------------------------------------------------------------------------------------------
-
-
-def undrawn(kind: type[Module], *args: Any, **options: Any) -> Module:
-    """`kind(*args, **options)`, a module of torch, without its first values: the declared weights draw their own.
-
-    On `meta`, torch would spend four fifths of the time that `nn.Linear` takes on values that nobody reads.
-    """
-    made = _without_reset(kind)(*args, **options)
-    made.__class__ = kind
-    return made
-
-
-@lru_cache
-def _without_reset(kind: type[Module]) -> type[Module]:
-    return type(kind.__name__, (kind,), {"reset_parameters": lambda module: None})
