@@ -36,7 +36,7 @@ from torchkeras.engine.symbolic.tensor import Shape, as_list, calls_of
 from torchkeras.engine.users_code import CODE, Made
 from torchkeras.engine.weights.expressions import refuse_frozen
 from torchkeras.engine.weights.tying import tie_what_was_given
-from torchkeras.engine.weights.weight import Variable, own_variables, plain_modules
+from torchkeras.engine.weights.weight import Variable, further_tensors, own_variables, plain_modules
 from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN, follow_trainable
 from torchkeras.legacy.arguments import Keras1Arrays
 from torchkeras.legacy.weights import modern
@@ -144,10 +144,10 @@ def build_once(layer: AnyLayer, input_shapes: list[Shape], *further: Any) -> Non
             _set_to_eval(set(layer.children()) - before)
         if CODE.owner is not None and not in_first_run() and own_variables(layer):
             Made.note(layer)
+        follow_trainable(layer, layer._freezing.above)
         agree_on_policy(layer)
         if layer._is_users:
             move_modules(layer, config.device())
-        follow_trainable(layer, layer._freezing.above)
         _refuse_computed(layer)
         if not deferred():
             _fill(layer)
@@ -336,18 +336,17 @@ def materialize(layer: AnyLayer, draw: bool = True) -> None:
     All others stay as they are, also those of layers inside. A plain torch module draws its own values, by
     `reset_parameters`. Raises RuntimeError for one without this method.
     """
-    if not any(map(_is_on_meta, (*layer.parameters(), *layer.buffers()))):
+    tables = (table for inside in layer.modules() for table in (inside._parameters, inside._buffers))
+    tensors = (tensor for table in tables for tensor in table.values())
+    if not any(tensor is not None and tensor.is_meta for tensor in tensors):
         return
     modules = dict(plain_modules(layer))
-    waiting = [variable for variable in own_variables(layer) if any(map(_is_on_meta, variable.tensors))]
-    places = Places.now()
-    _allocate(layer, modules, places)
-    fresh = waiting
-    if "meta" in (places.parameters.type, places.buffers.type):  # the user gives memory to these later
-        fresh = [variable for variable in waiting if not any(map(_is_on_meta, variable.tensors))]
-    _zero_further(fresh)
-    if not draw:
-        return
+    waiting = [each for each in own_variables(layer) if any(map(_is_on_meta, each.tensors))] if draw else []
+    further = [tensor for tensor in further_tensors(layer) if tensor.is_meta]
+    _allocate(layer, modules, Places.now())
+    # The user gives memory later to what is still on `meta`.
+    _set_to_zero([tensor for tensor in further if not tensor.is_meta])
+    fresh = [variable for variable in waiting if not any(map(_is_on_meta, variable.tensors))]
     drawn: list[tuple[Variable, Any]] = []
     by_torch: list[Variable] = []
     for variable in fresh:
@@ -362,12 +361,11 @@ def materialize(layer: AnyLayer, draw: bool = True) -> None:
         variable.draw(initializer)
 
 
-def _zero_further(variables: list[Variable]) -> None:
+def _set_to_zero(tensors: list[Tensor]) -> None:
     """Set to zero, and freeze, the tensors that torch adds to weights, or stores next to them."""
     with torch.no_grad():
-        for variable in variables:
-            for tensor in variable.further:
-                tensor.zero_().requires_grad_(False)
+        for tensor in tensors:
+            tensor.zero_().requires_grad_(False)
 
 
 def _reset_modules(layer: AnyLayer, modules: dict[str, nn.Module], variables: list[Variable]) -> None:
