@@ -342,10 +342,12 @@ def materialize(layer: AnyLayer, draw: bool = True) -> None:
         return
     modules = dict(plain_modules(layer))
     waiting = [each for each in own_variables(layer) if any(map(_is_on_meta, each.tensors))] if draw else []
-    further = [tensor for tensor in further_tensors(layer) if tensor.is_meta]
+    were_on_meta = list(map(_is_on_meta, further_tensors(layer)))
     _allocate(layer, modules, Places.now())
-    # The user gives memory later to what is still on `meta`.
-    _set_to_zero([tensor for tensor in further if not tensor.is_meta])
+    with torch.no_grad():
+        for tensor, was_on_meta in zip(further_tensors(layer), were_on_meta, strict=True):
+            if was_on_meta and not tensor.is_meta:  # the user gives memory later to what still is
+                tensor.zero_().requires_grad_(False)
     fresh = [variable for variable in waiting if not any(map(_is_on_meta, variable.tensors))]
     drawn: list[tuple[Variable, Any]] = []
     by_torch: list[Variable] = []
@@ -359,13 +361,6 @@ def materialize(layer: AnyLayer, draw: bool = True) -> None:
         _reset_modules(layer, modules, by_torch)
     for variable, initializer in drawn:
         variable.draw(initializer)
-
-
-def _set_to_zero(tensors: list[Tensor]) -> None:
-    """Set to zero, and freeze, the tensors that torch adds to weights, or stores next to them."""
-    with torch.no_grad():
-        for tensor in tensors:
-            tensor.zero_().requires_grad_(False)
 
 
 def _reset_modules(layer: AnyLayer, modules: dict[str, nn.Module], variables: list[Variable]) -> None:

@@ -519,7 +519,7 @@ def _further_variables(layer: Layer, covered: set[int]) -> list[Variable]:
 
 
 def further_tensors(layer: Layer) -> list[Tensor]:
-    """What torch adds to the declared weights of a layer, or updates along with them."""
+    """What torch adds to the declared weights of a layer, or updates along with them: zero at first, and frozen."""
     declared = layer._weights.values()
     return [tensor for each in declared for tensor in owned_at(layer, each.plus, each.beside)]
 

@@ -162,7 +162,7 @@ class Group(h5py.Group):
     def __init__(self, bind: h5g.GroupID, part: Part | None):
         super().__init__(bind)
         self.part = part
-        self.kept: dict[bytes, Group | Dataset] = {}
+        self.kept: dict[str, Group | Dataset] = {}
 
     name = lazy_property(h5py.Group.name.fget)  # type: ignore[assignment]
     names = lazy_property(lambda self: list(self.id))
