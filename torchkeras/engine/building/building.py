@@ -23,7 +23,7 @@ from torchkeras import config
 from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.python import attributes_of, installed
-from torchkeras.base.rules import FLAG_OR_DIGIT, read
+from torchkeras.base.rules import FLAG_OR_DIGIT, PLAIN, read
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
@@ -113,7 +113,7 @@ def for_training() -> AbstractContextManager[Any]:
 def build_from_modules(layer: AnyLayer, input_shape: Any) -> None:
     """`Layer.build`: make the torch modules on `meta`, then give them memory and values."""
     # In FakeTensorMode nothing has memory, and torch makes no BatchNorm on `meta`.
-    with config.device() if detect_fake_mode() is not None and not deferred() else MadeOnMeta():
+    with config.device() if not deferred() and detect_fake_mode() is not None else MadeOnMeta():
         layer._make_modules(input_shape)
     layer.built = True
     layer.__dict__["_built_for"] = input_shape
@@ -286,7 +286,8 @@ def _refuse_computed(layer: AnyLayer) -> None:
     users = {
         name: value
         for name, value in attributes_of(layer).items()
-        if name not in NOT_USERS
+        if not isinstance(value, PLAIN)
+        and name not in NOT_USERS
         and (isinstance(value, HOLDERS) or not installed(getattr(value, "__module__", None) or "torch"))
     }
     if users:
