@@ -203,7 +203,8 @@ def with_own_options(config: Any) -> Any:
 def everywhere(config: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
     """A config with each dict in it changed, the inner ones first; what a class takes as it is, stays as it is."""
     if isinstance(config, (list, tuple)):
-        return type(config)([item if isinstance(item, SCALARS) else everywhere(item, change) for item in config])
+        items = [item if isinstance(item, SCALARS) else everywhere(item, change) for item in config]
+        return tuple(items) if type(config) is tuple else items
     if not isinstance(config, Mapping) or isinstance(config, Kept):
         return config
     inside = {key: value if isinstance(value, SCALARS) else everywhere(value, change) for key, value in config.items()}
