@@ -120,7 +120,8 @@ def has_unbuilt(layer: Layer) -> bool:
 
 def _is_lazy(module: torch.nn.Module) -> bool:
     """Whether a module itself has a tensor whose shape its first call decides."""
-    return any(map(is_lazy, (*module._parameters.values(), *module._buffers.values())))
+    tensors: list[Any] = [*module._parameters.values(), *module._buffers.values()]
+    return any(map(is_lazy, tensors))
 
 
 def _build_inside(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> None:
