@@ -1,6 +1,7 @@
 """How much code of the package a small model passes: what docs/speed_notes.md says of it holds."""
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchkeras import Input
-from torchkeras.layers import Dense
+from torchkeras.layers import Conv2D, Dense
+from torchkeras.models import Sequential, load_model
 
 
 class Operations(TorchDispatchMode):
@@ -80,3 +82,25 @@ def test_one_train_step(traced: Any):
     step = traced.one_step()
     assert len(set(step.calls)) <= 35
     assert len({file for file, _ in step.calls}) <= 12
+
+
+def small(layers: int) -> Any:
+    """A model of so many convolutions."""
+    further = [Conv2D(4, 3, padding="same") for _ in range(layers - 1)]
+    return Sequential([Conv2D(4, 3, padding="same", input_shape=(8, 8, 3)), *further])
+
+
+@pytest.mark.parametrize(("suffix", "most"), [(".h5", 960), (".keras", 1200), (".safetensors", 480), (".pt", 640)])
+def test_each_further_layer_of_a_file(traced: Any, tmp_path: Path, suffix: str, most: int):
+    def calls(layers: int) -> int:
+        small(layers).save(path := tmp_path / f"{layers}{suffix}")
+        load_model(path)
+        return len(traced.traced(lambda: load_model(path)).calls)
+
+    assert calls(3) - calls(2) <= most
+
+
+def test_a_config_is_searched_for_bytecode_once(traced: Any, tmp_path: Path):
+    small(2).save(path := tmp_path / "model.h5")
+    calls = traced.traced(lambda: load_model(path)).calls
+    assert sum(file == "/base/bytecode.py" and name.startswith("read:") for file, name in calls) == 1

@@ -8,6 +8,7 @@ config is refused where it is no formula, and with `lambdas="refuse"`.
 from __future__ import annotations
 
 import json
+import operator
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -100,17 +101,19 @@ def read(config: Any, given: Mapping[str, Any], lambdas: str = READ, version: st
     """
     if lambdas not in (READ, REFUSE):
         raise ValueError(f"lambdas must be {READ!r} or {REFUSE!r}; found {lambdas!r}.")
-    if isinstance(config, SCALARS):
-        return config
-    if isinstance(config, (list, tuple)):
-        parts = [read(part, given, lambdas, version) for part in config]
-        return config if _same(parts, config) else parts
-    if not isinstance(config, Mapping):
-        return config
-    _check_no_other_bytecode(config)
-    found = _with_formulas_inside(config, given, lambdas, version)
-    found = {key: read(value, given, lambdas, version) for key, value in found.items()}
-    return config if _same(found.values(), config.values()) else found
+
+    def inside(part: Any) -> Any:
+        if isinstance(part, (list, tuple)):
+            parts = [value if isinstance(value, SCALARS) else inside(value) for value in part]
+            return part if _same(parts, part) else parts
+        if not isinstance(part, Mapping):
+            return part
+        _check_no_other_bytecode(part)
+        found = _with_formulas_inside(part, given, lambdas, version)
+        found = {key: value if isinstance(value, SCALARS) else inside(value) for key, value in found.items()}
+        return part if _same(found.values(), part.values()) else found
+
+    return inside(config)
 
 
 def _check_no_other_bytecode(config: Mapping[str, Any]) -> None:
@@ -123,11 +126,11 @@ def _check_no_other_bytecode(config: Mapping[str, Any]) -> None:
 
 def _with_formulas_inside(
     config: Mapping[str, Any], given: Mapping[str, Any], lambdas: str, version: str | None
-) -> dict[str, Any]:
-    """A copy of a config; that of a Lambda or Merge has formulas in the place of bytecode."""
+) -> Mapping[str, Any]:
+    """A config; that of a Lambda or Merge has formulas in the place of bytecode."""
     kind, options = config.get("class_name"), config.get("config")
     if not isinstance(kind, str) or kind not in SINKS or not isinstance(options, Mapping):
-        return dict(config)
+        return config
     named = {**options, "name": options.get("name", config.get("name"))}
     found = _with_formulas(kind, named, given, lambdas, inputs_in(config), version)
     if "name" not in options:
@@ -136,7 +139,7 @@ def _with_formulas_inside(
 
 
 def _same(new: Iterable[Any], old: Iterable[Any]) -> bool:
-    return all(a is b for a, b in zip(new, old, strict=True))
+    return all(map(operator.is_, new, old))
 
 
 def inputs_in(config: Mapping[str, Any]) -> int | None:

@@ -24,7 +24,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 from weakref import WeakKeyDictionary
 
-from torch import nn
+from torch import Tensor, nn
 
 from torchkeras import activations, config, constraints, initializers, registry, regularizers
 from torchkeras.base import rules
@@ -66,7 +66,7 @@ class Option:
 
     def read(self, value: Any) -> Any:
         """A value read by the rule. Raises ValueError with the class, the option, the rule and the value."""
-        if isinstance(value, nn.Parameter) and not value.dim():
+        if isinstance(value, Tensor) and isinstance(value, nn.Parameter) and not value.dim():
             raise ValueError(
                 f"{self.owner.__name__}: {self.name} must be a number; found a variable, whose later values would not "
                 f"count: set the option itself, layer.{self.name} = 0.5, which the next batch reads."

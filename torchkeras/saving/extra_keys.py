@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from torchkeras.base.bytecode import SCALARS
 from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.torch_tables import own_buffers, own_parameters
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.weights.weight_lists import follow_trainable, held_tensors
 from torchkeras.errors import UnreadableFileError, WeightMismatchError
-from torchkeras.registry import OWN
+from torchkeras.registry import OWN, Kept
 
 if TYPE_CHECKING:
     from torchkeras.engine.graph.network import Network
@@ -191,21 +192,23 @@ def extra_facts(model: Model) -> dict[str, Any]:
 
 def with_extra_keys(config: Any) -> Any:
     """A model's config with these options next to the configs of their layers, at any depth."""
-    return _everywhere(config, _out_of_options)
+    return everywhere(config, _out_of_options)
 
 
 def with_own_options(config: Any) -> Any:
     """A model's config with these options back in the configs of their layers."""
-    return _everywhere(config, _into_options)
+    return everywhere(config, _into_options)
 
 
-def _everywhere(config: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
-    """A config with each dict in it changed, the inner ones first."""
+def everywhere(config: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    """A config with each dict in it changed, the inner ones first; what a class takes as it is, stays as it is."""
     if isinstance(config, (list, tuple)):
-        return [_everywhere(item, change) for item in config]
-    if not isinstance(config, Mapping):
+        items = [item if isinstance(item, SCALARS) else everywhere(item, change) for item in config]
+        return tuple(items) if type(config) is tuple else items
+    if not isinstance(config, Mapping) or isinstance(config, Kept):
         return config
-    return change({key: _everywhere(value, change) for key, value in config.items()})
+    inside = {key: value if isinstance(value, SCALARS) else everywhere(value, change) for key, value in config.items()}
+    return change(inside)
 
 
 def _out_of_options(made: dict[str, Any]) -> dict[str, Any]:

@@ -68,24 +68,25 @@ def check(config: Any, limits: Limits = LIMITS) -> None:
 
     Raises ArchitectureError, or FileLimitError for one that is too deep or has too many layers.
     """
-    layers, deepest, pending = 0, 0, [(config, 0, 0)]
+    layers, deepest, pending = 0, 0, [(config, 1, 0)]
     while pending:
         found, depth, models = pending.pop()
         if depth > limits.json_depth:
             raise FileLimitError(f"The architecture is nested deeper than {limits.json_depth} levels.")
         deepest = max(deepest, depth)
-        if isinstance(found, (*SCALARS, registry.Kept)):
-            continue
-        if isinstance(found, Mapping):
-            inside = _entries(found)
-            layers, models = layers + len(inside), models + bool(inside)
+        if isinstance(found, Mapping) and not isinstance(found, registry.Kept):
+            entries = _entries(found)
+            layers, models = layers + len(entries), models + bool(entries)
             if layers > limits.layers:
                 raise FileLimitError(f"The architecture has more than {limits.layers} layers.")
             if models > limits.models:
                 raise FileLimitError(f"More than {limits.models} models stand in one another.")
-            pending += [(value, depth + 1, models) for value in found.values()]
+            inside = found.values()
         elif isinstance(found, (list, tuple)):
-            pending += [(value, depth + 1, models) for value in found]
+            inside = found
+        else:
+            continue
+        pending += [(value, depth + 1, models) for value in inside if not isinstance(value, SCALARS)]
     leave_room(deepest)
 
 
@@ -478,6 +479,11 @@ def model_from_config(
     check_model(config)
     check(config)
     config = bytecode.read(config, {**registry.get_custom_objects(), **(custom_objects or {})}, lambdas)
+    return make_model(config, custom_objects)
+
+
+def make_model(config: Any, custom_objects: Mapping[str, Any] | None) -> Any:
+    """`model_from_config` of a config that is checked, and has no functions as bytecode any more."""
     check_entry(config)
     with building():
         return make_layer(config, custom_objects)

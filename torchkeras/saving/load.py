@@ -44,7 +44,7 @@ from torchkeras.saving.dialects import modern
 from torchkeras.saving.dialects.compile_config import modern_training
 from torchkeras.saving.extra_keys import give_types
 from torchkeras.saving.formats import named
-from torchkeras.saving.graph_config import building, model_from_config
+from torchkeras.saving.graph_config import building, check, make_model
 from torchkeras.saving.model_file import GROUPS, NUMBERS, PATHS, ModelFile, described, opened
 from torchkeras.saving.optimizer.by_name import restore_by_name
 from torchkeras.saving.optimizer.state import restore, restore_scale
@@ -281,7 +281,8 @@ def _built(source: ModelFile, config: Any, custom_objects: Mapping[str, Any] | N
     """The model of a config, on `meta`."""
     try:
         with on_meta():
-            model = model_from_config(config, custom_objects)
+            check(config)
+            model = make_model(config, custom_objects)
     except ModelFileError as error:
         raise type(error)(f"{source.name}: {error}") from error
     if not isinstance(model, Network):

@@ -23,7 +23,7 @@ from torchkeras import config
 from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.keras_axes import IN_ORDER
 from torchkeras.base.python import attributes_of, installed
-from torchkeras.base.rules import FLAG_OR_DIGIT, read
+from torchkeras.base.rules import FLAG_OR_DIGIT, PLAIN, read
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.meta_run import MadeOnMeta, off_meta
@@ -36,7 +36,7 @@ from torchkeras.engine.symbolic.tensor import Shape, as_list, calls_of
 from torchkeras.engine.users_code import CODE, Made
 from torchkeras.engine.weights.expressions import refuse_frozen
 from torchkeras.engine.weights.tying import tie_what_was_given
-from torchkeras.engine.weights.weight import Variable, own_variables, plain_modules
+from torchkeras.engine.weights.weight import Variable, further_tensors, own_variables, plain_modules
 from torchkeras.engine.weights.weight_lists import ENGINES_OWN, TORCHS_OWN, follow_trainable
 from torchkeras.legacy.arguments import Keras1Arrays
 from torchkeras.legacy.weights import modern
@@ -113,7 +113,7 @@ def for_training() -> AbstractContextManager[Any]:
 def build_from_modules(layer: AnyLayer, input_shape: Any) -> None:
     """`Layer.build`: make the torch modules on `meta`, then give them memory and values."""
     # In FakeTensorMode nothing has memory, and torch makes no BatchNorm on `meta`.
-    with config.device() if detect_fake_mode() is not None and not deferred() else MadeOnMeta():
+    with config.device() if not deferred() and detect_fake_mode() is not None else MadeOnMeta():
         layer._make_modules(input_shape)
     layer.built = True
     layer.__dict__["_built_for"] = input_shape
@@ -144,10 +144,10 @@ def build_once(layer: AnyLayer, input_shapes: list[Shape], *further: Any) -> Non
             _set_to_eval(set(layer.children()) - before)
         if CODE.owner is not None and not in_first_run() and own_variables(layer):
             Made.note(layer)
+        follow_trainable(layer, layer._freezing.above)
         agree_on_policy(layer)
         if layer._is_users:
             move_modules(layer, config.device())
-        follow_trainable(layer, layer._freezing.above)
         _refuse_computed(layer)
         if not deferred():
             _fill(layer)
@@ -286,7 +286,8 @@ def _refuse_computed(layer: AnyLayer) -> None:
     users = {
         name: value
         for name, value in attributes_of(layer).items()
-        if name not in NOT_USERS
+        if not isinstance(value, PLAIN)
+        and name not in NOT_USERS
         and (isinstance(value, HOLDERS) or not installed(getattr(value, "__module__", None) or "torch"))
     }
     if users:
@@ -336,18 +337,19 @@ def materialize(layer: AnyLayer, draw: bool = True) -> None:
     All others stay as they are, also those of layers inside. A plain torch module draws its own values, by
     `reset_parameters`. Raises RuntimeError for one without this method.
     """
-    if not any(map(_is_on_meta, (*layer.parameters(), *layer.buffers()))):
+    tables = (table for inside in layer.modules() for table in (inside._parameters, inside._buffers))
+    tensors = (tensor for table in tables for tensor in table.values())
+    if not any(tensor is not None and tensor.is_meta for tensor in tensors):
         return
     modules = dict(plain_modules(layer))
-    waiting = [variable for variable in own_variables(layer) if any(map(_is_on_meta, variable.tensors))]
-    places = Places.now()
-    _allocate(layer, modules, places)
-    fresh = waiting
-    if "meta" in (places.parameters.type, places.buffers.type):  # the user gives memory to these later
-        fresh = [variable for variable in waiting if not any(map(_is_on_meta, variable.tensors))]
-    _zero_further(fresh)
-    if not draw:
-        return
+    waiting = [each for each in own_variables(layer) if any(map(_is_on_meta, each.tensors))] if draw else []
+    were_on_meta = list(map(_is_on_meta, further_tensors(layer)))
+    _allocate(layer, modules, Places.now())
+    with torch.no_grad():
+        for tensor, was_on_meta in zip(further_tensors(layer), were_on_meta, strict=True):
+            if was_on_meta and not tensor.is_meta:  # the user gives memory later to what still is
+                tensor.zero_().requires_grad_(False)
+    fresh = [variable for variable in waiting if not any(map(_is_on_meta, variable.tensors))]
     drawn: list[tuple[Variable, Any]] = []
     by_torch: list[Variable] = []
     for variable in fresh:
@@ -360,14 +362,6 @@ def materialize(layer: AnyLayer, draw: bool = True) -> None:
         _reset_modules(layer, modules, by_torch)
     for variable, initializer in drawn:
         variable.draw(initializer)
-
-
-def _zero_further(variables: list[Variable]) -> None:
-    """Set to zero, and freeze, the tensors that torch adds to weights, or stores next to them."""
-    with torch.no_grad():
-        for variable in variables:
-            for tensor in variable.further:
-                tensor.zero_().requires_grad_(False)
 
 
 def _reset_modules(layer: AnyLayer, modules: dict[str, nn.Module], variables: list[Variable]) -> None:

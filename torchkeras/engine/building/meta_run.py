@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
-from torch.utils._device import DeviceContext
+from torch.utils._device import _device_constructors
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map_only
 
@@ -23,14 +23,23 @@ from torchkeras.base.torch_versions import READ_AS_PLAIN
 from torchkeras.engine.users_code import CODE
 
 META, CPU = torch.device("meta"), torch.device("cpu")
+DRAWS = frozenset({nn.init.uniform_, nn.init.normal_, nn.init.constant_, nn.init.kaiming_uniform_})
 RECURRENT = (torch.lstm, torch.gru, torch.rnn_tanh, torch.rnn_relu)  # type: ignore[reportAttributeAccessIssue]
 
 
 class MadeOnMeta(TorchFunctionMode):
-    """Make new tensors on `meta`, in this thread: `with torch.device("meta")` would also write to a global."""
+    """Make new tensors on `meta`, in this thread: `with torch.device("meta")` would also write to a global.
 
-    device = META
-    __torch_function__ = DeviceContext.__torch_function__  # type: ignore[assignment]
+    No initial values are drawn there: for torch that is half of the time of making a convolution.
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = dict(kwargs or {})
+        if func in DRAWS and kwargs["tensor"].is_meta:
+            return kwargs["tensor"]
+        if func in _device_constructors():
+            kwargs["device"] = kwargs.get("device") or META
+        return func(*args, **kwargs)
 
 
 class OnMeta(TorchDispatchMode):

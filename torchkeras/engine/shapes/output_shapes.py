@@ -24,7 +24,7 @@ from torch.nn.parameter import is_lazy
 from torchkeras import config
 from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.interrupts import whole_imports
-from torchkeras.base.nested import bound, leaves, mapped, of_first, put_together, taken_apart
+from torchkeras.base.nested import POSITIONAL, bound, leaves, mapped, of_first, put_together, taken_apart
 from torchkeras.base.torch_tables import own_buffers, own_parameters
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import deferred, first_run, in_first_run, materialize
@@ -81,18 +81,19 @@ def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, A
     run = partial(_run_for_shapes, layer, inputs, masks, arguments)
     carries = facts_of(layer).carries_masks
     own_mask = carries or overrides(layer, "compute_mask")
-    outputs, mask = _without_run(layer, of_first(inputs, arguments, as_list(inputs))), None
+    first = inputs if POSITIONAL not in arguments else of_first(inputs, arguments, as_list(inputs))
+    outputs, mask = _without_run(layer, first), None
     if outputs is None:
-        (first, mask), (second, _) = map(run, _probe.get().sizes)
+        (outputs, mask), (others, _) = map(run, _probe.get().sizes)
         outputs = merged(
-            first, second, f"{type(layer).__name__} {layer.name!r} must give a tensor or a list of tensors"
+            outputs, others, f"{type(layer).__name__} {layer.name!r} must give a tensor or a list of tensors"
         )
         if type(outputs) is tuple and not facts_of(layer).gives_tuples:
             outputs = list(outputs)
     elif own_mask and not (carries and _is_without_masks(layer, masks)):
         _, mask = run(_probe.get().sizes[0], compute=carries and next(_inside(layer), None) is not None)
     if not own_mask and any(m is not None for m in masks):
-        mask = layer.compute_mask(of_first(inputs, arguments, as_list(inputs)), of_first(inputs, arguments, masks))
+        mask = layer.compute_mask(first, of_first(inputs, arguments, masks))
     tensors = leaves(outputs)
     if mask is None:
         return outputs, [None] * len(tensors)
@@ -111,19 +112,21 @@ def _inside(layer: Layer) -> Iterator[Layer]:
 
 def has_unbuilt(layer: Layer) -> bool:
     """Whether a layer contains layers that were not called yet, or modules such as `nn.LazyLinear`."""
-    for module in itertools.islice(layer.modules(), 1, None):  # the first is the layer itself
-        if getattr(module, "built", None) is False:
-            return True
-    return _has_lazy(layer)
+    return any(
+        (module is not layer and getattr(module, "built", None) is False) or _is_lazy(module)
+        for module in layer.modules()
+    )
 
 
-def _has_lazy(layer: torch.nn.Module) -> bool:
-    return any(map(is_lazy, (*layer.parameters(), *layer.buffers())))
+def _is_lazy(module: torch.nn.Module) -> bool:
+    """Whether a module itself has a tensor whose shape its first call decides."""
+    tensors: list[Any] = [*module._parameters.values(), *module._buffers.values()]
+    return any(map(is_lazy, tensors))
 
 
 def _build_inside(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, Any]) -> None:
     """Run a layer of layers for the first time, on `meta`, which builds the layers that it calls."""
-    lazy = _has_lazy(layer)
+    lazy = any(map(_is_lazy, layer.modules()))
     if lazy:
         _move_lazy_to_meta(layer)
     with first_run():

@@ -518,6 +518,12 @@ def _further_variables(layer: Layer, covered: set[int]) -> list[Variable]:
     return found
 
 
+def further_tensors(layer: Layer) -> list[Tensor]:
+    """What torch adds to the declared weights of a layer, or updates along with them: zero at first, and frozen."""
+    declared = layer._weights.values()
+    return [tensor for each in declared for tensor in owned_at(layer, each.plus, each.beside)]
+
+
 def computed_variables(layer: Layer) -> Iterator[Variable]:
     """The declared weights with a regularizer that are now computed from others, as by `parametrize`.
 

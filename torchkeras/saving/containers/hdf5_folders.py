@@ -38,9 +38,9 @@ def with_folders(root: h5py.Group, limits: Limits = LIMITS) -> h5py.Group:
 def _put(group: Group, name: str, found: Group | Dataset | None) -> Any:
     """The group of that name inside `group`, which gets it, or what was `found`, if it is not there."""
     key, path = name.encode("utf-8"), f"{(group.name or '').rstrip('/')}/{name}"
-    there = group.kept.get(key)
+    there = group.kept.get(name)
     if there is None:
-        there = group.kept[key] = found or Folder(group, path)
+        there = group.kept[name] = found or Folder(group, path)
         group.names = [*group.names, key]
     elif found is not None or isinstance(there, Dataset):
         raise UnreadableFileError(f"{filename(group)}: several groups or arrays are called {path!r}.")

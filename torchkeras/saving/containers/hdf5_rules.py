@@ -128,6 +128,8 @@ def member(group: h5py.Group, name: str, limits: Limits = LIMITS) -> h5py.Group 
 
     Raises ForbiddenContentError for links and for paths that lead out of the group.
     """
+    if isinstance(group, Group) and name in group.kept:
+        return group.kept[name]
     where = Place(group, name)
     parts = [part for part in name.split("/") if part]
     if not parts or name.startswith("/") or "." in parts:
@@ -135,7 +137,7 @@ def member(group: h5py.Group, name: str, limits: Limits = LIMITS) -> h5py.Group 
     found: Any = group
     with readable(where):
         for part in parts:
-            found = _step(found, part.encode("utf-8"), where, limits) if isinstance(found, h5py.Group) else None
+            found = _step(found, part, where, limits) if isinstance(found, h5py.Group) else None
             if found is None:
                 return None
     return found
@@ -146,17 +148,16 @@ def names_in(group: h5py.Group) -> list[bytes]:
     return group.names if isinstance(group, Group) else list(group.id)
 
 
-def _step(group: h5py.Group, name: bytes, where: Place, limits: Limits) -> h5py.Group | Dataset | None:
-    if len(name) > limits.name:
-        raise FileLimitError(f"{where}: the name has {len(name)} bytes; at most {limits.name} are read.")
-    if not isinstance(group, Group):
-        return _opened(group, name, where)
-    if name not in group.kept:
-        found = None if isinstance(group, Folder) else _opened(group, name, where)
-        if found is None:
-            return None
+def _step(group: h5py.Group, name: str, where: Place, limits: Limits) -> h5py.Group | Dataset | None:
+    if isinstance(group, Group) and name in group.kept:
+        return group.kept[name]
+    encoded = name.encode("utf-8")
+    if len(encoded) > limits.name:
+        raise FileLimitError(f"{where}: the name has {len(encoded)} bytes; at most {limits.name} are read.")
+    found = None if isinstance(group, Folder) else _opened(group, encoded, where)
+    if found is not None and isinstance(group, Group):
         group.kept[name] = found
-    return group.kept[name]
+    return found
 
 
 def _opened(group: h5py.Group, name: bytes, where: Place) -> Any:

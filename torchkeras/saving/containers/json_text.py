@@ -14,7 +14,7 @@ from torchkeras.base.python import leave_room
 from torchkeras.errors import FileLimitError, UnreadableFileError
 from torchkeras.saving.containers.limits import LIMITS, Limits
 
-_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
+_NO_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[^\[\]{}"]+', re.DOTALL)
 _HALF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -78,9 +78,8 @@ def parse(text: str | bytes, where: str, limits: Limits = LIMITS) -> Any:
 
 def _check_depth(text: str, where: str, limits: Limits) -> None:
     depth = most = 0
-    for token in _TOKEN.finditer(text):
-        first = text[token.start()]
-        depth += (first in "[{") - (first in "]}")
+    for bracket in _NO_BRACKETS.sub("", text):
+        depth += 1 if bracket in "[{" else -1
         if depth > limits.json_depth:
             raise FileLimitError(f"{where} is nested deeper than {limits.json_depth} levels.")
         most = max(most, depth)

@@ -162,7 +162,7 @@ class Group(h5py.Group):
     def __init__(self, bind: h5g.GroupID, part: Part | None):
         super().__init__(bind)
         self.part = part
-        self.kept: dict[bytes, Group | Dataset] = {}
+        self.kept: dict[str, Group | Dataset] = {}
 
     name = lazy_property(h5py.Group.name.fget)  # type: ignore[assignment]
     names = lazy_property(lambda self: list(self.id))
@@ -180,11 +180,12 @@ class Dataset(h5py.Dataset):
     """A dataset: its type, its shape and how it is stored. `part`: as of a group."""
 
     def __init__(self, bind: h5d.DatasetID, part: Part | None):
-        super().__init__(bind, readonly=True)  # so that h5py keeps the shape
+        super().__init__(bind)
         self.part = part
 
     name = lazy_property(h5py.Dataset.name.fget)  # type: ignore[assignment]
     dtype = lazy_property(lambda self: self.kind.dtype)  # type: ignore[assignment]
+    shape = lazy_property(h5py.Dataset.shape.fget)  # type: ignore[assignment]
     kind = lazy_property(lambda self: self.id.get_type())
     plist = lazy_property(lambda self: self.id.get_create_plist())
 

@@ -145,8 +145,8 @@ def _merged(path: str, found: list[Any]) -> Any:
         place = f"{path.rstrip('/')}/{name}"
         if len(several) > 1 and any(isinstance(each, Dataset) for each in several):
             raise UnreadableFileError(f"{' and '.join(map(filename, several))}: both shards have {place:.200}.")
-        made.kept[name.encode("utf-8")] = _merged(place, several)
-    made.names = list(made.kept)
+        made.kept[name] = _merged(place, several)
+    made.names = [name.encode("utf-8") for name in made.kept]
     return made
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from torchkeras.base.bytecode import FORMULA
 from torchkeras.errors import ArchitectureError
-from torchkeras.registry import Kept
 from torchkeras.saving.dialects.translation import Config, function_name, is_object
+from torchkeras.saving.extra_keys import everywhere
 from torchkeras.saving.layer_facts import RECURRENT
 
 
@@ -102,14 +102,13 @@ def without_integer_vectors(config: Any) -> Any:
 
 def _with_layers(config: Any, name: str, change: Callable[[Mapping[str, Any]], Config]) -> Any:
     """A model's config in which every layer of the class `name` has the options that `change` makes of its own."""
-    if isinstance(config, (list, tuple)):
-        return type(config)(_with_layers(item, name, change) for item in config)
-    if not isinstance(config, Mapping) or isinstance(config, Kept):
-        return config
-    made = {key: _with_layers(value, name, change) for key, value in config.items()}
-    if made.get("class_name") != name or not isinstance(made.get("config"), Mapping):
-        return made
-    return {**made, "config": change(made["config"])}
+
+    def changed(made: Config) -> Config:
+        if made.get("class_name") != name or not isinstance(made.get("config"), Mapping):
+            return made
+        return {**made, "config": change(made["config"])}
+
+    return everywhere(config, changed)
 
 
 def _half_pixel(made: Config, where: str) -> Config:

@@ -73,10 +73,8 @@ def as_meant(config: Any, kind: str, custom_objects: Mapping[str, Any]) -> Any:
     """
 
     def inner(part: Any) -> Any:
-        return as_meant(part, kind, custom_objects)
+        return part if isinstance(part, SCALARS) else as_meant(part, kind, custom_objects)
 
-    if isinstance(config, SCALARS):
-        return config
     if isinstance(config, (list, tuple)):
         return [inner(part) for part in config]
     if not isinstance(config, Mapping):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchkeras import registry
+from torchkeras.base.bytecode import SCALARS
 from torchkeras.base.dtypes import MIXED
 from torchkeras.engine.facts import is_own
 from torchkeras.errors import ArchitectureError
@@ -62,7 +63,7 @@ LAYERS = ("layer", "cell", "backward_layer")  # options that are layers
 
 def is_object(value: Any) -> bool:
     """Whether a value is the config of an object."""
-    return isinstance(value, Mapping) and isinstance(value.get("class_name"), str)
+    return not isinstance(value, SCALARS) and isinstance(value, Mapping) and isinstance(value.get("class_name"), str)
 
 
 def class_name(entry: Mapping[str, Any]) -> str:
@@ -78,13 +79,12 @@ def is_known(name: str) -> bool:
 
 def plain(value: Any) -> Any:
     """A value without Keras 3's wrapping of tuples and arrays."""
-    if is_object(value) and value["class_name"] == "__tuple__":
-        return [plain(item) for item in value["items"]]
-    if is_object(value) and value["class_name"] in ("__numpy__", "__tensor__"):
-        return value["config"]["value"]
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
-    return value
+    kind = value["class_name"] if is_object(value) else None
+    if kind == "__tuple__":
+        return [plain(item) for item in value["items"]]
+    return value["config"]["value"] if kind in ("__numpy__", "__tensor__") else value
 
 
 def dtype(value: Any, where: str) -> Any:
