@@ -1,4 +1,4 @@
-"""Write the table of callbacks in docs/callbacks.md from their docstrings; with `--check`, fail if it is out of date."""
+"""Write the table in docs/callbacks.md from the callbacks' docstrings; with `--check`, fail if it is out of date."""
 
 import argparse
 import inspect

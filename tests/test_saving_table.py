@@ -104,7 +104,9 @@ def with_vocabulary() -> Model:
 
 
 def mixed() -> Model:
-    return Sequential([Dense(4, input_shape=(4,), name="a"), Dense(3, dtype="float32", name="b")], dtype="mixed_bfloat16")
+    return Sequential(
+        [Dense(4, input_shape=(4,), name="a"), Dense(3, dtype="float32", name="b")], dtype="mixed_bfloat16"
+    )
 
 
 def subclassed() -> Model:
@@ -150,7 +152,9 @@ ROWS = {
         without=plain,
     ),
     "the state of an optimizer of torchkeras": Row(trained, same_state, without=compiled),
-    "the state of an optimizer of `torch.optim`": Row(lambda: trained((torch.optim.SGD, {"lr": 0.1, "momentum": 0.9})), same_state, without=plain),
+    "the state of an optimizer of `torch.optim`": Row(
+        lambda: trained((torch.optim.SGD, {"lr": 0.1, "momentum": 0.9})), same_state, without=plain
+    ),
     "which layers are frozen": Row(
         frozen,
         lambda model, again: {p.requires_grad for p in again.parameters()} == {True, False},

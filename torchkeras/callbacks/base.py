@@ -32,7 +32,7 @@ class Callback:
     A class with `needs_each_batch = True` needs a call for every batch. `fit` then refuses a model that was compiled
     with `steps_per_execution`, which makes one call for several batches.
 
-    `BackupAndRestore` goes on only with the same callbacks. A class with `needed_to_resume = False`, which changes
+    `BackupAndRestore` continues only with the same callbacks. A class with `needed_to_resume = False`, which changes
     nothing in the training, may come and go.
 
     Example:
@@ -60,7 +60,7 @@ class Callback:
         docstrings.complete_when_read(cls, _explained)
 
     def state_dict(self) -> dict[str, Any]:
-        """What is needed to go on after a stop: numbers, text, arrays, and lists and dicts of them."""
+        """What is needed to continue after a stop: numbers, text, arrays, and lists and dicts of them."""
         return {name: _apart(getattr(self, name)) for name in self.state_names}
 
     def _described(self) -> dict[str, Any]:

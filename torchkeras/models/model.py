@@ -376,7 +376,7 @@ class Model(Network):
         """Settle how the model is trained.
 
         Which weights train is settled here too. For several outputs, `loss`, `metrics`, `loss_weights` and the like are
-        lists in the order of the outputs, or dictionaries by output name; the name of a layer stands for all of its
+        lists in the order of the outputs, or dictionaries by output name; the name of a layer means all of its
         outputs that have no entry of their own.
 
         Arguments:
@@ -1204,10 +1204,11 @@ class Model(Network):
 
         Arguments:
             filepath (path): the file, written by any Keras or by torchkeras.
-            by_name (bool, default False): whether layers are paired by their names, and others left alone; otherwise
-                they are paired in order, in `.weights.h5` within each class, in `.safetensors` and `.pt` by names.
+            by_name (bool, default False): whether layers are paired by their names, and layers without a partner do not
+                change; otherwise they are paired in order, in `.weights.h5` within each class, in `.safetensors` and
+                `.pt` by names.
             skip_mismatch (bool, default False): whether layers whose weights have other shapes, or are not in the file,
-                are left alone, with a warning for each: to go on from a model with another head.
+                are left alone, with a warning for each: to start from a model with another head.
             reshape (bool, default False): whether an array with as many values takes the shape of the weight.
             original_backend (text or None, default None): the backend on which a model of Keras 1 was trained, such
                 as "theano", where its file does not say so.
@@ -1316,7 +1317,7 @@ class Model(Network):
             print(f"{filepath}: exported, and checked against the model.")
 
     def eject(self, folder: str | os.PathLike[str], overwrite: bool = False, weights: str = "safetensors") -> Path:
-        """Write the model as plain PyTorch: `folder/model.py`, which imports torch alone, and its weights beside it.
+        """Write the model as plain PyTorch: `folder/model.py`, which imports torch alone, and its weights.
 
         The folder is kept only when the written module, run where torchkeras cannot be imported, gives the model's
         outputs on random inputs.
