@@ -1,5 +1,6 @@
 """The table of docs/saving.md, "What is saved as what": each cell is what happens here."""
 
+import importlib
 import importlib.util
 import re
 import warnings
@@ -216,9 +217,7 @@ def load_program(path: Path, row: Row) -> tuple[Any, str]:
 
 
 def load_onnx(path: Path, row: Row) -> tuple[Any, str]:
-    import onnxruntime  # noqa: PLC0415  # an extra
-
-    session = onnxruntime.InferenceSession(path)
+    session = importlib.import_module("onnxruntime").InferenceSession(path)
     (given,) = session.get_inputs()
     return lambda x: torch.from_numpy(session.run(None, {given.name: x.numpy()})[0]), "yes"
 
