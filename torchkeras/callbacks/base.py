@@ -1,6 +1,6 @@
 """`Callback`, which a user overrides, and `CallbackList`, which the loop calls.
 
-A hook of batches costs nothing unless a callback overrides it. A number stays on its device unless somebody reads it.
+A hook of batches costs nothing unless a callback overrides it. A number stays on its device unless something reads it.
 """
 
 from __future__ import annotations

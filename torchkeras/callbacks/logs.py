@@ -239,7 +239,8 @@ class Averages:
 class BaseLogger(Callback):
     """Puts the means of the batches' numbers, weighted by batch size, into the logs of each epoch.
 
-    `fit` does so by itself: this is for loops that do not. Numbers stay on the device until someone reads the logs.
+    `fit` does this itself: this callback is for your own loops. Numbers stay on the device until something reads the
+    logs.
 
     Options:
         stateful_metrics (names or None, default None): numbers that are not averaged; the last batch's value counts.
