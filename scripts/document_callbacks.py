@@ -1,4 +1,4 @@
-"""Write the table of callbacks in docs/training.md from their docstrings; with `--check`, fail if it is out of date."""
+"""Write the table in docs/callbacks.md from the callbacks' docstrings; with `--check`, fail if it is out of date."""
 
 import argparse
 import inspect
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from torchkeras import callbacks
 
-PAGE = Path(__file__).parents[1] / "docs" / "training.md"
+PAGE = Path(__file__).parents[1] / "docs" / "callbacks.md"
 HEAD = "| callback | what it does |\n|---|---|\n"
 OTHERS = ("Callback", "CallbackList", "Logs")  # what callbacks are made of
 
@@ -34,7 +34,7 @@ def page(text: str) -> str:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--check", action="store_true", help="write nothing; fail when the table is another")
+    options.add_argument("--check", action="store_true", help="write nothing; fail if the table is out of date")
     text = PAGE.read_text()
     if not options.parse_args().check:
         PAGE.write_text(page(text))

@@ -22,12 +22,11 @@ from torchkeras.legacy.names import LAYERS, SIGNATURES  # noqa: E402
 PAGE = ROOT / "docs" / "layers.md"
 HEAD = """# Layers
 
-Made from the docstrings by `scripts/document_layers.py`; a test holds it to them. A section is a file of
-`torchkeras/layers`. Shapes are Keras's: the batch axis first, the channels last unless `data_format` says otherwise.
-Every layer also takes the options of `Layer`: `name`, `trainable`, `dtype`, `input_shape` and more. The examples use
-names of `torchkeras.layers` and `torchkeras.models`, `torch`, and `np` for NumPy. "Inside" names the modules of
-`torch.nn` that a layer holds, "other names" are aliases and Keras 1's classes; Keras 1's argument names work for every
-layer that had them (`torchkeras/legacy/arguments.py`).
+Generated from the docstrings by `scripts/document_layers.py`. Each section is a file of `torchkeras/layers`. Shapes are
+Keras's: the batch axis first, the channels last unless `data_format` says otherwise. Every layer also takes the options
+of `Layer`: `name`, `trainable`, `dtype`, `input_shape` and more. The examples use names of `torchkeras.layers` and
+`torchkeras.models`, `torch`, and `np` for NumPy. "Inside" names the modules of `torch.nn` that a layer contains, "other
+names" are aliases and Keras 1's classes. Keras 1's argument names work for every layer that had them.
 """
 ENTRY = re.compile(r"(?P<names>[\w, ]+?) \((?P<kind>.*?)(?:,? default (?P<default>.*?))?\): (?P<meaning>.*)")
 SECTION = re.compile(r"^(Options|Shapes|Errors|Example):\n((?:(?: {4}.*)?(?:\n|\Z))+)", re.MULTILINE)

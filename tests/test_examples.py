@@ -13,7 +13,7 @@ from torchkeras import callbacks
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
-PAGE = (ROOT / "docs" / "training.md").read_text()
+PAGE = (ROOT / "docs" / "callbacks.md").read_text()
 
 # The scripts with a score in their docstring, and what its numbers have to be; three seeds all came to it.
 TASKS = {

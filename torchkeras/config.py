@@ -312,7 +312,7 @@ def set_device(name: str | torch.device | None) -> None:
 
 
 def max_epochs() -> int | None:
-    """The most epochs that a `fit` runs; None, as it is unless set, for no limit.
+    """The most epochs that a `fit` runs; None, the default, sets no limit.
 
     Example:
         >>> set_max_epochs(2)
@@ -342,7 +342,7 @@ def set_max_epochs(max_epochs: int | None) -> None:
 
 
 def max_steps_per_epoch() -> int | None:
-    """The most batches of an epoch, an evaluation or a prediction; None, as it is unless set, for no limit.
+    """The most batches of an epoch, an evaluation or a prediction; None, the default, sets no limit.
 
     Example:
         >>> set_max_steps_per_epoch(10)
@@ -357,7 +357,7 @@ def max_steps_per_epoch() -> int | None:
 def set_max_steps_per_epoch(max_steps_per_epoch: int | None) -> None:
     """Let no epoch, evaluation or prediction have more batches, whatever it is given: to try a script out.
 
-    A warning says where it ends sooner. The next epoch goes on where the last one stopped.
+    A warning says where it ends sooner. The next epoch continues where the last one stopped.
 
     Arguments:
         max_steps_per_epoch (integer of at least 1 or None): the most batches; None for no limit.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
 
 LONGEST_NAME = 200  # that is compared with the known names, for a hint
-# The key next to a config, or in a file, of what other Kerases do not have, and do not read.
+# The key next to a config, or in a file, of what other versions of Keras do not have, and do not read.
 OWN = "torchkeras"
 BUILT = "build_config"  # the key next to a config of what Keras 3 builds a layer with
 

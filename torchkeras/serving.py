@@ -225,7 +225,7 @@ def serve(model: Model, max_batch: int = 32, max_delay: float = 0.0) -> Server:
     Arguments:
         model (Model): what predicts. It may be trained meanwhile; an answer has the weights of that moment.
         max_batch (positive integer, default 32): the most samples of a batch.
-        max_delay (number of at least 0, default 0): the seconds that a sample may wait for others.
+        max_delay (number of at least 0, default 0): the seconds that a sample may wait for more samples.
 
     Returns:
         A `Server`: `server(x)` gives the outputs, `server.submit(x)` a future of them, `server.close()` ends it, as the

@@ -1,6 +1,6 @@
 """Run the code on a page of docs/, as a notebook does, and print as JSON what each of its blocks shows.
 
-    python scripts/site/blocks.py docs/start.md
+    python scripts/site/blocks.py docs/quickstart.md
 
 The page runs in an empty folder, with links to `tests` and `examples`. Its blocks of `python` share their names. A
 block shows what it prints, and its last value where that is a picture. In a block of `console` each line that begins

@@ -58,7 +58,7 @@ def test_a_fit_that_begins_later_finds_them_unfrozen():
         ({}, "schedule must be a dictionary from epochs to layers; found {}."),
         ({"a": 1}, "an epoch of schedule must be an integer of at least 0; found 'a'."),
         ({1: ["d"]}, "the model has no layer 'd'; it has a, b, c."),
-        ({1: ["a"], 2: "a"}, "layer 'a' stands in schedule twice."),
+        ({1: ["a"], 2: "a"}, "layer 'a' appears twice in schedule."),
     ],
 )
 def test_unfreezing_refuses(schedule, message):

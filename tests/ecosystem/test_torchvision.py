@@ -14,13 +14,17 @@ from backbones import (
     check_in_evaluation_while_it_trains,
     model_around,
 )
+from PIL import Image
 from torch import nn
+from torch.utils.data import DataLoader
+from torchvision.datasets import ImageFolder
 from torchvision.models import resnet18
 from torchvision.models.feature_extraction import create_feature_extractor
 from torchvision.transforms import v2
 
 from torchkeras.layers import Activation, BatchNormalization, Conv2D, Dense, GlobalAveragePooling2D, Input
 from torchkeras.models import Model, load_model
+from torchkeras.optimizers import Adam
 
 pytestmark = pytest.mark.slow
 
@@ -99,3 +103,27 @@ def test_features_of_a_graph_are_extracted_by_the_names_of_its_layers():
     found = create_feature_extractor(model, ["features", "top"])(data)
     assert found["features"].shape == (2, 6, 6, 4)
     torch.testing.assert_close(found["top"], model(data))
+
+
+def channels_last(image):
+    return image.permute(1, 2, 0)
+
+
+def folder_of_images(path):
+    steps = [v2.Resize((32, 32)), v2.ToImage(), v2.ToDtype(torch.float32, scale=True), channels_last]
+    return DataLoader(ImageFolder(path, v2.Compose(steps)), batch_size=8, shuffle=True)
+
+
+def test_a_folder_of_images_trains_a_model_with_the_channels_last(tmp_path):
+    """The functions above stand on the page about images."""
+    for brightness, name in ((0, "night"), (200, "day")):
+        (tmp_path / name).mkdir()
+        for number in range(8):
+            Image.new("RGB", (40, 30), (brightness, brightness, brightness + number)).save(
+                tmp_path / name / f"{number}.png"
+            )
+    image = Input((32, 32, 3))
+    model = Model(image, Dense(2, activation="softmax")(GlobalAveragePooling2D()(image)))
+    model.compile(Adam(0.1), "sparse_categorical_crossentropy", metrics=["accuracy"])
+    history = model.fit(folder_of_images(tmp_path), epochs=20, verbose=0)
+    assert history.history["acc"][-1] == 1.0

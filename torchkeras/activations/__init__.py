@@ -279,7 +279,7 @@ def get(identifier: Any, custom_objects: Mapping[str, Any] | None = None) -> Cal
         custom_objects (dictionary or None, default None): further functions and classes, by name.
 
     Errors:
-        ValueError: for an unknown name, and for a layer or module with weights, which nobody would train.
+        ValueError: for an unknown name, and for a layer or module with weights, which would not train.
 
     Example:
         >>> get("relu") is relu

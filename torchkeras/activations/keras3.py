@@ -1,4 +1,4 @@
-"""The activations that Keras 3 has beside those of 2.2.4.
+"""The activations that Keras 3 has in addition to those of 2.2.4.
 
 Unless another is named, the shape of the result is that of `x`.
 """

@@ -15,7 +15,7 @@ SAVE_FREQ = rule("must be 'epoch' or a number of batches", lambda v: v == "epoch
 
 
 class BackupAndRestore(Callback):
-    """Writes checkpoints of a `fit` to a folder; the next `fit` goes on from the newest whole one.
+    """Writes checkpoints of a `fit` to a folder; the next `fit` continues from the newest whole one.
 
     A checkpoint has all that the run needs: weights, statistics, optimizer, moving averages, metrics, epoch and batch,
     the order of the data, the callbacks' states, and the random numbers of Python, NumPy, torch and of generators that
@@ -25,10 +25,10 @@ class BackupAndRestore(Callback):
 
     The script must do the same: data, model, callbacks, and the options of `compile` and `fit` but for `epochs`,
     `verbose`, `max_queue_size` and `distribute`. A checkpoint says what they were. A `fit` that differs is refused,
-    with all that differs by name; where `accept` has the word for it, the `fit` goes on with what there is now. Known
+    with all that differs by name; where `accept` has the word for it, the `fit` continues with the new values. Known
     of the data are types, shapes and checksums of arrays (above 16 MB of some rows), and attributes and code of a
     Dataset, Sequence or generator; not what these read from files. The code of callbacks, and what code prints or logs,
-    may change: a RuntimeWarning says so, and the `fit` goes on.
+    may change: a RuntimeWarning says so, and the `fit` continues.
 
     A generator is run through from its start to the place, and must begin with the same batch. Numbers that several
     threads draw at once have no order to go back to (workers over 1, or torch's numbers drawn by a Sequence or
@@ -60,7 +60,7 @@ class BackupAndRestore(Callback):
         OSError: a checkpoint cannot be written or read; the error names the folder, and earlier checkpoints stay whole.
             So where another run uses the folder, or a checkpoint is no file and no folder of checkpoints.
         ValueError: the newest whole checkpoint is of another run, see above; `accept` has another word; or some process
-            does not see the folder of the others.
+            does not see the folder of the other processes.
         TypeError: `backup_dir` is no path, or a callback's state holds more than numbers, text and arrays.
 
     Example:

@@ -1,6 +1,6 @@
 """`Callback`, which a user overrides, and `CallbackList`, which the loop calls.
 
-A hook of batches costs nothing unless a callback overrides it. A number stays on its device unless somebody reads it.
+A hook of batches costs nothing unless a callback overrides it. A number stays on its device unless something reads it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Callback(KnownOptions):
     A class with `needs_each_batch = True` needs a call for every batch. `fit` then refuses a model that was compiled
     with `steps_per_execution`, which makes one call for several batches.
 
-    `BackupAndRestore` goes on only with the same callbacks. A class with `needed_to_resume = False`, which changes
+    `BackupAndRestore` continues only with the same callbacks. A class with `needed_to_resume = False`, which changes
     nothing in the training, may come and go.
 
     Example:
@@ -61,7 +61,7 @@ class Callback(KnownOptions):
         docstrings.complete_when_read(cls, _explained)
 
     def state_dict(self) -> dict[str, Any]:
-        """What is needed to go on after a stop: numbers, text, arrays, and lists and dicts of them."""
+        """What is needed to continue after a stop: numbers, text, arrays, and lists and dicts of them."""
         return {name: _apart(getattr(self, name)) for name in self.state_names}
 
     def _described(self) -> dict[str, Any]:

@@ -125,7 +125,7 @@ class TerminateOnNaN(Callback):
 class TimeLimit(Callback):
     """Ends training after the first batch that ends `seconds` or more after training began.
 
-    `elapsed` is the time in seconds so far. A training that goes on after a stop counts the seconds before the stop
+    `elapsed` is the time in seconds so far. A training that continues after a stop counts the seconds before the stop
     too. Nothing is read from the device.
 
     Options:

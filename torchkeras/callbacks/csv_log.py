@@ -18,14 +18,14 @@ class CSVLogger(Callback):
     """Writes a row for each epoch: `epoch`, then the numbers of the logs in alphabetical order, as Keras 2.2.4 does.
 
     The columns are the names of the first epoch's numbers, and of the validation's if there is one. A number that an
-    epoch does not have is `NA`. Lines end with a carriage return and a newline. Training that goes on after a stop
-    drops rows written after the state it goes on from.
+    epoch does not have is `NA`. Lines end with a carriage return and a newline. Training that continues after a stop
+    drops rows written after the state that it continues from.
 
     Options:
         filename (path): the file.
         separator (one character, default ","): what stands between two columns.
-        append (bool, default False): whether to go on with a file that is there. Its head stays; a RuntimeWarning says
-            when its columns are others.
+        append (bool, default False): whether to append to an existing file. Its header stays; a RuntimeWarning says
+            when its columns differ.
 
     Errors:
         OSError: the file cannot be written; the error names it.

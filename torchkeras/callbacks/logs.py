@@ -64,7 +64,7 @@ class Named(dict[str, Any]):
 class Logs(Named):
     """Numbers by name, like a dict; a tensor becomes a float when it is first read, one with axes a NumPy array.
 
-    A name finds its number under the other Keras's name too: `logs["accuracy"]` reads `acc`. A tensor is not copied, so
+    The names of Keras 2 and Keras 3 find the same number: `logs["accuracy"]` reads `acc`. A tensor is not copied, so
     it must not be changed in place afterwards. What asks for all numbers at once (`items`, `copy`, `json.dumps`, `|`,
     pickling) reads them in one transfer. A copy is a plain dict of numbers.
 
@@ -239,7 +239,8 @@ class Averages:
 class BaseLogger(Callback):
     """Puts the means of the batches' numbers, weighted by batch size, into the logs of each epoch.
 
-    `fit` does so by itself: this is for loops that do not. Numbers stay on the device until someone reads the logs.
+    `fit` does this itself: this callback is for your own loops. Numbers stay on the device until something reads the
+    logs.
 
     Options:
         stateful_metrics (names or None, default None): numbers that are not averaged; the last batch's value counts.

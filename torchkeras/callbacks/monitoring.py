@@ -33,12 +33,12 @@ class Monitored(Callback):
     Options:
         monitor (text, default "val_loss"): the name of the number in the logs; either Keras's name will do.
         verbose (integer of at least 0 or bool, default 0): 1 prints what is done.
-        mode (text, default "auto"): "min" when less is better, "max" when more is better. "auto" goes by the metric
-            itself, see `higher_is_better` of `Metric`; less of a loss is better. Of a number whose metric does not say
-            so, or that is none of the model's, the name may tell: less is better with `loss`, `error`, `mse`, `mae`,
+        mode (text, default "auto"): "min" when less is better, "max" when more is better. "auto" asks the metric, see
+            `higher_is_better` of `Metric`; less of a loss is better. If the metric does not declare it, or the model
+            has no such metric, the name decides: less is better with `loss`, `error`, `mse`, `mae`,
             `rmse`, `mape`, `msle`, `rmsle` or `crossentropy` as a word, more with `acc` or `accuracy`, with `fmeasure`
-            in front, or as the metric of this package that has the name. The name of an output does not count. Another
-            word, and None, is read as "auto", with a RuntimeWarning.
+            in front, or as the metric of this package that has the name. The name of an output does not count. Any
+            other value, including None, means "auto", with a RuntimeWarning.
 
     Errors:
         ValueError: when training begins, where "auto" finds no direction.

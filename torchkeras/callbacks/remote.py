@@ -26,7 +26,7 @@ HEADERS = rule(
 class RemoteMonitor(Callback):
     """Posts `{"epoch": 0, "loss": ...}` to the address `root + path` after each epoch.
 
-    Training waits up to 10 seconds for the server. When it cannot be reached, a warning says so and training goes on.
+    Training waits up to 10 seconds for the server. When it cannot be reached, a warning says so and training continues.
     The status of an answer does not matter.
 
     Options:

@@ -27,8 +27,8 @@ class TorchScheduler(Callback):
         TorchScheduler(ReduceLROnPlateau, patience=2, monitor="val_loss")
         TorchScheduler(scheduler)  # made for model.optimizer.as_torch()
 
-    It drives optimizers of Keras and of torch. A second `fit` with the same optimizer goes on with the same scheduler.
-    `callback.scheduler` is torch's own object; before training it is None, unless it was given.
+    It drives optimizers of Keras and of torch. A second `fit` with the same optimizer continues with the same
+    scheduler. `callback.scheduler` is torch's own object; before training it is None, unless it was given.
 
     Options:
         scheduler (class, function or scheduler): a class, a partial of one, or a function of the optimizer is called
@@ -36,7 +36,7 @@ class TorchScheduler(Callback):
             as its `as_torch()` gives it.
         arguments, options (anything): what the class is called with after the optimizer.
         per (text or None, default None): "epoch" or "batch", after which the scheduler takes a step; None is "batch"
-            for OneCycleLR and CyclicLR, and "epoch" for others.
+            for OneCycleLR and CyclicLR, and "epoch" for all other schedulers.
         monitor (text or None, default None): the number of the logs that each step is given; ReduceLROnPlateau needs
             it.
 

@@ -46,7 +46,7 @@ class GradualUnfreezing(Callback):
         found = [layer for layers in self._layers.values() for layer in layers]
         for layer in found:
             if sum(other is layer for other in found) > 1:
-                raise ValueError(f"GradualUnfreezing: layer {layer.name!r} stands in schedule twice.")
+                raise ValueError(f"GradualUnfreezing: layer {layer.name!r} appears twice in schedule.")
         self._before = [(layer, layer.trainable) for layer in found]
         self._epoch = None
 

@@ -41,12 +41,12 @@ def initialize(timeout: float | None = None) -> None:
     before. A group that exists already (Ray Train's, Accelerate's, one made by hand) is used as it is. Without a
     launcher there is one process, and nothing is done. A second call does nothing.
 
-    CUDA tensors communicate by NCCL, others by gloo. Each process gets the CUDA device of its number on its machine,
-    unless `torchkeras.config.set_device("cpu")` was called. The group ends with the process.
+    CUDA tensors use NCCL, CPU tensors gloo. Each process gets the CUDA device of its number on its machine, unless
+    `torchkeras.config.set_device("cpu")` was called. The group ends with the process.
 
     Arguments:
-        timeout (positive number or None, default None): the seconds after which a process that waits for the others
-            gives up; None is torch's timeout.
+        timeout (positive number or None, default None): the seconds after which a process that waits for another
+            one gives up; None is torch's timeout.
 
     Errors:
         ValueError: the timeout is no positive number.

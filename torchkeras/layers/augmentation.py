@@ -1,4 +1,4 @@
-"""Layers that change images at random in training, each image by numbers of its own.
+"""Layers that change images at random in training, with different numbers for each image.
 
 Source: https://keras.io/api/layers/preprocessing_layers/image_augmentation/
 """
@@ -102,7 +102,7 @@ class RandomAffine(RandomMove, abstract=True):
     """The base of layers that move pixels: `_source` says where the pixels at (x, y), from the centre, come from.
 
     Options:
-        fill_mode ("reflect", "nearest" or "constant", default "reflect"): what lies beyond the edge: "reflect"
+        fill_mode ("reflect", "nearest" or "constant", default "reflect"): what is beyond the edge: "reflect"
             (d c b a | a b c d | d c b a), "nearest" (a a a a | a b c d | d d d d), or "constant", the `fill_value`.
         interpolation ("bilinear" or "nearest", default "bilinear"): how values between pixels are found.
         fill_value (float, default 0.0): the value beyond the edge with fill_mode="constant".

@@ -33,7 +33,7 @@ THEIRS = " Torch's own go both ways by an option: TorchModule(nn.LSTM(..., batch
 
 
 class Bidirectional(Wrapper):
-    """`merge(layer(x), flip(layer'(flip(x))))`, where `layer'` is the same layer with weights of its own.
+    """`merge(layer(x), flip(layer'(flip(x))))`, where `layer'` is the same layer with separate weights.
 
     The two that compute are copies of `layer`: `forward_layer` and `backward_layer`. Weights, initial states and final
     states are those of the forward layer, then those of the backward one. Where torch's kernel can compute both
@@ -45,8 +45,8 @@ class Bidirectional(Wrapper):
             become one: "concat" joins them along the last axis, "ave" is their mean, None returns both.
         num_constants (positive integer or None, default None): how many constants end the list of inputs. A call with
             `constants` sets it; configs of such layers have it.
-        backward_layer (recurrent layer or None, default None): the layer of the way back, where its options are others.
-            Its `go_backwards` must be the opposite of the layer's. None takes `layer` for both.
+        backward_layer (recurrent layer or None, default None): the layer for the backward direction, if its options
+            differ. Its `go_backwards` must be the opposite of the layer's. None takes `layer` for both.
 
     Shapes:
         (batch, time, ...) -> that of `layer`, with the last axis twice as long for "concat"

@@ -1,4 +1,4 @@
-"""Layers that change the colors of images at random in training, each image by numbers of its own.
+"""Layers that change the colors of images at random in training, with different numbers for each image.
 
 Source: https://keras.io/api/layers/preprocessing_layers/image_augmentation/
 """
@@ -99,7 +99,7 @@ class RandomSaturation(RandomColor):
     Keras 3.15 documents one number as here, but draws from (-factor, factor).
 
     Options:
-        factor (float from 0 to 1, or two): the range of the number: 0 makes an image grey, 0.5 leaves it as it is, 1
+        factor (float from 0 to 1, or two): the range of the number: 0 makes an image grey, 0.5 leaves it unchanged, 1
             gives it as much color as it can have; one number is (0, factor).
         value_range (two floats, the lower first, default (0, 255)): the values that images may have.
 
@@ -307,7 +307,7 @@ class RandomPosterization(RandomImage):
     Keras 3.15 documents one integer as here, but takes 1 to `factor - 1` bits at random for it.
 
     Options:
-        factor (integer from 1 to 8, or two): how many bits are kept; of two integers, from the first to below the
+        factor (integer from 1 to 8, or two): how many bits remain; of two integers, from the first to below the
             second, at random for each image.
         value_range (two floats, the lower first, default (0, 255)): the values that images may have.
 
@@ -341,7 +341,7 @@ class RandomSharpness(RandomImage):
 
     Options:
         factor (float from 0 to 1, or two): the range of the number: 0 gives each pixel the mean of it and those around
-            it, 0.5 leaves the image as it is, 1 makes edges as much sharper; one number is (0, factor).
+            it, 0.5 leaves it unchanged, 1 makes edges as much sharper; one number is (0, factor).
         value_range (two floats, the lower first, default (0, 255)): what the results are cut to.
 
     Shapes:

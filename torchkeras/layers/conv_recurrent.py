@@ -53,7 +53,7 @@ class ConvLSTMStep(UnitForgetBias, RecurrentWeights, Drops, abstract=True):
         kernel_size (integer or a list of one for each axis): the size of both kernels.
         strides (integer or a list of one for each axis, default 1): the steps of the input's convolution.
         padding ("valid", "same" or "half", default "valid"): the padding of the input's convolution, as for Conv2D.
-        data_format ("channels_last", "channels_first" or None, default None): where the channels lie; None takes
+        data_format ("channels_last", "channels_first" or None, default None): the axis of the channels; None takes
             `config.image_data_format()`.
         dilation_rate (integer or a list of one for each axis, default 1): the distance between the values that the
             input's kernel is applied to.

@@ -1,4 +1,4 @@
-"""Layers that bend, blur or erase parts of images at random in training, each image by numbers of its own.
+"""Layers that bend, blur or erase parts of images at random in training, with different numbers for each image.
 
 Source: https://keras.io/api/layers/preprocessing_layers/image_augmentation/
 """
@@ -50,7 +50,7 @@ class RandomShear(RandomMove):
         x_factor (float from -1 to 1, or two, default 0.0): the range of a; one number is (-x_factor, x_factor).
         y_factor (float from -1 to 1, or two, default 0.0): the range of b.
         interpolation ("bilinear" or "nearest", default "bilinear"): how values between pixels are found.
-        fill_mode ("reflect", "wrap", "nearest" or "constant", default "reflect"): what lies beyond the edge: "reflect"
+        fill_mode ("reflect", "wrap", "nearest" or "constant", default "reflect"): what is beyond the edge: "reflect"
             (d c b a | a b c d | d c b a), "wrap" (a b c d | a b c d | a b c d), "nearest" (a a a a | a b c d |
             d d d d), or "constant", the `fill_value`.
         fill_value (float, default 0.0): the value beyond the edge with fill_mode="constant".
@@ -134,7 +134,7 @@ class RandomElasticTransform(RandomMove):
             one number is (0, factor), and (1, 1) changes all images.
         scale (float from 0 to 1, or two, default 1.0): the range of the strength; one number is (0, scale).
         interpolation ("bilinear" or "nearest", default "bilinear"): how values between pixels are found.
-        fill_mode ("reflect", "wrap", "mirror", "nearest" or "constant", default "reflect"): what lies beyond the edge,
+        fill_mode ("reflect", "wrap", "mirror", "nearest" or "constant", default "reflect"): what is beyond the edge,
             as for `keras.ops.image.elastic_transform`.
         fill_value (float, default 0.0): the value beyond the edge with fill_mode="constant".
         value_range (two floats, the lower first, default (0, 255)): what the results are cut to.

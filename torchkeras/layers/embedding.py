@@ -72,7 +72,7 @@ class Embedding(Layer):
             whole, or not from 0 to `input_dim - 1`.
         IndexError: for numbers out of range in a tensor on the CPU that the layer is called on.
         torch.AcceleratorError: for numbers out of range that were made on a GPU, or streamed from there: to look at
-            them first would wait for it. Torch says "device-side assert triggered", and the process must begin anew.
+            them first would wait for it. Torch says "device-side assert triggered", and the process must restart.
 
     Example:
         >>> Embedding(1000, 8)(torch.tensor([[1, 5, 2]])).shape
@@ -166,9 +166,9 @@ class ReversibleEmbedding(Embedding):
     Options:
         input_dim (positive integer): the number of vectors; the integers are from 0 to `input_dim - 1`.
         output_dim (positive integer): the size of a vector.
-        tie_weights (bool, default True): whether the way back uses the same weight; False gives it one of its own.
+        tie_weights (bool, default True): whether the reverse direction uses the same weight, and not a separate one.
         embeddings_initializer (name or Initializer, default "uniform"): the first values of the vectors, and of the
-            weight of the way back.
+            weight of the reverse direction.
         embeddings_regularizer (name, Regularizer or None, default None): a penalty on the vectors, added to the loss.
         embeddings_constraint (name, Constraint or None, default None): applied to the vectors after each update.
         mask_zero (bool, default False): whether 0 is padding; layers after this one get a mask without it. The way

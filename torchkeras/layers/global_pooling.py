@@ -104,7 +104,7 @@ class GlobalMaxPooling3D(GlobalMaxPooling):
 
 
 class GlobalAveragePooling1D(GlobalAveragePooling):
-    """The mean over all time steps, channel by channel; with a mask, over the steps that it keeps.
+    """The mean over all time steps, channel by channel; with a mask, over the unmasked steps.
 
     The output has no mask.
 

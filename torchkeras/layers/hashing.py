@@ -125,10 +125,10 @@ class Hashing(Hashed):
 
     Options:
         num_bins (positive integer): the number of bins, with that of the mask.
-        mask_value (string, integer or None, default None): what has the bin 0; all else has the others.
+        mask_value (string, integer or None, default None): the value with bin 0; all other values have the other bins.
         salt (integer from 0 to below 2**63, two of them or None, default None): the key of SipHash64; one integer
             counts twice.
-        output_mode ("int", "one_hot", "multi_hot" or "count", default "int"): "int" gives the bins, the others vectors
+        output_mode ("int", "one_hot", "multi_hot" or "count", default "int"): "int" returns the bins, the rest vectors
             as `CategoryEncoding` does.
         sparse (bool, default False): must be False, torch computes with dense tensors.
 

@@ -27,7 +27,7 @@ def counted(indices: Tensor, count: int) -> Tensor:
 class AutoContrast(ImageLayer):
     """Images whose values are stretched over the value range, channel by channel.
 
-    A channel of one value stays as it is.
+    A channel of one value does not change.
 
     Options:
         value_range (two floats, the lower first, default (0, 255)): the values that images may have.
@@ -103,7 +103,7 @@ class ContrastLimitedAdaptiveHistogramEqualization(ImageLayer):
         value_range (two floats, the lower first, default (0, 255)): the values that images may have.
         clip_limit (float, default 4.0): how many times the mean frequency counts at most, rounded down to whole pixels;
             the rest of a more frequent value is shared among all 256. 0 sets no limit.
-        tile_grid_size (positive integer or two, default (8, 8)): how many tiles stand in a column and in a row.
+        tile_grid_size (positive integer or two, default (8, 8)): the number of tiles in a column and in a row.
 
     Shapes:
         (batch, height, width, channels) -> the same, or with the channels first by `data_format`

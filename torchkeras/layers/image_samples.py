@@ -128,7 +128,7 @@ class ImageLayer(Images, abstract=True):
     def _changes(self, training: bool | None) -> bool:
         return self._always or bool(self.training if training is None else training)
 
-    # What a layer defines: the random numbers of a call, and what becomes of images, labels and masks by them.
+    # What a layer defines: the random numbers of a call, and how they change images, labels and masks.
 
     def _drawn(self, draws: Draws) -> Any:
         return None

@@ -79,7 +79,7 @@ class CenteredLayerNorm(nn.LayerNorm):
 class LayerNormalization(AlongAxes, Normalizing):
     """`gamma * (x - mean) / sqrt(variance + epsilon) + beta`, by the mean and variance along `axis`.
 
-    `gamma` and `beta` have the sizes of these axes. Each sample is normalized by itself.
+    `gamma` and `beta` have the sizes of these axes. Each sample is normalized separately.
 
     Options:
         epsilon (float of at least 0, default 0.001): added to the variance.

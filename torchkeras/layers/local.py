@@ -1,4 +1,4 @@
-"""Locally connected layers: convolutions with a kernel of its own at every place."""
+"""Locally connected layers: convolutions with a separate kernel at every place."""
 
 from collections.abc import Sequence
 from math import prod
@@ -30,7 +30,7 @@ def products_of_windows(
 
 
 class LocallyConnected(Spatial, Activated, abstract=True):
-    """`activation(window @ kernel[place] + bias[place])`: a convolution with a kernel of its own at every place.
+    """`activation(window @ kernel[place] + bias[place])`: a convolution with a separate kernel at every place.
 
     Options:
         filters (positive integer): the number of channels of the output.
@@ -76,7 +76,7 @@ class LocallyConnected(Spatial, Activated, abstract=True):
 
 
 class LocallyConnected1D(LocallyConnected):
-    """`activation(window @ kernel[step] + bias[step])`: a convolution with a kernel of its own at every step.
+    """`activation(window @ kernel[step] + bias[step])`: a convolution with a separate kernel at every step.
 
     Options:
         data_format (string or None, default None): taken and not used, as in Keras: the channels are at the last axis.
@@ -100,7 +100,7 @@ class LocallyConnected1D(LocallyConnected):
 
 
 class LocallyConnected2D(LocallyConnected):
-    """`activation(window @ kernel[place] + bias[place])`: a convolution with a kernel of its own at every place.
+    """`activation(window @ kernel[place] + bias[place])`: a convolution with a separate kernel at every place.
 
     Shapes:
         (batch, height, width, channels) -> (batch, new_height, new_width, filters)

@@ -295,7 +295,7 @@ class IntegerLookup(Lookup):
         num_oov_indices (integer from 0 to 1000000, default 1): how many indices unknown integers have; `oov_method`
             chooses among several. With 0 an unknown integer is an error.
         mask_token (integer or None, default None): the token with index 0, for what is masked.
-        oov_token (integer, default -1): what `invert` gives for indices that are no token's.
+        oov_token (integer, default -1): what `invert` returns for indices without a token.
         vocabulary_dtype ("int64", default "int64"): must be "int64".
 
     Shapes:
@@ -380,7 +380,7 @@ class StringLookup(Lookup):
         num_oov_indices (integer from 0 to 1000000, default 1): how many indices unknown strings have; of several, each
             takes that of its hash. With 0 an unknown string is an error.
         mask_token (string or None, default None): the token with index 0, for what is masked.
-        oov_token (string, default "[UNK]"): what `invert` gives for indices that are no token's.
+        oov_token (string, default "[UNK]"): what `invert` returns for indices without a token.
         encoding (string, default "utf-8"): the encoding of tokens that are bytes.
 
     Shapes:

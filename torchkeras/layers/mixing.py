@@ -44,7 +44,7 @@ def mixed(first: Tensor, second: Tensor, weight: Tensor) -> Tensor:
 class MixUp(RandomImage):
     """In training, `w * x + (1 - w) * other`, with another image of the batch, and the labels likewise.
 
-    Labels go in beside the images, as vectors: `MixUp()({"images": images, "labels": labels})`.
+    Pass labels together with the images, as vectors: `MixUp()({"images": images, "labels": labels})`.
 
     Options:
         alpha (float above 0, default 0.2): both parameters of the beta distribution of w; the smaller, the closer
@@ -82,7 +82,7 @@ class MixUp(RandomImage):
 class CutMix(RandomImage):
     """In training, images with a rectangle of another image of the batch; labels are mixed by the areas.
 
-    Labels go in beside the images, as vectors: `CutMix()({"images": images, "labels": labels})`.
+    Pass labels together with the images, as vectors: `CutMix()({"images": images, "labels": labels})`.
 
     Options:
         factor (float from 0 to 1, or two, default 1.0): the range of both parameters of the beta distribution that the

@@ -260,7 +260,7 @@ class MultiHeadAttention(Heads):
         output_shape (positive integer, list of them or None, default None): the last axes of the output; None takes
             the query's last axis.
         attention_axes (integer, list of them or None, default None): the axes to attend along; None takes all between
-            the first and the last. The others are treated as the batch is.
+            the first and the last. All other axes are treated like the batch.
 
     Shapes:
         [(batch, queries, features), (batch, keys, any), (batch, keys, any)] -> (batch, queries, features)

@@ -1,4 +1,4 @@
-"""Noise: layers that change values at random in training, and outside training return them as they are."""
+"""Noise: layers that change values at random in training, and return them unchanged otherwise."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
@@ -81,7 +81,7 @@ class Shaped(Noise, abstract=True):
 
 
 class Dropout(Shaped):
-    """In training, zero for a `rate` of the values and `x / (1 - rate)` for the others; else `x`.
+    """In training, zero for a `rate` of the values and `x / (1 - rate)` for the rest; otherwise `x`.
 
     Options:
         rate (float from 0 to below 1): the share of the values that become zero.
@@ -192,7 +192,7 @@ class GaussianDropout(Noise):
 
 
 class SpatialDropout(Spatial, Noise, abstract=True):
-    """In training, zero for a `rate` of the channels of each sample and `x / (1 - rate)` for the others; else `x`.
+    """In training, zero for a `rate` of the channels of each sample and `x / (1 - rate)` for the rest; otherwise `x`.
 
     Options:
         rate (float from 0 to below 1): the share of the channels that become zero.
@@ -221,7 +221,7 @@ class SpatialDropout(Spatial, Noise, abstract=True):
 
 
 class SpatialDropout1D(SpatialDropout):
-    """In training, zero for a `rate` of the channels of each sample and `x / (1 - rate)` for the others; else `x`.
+    """In training, zero for a `rate` of the channels of each sample and `x / (1 - rate)` for the rest; otherwise `x`.
 
     Options:
         rate (float from 0 to below 1): the share of the channels that become zero.

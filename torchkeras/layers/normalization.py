@@ -119,7 +119,7 @@ class BatchNormalization(Channelwise):
     `moving = momentum * moving + (1 - momentum) * batch`. Outside training they are the moving ones. The variance that
     the moving one follows is divided by n - 1, as in torch.
 
-    A layer that is not `trainable` still normalizes by the batch in training, but leaves the moving ones as they are.
+    A layer that is not `trainable` still normalizes by the batch in training, but does not change the moving ones.
     Later versions of Keras do neither as in Keras 2: the last two options are theirs, and their files are loaded so.
 
     Options:
@@ -138,7 +138,7 @@ class BatchNormalization(Channelwise):
             but by n - 1 for images and volumes. "sample+epsilon" and "population+epsilon" add `epsilon` to it, as Keras
             1 and 2 did on Theano.
         frozen_is_fixed (bool, default False): whether a layer that is not `trainable` normalizes by the moving
-            statistics in training, too. With it, where `variance` is divided by n, masked values count for neither
+            statistics also in training. With it, where `variance` is divided by n, masked values count for neither
             mean nor variance in training.
 
     Shapes:
@@ -336,7 +336,7 @@ class BatchNormalization(Channelwise):
 class GroupNormalization(Channelwise):
     """`gamma * (x - mean) / sqrt(variance + epsilon) + beta`, by the mean and variance of a group of channels.
 
-    Each sample is normalized by itself. A group is a run of neighbouring channels, with all their values.
+    Each sample is normalized separately. A group is a run of neighbouring channels, with all their values.
 
     Options:
         groups (positive integer or -1, default 32): the number of groups, which must divide that of the channels. -1

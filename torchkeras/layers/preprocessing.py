@@ -67,7 +67,7 @@ class Normalization(Layer):
     `config.epsilon()` where it is less.
 
     Options:
-        axis (integer, list of them or None, default -1): each index of these axes has a mean and a variance of its own;
+        axis (integer, list of them or None, default -1): each index of these axes has its own mean and variance;
             with None there is one of each.
         mean (number, array or None, default None): the mean; None leaves it to `adapt`.
         variance (number, array or None, default None): the variance, of the shape of `mean`.
@@ -253,7 +253,7 @@ class CategoryEncoding(Layer):
 
 
 class Discretization(Layer):
-    """The index of the bin that x lies in: how many of `bin_boundaries` are not above x.
+    """The index of the bin of x: how many of `bin_boundaries` are not above x.
 
     Options:
         bin_boundaries (list of floats or None, default None): the boundaries, in ascending order; None leaves them to

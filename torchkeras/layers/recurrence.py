@@ -288,7 +288,7 @@ class MaskedOutput(Recurrent, abstract=True):
 
     Options:
         zero_output_for_mask (None, False or True, default None): the output at masked steps. True gives zeros, False
-            the output of the step before (zeros before the first valid step), None what `Recurrent` says of masks.
+            the previous output (zeros before the first valid step), None what `Recurrent` documents for masks.
     """
 
     zero_output_for_mask: Annotated[Any, one_of(None, False, True), NEWER] = None

@@ -1,4 +1,4 @@
-"""Convolutions of each channel by itself (depthwise), and with a mixture of the channels afterwards (separable)."""
+"""Convolutions of each channel separately (depthwise), and with a mixture of the channels afterwards (separable)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def depthwise_pieces(layer: Layer, kernel: Tensor) -> Tensor:
 
 
 class DepthwiseConv(Convolving, abstract=True):
-    """`activation(convolution(x, kernel) + bias)` of each channel by itself.
+    """`activation(convolution(x, kernel) + bias)` of each channel separately.
 
     Options:
         padding (string, default "valid"): "valid", "same" or "half", as for `Conv2D`.
@@ -81,7 +81,7 @@ class DepthwiseConv(Convolving, abstract=True):
 
 
 class DepthwiseConv1D(DepthwiseConv):
-    """`activation(convolution(x, kernel) + bias)` along the steps of sequences, each channel by itself.
+    """`activation(convolution(x, kernel) + bias)` along the steps of sequences, each channel separately.
 
     Shapes:
         (batch, steps, channels) -> (batch, new_steps, channels * depth_multiplier)
@@ -95,7 +95,7 @@ class DepthwiseConv1D(DepthwiseConv):
 
 
 class DepthwiseConv2D(DepthwiseConv):
-    """`activation(convolution(x, kernel) + bias)` over height and width of images, each channel by itself.
+    """`activation(convolution(x, kernel) + bias)` over height and width of images, each channel separately.
 
     Shapes:
         (batch, height, width, channels) -> (batch, new_height, new_width, channels * depth_multiplier)
@@ -174,7 +174,7 @@ class SeparableConv(Convolving, abstract=True):
 class SeparableConv1D(SeparableConv):
     """`activation(depthwise(x) @ pointwise_kernel + bias)` along the steps of sequences.
 
-    Each channel is convolved by itself; the pointwise kernel then mixes the channels.
+    Each channel is convolved separately; the pointwise kernel then mixes the channels.
 
     Options:
         padding (string, default "valid"): "valid", "same", "half" or "causal", as for `Conv1D`.
@@ -198,7 +198,7 @@ class SeparableConv1D(SeparableConv):
 class SeparableConv2D(SeparableConv):
     """`activation(depthwise(x) @ pointwise_kernel + bias)` over height and width of images.
 
-    Each channel is convolved by itself; the pointwise kernel then mixes the channels.
+    Each channel is convolved separately; the pointwise kernel then mixes the channels.
 
     Shapes:
         (batch, height, width, channels) -> (batch, new_height, new_width, filters)

@@ -63,7 +63,7 @@ class Reshape(Layer):
     """The values of each sample in the shape `target_shape`.
 
     Options:
-        target_shape (tuple of integers): the shape without the batch axis; one size may be -1, which stands for
+        target_shape (tuple of integers): the shape without the batch axis; one size may be -1, which means
             whatever size is left.
 
     Shapes:

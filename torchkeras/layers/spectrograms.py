@@ -81,7 +81,7 @@ def _are_in_a_row(value: Any) -> bool:
 class MelSpectrogram(Layer):
     """`10 * log10(abs(stft(x)) ** mag_exp @ mel_weights)`: signals as pictures of mel bins and time.
 
-    A frame lies around every `sequence_stride`-th step, where the signal continues by reflection. Values more than
+    There is a frame around every `sequence_stride`-th step, where the signal continues by reflection. Values more than
     `top_db` below the largest of the batch are raised to that bound.
 
     Options:

@@ -75,7 +75,7 @@ NotRagged = Annotated[bool, NOT_RAGGED]
 
 
 class TextVectorization(StringLookup):
-    """The index of each word of texts in the vocabulary (int64), 0 behind the last word; or a vector for each text.
+    """The index of each word of texts in the vocabulary (int64), 0 after the last word; or a vector for each text.
 
     Texts are standardized, split into words, joined to ngrams, and looked up as by `StringLookup`: 0 is the mask, 1
     unknown words. torch has no tensors of strings, so this layer cannot be part of a model. It is called before one, on

@@ -314,7 +314,7 @@ class Tversky(FunctionLoss):
 
 
 class Circle(FunctionLoss):
-    """Draws embeddings of the same class together and pushes others apart.
+    """Pulls embeddings of the same class together and pushes different classes away from each other.
 
     Samples whose loss is 0 are left out of the mean.
 

@@ -68,7 +68,7 @@ def tversky(y_true: Tensor, y_pred: Tensor, alpha: float = 0.5, beta: float = 0.
 
 @registry.losses.own
 def ctc(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """-log of the probability of the labels, summed over all ways to lay them along time; class 0 stands for no label.
+    """-log of the probability of the labels, summed over all ways to lay them along time; class 0 means no label.
 
     The loss is infinite where time is too short for the labels. On CUDA torch's kernel reads the numbers of labels on
     the host, so this loss waits for the device.
@@ -111,7 +111,7 @@ def circle(
     gamma: float = 80.0,
     margin: float = 0.4,
 ) -> Tensor:
-    """softplus(logsumexp(pulls to embeddings of the same class) + logsumexp(pushes from the others)).
+    """softplus(logsumexp(pulls to embeddings of the same class) + logsumexp(pushes from other classes)).
 
     With d = max(1 - y_pred @ ref_embeddings.T, 0), a pull is -gamma * max(margin + d, 0) * (margin - d) and a push
     gamma * max(1 + margin - d, 0) * (1 - margin - d).

@@ -373,15 +373,15 @@ class Model(Network):
         sync_batch_norm: bool = True,
         numerics: str | None = None,
     ) -> None:
-        """Settle how the model is trained.
+        """Choose how the model is trained.
 
-        Which weights train is settled here too. For several outputs, `loss`, `metrics`, `loss_weights` and the like are
-        lists in the order of the outputs, or dictionaries by output name; the name of a layer stands for all of its
-        outputs that have no entry of their own.
+        It also records which weights train. For several outputs, `loss`, `metrics`, `loss_weights` and the like are
+        lists in the order of the outputs, or dictionaries by output name; the name of a layer means all of its
+        outputs without an entry.
 
         Arguments:
             optimizer (name, object or class, default None): an optimizer of Keras or of torch.optim, a class of
-                torch.optim, or (class, options). None is for a class whose `train_step` has optimizers of its own.
+                torch.optim, or (class, options). None is for a class whose `train_step` has its own optimizers.
             loss (name, function or object, default None): a name, a function (y_true, y_pred), a `Loss`, or a loss of
                 torch. The loss minimized is the sum over the outputs, weighted by `loss_weights`, plus all penalties.
             metrics (list or None, default None): names, functions, `Metric` objects or torchmetrics; means over
@@ -389,12 +389,12 @@ class Model(Network):
             loss_weights (list, dict or None, default None): the weight of each output's loss; None is 1 for each.
             sample_weight_mode (text, list, dict or None, default None): "temporal" for a weight for each time step.
             weighted_metrics (list or None, default None): metrics that count sample weights.
-            target_tensors (arrays or None, default None): the targets wherever no y is given.
-            on_nonfinite (text or None, default None): what to do after a loss or gradient that is no finite number:
+            target_tensors (arrays or None, default None): the targets if you pass no y.
+            on_nonfinite (text or None, default None): what to do if a loss or gradient is NaN or infinite:
                 "stop", "skip" the batch, "raise", or None for nothing; see `engine.step.nonfinite`.
             jit_compile (bool, dict or "auto", default "auto"): True runs the built-in train step, evaluations and
                 predictions as graphs of torch.compile; a dict has its options; False never does. "auto" measures train
-                steps both ways once a run is long enough to repay compiling, and keeps the faster; see
+                steps both ways if a run is long enough to repay compiling, and uses the faster one; see
                 `engine.speed.compiled_steps`.
             cuda_graph (bool or "auto", default "auto"): True is `jit_compile={"mode": "reduce-overhead"}`, by which
                 torch.compile captures a CUDA graph; False never captures. "auto" captures what `jit_compile="auto"`
@@ -404,20 +404,20 @@ class Model(Network):
             distribute ("auto", None, "ddp", "fsdp" or DeviceMesh, default "auto"): how several processes train the
                 model together. "ddp" gives each a replica, by torch's DistributedDataParallel. "fsdp" gives each a
                 part of every weight, by torch's `fully_shard`; a DeviceMesh of one axis does so over its processes.
-                "auto" is "ddp" where a launcher such as torchrun has started several processes, or a process group of
-                several exists; else one process trains alone, as with None.
+                "auto" is "ddp" if a launcher such as torchrun has started several processes, or a process group of
+                several exists; otherwise one process trains alone, as with None.
             sync_batch_norm (bool, default True): whether several processes normalize by the statistics of the whole
-                batch, as one process does. False is faster: each takes those of its own part.
-            numerics (text or None, default None): whose losses and metrics count where versions of Keras differ. None
-                clips the probabilities of crossentropies, as Keras 2.2.4 does; where the loss takes logits, metrics
-                that expect probabilities get probabilities. "keras" gives metrics the outputs as they are. "tensorflow"
-                does so too, and crossentropies of what comes out of a softmax or sigmoid are computed from its input,
-                and not clipped. "tensorflow-2.10" does as "tensorflow", and the loss of a masked output is a mean over
-                all steps, in which the masked ones count 0, as in tf.keras 1.13 to 2.10; otherwise the mean is over
-                the unmasked steps. "keras-2.3" takes that mean over all steps and else does as None, as Keras 2.3 did.
-                "keras-3" does as "tensorflow", and counts a function among the metrics as an object, under the name
-                that `compile` got for it. Models from files of these versions and of Keras 3 are compiled with that of
-                their version, or with "keras" where a file of tf.keras or Keras 3 names another backend.
+                batch, as one process does. False is faster: each uses those of its own part.
+            numerics (text or None, default None): the version of Keras whose losses and metrics are computed, where
+                versions differ. None clips the probabilities of crossentropies, as Keras 2.2.4 does; if the loss takes
+                logits, metrics that expect probabilities get probabilities. "keras" passes the outputs to metrics
+                unchanged. So does "tensorflow", which also computes crossentropies after a softmax or sigmoid from its
+                input, without clipping. "tensorflow-2.10" is the same, and the loss of a masked output is a mean over
+                all steps, in which masked ones count 0, as in tf.keras 1.13 to 2.10; otherwise the mean is over the
+                unmasked steps. "keras-2.3" uses that mean over all steps, and is otherwise the same as None. "keras-3"
+                is the same as "tensorflow", and treats a function among the metrics as an object, under the name that
+                you passed to `compile`. Models from files have the value of their version, or "keras" if a file of
+                tf.keras or Keras 3 names another backend.
 
         Errors:
             ValueError: an unknown name, a list of another length than the outputs, no loss, or an option with a bad
@@ -484,20 +484,19 @@ class Model(Network):
             epochs (integer, default 1): the epoch to stop before: training runs `epochs - initial_epoch` epochs.
             verbose (0, 1, 2 or "auto", default 1): 0 shows nothing, 1 and "auto" a bar for each epoch, 2 a line for
                 each.
-            callbacks (callback or list, default None): what is called during training; schedulers of torch may be among
-                them.
-            validation_split (float of at least 0 and below 1, default 0.0): the last part of the data, kept for
-                validation.
-            validation_data (data, default None): (x, y) or (x, y, sample_weight), or what makes its own batches; used
-                in place of `validation_split`.
+            callbacks (callback or list, default None): callbacks, and schedulers of torch.
+            validation_split (float of at least 0 and below 1, default 0.0): the last part of the data, used for
+                validation only.
+            validation_data (data, default None): (x, y) or (x, y, sample_weight), or data that makes its own batches;
+                used in place of `validation_split`.
             shuffle (bool, "batch" or None, default None): True shuffles samples, "batch" shuffles whole batches, False
-                keeps the order; of a `Sequence` either shuffles the batches. None is True, but for a generator, a
+                keeps the order; of a `Sequence` either shuffles the batches. None is True, except for a generator, a
                 DataLoader and the like, which have their own order and refuse True; a DataLoader that shuffles refuses
                 False. HDF5 data needs "batch" or False.
             class_weight (dict or None, default None): a weight for each class number; for several outputs a list or a
                 dict.
-            sample_weight (array or None, default None): a weight for each sample, or for each time step where `compile`
-                was given sample_weight_mode="temporal".
+            sample_weight (array or None, default None): a weight for each sample, or for each time step with
+                `compile(sample_weight_mode="temporal")`.
             initial_epoch (integer, default 0): the number of the first epoch.
             steps_per_epoch (positive integer or None, default None): the batches of an epoch; None takes all. A
                 generator needs it.
@@ -561,7 +560,7 @@ class Model(Network):
             verbose (0, 1, 2 or "auto", default 1): 0 shows nothing, 1 and "auto" a bar, 2 a line.
             sample_weight (array or None, default None): a weight for each sample.
             steps (positive integer or None, default None): the number of batches; None takes all. A generator needs it.
-            callbacks (callback or list, default None): what is called during the evaluation.
+            callbacks (callback or list, default None): callbacks of the evaluation.
             max_queue_size (positive integer, default 10): how many batches of a `Sequence` or generator are made ahead.
             workers (integer of at least 0, default 1): how many threads or processes make these batches.
             use_multiprocessing (bool, default False): whether they are processes, not threads.
@@ -601,8 +600,8 @@ class Model(Network):
     ) -> Any:
         """The outputs for all samples as NumPy arrays, in evaluation mode.
 
-        Where there are enough samples, and neither a hook nor a callback could notice, batch normalizations are folded
-        into the layers before them with the present weights; see `freeze_for_inference`.
+        With enough samples, and without hooks and callbacks, batch normalizations are folded into the layers before
+        them, with the current weights; see `freeze_for_inference`.
 
         Arguments:
             x (data): the inputs in the forms that `fit` takes; targets in its batches are ignored.
@@ -610,12 +609,12 @@ class Model(Network):
                 the model's inputs have.
             verbose (0, 1, 2 or "auto", default 0): 0 shows nothing, 1 and "auto" a bar, 2 a line.
             steps (positive integer or None, default None): the number of batches; None takes all. A generator needs it.
-            callbacks (callback or list, default None): what is called during the prediction.
+            callbacks (callback or list, default None): callbacks of the prediction.
             max_queue_size (positive integer, default 10): how many batches of a `Sequence` or generator are made ahead.
             workers (integer of at least 0, default 1): how many threads or processes make these batches.
             use_multiprocessing (bool, default False): whether they are processes, not threads.
-            gather (bool, default True): where several processes share the batches, whether each of them gets the
-                outputs of all; False gives each those that it computed. One process has all in any case.
+            gather (bool, default True): whether each of several processes returns the outputs of all samples; with
+                False, each returns those that it computed.
 
         Returns:
             An array; for several outputs a list, or the form that the model was made with.
@@ -1204,10 +1203,11 @@ class Model(Network):
 
         Arguments:
             filepath (path): the file, written by any Keras or by torchkeras.
-            by_name (bool, default False): whether layers are paired by their names, and others left alone; otherwise
-                they are paired in order, in `.weights.h5` within each class, in `.safetensors` and `.pt` by names.
+            by_name (bool, default False): whether layers are paired by their names, and layers without a partner do not
+                change; otherwise they are paired in order, in `.weights.h5` within each class, in `.safetensors` and
+                `.pt` by names.
             skip_mismatch (bool, default False): whether layers whose weights have other shapes, or are not in the file,
-                are left alone, with a warning for each: to go on from a model with another head.
+                are left alone, with a warning for each: to start from a model with another head.
             reshape (bool, default False): whether an array with as many values takes the shape of the weight.
             original_backend (text or None, default None): the backend on which a model of Keras 1 was trained, such
                 as "theano", where its file does not say so.
@@ -1312,7 +1312,7 @@ class Model(Network):
             print(f"{filepath}: exported, and checked against the model.")
 
     def eject(self, folder: str | os.PathLike[str], overwrite: bool = False, weights: str = "safetensors") -> Path:
-        """Write the model as plain PyTorch: `folder/model.py`, which imports torch alone, and its weights beside it.
+        """Write the model as plain PyTorch: `folder/model.py`, which imports torch alone, and its weights.
 
         The folder is kept only when the written module, run where torchkeras cannot be imported, gives the model's
         outputs on random inputs.

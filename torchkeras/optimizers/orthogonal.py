@@ -27,8 +27,8 @@ LEAST_NORM = 1e-7
 class Muon(Optimizer):
     """m = momentum * m + g; p -= lr_t * rms_rate * sqrt(longer side) * orthogonal(g + momentum * m).
 
-    This is for weights that are matrices in Keras; all others train by Adam. `orthogonal` divides by the norm and
-    applies `ns_steps` times x -> muon_a * x + (muon_b * y + muon_c * y @ y) @ x with y = x @ x.T. Options are as in
+    This is for weights that are matrices in Keras; all other weights train by Adam. `orthogonal` divides by the norm
+    and applies `ns_steps` times x -> muon_a * x + (muon_b * y + muon_c * y @ y) @ x with y = x @ x.T. Options are as in
     Keras 3.
 
     Options:

@@ -41,7 +41,7 @@ class TorchOptimizer(ByHand):
     on a CUDA device where it has that option: it then counts steps on the device, and reads no number from there.
 
     An instance trains its own weights, in its groups, each with its own options. Where these are not all that train, a
-    UserWarning names the others, which stay as they are. It may also have weights that are frozen.
+    UserWarning names the rest, which do not change. It may also have weights that are frozen.
 
     The attribute `optimizer` is torch's own optimizer, None before a class is bound; `param_groups`, `state` and
     `defaults` are its own. Steps, rate and options are torch's. The options below, which may also stand among a class's

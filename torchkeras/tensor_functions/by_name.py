@@ -1,4 +1,4 @@
-"""Functions of tensors that a config may name, beside the operators: those that other Kerases write as layers.
+"""Functions of tensors that a config may name besides operators: those that other versions of Keras write as layers.
 
 Arguments are by position. An `axis` is an integer, several, or None for all; `keepdims` is as in NumPy.
 """

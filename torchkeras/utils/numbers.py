@@ -58,7 +58,7 @@ def _check_range(least: Any, most: Any, number: int) -> None:
 
 
 def normalize(x: Any, axis: int = -1, order: float | None = 2) -> np.ndarray:
-    """`x / norm(x)` along an axis; what has norm 0 stays.
+    """`x / norm(x)` along an axis; a vector with norm 0 does not change.
 
     Arguments:
         x (array): the values.

@@ -21,7 +21,7 @@ def plot_history(
     validation_freq: int | Iterable[int] = 1,
     to_file: str | os.PathLike[str] | None = None,
 ) -> Any:
-    """Draw a panel for each metric: its values by epoch, counted from 1, and the validation's beside them.
+    """Draw a panel for each metric: its values by epoch, counted from 1, and those of the validation.
 
     Close the figure with `matplotlib.pyplot.close(figure)` when it is no longer needed.
 

@@ -133,7 +133,7 @@ def test_dropout_of_attention_and_a_seed():
 
 
 REFUSED = "{} cannot change from {} to {} any more, since {}: make a layer with that option."
-OTHERS, AS_THEY_WERE = "its weights are made, and would be others", "graphs have its outputs and masks as they were"
+OTHERS, AS_THEY_WERE = "its weights are made, and would differ", "graphs have its outputs and masks as they were"
 
 
 @pytest.mark.parametrize(

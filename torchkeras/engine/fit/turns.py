@@ -116,7 +116,7 @@ def counted_apart(training: Training, method: str, reset: bool | None = None) ->
         states = {name: metric.state_dict() for name, metric in metrics.items() if id(metric) in COUNTING}
         if states and reset is False:
             raise ValueError(
-                f"{method}: reset_metrics=False would go on with what the metrics have counted of the epoch of "
+                f"{method}: reset_metrics=False would continue with what the metrics have counted of the epoch of "
                 "`fit` that is under way: leave it out."
             )
         for name, metric in metrics.items():

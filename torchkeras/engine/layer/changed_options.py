@@ -65,7 +65,7 @@ def change_option(layer: AnyLayer, name: str, value: Any) -> None:
     try:
         made = _made(layer)
         if _weights(made) != before.weights:  # checked first: with them the layer could not compute its outputs
-            raise _refused(layer, f"{refusal} its weights are made, and would be others")
+            raise _refused(layer, f"{refusal} its weights are made, and would differ")
         after = _Dependents(layer, made)
         if after.masked != before.masked:
             raise _refused(layer, f"{refusal} graphs have its outputs and masks as they were")
