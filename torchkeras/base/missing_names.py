@@ -19,13 +19,13 @@ class MissingNameError(AttributeError):
 
     def __init__(self, module: str, name: str):
         super().__init__(module, name, name=name)
-        self.module = module
+        self.module, self.wanted = module, name
 
     def __str__(self) -> str:
-        text = f"module {self.module!r} has no attribute {self.name!r}"
-        if place := _place(self.module, self.name):
+        text = f"module {self.module!r} has no attribute {self.wanted!r}"
+        if place := _place(self.module, self.wanted):
             return f"{text}; there is {place}"
-        nearest = difflib.get_close_matches(self.name, dir(sys.modules[self.module]), 1, 0.7)
+        nearest = difflib.get_close_matches(self.wanted, dir(sys.modules[self.module]), 1, 0.7)
         return f"{text}; did you mean {nearest[0]!r}?" if nearest else text
 
 

@@ -103,7 +103,7 @@ class KnownOptions:
             parameters = _signature_of_init(cls).parameters
             if not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
                 refuse_unknown(cls.__name__, given, parameters)
-        return super().__new__(cls)
+        return object.__new__(cls)
 
 
 def read_path(owner: str, option: str, value: Any) -> str:

@@ -56,8 +56,8 @@ def doubt_activations(compiled: CompiledModel) -> None:
 
 def _doubt_of_activation(target: Target, output: KerasTensor) -> str:
     layer, loss = _last_layer(output), target.objective.given
-    activation, told = getattr(layer, "activation", None), f"the output {target.name!r}"
-    name, ends_in = name_of(loss), facts_of(layer).ends_in
+    activation: Any = getattr(layer, "activation", None)
+    told, name, ends_in = f"the output {target.name!r}", name_of(loss), facts_of(layer).ends_in
     if takes_log_probabilities(loss):
         if ends_in is None:
             return ""
