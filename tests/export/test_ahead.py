@@ -1,9 +1,9 @@
 """`model.freeze_for_inference(example=x)`: which calls its machine code computes, and that this gives the same."""
 
 import sys
-import time
 import warnings
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def runs(monkeypatch):
         return run
 
     monkeypatch.setattr(ahead, "_compiled", compiled)
-    monkeypatch.setattr(ahead, "TIMED", 1e-3)
+    monkeypatch.setattr(ahead, "_seconds", lambda inputs, run: run.__name__ != "run")  # the network is slower
     return calls
 
 
@@ -173,49 +173,46 @@ def test_a_call_enters_few_functions(runs):
 # --- which program is kept ------------------------------------------------------------------------------------------
 
 
-def programs(monkeypatch, *made):
-    """Have the ways to compile give these functions of the inputs."""
-    left = list(made)
-    monkeypatch.setattr(ahead, "_compiled", lambda program, way: left.pop(0)(program.module()))
-    monkeypatch.setattr(ahead, "TIMED", 1e-2)
+def programs(monkeypatch, *kinds):
+    """Have the ways to compile give programs of these kinds, and the network take 2 seconds; lists what is called."""
+    called, left = [], list(kinds)
+
+    def compiled(program, way):
+        kind, module = left.pop(0), program.module()
+
+        def run(inputs):
+            called.append(kind)
+            return [each * (1.01 if kind == "wrong" else 1) for each in as_list(module(*inputs))]
+
+        seconds[run] = {"fast": 1, "slow": 3, "wrong": 0}[kind]
+        return run
+
+    seconds: dict[Any, int] = {}
+    monkeypatch.setattr(ahead, "_compiled", compiled)
+    monkeypatch.setattr(ahead, "_seconds", lambda inputs, run: seconds.get(run, 2))
+    return called
 
 
-def right(module):
-    return lambda inputs: as_list(module(*inputs))
-
-
-def slow(module):
-    def run(inputs: list[Tensor]) -> list[Tensor]:
-        time.sleep(0.02)
-        return as_list(module(*inputs))
-
-    return run
-
-
-def wrong(module):
-    return lambda inputs: [each * 1.01 for each in as_list(module(*inputs))]
-
-
-@pytest.mark.parametrize("made", [(slow, right), (right, slow), (wrong, right), (right, wrong)])
-def test_the_faster_is_kept_of_those_that_are_right(monkeypatch, made):
-    kept = []
-
-    def noted(kind):
-        def make(module):
-            run = kind(module)
-            return lambda inputs: kept.append(kind) or run(inputs)
-
-        return make
-
-    programs(monkeypatch, *map(noted, made))
+@pytest.mark.parametrize(
+    ("kinds", "kept"),
+    [
+        (("slow", "fast"), ["fast"]),
+        (("fast", "slow"), ["fast"]),
+        (("wrong", "fast"), ["fast"]),
+        (("fast", "wrong"), ["fast"]),
+        (("slow", "slow"), []),
+    ],
+)
+def test_the_fastest_is_kept_of_those_that_are_right(monkeypatch, kinds, kept):
+    called = programs(monkeypatch, *kinds)
     frozen, x = mlp().freeze_for_inference(example=torch.rand(2, 4)), torch.rand(2, 4)
-    kept.clear()
+    called.clear()
     torch.testing.assert_close(frozen(x), frozen.network(x))
-    assert kept == [right]
+    assert called == kept
 
 
 def test_none_is_kept_where_all_are_wrong(monkeypatch):
-    programs(monkeypatch, wrong, wrong)
+    programs(monkeypatch, "wrong", "wrong")
     text = r"'net' cannot be compiled for inference: its machine code gives another output 'dense_\d+': it differs by"
     with pytest.raises(ExportError, match=text):
         mlp().freeze_for_inference(example=torch.rand(2, 4))
@@ -277,13 +274,14 @@ def words() -> tuple[Model, Tensor, Tensor]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("made", [images, words])
-def test_machine_code_gives_the_outputs_of_the_model(made, capfd, monkeypatch):
-    if made is words:
-        monkeypatch.setattr(ahead, "WAYS", ahead.WAYS[:1])
+@pytest.mark.parametrize(("made", "way"), [(images, 0), (images, 1), (words, 0)])
+def test_machine_code_gives_the_outputs_of_the_model(monkeypatch, capfd, made, way):
+    monkeypatch.setattr(ahead, "WAYS", [ahead.WAYS[way]])
+    monkeypatch.setattr(ahead, "_seconds", lambda inputs, run: run.__name__ == "compute")  # the network is slower
     model, x, more = made()
     model.set_weights([np.random.default_rng(0).random(weight.shape) for weight in model.get_weights()])
     frozen = model.eval().freeze_for_inference(example=x)
+    assert frozen._run.__name__ == "run"
     for given in (x, x.flip(0), more):
         torch.testing.assert_close(frozen(given), model(given).detach(), rtol=0, atol=1e-4)
     assert capfd.readouterr() == ("", "")

@@ -1357,11 +1357,11 @@ class Model(Network):
         whose class has a `forward` or `call` of its own, or that has hooks, is copied as it is.
 
         With an `example` the copy is also compiled, by torch's AOTInductor: a call with contiguous tensors (or arrays)
-        of exactly its shapes and types runs machine code, without Python or torch's dispatcher between small layers. It
-        records no gradients for the inputs. Any other call, such as one of another batch size, under autocast or with
-        inputs that record gradients, is computed by the copy as it is. Compiling takes 20 to 60 seconds for a small
-        model, needs a C++ compiler and holds the weights twice. The code is made in two ways, by torch's defaults and
-        with tuned products of prepacked weights; the faster is kept. It is for the number of threads at that time
+        of exactly its shapes and types runs machine code, without Python between the layers. Any other call, such as
+        one of another batch size, under autocast or with inputs that record gradients, is computed by the copy as it
+        is. Compiling takes 20 to 60 seconds for a small model, needs a C++ compiler and holds the weights twice. The
+        code is made in two ways, by torch's defaults and with tuned products of prepacked weights; what is fastest is
+        used, even if it is the copy as it is. The code is for the number of threads at that time
         (`torch.get_num_threads()`). Its outputs for the example must differ from the copy's by at most 1e-4 of the
         largest.
 
