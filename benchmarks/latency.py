@@ -5,9 +5,10 @@
 Contenders take turns, call by call; a line has medians. On a machine that others use the clock says little: with
 `--processor` a line has the least of the process's own processor time. `by hand` is `module(x)` under `inference_mode`;
 `model(x)` and `frozen(x)` (of `freeze_for_inference`) are the same of torchkeras, with their ratios to it. `predict`
-takes and gives an array, of one sample only; what it takes more than the call by hand stands in microseconds.
-`compiled` is the module by hand under torch.compile. Where they are installed, ONNX Runtime computes the exported
-model, and Keras 3 on torch predicts by the same network with the same weights.
+takes and gives an array, of one sample only; what it takes more than the call by hand stands in microseconds. With
+`--compiled`, `compiled` is the module by hand under torch.compile, and `frozen for x` the model frozen for this input.
+Where they are installed, ONNX Runtime computes the exported model, and Keras 3 on torch predicts by the same network
+with the same weights.
 """
 
 import argparse
@@ -113,6 +114,8 @@ def calls_of(name: str, batch: int, compiled: bool) -> dict[str, Callable[[], An
     if compiled:
         module = torch.compile(by_hand)
         found["compiled"] = lambda: module(x)
+        for_x = model.freeze_for_inference(example=x)
+        found["frozen for x"] = lambda: for_x(x)
     if importlib.util.find_spec("onnxruntime") and importlib.util.find_spec("onnxscript"):
         found["onnxruntime"] = by_onnx(model, sample)
     if importlib.util.find_spec("keras") and name != "resnet50":
@@ -178,7 +181,7 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=2000, help="of each contender; a tenth for resnet50")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--processor", action="store_true", help="the least of the processor's time, not the clock's")
-    parser.add_argument("--compiled", action="store_true", help="also the module by hand under torch.compile")
+    parser.add_argument("--compiled", action="store_true", help="also what is compiled")
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     kind = "of the processor, the least" if given.processor else "medians"

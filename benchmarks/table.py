@@ -173,12 +173,13 @@ def predict(given: Given) -> dict[str, float]:
 
 
 def frozen(given: Given) -> dict[str, float]:
+    """The model frozen for the input, which is compiled for it, as torch.compile does when it is first called."""
     found = {}
     for name in LATENCY:
         for batch in (1, 64):
             each = calls(name, batch, given.rounds)
             best = min(each[kind] for kind in ("compiled", "onnxruntime") if kind in each)
-            found[f"{name}, {batch}"] = each["frozen(x)"] / best
+            found[f"{name}, {batch}"] = each["frozen for x"] / best
     return found
 
 

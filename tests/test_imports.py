@@ -53,7 +53,7 @@ ROOMS = [
     "distribution",
     *("keras2/backend", "keras2/lambdas"),
     *("export/errors", "export/plain", "export/examples", "export/checking", "export/program", "export/onnx"),
-    "export/exporting",
+    *("export/ahead", "export/exporting"),
     *("keras2", "backend", "as_keras"),
     "tensorflow2",
     *("commands", "__main__"),

@@ -12,6 +12,7 @@ _declare(
     {
         "backend": "torchkeras.backend",
         "backups": "torchkeras.distribution.backups",
+        "compiled network": "torchkeras.export.ahead",
         "data sets": "torchkeras.keras2.datasets",
         "downloads": "torchkeras.keras2.utils.download",
         "eject": "torchkeras.export.plain.eject",

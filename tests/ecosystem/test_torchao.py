@@ -66,6 +66,18 @@ def test_a_quantized_model_predicts_what_the_plain_one_does_quantized(config):
     assert model.evaluate(WIDE, TARGETS, verbose=0) == pytest.approx(float(((found - TARGETS) ** 2).mean()), rel=1e-5)
 
 
+ERRORS = {"weights": 0.02, "weights and activations": 0.03}
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_a_frozen_model_with_int8_weights(config):
+    frozen, x = wide_model().freeze_for_inference(), torch.from_numpy(WIDE)
+    wanted = frozen(x)
+    quantize_(frozen, CONFIGS[config]())
+    with torch.no_grad():
+        assert 0 < (frozen(x) - wanted).abs().max() < ERRORS[config] * wanted.abs().max()
+
+
 def test_layers_of_all_kinds_with_linear_modules_inside():
     inputs = Input((5, 32))
     hidden = LayerNormalization()(MultiHeadAttention(2, 16)(inputs, inputs))

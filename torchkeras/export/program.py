@@ -83,13 +83,19 @@ def traced(program: Program, examples: Examples) -> ExportedProgram:
         {axis: Dim.DYNAMIC if axis else batch for axis, size in enumerate(each.shape) if size is None}
         for each in examples.signatures
     ]
-    inputs = tuple(examples.draw(TRACED))
+    return followed(program, examples.draw(TRACED), tuple(axes), _advice(examples))
+
+
+def followed(
+    program: Program, inputs: Sequence[Tensor], axes: tuple[dict[int, Any], ...] | None = None, advice: str = ""
+) -> ExportedProgram:
+    """The operations of a program for inputs of these sizes; any size of the `axes`. Raises ExportError."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of torch's exporter, about its own code
-            found = torch.export.export(program, inputs, dynamic_shapes=tuple(axes))
+            found = torch.export.export(program, tuple(inputs), dynamic_shapes=axes)
     except Exception as error:
-        raise ExportError(f"torch.export cannot follow it: {reason(error)}{_advice(examples)}") from error
+        raise ExportError(f"torch.export cannot follow it: {reason(error)}{advice}") from error
     for node in found.graph.nodes:
         node.meta.pop("stack_trace", None)  # it has paths of this machine
     return found

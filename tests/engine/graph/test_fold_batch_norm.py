@@ -616,6 +616,20 @@ def test_it_moves_to_another_type():
     np.testing.assert_allclose(found.numpy(), expected(model, x), **ROUNDING)
 
 
+@pytest.mark.torch("2.6", "kernels of half types on the CPU")
+def test_its_weights_may_have_16_bits():
+    torch.manual_seed(0)
+    model, x = (
+        Sequential([Dense(256, activation="relu", input_shape=(64,)), Dense(128), Dense(10)]),
+        torch.randn(64, 64),
+    )
+    frozen = model.freeze_for_inference()
+    wanted = frozen(x)
+    found = frozen.bfloat16()(x.bfloat16()).float()
+    assert {weight.itemsize for weight in frozen.state_dict().values()} == {2}
+    assert 0 < (found - wanted).abs().max() < 0.01 * wanted.abs().max()
+
+
 def test_tied_weights_stay_tied_between_models_inside():
     inputs, dense = Input((6,)), Dense(6, name="tied")
     inner = Model(inputs, dense(inputs), name="inner")

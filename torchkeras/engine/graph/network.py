@@ -782,14 +782,19 @@ class Network(Layer, abstract=True):
         if self._graph is not None and not (len(args) == 1 and not kwargs and isinstance(args[0], torch.Tensor)):
             if len(args) > 1 and len(args) != len(self.inputs) and self._forward_pre_hooks:
                 return in_form(self._output_form, call_module(self, *args, **kwargs))  # a hook makes the inputs of them
-            what = f"{type(self).__name__} {self.name!r}"
-            args, kwargs = inputs_of_call(what, self.inputs, self._input_form, args, kwargs)
-            if has_arrays(args):
-                args = as_tensors(args, [type_of(self, tensor) for tensor in self.inputs], self._device)
+            args, kwargs = self._in_order(args, kwargs)
         if compiled_somewhere() and is_compiling():
             return in_form(self._output_form, super().__call__(*args, **kwargs))
         with ADDED.one_pass():
             return in_form(self._output_form, super().__call__(*args, **kwargs))
+
+    def _in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of a call with its inputs in the order of the graph's, one or a list, and arrays as tensors."""
+        what = f"{type(self).__name__} {self.name!r}"
+        args, kwargs = inputs_of_call(what, self.inputs, self._input_form, args, kwargs)
+        if has_arrays(args):
+            args = as_tensors(args, [type_of(self, tensor) for tensor in self.inputs], self._device)
+        return args, kwargs
 
     @property
     def _device(self) -> torch.device:
