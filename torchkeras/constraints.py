@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from torchkeras import config, registry
-from torchkeras.base.missing_names import missing_from
+from torchkeras.base.missing_names import missing_from as _missing_from
 from torchkeras.base.rules import FINITE, UP_TO_INFINITY, Checked, integers, optional
 
 __all__ = [
@@ -188,4 +188,4 @@ get = deserialize = registry.constraints.get
 serialize = registry.constraints.serialize
 
 if not TYPE_CHECKING:  # which would take any name for one of the module
-    __getattr__ = missing_from(__name__)
+    __getattr__ = _missing_from(__name__)

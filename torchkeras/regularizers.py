@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from torchkeras import registry
-from torchkeras.base.missing_names import missing_from
+from torchkeras.base.missing_names import missing_from as _missing_from
 from torchkeras.base.rules import FINITE, Checked, one_of
 
 __all__ = [
@@ -211,4 +211,4 @@ get = deserialize = registry.regularizers.get
 serialize = registry.regularizers.serialize
 
 if not TYPE_CHECKING:  # which would take any name for one of the module
-    __getattr__ = missing_from(__name__)
+    __getattr__ = _missing_from(__name__)

@@ -181,5 +181,7 @@ def test_options_that_break_their_rule(call, message):
 
 
 def test_an_unknown_option_is_refused():
-    with pytest.raises(TypeError, match=r"^Conv2D: unknown option 'kernel'\. Its options are filters, kernel_size, "):
+    with pytest.raises(
+        TypeError, match=r"^Conv2D: unknown option 'kernel'\. Did you mean 'kernel_size'\? Its options are filters, "
+    ):
         layers.Conv2D(4, 3, kernel=1)

@@ -36,7 +36,7 @@ from torchkeras.activations.keras3 import (
     threshold,
 )
 from torchkeras.activations.logits import with_logits as _with_logits
-from torchkeras.base.missing_names import missing_from
+from torchkeras.base.missing_names import missing_from as _missing_from
 
 __all__ = [
     "celu",
@@ -325,4 +325,4 @@ def serialize(activation: Callable[..., Any]) -> Any:
 
 
 if not TYPE_CHECKING:  # which would take any name for one of the module
-    __getattr__ = missing_from(__name__)
+    __getattr__ = _missing_from(__name__)

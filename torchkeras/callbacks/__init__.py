@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from torchkeras.base.missing_names import missing_from
+from torchkeras.base.missing_names import missing_from as _missing_from
 from torchkeras.callbacks.backup import BackupAndRestore
 from torchkeras.callbacks.base import Callback, CallbackList
 from torchkeras.callbacks.checkpoint import ModelCheckpoint
@@ -48,4 +48,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # which would take any name for one of the module
-    __getattr__ = missing_from(__name__)
+    __getattr__ = _missing_from(__name__)

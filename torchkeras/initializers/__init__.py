@@ -7,7 +7,7 @@ With a `seed` each call gives the same numbers; without one they come from torch
 from typing import TYPE_CHECKING
 
 from torchkeras import registry
-from torchkeras.base.missing_names import missing_from
+from torchkeras.base.missing_names import missing_from as _missing_from
 from torchkeras.initializers.distributions import (
     Constant,
     Identity,
@@ -81,4 +81,4 @@ get = deserialize = registry.initializers.get
 serialize = registry.initializers.serialize
 
 if not TYPE_CHECKING:  # which would take any name for one of the module
-    __getattr__ = missing_from(__name__)
+    __getattr__ = _missing_from(__name__)

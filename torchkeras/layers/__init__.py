@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from torchkeras import registry
-from torchkeras.base.missing_names import missing_from
+from torchkeras.base.missing_names import missing_from as _missing_from
 from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.input import Input, InputLayer
 from torchkeras.engine.layer.layer import Layer
@@ -393,4 +393,4 @@ def deserialize(config: dict[str, object], custom_objects: dict[str, object] | N
 
 
 if not TYPE_CHECKING:  # which would take any name for one of the module
-    __getattr__ = missing_from(__name__)
+    __getattr__ = _missing_from(__name__)

@@ -14,7 +14,7 @@ gradient.
 from typing import TYPE_CHECKING
 
 from torchkeras import registry
-from torchkeras.base.missing_names import missing_from
+from torchkeras.base.missing_names import missing_from as _missing_from
 from torchkeras.losses.classes import (
     CTC,
     BinaryCrossentropy,
@@ -152,4 +152,4 @@ get = deserialize = registry.losses.get
 serialize = registry.losses.serialize
 
 if not TYPE_CHECKING:  # which would take any name for one of the module
-    __getattr__ = missing_from(__name__)
+    __getattr__ = _missing_from(__name__)

@@ -8,7 +8,7 @@ metric. The classes are those of Keras 3: `update_state` adds a batch, `result` 
 from typing import TYPE_CHECKING
 
 from torchkeras import losses, registry
-from torchkeras.base.missing_names import missing_from
+from torchkeras.base.missing_names import missing_from as _missing_from
 from torchkeras.metrics.auc import AUC
 from torchkeras.metrics.confusion import (
     FalseNegatives,
@@ -191,4 +191,4 @@ get = deserialize = registry.metrics.get
 serialize = registry.metrics.serialize
 
 if not TYPE_CHECKING:  # which would take any name for one of the module
-    __getattr__ = missing_from(__name__)
+    __getattr__ = _missing_from(__name__)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from torchkeras import registry
-from torchkeras.base.missing_names import missing_from
+from torchkeras.base.missing_names import missing_from as _missing_from
 from torchkeras.optimizers import schedules
 from torchkeras.optimizers.adaptive_moments import Adam, AdamW
 from torchkeras.optimizers.base import Optimizer
@@ -124,4 +124,4 @@ def serialize(value: Any) -> Any:
 deserialize = get
 
 if not TYPE_CHECKING:  # which would take any name for one of the module
-    __getattr__ = missing_from(__name__)
+    __getattr__ = _missing_from(__name__)
