@@ -96,3 +96,8 @@ def test_every_variable_that_the_package_reads_is_told():
         read |= set(re.findall(r'os\.environ(?:\.get\(|\[|\.setdefault\()"(\w+)"', path.read_text()))
     assert read - UNTOLD - set(VARIABLES) == set()
     assert "KERAS_HOME" in read
+
+
+def test_the_version_alone(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"torchkeras {torchkeras.__version__}\n"

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from torchkeras import __version__
 from torchkeras.base import bytecode
 from torchkeras.commands import convert, doctor, eject, env, exits, inspect, run, verify
 from torchkeras.commands.exits import INTERRUPTED, WELL, CommandError
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         parsed = _parser().parse_args(given)
         return COMMANDS[parsed.command](parsed)
-    except SystemExit:  # --help
+    except SystemExit:  # --help, --version
         return WELL
     except (CommandError, ModelFileError) as error:
         return show_error(error, as_json)
@@ -64,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=f"exit codes:\n{exits.table()}",
         formatter_class=form,
     )
+    parser.add_argument("--version", action="version", version=f"torchkeras {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar=" | ".join(COMMANDS))
 
     def command(name: str, deed: str) -> argparse.ArgumentParser:
