@@ -198,6 +198,49 @@ def test_the_number_to_be_better_than_from_the_start():
     assert best.best == 1.0
 
 
+@pytest.mark.parametrize(
+    ("mode", "keep", "left"), [("min", 1, [6]), ("min", 2, [4, 6]), ("min", 3, [2, 4, 6]), ("max", 2, [1, 5])]
+)
+def test_the_files_of_the_best_epochs_stay(tmp_path, mode, keep, left):
+    values = [5.0, 3.0, 4.0, 2.0, 6.0, 1.0, np.nan]
+    best = ModelCheckpoint(tmp_path / "{epoch}.h5", "own", save_best_only=True, mode=mode, keep=keep)
+    model = small("adam")
+    own = LambdaCallback(on_epoch_end=lambda epoch, logs: logs.update(own=values[epoch]))
+    fit(model, own, best, epochs=len(values))
+    assert sorted(int(path.stem) for path in tmp_path.iterdir()) == left
+    chosen = sorted(filter(np.isfinite, values), reverse=mode == "max")[:keep]
+    assert [value for value, _ in best.kept] == chosen
+    assert best.best == chosen[0]
+
+
+def test_what_stays_is_known_after_a_stop(tmp_path):
+    def checkpoint():
+        return ModelCheckpoint(tmp_path / "{epoch}.h5", "loss", save_best_only=True, keep=2)
+
+    first, other = checkpoint(), checkpoint()
+    drive([first], epochs=2, numbers=lambda epoch: {"loss": 3.0 - epoch})
+    for name in ("1.h5", "2.h5"):
+        (tmp_path / name).touch()
+    other.load_state_dict(first.state_dict())
+    other.set_model(FakeModel())
+    other.on_epoch_end(2, {"loss": 1.0})
+    assert [path.name for path in tmp_path.iterdir()] == ["2.h5"]
+    assert other.kept[0] == (1.0, str(tmp_path / "3.h5"))
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "text"),
+    [
+        ("{epoch}.h5", {"keep": 2}, "keep is for the best epochs: give save_best_only=True as well."),
+        ("a.h5", {"keep": 2, "save_best_only": True}, "keep=2 needs a file for each epoch: filepath must hold {epoch}"),
+        ("{epoch}.h5", {"keep": 0, "save_best_only": True}, "keep must be an integer of at least 1, or None; found 0."),
+    ],
+)
+def test_keep_refuses(path, options, text):
+    with pytest.raises(ValueError, match=f"^ModelCheckpoint: {re.escape(text)}"):
+        ModelCheckpoint(path, **options)
+
+
 @pytest.mark.parametrize("save_freq", [0, "batch", 1.5, None])
 def test_save_freq_is_a_word_or_a_count(save_freq):
     with pytest.raises(ValueError, match=r"^ModelCheckpoint: save_freq must be 'epoch' or a number of batches; found "):

@@ -21,6 +21,7 @@ from torchkeras.callbacks.progress import say
 from torchkeras.engine.facts import is_own
 from torchkeras.saving.formats import WEIGHTS, WHOLE, check_name
 from torchkeras.world.one_process import sharing
+from torchkeras.world.processes import is_main
 
 if TYPE_CHECKING:
     from torchkeras.models.model import Model
@@ -43,6 +44,8 @@ class ModelCheckpoint(Monitored):
             many batches, of all epochs together.
         initial_value_threshold (number or None, default None): what the monitored number must be better than from the
             start.
+        keep (positive integer or None, default None): how many files of the best epochs stay, with `save_best_only`: a
+            better one takes the place of the worst, whose file is removed. `filepath` must then name the epoch.
 
     Errors:
         TypeError: `filepath` is no path.
@@ -64,6 +67,7 @@ class ModelCheckpoint(Monitored):
 
     save_freq: Any = "epoch"  # what earlier pickles lack
     initial_value_threshold: float | None = None
+    keep: int | None = None
 
     def __init__(
         self,
@@ -76,6 +80,7 @@ class ModelCheckpoint(Monitored):
         period: int = 1,
         save_freq: int | str = "epoch",
         initial_value_threshold: float | None = None,
+        keep: int | None = None,
     ):
         super().__init__(monitor, mode, verbose)
         self.filepath = read_path("ModelCheckpoint", "filepath", filepath)
@@ -88,12 +93,27 @@ class ModelCheckpoint(Monitored):
         self.initial_value_threshold = read(
             "ModelCheckpoint", "initial_value_threshold", optional(FINITE), initial_value_threshold
         )
+        self.keep = read("ModelCheckpoint", "keep", optional(integer(1)), keep)
+        if self.keep is not None:
+            self._check_keep()
+            self.kept: list[Any] = []  # the numbers and the files, the best first
+            vars(self)["state_names"] = (*self.state_names, "kept")
         self.epochs_since_last_save = 0
         self.best = self.worst if self.initial_value_threshold is None else self.initial_value_threshold
         if self.save_freq != "epoch":  # otherwise a batch costs nothing
             self.batches_since_last_save, self.last_batch = 0, -1
             vars(self)["state_names"] = (*self.state_names, "batches_since_last_save", "last_batch")
             self.on_epoch_begin, self.on_train_batch_end = self._note_epoch, self._after_batch
+
+    def _check_keep(self) -> None:
+        if not self.save_best_only:
+            raise ValueError("ModelCheckpoint: keep is for the best epochs: give save_best_only=True as well.")
+        first, second = (_filled(self.filepath, _Unknown(epoch=epoch, batch=1)) for epoch in (1, 2))
+        if first == second:
+            raise ValueError(
+                f"ModelCheckpoint: keep={self.keep} needs a file for each epoch: filepath must hold {{epoch}}; found "
+                f"{self.filepath!r}."
+            )
 
     @property
     def _compares(self) -> bool:
@@ -137,11 +157,31 @@ class ModelCheckpoint(Monitored):
         current = self.monitored(logs)
         if current is None:
             self._without_number(epoch, path)
-        elif not self.better(current, self.best):
-            self._say(epoch, f"{self.monitor} was not better than {self.best:.5g}.")
+        elif not self.better(current, bound := self._bound()):
+            self._say(epoch, f"{self.monitor} was not better than {bound:.5g}.")
         elif self._save(epoch, path):
-            self._say(epoch, f"{self.monitor} went from {self.best:.5g} to {current:.5g}, saved to {path}.")
-            self.best = current
+            self._say(epoch, f"{self.monitor} went from {bound:.5g} to {current:.5g}, saved to {path}.")
+            if self.better(current, self.best):
+                self.best = current
+            if self.keep is not None:
+                self._keep(current, path, self.keep)
+
+    def _bound(self) -> float:
+        """What the monitored number must be better than: the best, or the worst of those that `keep` has."""
+        if self.keep is None or not self.kept:
+            return self.best
+        if len(self.kept) == self.keep:
+            return self.kept[-1][0]
+        return self.worst if self.initial_value_threshold is None else self.initial_value_threshold
+
+    def _keep(self, current: float, path: str, most: int) -> None:
+        """Add a file to those that stay, and remove the worst where there are too many."""
+        others = [(value, file) for value, file in self.kept if file != path]
+        self.kept = sorted([*others, (current, path)], key=lambda each: each[0], reverse=bool(self.rises))
+        for _, file in self.kept[most:]:
+            if is_main():
+                Path(file).unlink(missing_ok=True)
+        del self.kept[most:]
 
     def _without_number(self, epoch: int, path: str) -> None:
         """What is done where the logs lack the monitored number, after the warning: nothing is saved."""
