@@ -1,6 +1,8 @@
 """`plot_history`: which curves stand in which panel, at which epochs."""
 
 import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -152,3 +154,23 @@ def test_a_history_tells_its_last_values():
     assert repr(history) == "<History: 1 epoch: loss=0.123457, acc=1>"
     history.on_epoch_end(1, {"loss": np.float32(0.5), "per_class": [1, 2]})
     assert repr(history) == "<History: 2 epochs: loss=0.5, acc=1>"
+
+
+def test_a_notebook_shows_a_figure_once(monkeypatch):
+    shown: list[bytes] = []
+    shell = SimpleNamespace(config={"IPKernelApp": {}}, execution_count=7)
+    ipython: Any = ModuleType("IPython")
+    display: Any = ModuleType("IPython.display")
+    ipython.get_ipython = lambda: shell
+    display.Image, display.display = bytes, shown.append
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    figure = plot_history(VALUES)
+    assert len(shown) == 1
+    assert shown[0].startswith(b"\x89PNG")
+    assert plt.get_fignums() == []  # what is open is shown at the end of the cell
+    figure._ipython_display_()  # as the value of the cell
+    assert len(shown) == 1
+    shell.execution_count = 8
+    figure._ipython_display_()  # as that of a later one
+    assert shown == [shown[0]] * 2

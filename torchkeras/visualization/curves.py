@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+import io
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from math import ceil
 from numbers import Real
 from typing import Any
@@ -23,7 +27,8 @@ def plot_history(
 ) -> Any:
     """Draw a panel for each metric: its values by epoch, counted from 1, and those of the validation.
 
-    Close the figure with `matplotlib.pyplot.close(figure)` when it is no longer needed.
+    A notebook shows the figure at once. Elsewhere close it with `matplotlib.pyplot.close(figure)` when you no longer
+    need it.
 
     Arguments:
         history (History or dict): what `fit` returned, or a list of numbers for each name.
@@ -59,7 +64,24 @@ def plot_history(
         panel.remove()
     if to_file is not None:
         figure.savefig(to_file)
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if "IPKernelApp" in getattr(shell, "config", {}):
+        _show(figure)
+        pyplot.close(figure)  # which a notebook would show again at the end of the cell, and as the cell's value
+        figure._ipython_display_ = partial(_show_in_later_cell, figure, shell, shell.execution_count)
     return figure
+
+
+def _show(figure: Any) -> None:
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png")
+    notebook = importlib.import_module("IPython.display")
+    notebook.display(notebook.Image(picture.getvalue()))
+
+
+def _show_in_later_cell(figure: Any, shell: Any, cell: int) -> None:
+    if shell.execution_count != cell:
+        _show(figure)
 
 
 def _draw(panel: Any, name: str, values: Mapping[str, Any], at: Mapping[str, list[int]]) -> None:
