@@ -570,7 +570,7 @@ def test_weights_that_are_no_numbers_are_not_written(tmp_path):
 
     with pytest.warns(RuntimeWarning) as told:
         fitted(Spoils(), BackupAndRestore(tmp_path, 2, delete_checkpoint=False))
-    assert {str(each.message) for each in told} == {
+    assert {str(each.message) for each in told if each.category is RuntimeWarning} == {
         "BackupAndRestore: some weights are not finite numbers; no checkpoint is written, the last one stays."
     }
     assert checkpoints(tmp_path) == ["00000001-000000000000", "00000001-000000000002"]

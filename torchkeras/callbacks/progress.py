@@ -73,7 +73,7 @@ class ProgbarLogger(Callback):
         self.verbose = int(params.get("verbose", 1))
         if self.verbose == 1 and _in_notebook() and not _has_widgets():
             self.verbose = 2  # a saved notebook would hold each state of a bar of text
-        for name, method in BAR_HOOKS.items():  # without a bar a batch costs nothing
+        for name, method in BATCH_HOOKS.items():  # without a bar a batch costs nothing
             if self.verbose == 1:
                 setattr(self, name, getattr(self, method))
             else:
@@ -99,16 +99,14 @@ class ProgbarLogger(Callback):
             self._begin("Evaluate")
 
     def on_test_end(self, logs: Any = None) -> None:
-        if not self._in_epoch:
-            self._end(logs)
+        self._on_own_end(logs)
 
     def on_predict_begin(self, logs: Any = None) -> None:
         if not self._in_epoch:
             self._begin("Predict")
 
     def on_predict_end(self, logs: Any = None) -> None:
-        if not self._in_epoch:
-            self._end(logs)
+        self._on_own_end(logs)
 
     def on_train_end(self, logs: Any = None) -> None:
         self._in_epoch = False
@@ -128,6 +126,10 @@ class ProgbarLogger(Callback):
         if not self._in_epoch:
             self._on_batch(batch, logs)
 
+    def _on_own_end(self, logs: Any = None) -> None:
+        if not self._in_epoch:
+            self._end(logs)
+
     # --- lines and bars ----------------------------------------------------------------------------------------------
 
     def _begin(self, title: str) -> None:
@@ -138,7 +140,7 @@ class ProgbarLogger(Callback):
             print(title, file=self.file, flush=True)
 
     def _end(self, logs: Any) -> None:
-        if self.verbose == 1:
+        if self._bar is not None:
             self._close(logs)
         elif self.verbose == 2:
             seconds = f" - {time.perf_counter() - self._start:.0f}s"
@@ -204,10 +206,15 @@ class ProgbarLogger(Callback):
 
 
 # The hooks of batches, and their methods.
-BAR_HOOKS = {
+BATCH_HOOKS = {
     "on_batch_end": "_on_batch",
     "on_test_batch_end": "_on_own_batch",
     "on_predict_batch_end": "_on_own_batch",
+}
+# Those of a bar that has no titles, as Keras 3's.
+BAR_HOOKS = {
+    **{f"on_{kind}_{hook}": f"_on_own_{hook}" for kind in ("test", "predict") for hook in ("begin", "end")},
+    **BATCH_HOOKS,
 }
 
 

@@ -205,7 +205,9 @@ def test_one_batch_in_an_epoch_leaves_its_count_alone():
         def on_batch_end(self, batch, logs=None):
             for method in (self.model.train_on_batch, self.model.test_on_batch):
                 found.append(method(X[:5], BITS[:5]))
-                with pytest.raises(ValueError, match=rf"^{method.__name__}: reset_metrics=False would go on with what"):
+                with pytest.raises(
+                    ValueError, match=rf"^{method.__name__}: reset_metrics=False would continue with what"
+                ):
                     method(X[:5], BITS[:5], reset_metrics=False)
 
     model = made(metrics=objects())

@@ -107,12 +107,12 @@ def doubt_data(training: Training, true: Sequence[Tensor], weights: Sequence[Ten
     """Warn of targets and weights that mean something else, by the first samples, where they lie on the CPU."""
     compiled = training.ready()
     compiled.looks_at_data = False
-    outputs = training.model.outputs
     for target, values, weight in zip(compiled.targets, true, weights, strict=False):
         if weight is not None and weight.is_cpu and (text := _doubt_of_weights(target.name, weight[:LOOKED_AT])):
             warn(compiled, text)
         if values.is_cpu and _has_fractions(values := values[:LOOKED_AT]):
-            for text in (_doubt_of_metrics(target), _doubt_of_shapes(target, values, outputs[target.index].shape)):
+            output = training.model.outputs[target.index]
+            for text in (_doubt_of_metrics(target), _doubt_of_shapes(target, values, output.shape)):
                 if text:
                     warn(compiled, text)
 
