@@ -64,7 +64,7 @@ def plot_history(
         panel.remove()
     if to_file is not None:
         figure.savefig(to_file)
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if "IPKernelApp" in getattr(shell, "config", {}):
         _show(figure)
         pyplot.close(figure)  # which a notebook would show again at the end of the cell, and as the cell's value
