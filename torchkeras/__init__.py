@@ -19,7 +19,6 @@ _declare(
         "export": "torchkeras.export.exporting",
         "functions as formulas": "torchkeras.keras2.lambdas.formula_data",
         "functions in bytecode": "torchkeras.keras2.lambdas.reading",
-        "Keras 3's API": "torchkeras.keras3",
         "import keras": "torchkeras.keras2.alias",
         "import keras 3": "torchkeras.keras3.alias",
         "import tensorflow 2": "torchkeras.tensorflow2.alias",

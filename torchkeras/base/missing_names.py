@@ -9,8 +9,6 @@ from functools import reduce
 from types import ModuleType
 from typing import Any
 
-from torchkeras.base.annexes import annex
-
 ROOT = __name__.partition(".")[0]
 
 
@@ -38,7 +36,7 @@ def _place(module: str, name: str) -> str | None:
         found = getattr(root, public)
         if isinstance(found, ModuleType) and not isinstance(getattr(found, name, found), ModuleType):
             return f"{ROOT}.{public}.{name}"
-    keras3 = annex("Keras 3's API")
+    keras3 = importlib.import_module(f"{ROOT}.keras3")
     path = module.split(".")[1:]
     try:
         reduce(getattr, [*path, name], keras3)
