@@ -114,6 +114,14 @@ def test_accuracy_of_numbers_with_fractions(metric: str):
     assert warned(model, X, BITS) == []
 
 
+def test_accuracy_of_probabilities_of_classes():
+    model = net(3, "softmax")
+    model.compile("sgd", "mse", metrics=["accuracy"])
+    assert warned(model, X, 0.9 * ONE_HOT + 0.1 / 3) == []
+    model.compile("sgd", "mse", metrics=["accuracy"])
+    assert len(warned(model, X, RANDOM.random((16, 3)))) == 1
+
+
 def squares(true: torch.Tensor, predicted: torch.Tensor) -> torch.Tensor:
     return (true - predicted).square().mean()
 

@@ -112,7 +112,7 @@ def doubt_data(training: Training, true: Sequence[Tensor], weights: Sequence[Ten
             warn(compiled, text)
         if values.is_cpu and _has_fractions(values := values[:LOOKED_AT]):
             output = training.model.outputs[target.index]
-            for text in (_doubt_of_metrics(target), _doubt_of_shapes(target, values, output.shape)):
+            for text in (_doubt_of_metrics(target, values), _doubt_of_shapes(target, values, output.shape)):
                 if text:
                     warn(compiled, text)
 
@@ -136,7 +136,9 @@ def _doubt_of_weights(name: str, weight: Tensor) -> str:
     return ""
 
 
-def _doubt_of_metrics(target: Target) -> str:
+def _doubt_of_metrics(target: Target, true: Tensor) -> str:
+    if true.shape[-1] > 1 and bool(((true.sum(-1) - 1).abs() < 1e-3).all()):  # probabilities of classes
+        return ""
     for measure in target.measures:
         metric = measure.metric
         known = is_one_of(getattr(metric, "function", metric), ACCURACIES) or isinstance(metric, ACCURACIES[3:])
