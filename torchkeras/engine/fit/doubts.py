@@ -32,7 +32,13 @@ PROBED = torch.tensor([[-3.0, 0.5, 3.0]])
 # Metrics that count equal classes, which numbers of a regression are not.
 ACCURACIES: tuple[Any, ...] = (
     *(metrics.binary_accuracy, metrics.categorical_accuracy, metrics.sparse_categorical_accuracy),
-    *(metrics.Accuracy, metrics.BinaryAccuracy, metrics.CategoricalAccuracy, metrics.SparseCategoricalAccuracy),
+    *(metrics.categorical_hits, metrics.sparse_categorical_hits),
+)
+ACCURACY_CLASSES = (
+    metrics.Accuracy,
+    metrics.BinaryAccuracy,
+    metrics.CategoricalAccuracy,
+    metrics.SparseCategoricalAccuracy,
 )
 
 
@@ -141,7 +147,7 @@ def _doubt_of_metrics(target: Target, true: Tensor) -> str:
         return ""
     for measure in target.measures:
         metric = measure.metric
-        known = is_one_of(getattr(metric, "function", metric), ACCURACIES) or isinstance(metric, ACCURACIES[3:])
+        known = is_one_of(getattr(metric, "function", metric), ACCURACIES) or isinstance(metric, ACCURACY_CLASSES)
         if known and target.objective.target_kind in (LIKE, FREE):
             return (
                 f"the metric {measure.name!r} counts equal classes, but the targets of the output {target.name!r} have "
