@@ -46,6 +46,17 @@ def warned(model: Any, x: Any, y: Any = None, times: int = 1, **options: Any) ->
     return [str(each.message) for each in found if issubclass(each.category, LikelyMistakeWarning)]
 
 
+class Softmaxed(layers.Layer):
+    """A user's layer that has another one, and computes more."""
+
+    def __init__(self, layer: Any, **options: Any):
+        super().__init__(**options)
+        self.layer = layer
+
+    def call(self, inputs: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(self.layer(inputs), -1)
+
+
 AGAIN = "fit: the output 'out' ends in {}, and {} applies it again: it takes logits. Leave the last activation out"
 OUTSIDE = "fit: the output 'out' ends in {}, which gives numbers outside of 0 to 1, but {} takes probabilities."
 
@@ -96,6 +107,11 @@ def test_activations_that_do_not_fit_the_loss(make: Callable[[], Any], loss: Any
         (lambda: net(1, "tanh"), "mse", FRACTIONS),
         (lambda: net(1, "sigmoid"), "mse", BITS),
         (lambda: net(1, lambda x: x.sigmoid()), "binary_crossentropy", BITS),
+        (
+            lambda: Sequential([layers.Input((4,)), Softmaxed(layers.Dense(3))]),
+            "sparse_categorical_crossentropy",
+            CLASSES,
+        ),
     ],
 )
 def test_activations_that_fit_the_loss(make: Callable[[], Any], loss: Any, y: Any):
@@ -187,6 +203,14 @@ def test_a_loss_that_is_not_finite_for_the_data(bad: float, what: str):
         r"first in number 3\.",
         text,
     )
+
+
+def test_an_input_of_one_axis_that_is_not_finite():
+    inputs = layers.Input((), name="number")
+    model = Model(inputs, layers.Dense(1, name="out")(layers.Reshape((1,))(inputs)))
+    model.compile("sgd", "mse")
+    (text,) = warned(model, np.array([1, 2, np.nan, 4], "float32"), np.ones((4, 1)))
+    assert text.endswith("The input 'number' has nan or infinity in 1 of 4 samples, first in number 2.")
 
 
 def test_a_loss_that_grows_without_end():

@@ -88,12 +88,15 @@ def _doubt_of_activation(target: Target, output: KerasTensor) -> str:
 
 
 def _last_layer(output: KerasTensor) -> Any:
-    """The layer that computes an output; that of a model inside, and the one inside of a TimeDistributed."""
+    """The layer that computes an output; that of a model inside, and the one inside of a TimeDistributed.
+
+    A user's layer may do more with the outputs of one that it has.
+    """
     layer, _, place = output.keras_history
     while True:
         if isinstance(layer, Network) and layer._graph is not None:
             layer, _, place = layer.outputs[place].keras_history
-        elif isinstance(inside := getattr(layer, "layer", None), nn.Module):
+        elif is_own(type(layer)) and isinstance(inside := getattr(layer, "layer", None), nn.Module):
             layer = inside
         else:
             return layer
@@ -195,7 +198,7 @@ def _cause(training: Training, source: Source) -> str:
     names += [f"The target {target.name!r}" for target in training.ready().targets]
     for name, values in zip(names, [*source.data.inputs, *source.data.targets], strict=False):
         if values.is_floating_point():
-            rows = torch.nonzero(~torch.isfinite(values).flatten(1).all(1)).flatten()
+            rows = torch.nonzero(~torch.isfinite(values).reshape(len(values), -1).all(1)).flatten()
             if len(rows):
                 return f"{name} has nan or infinity in {len(rows)} of {len(values)} samples, first in number {rows[0]}."
     return (
