@@ -1,29 +1,16 @@
 """How much code of the package a small model passes: what docs/speed_notes.md says of it holds."""
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from tests.engine.operations import Counted
 from torchkeras import Input
 from torchkeras.layers import Conv2D, Dense
 from torchkeras.models import Sequential, load_model
-
-
-class Operations(TorchDispatchMode):
-    """Counts torch's operations by name."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: Counter[str] = Counter()
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.names[str(func)] += 1
-        return func(*args, **kwargs or {})
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +39,13 @@ def test_a_first_fit(traced: Any):
 
 def test_the_operations_of_a_first_fit(traced: Any):
     run = traced.first_fit()
-    with Operations() as first:
+    with Counted() as first:
         run()
-    with Operations() as second:
+    with Counted() as second:
         run()  # compiles again, with a new optimizer
-    assert first.names == second.names  # the first call finds nothing by computing
-    assert first.names["aten.zeros_like.default"] == 12  # Adam's two averages of six weights
-    assert first.names.total() <= 88
+    assert first.seen == second.seen  # the first call finds nothing by computing
+    assert first.seen["zeros_like"] == 12  # Adam's two averages of six weights
+    assert first.seen.total() <= 88
 
 
 def test_a_further_batch_of_fit(traced: Any):

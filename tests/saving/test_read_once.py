@@ -13,8 +13,8 @@ import h5py
 import numpy as np
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from tests.engine.operations import Counted
 from torchkeras.errors import UnreadableFileError
 from torchkeras.keras2.engine.saving import load_weights_from_hdf5_group, save_weights_to_hdf5_group
 from torchkeras.layers import LSTM, Conv2D, Dense, Embedding, Flatten
@@ -410,22 +410,10 @@ def test_compressed_arrays_are_unpacked_twice_at_most(monkeypatch):
     assert len(unpacked) == 2
 
 
-class Operations(TorchDispatchMode):
-    """Notes the names of torch's operations."""
-
-    def __init__(self):
-        super().__init__()
-        self.names = []
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.names.append(func.name())
-        return func(*args, **(kwargs or {}))
-
-
 @pytest.mark.parametrize("suffix", [".h5", ".keras", ".safetensors", ".pt"])
 def test_no_values_are_drawn_for_weights_that_a_file_has(suffix):
     Sequential([Conv2D(8, 3, input_shape=(9, 9, 3)), Flatten(), Dense(4)]).save(f"model{suffix}")
-    with Operations() as seen:
+    with Counted() as found:
         load_model(f"model{suffix}")
-    assert seen.names
-    assert [name for name in seen.names if "uniform" in name or "normal" in name] == []
+    assert found.seen.total()
+    assert [name for name in found.seen if "uniform" in name or "normal" in name] == []

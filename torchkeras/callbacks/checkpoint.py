@@ -99,7 +99,7 @@ class ModelCheckpoint(Monitored):
             self.kept: list[Any] = []  # the numbers and the files, the best first
             vars(self)["state_names"] = (*self.state_names, "kept")
         self.epochs_since_last_save = 0
-        self.best = self.worst if self.initial_value_threshold is None else self.initial_value_threshold
+        self.best = self._start
         if self.save_freq != "epoch":  # otherwise a batch costs nothing
             self.batches_since_last_save, self.last_batch = 0, -1
             vars(self)["state_names"] = (*self.state_names, "batches_since_last_save", "last_batch")
@@ -168,10 +168,13 @@ class ModelCheckpoint(Monitored):
 
     def _bound(self) -> float:
         """What the monitored number must be better than: the best, or the worst of those that `keep` has."""
-        if self.keep is None or not self.kept:
+        if self.keep is None:
             return self.best
-        if len(self.kept) == self.keep:
-            return self.kept[-1][0]
+        return self.kept[-1][0] if len(self.kept) == self.keep else self._start
+
+    @property
+    def _start(self) -> float:
+        """What the first number must be better than."""
         return self.worst if self.initial_value_threshold is None else self.initial_value_threshold
 
     def _keep(self, current: float, path: str, most: int) -> None:
