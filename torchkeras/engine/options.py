@@ -66,6 +66,7 @@ class Option:
 
     def read(self, value: Any) -> Any:
         """A value read by the rule. Raises ValueError with the class, the option, the rule and the value."""
+        # Of most values the first question is answered at once; the second runs code of torch's.
         if isinstance(value, Tensor) and isinstance(value, nn.Parameter) and not value.dim():
             raise ValueError(
                 f"{self.owner.__name__}: {self.name} must be a number; found a variable, whose later values would not "
