@@ -43,9 +43,9 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 import torchkeras
-import torchkeras.keras3.utils
 import torchkeras.layers
 import torchkeras.models
+import torchkeras.utils
 
 OURS, IN_MEMORY, READING = "fit", "in memory", "reading"
 WIDTH, ROWS = 4096, 128  # of the file: the numbers of a row, and the rows of a batch, which has 2 MB
@@ -176,7 +176,7 @@ def images(workers: int) -> Callable[[Path, int], dict[str, Turns]]:
     def contenders(folder: Path, megabytes: int) -> dict[str, Turns]:
         write_images(folder)
         options: dict[str, Any] = {"num_workers": workers, "shuffle": True}
-        found = torchkeras.keras3.utils.image_dataset_from_directory(
+        found = torchkeras.utils.image_dataset_from_directory(
             folder, image_size=(SIZE, SIZE), shuffle=False, verbose=False
         )
         by = ImageFolder(folder)

@@ -21,17 +21,23 @@ from torchkeras.keras3.saving import (
 )
 from torchkeras.keras3.utils import bounding_boxes
 from torchkeras.keras3.utils.arrays import normalize, to_categorical
-from torchkeras.keras3.utils.data import PyDataset, split_dataset, timeseries_dataset_from_array
+from torchkeras.keras3.utils.data import PyDataset
 from torchkeras.keras3.utils.files import get_file
-from torchkeras.keras3.utils.folders import (
+from torchkeras.keras3.utils.graphs import get_source_inputs, model_to_dot, plot_model
+from torchkeras.keras3.utils.settings import Config
+from torchkeras.utils import (
+    array_to_img,
     audio_dataset_from_directory,
     image_dataset_from_directory,
+    img_to_array,
+    load_img,
+    pad_sequences,
+    save_img,
+    set_random_seed,
+    split_dataset,
     text_dataset_from_directory,
+    timeseries_dataset_from_array,
 )
-from torchkeras.keras3.utils.graphs import get_source_inputs, model_to_dot, plot_model
-from torchkeras.keras3.utils.images import array_to_img, img_to_array, load_img, save_img
-from torchkeras.keras3.utils.settings import Config
-from torchkeras.utils import pad_sequences, set_random_seed
 
 Sequence = PyDataset
 

@@ -16,9 +16,9 @@ from torch.utils.data import Dataset
 from torchkeras import config
 from torchkeras.base.rules import FLAG, integer, one_of, optional, read
 from torchkeras.callbacks.progress import say
-from torchkeras.keras3.operations import FUNCTIONS
-from torchkeras.keras3.utils.data import check_format, loader
-from torchkeras.keras3.utils.images import MODES, img_to_array, load_img
+from torchkeras.tensor_functions.operations.image import resize
+from torchkeras.utils.datasets import check_format, loader
+from torchkeras.utils.images import MODES, img_to_array, load_img
 
 IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
 LABEL_MODES = ("int", "binary", "categorical")
@@ -266,7 +266,7 @@ class ImageFile:
 
     def __call__(self, path: str) -> Tensor:
         image = torch.from_numpy(img_to_array(load_img(path, self.color_mode), self.data_format, "float32").copy())
-        return FUNCTIONS["image.resize"](
+        return resize(
             image,
             self.size,
             self.interpolation,
