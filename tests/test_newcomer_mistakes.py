@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch.utils.data import DataLoader, TensorDataset
 
 from torchkeras import Input, Model, Sequential, callbacks, clear_session, config, layers, losses, models, optimizers
 from torchkeras.layers import LSTM, Add, Conv2D, Dense, Embedding, Layer
@@ -15,6 +16,11 @@ X, Y = np.ones((10, 4), "float32"), np.ones((10, 3), "float32")
 LABELS = np.arange(10) % 3
 ONE_HOT = np.eye(3, dtype="float32")[LABELS]
 IMAGES = np.zeros((2, 28, 28, 3), "float32")
+FIRST = torch.zeros(2, 3, 28, 28)
+CHANNELS_FIRST = (
+    "Its channels come first: give x.movedim(1, -1) (np.moveaxis(x, 1, -1) of an array), or end the transforms of its "
+    'Dataset with operator.methodcaller("movedim", 0, -1).'
+)
 
 
 def compiled(loss: Any = "mse", activation: Any = None, units: int = 3, optimizer: Any = "sgd", **options) -> Any:
@@ -25,6 +31,11 @@ def compiled(loss: Any = "mse", activation: Any = None, units: int = 3, optimize
 
 def images(*shape: int) -> Any:
     return Sequential([Conv2D(2, 3, input_shape=shape, name="stem")], name="model")
+
+
+def trained(model: Any) -> Any:
+    model.compile("sgd", "mse")
+    return model
 
 
 def unbuilt() -> Any:
@@ -151,7 +162,25 @@ MISTAKES = [
         ValueError,
         (
             "Error when checking input: expected stem_input to have shape (28, 28, 3) but got array "
-            "with shape (3, 28, 28). Its channels come first: give np.moveaxis(x, 1, -1)."
+            f"with shape (3, 28, 28). {CHANNELS_FIRST}"
+        ),
+    ),
+    (
+        "channels first in a DataLoader, images of any size",
+        lambda: trained(images(None, None, 3)).fit(DataLoader(TensorDataset(FIRST, FIRST))),
+        ValueError,
+        (
+            "Error when checking input: expected stem_input to have shape (None, None, 3) but got array "
+            f"with shape (3, 28, 28). {CHANNELS_FIRST}"
+        ),
+    ),
+    (
+        "channels first, called",
+        lambda: images(28, 28, 3)(FIRST),
+        ValueError,
+        (
+            "Input stem_input of Sequential 'model' has shape (None, 28, 28, 3); found shape (2, 3, 28, 28). "
+            f"{CHANNELS_FIRST}"
         ),
     ),
     (
@@ -160,7 +189,8 @@ MISTAKES = [
         ValueError,
         (
             "Error when checking input: expected conv2d_1_input to have shape (3, 28, 28) but got "
-            "array with shape (28, 28, 3). Its channels come last: give np.moveaxis(x, -1, 1)."
+            "array with shape (28, 28, 3). Its channels come last: give x.movedim(-1, 1) (np.moveaxis(x, -1, 1) of an "
+            "array)."
         ),
     ),
     (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torchkeras.data.target_kinds import CLASSES, ONE_HOT, SOME_CLASSES
-from torchkeras.engine.symbolic.tensor import fits_shape
+from torchkeras.engine.symbolic.tensor import channels_hint, fits_shape
 
 Shape = Sequence[int | None]
 
@@ -22,10 +22,8 @@ def of_input(found: Shape, expected: Shape, given: Shape, of_list: bool = False)
         return "It has no axis of samples: give x[None] for one sample, or leave that axis out of the Input's shape."
     if len(found) == len(expected) - 1 and sample[-1:] == (1,) and axes == sample[:-1]:
         return "It has no axis of channels: give x[..., None]."
-    if len(sample) > 2 and axes == (sample[-1], *sample[:-1]):
-        return "Its channels come first: give np.moveaxis(x, 1, -1)."
-    if len(sample) > 2 and axes == (*sample[1:], sample[0]):
-        return "Its channels come last: give np.moveaxis(x, -1, 1)."
+    if hint := channels_hint(found, expected):
+        return hint
     return f"Give an array of shape {_shape_text(expected)}, or make the model's Input for the shape of the data."
 
 

@@ -59,7 +59,7 @@ from torchkeras.engine.graph.trace import Graph, graph_if_any, layer_names
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import call_module
-from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape, as_list, unpacked
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape, as_list, channels_hint, unpacked
 from torchkeras.engine.weights.weight import NO_MEMORY, Variable, own_variables
 from torchkeras.engine.weights.weight_lists import KERAS1, TORCH, WRITTEN, distinct, follow_trainable
 
@@ -870,10 +870,10 @@ class Network(Layer, abstract=True):
                 a is None or b is None or a == b for a, b in zip(shape[1:], tensor.shape[1:], strict=True)
             )
             if not fits:
+                advice = "Give a tensor of that shape, or make the Input for the shape of the data."
                 raise ValueError(
                     f"Input {tensor.keras_history.layer.name} of {type(self).__name__} {self.name!r} has shape "
-                    f"{tensor.shape}; found shape {tuple(shape)}. Give a tensor of that shape, or make the Input for "
-                    "the shape of the data."
+                    f"{tensor.shape}; found shape {tuple(shape)}. {channels_hint(shape, tensor.shape) or advice}"
                 )
 
     # --- types -------------------------------------------------------------------------------------------------------

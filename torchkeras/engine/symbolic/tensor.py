@@ -34,6 +34,21 @@ def fits_shape(found: Sequence[int | None], expected: Sequence[int | None]) -> b
     return len(found) == len(expected) and all(size in (None, axis) for axis, size in zip(found, expected, strict=True))
 
 
+def channels_hint(found: Sequence[int | None], expected: Sequence[int | None]) -> str | None:
+    """Advice for a shape that only the place of its channels keeps from fitting; both have the axis of samples."""
+    axes, sample = tuple(found[1:]), tuple(expected[1:])
+    if len(sample) < 3:
+        return None
+    if fits_shape(axes, (sample[-1], *sample[:-1])):
+        return (
+            "Its channels come first: give x.movedim(1, -1) (np.moveaxis(x, 1, -1) of an array), or end the transforms "
+            'of its Dataset with operator.methodcaller("movedim", 0, -1).'
+        )
+    if fits_shape(axes, (*sample[1:], sample[0])):
+        return "Its channels come last: give x.movedim(-1, 1) (np.moveaxis(x, -1, 1) of an array)."
+    return None
+
+
 class History(NamedTuple):
     """What made a symbolic tensor: the layer, the index of its node, and the index among the node's outputs."""
 
