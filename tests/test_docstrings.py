@@ -85,7 +85,7 @@ def public(family: Any) -> dict[str, Any]:
     """The classes and functions of a family, each under the first of its names; of layers without the engine's."""
     offered = () if family is layers else getattr(family, "__all__", ())
     found: dict[int, tuple[str, Any]] = {}
-    for name, value in vars(family).items():
+    for name, value in {**vars(family), **{name: getattr(family, name) for name in offered}}.items():
         is_one = (inspect.isclass(value) or inspect.isfunction(value)) and not name.startswith("_")
         if is_one and (value.__module__.startswith(family.__name__) or name in offered):
             found.setdefault(id(value), (name, value))

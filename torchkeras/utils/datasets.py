@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset, Subset, TensorDataset
+from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset, TensorDataset
 
-from torchkeras.base.rules import integer, one_of, optional, read
+from torchkeras.base.rules import FLAG_OR_DIGIT, integer, is_integer, is_number, one_of, optional, read
 
 FORMATS = ("tf", "torch")  # "tf" is Keras's default; both give a DataLoader
+SEED = integer(0, 2**32 - 1)  # as NumPy takes it
 
 # --- in two parts ----------------------------------------------------------------------------------------------------
 
@@ -50,27 +51,30 @@ def split_dataset(
     data: Any = _dataset(dataset)
     left, right = _sizes(left_size, right_size, len(data))
     order = list(range(len(data)))
-    if shuffle:
+    number = read("split_dataset", "seed", optional(integer()), seed)
+    if read("split_dataset", "shuffle", FLAG_OR_DIGIT, shuffle):
         generator = torch.Generator()
-        if seed is None:
+        if number is None:
             generator.seed()
         else:
-            generator.manual_seed(read("split_dataset", "seed", integer(), seed))
+            generator.manual_seed(number)
         order = torch.randperm(len(data), generator=generator).tolist()
     return Subset(data, order[:left]), Subset(data, order[len(data) - right :])
 
 
 def _dataset(given: Any) -> Any:
     if isinstance(given, (Dataset, DataLoader)):
-        if hasattr(given, "__getitem__") and hasattr(given, "__len__"):
-            return given
-        raise TypeError(f"split_dataset: dataset must have a length and items; found {type(given).__name__}.")
+        if isinstance(given, (IterableDataset, DataLoader)) or not hasattr(given, "__len__"):
+            raise TypeError(f"split_dataset: dataset must have a length and items; found {type(given).__name__}.")
+        return given
     arrays = given if isinstance(given, (list, tuple)) else [given]
     if not arrays or not all(isinstance(each, (np.ndarray, Tensor)) for each in arrays):
         raise TypeError(
             f"split_dataset: dataset must be a Dataset of torch, an array, or a list of arrays; found "
             f"{type(given).__name__}."
         )
+    if any(each.ndim == 0 for each in arrays):
+        raise ValueError("split_dataset: an array must have an axis of samples; found one without axes.")
     lengths = [len(each) for each in arrays]
     if len(set(lengths)) > 1:
         raise ValueError(f"split_dataset: all arrays must have one length; found {lengths}.")
@@ -100,15 +104,14 @@ def _size(name: str, given: Any, total: int) -> int | None:
     """The number of samples that a size says."""
     if given is None:
         return None
-    if type(given) not in (int, float):
+    if not is_number(given):
         raise TypeError(f"split_dataset: {name} must be an integer, a float or None; found {given!r}.")
-    most = 1 if isinstance(given, float) else total
-    if not 0 < given < most:
+    if not 0 < given < (total if is_integer(given) else 1):
         raise ValueError(
             f"split_dataset: {name} must be an integer above 0 and below the {total} samples, or a float above 0 and "
             f"below 1; found {given!r}."
         )
-    return round(given * total) if isinstance(given, float) else given
+    return int(given) if is_integer(given) else round(given * total)
 
 
 # --- windows ---------------------------------------------------------------------------------------------------------
@@ -172,21 +175,36 @@ def timeseries_dataset_from_array(
     """
     owner = "timeseries_dataset_from_array"
     check_format(owner, format)
-    last = len(data) - 1
-    read(owner, "sequence_length", integer(1), sequence_length)
-    for name, value in (("sampling_rate", sampling_rate), ("sequence_stride", sequence_stride)):
-        read(owner, name, integer(1, last), value)
+    values = torch.atleast_1d(_values(data))
+    last = len(values) - 1
+    if last < 1:
+        raise ValueError(f"{owner}: data must have at least two values; found {len(values)}.")
+    length = read(owner, "sequence_length", integer(1), sequence_length)
+    rate = read(owner, "sampling_rate", integer(1, last), sampling_rate)
+    stride = read(owner, "sequence_stride", integer(1, last), sequence_stride)
+    size = read(owner, "batch_size", optional(integer(1)), batch_size)
+    shuffles = read(owner, "shuffle", FLAG_OR_DIGIT, shuffle)
+    number = read(owner, "seed", optional(SEED), seed)
     start = read(owner, "start_index", optional(integer(0, last)), start_index) or 0
-    end = read(owner, "end_index", optional(integer(start + 1, last)), end_index) or len(data)
-    values = _values(data)[start:end]
-    answers = None if targets is None else _values(targets)[start:end]
-    count = len(values) - (sequence_length - 1) * sampling_rate
+    end = read(owner, "end_index", optional(integer(start + 1, last)), end_index) or len(values)
+    values = values[start:end]
+    count = len(values) - (length - 1) * rate
+    if count < 1:
+        raise ValueError(
+            f"{owner}: a window of {length} values, each {rate} after the last, does not fit into {len(values)} values."
+        )
     if targets is not None:
+        targets = torch.atleast_1d(_values(targets))
         count = min(count, len(targets))
-    starts = np.arange(0, count, sequence_stride)
-    if answers is not None and len(starts) and starts[-1] >= len(answers):
-        raise ValueError(f"{owner}: there are windows from {starts[-1]} on, and {len(answers)} targets.")
-    return loader(Windows(values, answers, starts, sequence_length, sampling_rate), batch_size, shuffle, seed)
+        targets = targets[start:end]
+    needed = max(count - 1, 0) // stride * stride + 1
+    if targets is not None and len(targets) < needed:
+        raise ValueError(
+            f"{owner}: targets must have {needed} values between start_index and end_index, so that each window has "
+            f"one; found {len(targets)}."
+        )
+    starts = np.arange(0, count, stride)
+    return loader(Windows(values, targets, starts, length, rate), size, shuffles, number)
 
 
 def _values(data: Any) -> Tensor:
@@ -202,8 +220,10 @@ def check_format(owner: str, format: Any) -> None:
         )
 
 
-def loader(dataset: Dataset[Any], batch_size: int | None, shuffle: bool, seed: int | None) -> DataLoader[Any]:
-    """A DataLoader; with a seed its order is the same in each run of a program."""
-    read("DataLoader", "batch_size", optional(integer(1)), batch_size)
-    generator = None if seed is None else torch.Generator().manual_seed(int(seed))
-    return DataLoader(dataset, batch_size=batch_size, shuffle=bool(shuffle), generator=generator)
+def loader(
+    dataset: Dataset[Any], batch_size: int | None, shuffle: bool, seed: int | None, collate: Any = None
+) -> DataLoader[Any]:
+    """A DataLoader; with a seed its order is the same in each run of a program. `collate` makes a batch of samples."""
+    generator = None if seed is None else torch.Generator().manual_seed(seed)
+    collate = None if batch_size is None else collate
+    return DataLoader(dataset, batch_size=batch_size, shuffle=shuffle, collate_fn=collate, generator=generator)

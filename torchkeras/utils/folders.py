@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import wave
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -14,21 +14,44 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from torchkeras import config
-from torchkeras.base.rules import FLAG, integer, one_of, optional, read
+from torchkeras.base.extras import extra
+from torchkeras.base.rules import (
+    BELOW_1,
+    FLAG_OR_DIGIT,
+    NAMES,
+    Rule,
+    integer,
+    is_integer,
+    one_of,
+    optional,
+    read,
+    read_path,
+    sizes,
+    word,
+)
 from torchkeras.callbacks.progress import say
-from torchkeras.tensor_functions.operations.image import resize
-from torchkeras.utils.datasets import check_format, loader
-from torchkeras.utils.images import MODES, img_to_array, load_img
+from torchkeras.tensor_functions.operations.image import INTERPOLATIONS, resize
+from torchkeras.utils.datasets import SEED, check_format, loader
+from torchkeras.utils.images import DATA_FORMAT, MODES, img_to_array, load_img
 
 IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
 LABEL_MODES = ("int", "binary", "categorical")
 SUBSETS = ("training", "validation", "both")
-RESAMPLED = ("nearest", "bilinear", "bicubic")  # as `keras.ops.image.resize` has them
 
 
-@dataclass(frozen=True)
+def _read_labels(value: Any) -> Any:
+    """None, "inferred" or a list of integers."""
+    found = value.tolist() if isinstance(value, (np.ndarray, Tensor)) else value
+    if found is None or (isinstance(found, str) and found == "inferred"):
+        return found
+    if not isinstance(found, (list, tuple)) or not all(map(is_integer, found)):
+        raise ValueError(f"must be 'inferred', a list of integers or None; found {value!r:.200}.")
+    return [int(each) for each in found]
+
+
+@dataclass
 class Asked:
-    """What is asked of a folder: see `image_dataset_from_directory`."""
+    """What is asked of a folder, checked: see `image_dataset_from_directory`."""
 
     owner: str
     directory: Any
@@ -44,23 +67,45 @@ class Asked:
     verbose: bool
     suffixes: tuple[str, ...]
 
+    rules: ClassVar[Mapping[str, Rule]] = {
+        "labels": Rule(_read_labels),
+        "label_mode": optional(one_of(*LABEL_MODES)),
+        "class_names": optional(NAMES),
+        "batch_size": optional(integer(1)),
+        "shuffle": FLAG_OR_DIGIT,
+        "seed": optional(SEED),
+        "validation_split": optional(BELOW_1),
+        "subset": optional(one_of(*SUBSETS)),
+        "follow_links": FLAG_OR_DIGIT,
+        "verbose": FLAG_OR_DIGIT,
+    }
+
     def __post_init__(self) -> None:
         owner = self.owner
-        read(owner, "label_mode", optional(one_of(*LABEL_MODES)), self.label_mode)
-        read(owner, "subset", optional(one_of(*SUBSETS)), self.subset)
-        for name in ("shuffle", "follow_links", "verbose"):
-            read(owner, name, FLAG, getattr(self, name))
-        read(owner, "seed", optional(integer()), self.seed)
-        if self.labels is not None and self.labels != "inferred" and not isinstance(self.labels, (list, tuple)):
-            raise ValueError(f"{owner}: labels must be 'inferred', a list of integers or None; found {self.labels!r}.")
-        if self.class_names is not None and self.labels != "inferred":
-            raise ValueError(f"{owner}: class_names goes with labels='inferred'; found labels={self.labels!r}.")
+        for name, rule in self.rules.items():
+            setattr(self, name, read(owner, name, rule, getattr(self, name)))
+        self.directory = _folder(owner, self.directory)
+        if self.class_names is not None and (self.labels != "inferred" or self.label_mode is None):
+            raise ValueError(
+                f"{owner}: class_names goes with labels='inferred' and a label_mode; found labels={self.labels!r:.200} "
+                f"and label_mode={self.label_mode!r}."
+            )
         if bool(self.validation_split) != bool(self.subset):
             raise ValueError(f"{owner}: validation_split and subset must be given together.")
-        if self.validation_split and not 0 < self.validation_split < 1:
-            raise ValueError(f"{owner}: validation_split must be between 0 and 1; found {self.validation_split!r}.")
         if self.validation_split and self.shuffle and self.seed is None:
             raise ValueError(f"{owner}: validation_split with shuffle=True takes a seed, else both parts overlap.")
+        if self.label_mode is None:
+            self.labels = None
+
+
+def _folder(owner: str, directory: Any) -> str:
+    """The path of a folder that is there."""
+    path = read_path(owner, "directory", directory)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"{owner}: directory {path!r}: there is no such folder.")
+    if not os.path.isdir(path):
+        raise NotADirectoryError(f"{owner}: directory {path!r} is a file, and must be a folder.")
+    return path
 
 
 class Files(Dataset[Any]):
@@ -81,9 +126,7 @@ def _made(asked: Asked, load: Callable[[str], Any], collate: Any = None) -> Any:
     """A DataLoader, or those of both subsets in a list, with the attributes `class_names` and `file_paths`."""
     seed = int(np.random.randint(10**6)) if asked.seed is None else asked.seed  # noqa: NPY002  # as users seed it
     paths, numbers, names = _indexed(asked, seed)
-    if asked.label_mode == "binary" and names is not None and len(names) != 2:
-        raise ValueError(f"{asked.owner}: label_mode 'binary' takes two classes; found {len(names)}: {names}.")
-    labels = None if numbers is None or names is None else _labels(numbers, asked.label_mode, len(names))
+    labels = None if numbers is None else _labels(asked, numbers, names)
     wanted = ("training", "validation") if asked.subset == "both" else (asked.subset,)
     made = []
     for subset in wanted:
@@ -91,34 +134,34 @@ def _made(asked: Asked, load: Callable[[str], Any], collate: Any = None) -> Any:
         kept = paths[places]
         if not kept:
             what = f"{subset} files" if subset else "files"
-            raise ValueError(f"{asked.owner}: no {what} in {asked.directory}; they end in {', '.join(asked.suffixes)}.")
+            raise ValueError(
+                f"{asked.owner}: no {what} in {asked.directory!r}; they end in {', '.join(asked.suffixes)}."
+            )
         shuffles = asked.shuffle and not (asked.subset == "both" and subset == "validation")
         files = Files(kept, None if labels is None else labels[places], load)
-        each: Any = loader(files, asked.batch_size, shuffles, seed if shuffles else None)
-        if collate is not None and asked.batch_size is not None:
-            each.collate_fn = collate
-        each.class_names, each.file_paths = names, kept
+        each: Any = loader(files, asked.batch_size, shuffles, seed if shuffles else None, collate)
+        each.class_names, each.file_paths = None if numbers is None else names, kept
         made.append(each)
     return made if asked.subset == "both" else made[0]
 
 
-def _indexed(asked: Asked, seed: int) -> tuple[list[str], list[int] | None, list[str] | None]:
+def _indexed(asked: Asked, seed: int) -> tuple[list[str], list[int] | None, list[str]]:
     """The paths, the numbers of their classes, and the names of these."""
-    folders, names = [""], None
-    if asked.labels == "inferred":
-        folders = names = _class_folders(asked)
+    folders = _class_folders(asked) if asked.labels == "inferred" else [""]
     found = [(path, number) for number, folder in enumerate(folders) for path in _walk(asked, folder)]
     paths = [path for path, _ in found]
     numbers: list[int] | None = [number for _, number in found]
-    if asked.labels is None or asked.label_mode is None:
+    names = folders
+    if asked.labels is None:
         numbers = None
-        names = names if asked.labels == "inferred" else None
     elif asked.labels != "inferred":
         if len(asked.labels) != len(paths):
-            raise ValueError(f"{asked.owner}: labels has {len(asked.labels)} items; found {len(paths)} files.")
-        numbers, names = list(asked.labels), [str(label) for label in sorted(set(asked.labels))]
+            raise ValueError(
+                f"{asked.owner}: labels has {len(asked.labels)} items; found {len(paths)} files in {asked.directory!r}."
+            )
+        numbers, names = asked.labels, [str(label) for label in sorted(set(asked.labels))]
     if asked.verbose:
-        say(f"Found {len(paths)} files{'' if numbers is None else f' belonging to {len(names or ())} classes'}.")
+        say(f"Found {len(paths)} files{'' if numbers is None else f' belonging to {len(names)} classes'}.")
     if asked.shuffle:
         order = np.arange(len(paths))
         np.random.RandomState(seed).shuffle(order)  # as Keras: a seed gives the same parts
@@ -128,27 +171,38 @@ def _indexed(asked: Asked, seed: int) -> tuple[list[str], list[int] | None, list
 
 
 def _class_folders(asked: Asked) -> list[str]:
-    entries = sorted(os.scandir(asked.directory), key=lambda entry: entry.name)
-    found = [entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
+    with os.scandir(asked.directory) as entries:
+        found = sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
+    if not found:
+        raise ValueError(
+            f"{asked.owner}: labels='inferred' takes a folder for each class, and {asked.directory!r} has none. "
+            "Give labels=None for files without classes."
+        )
     if asked.class_names is None:
         return found
     missing = [name for name in asked.class_names if name not in found]
     if missing:
         raise ValueError(f"{asked.owner}: class_names must be among the folders {found}; found {missing}.")
-    return list(asked.class_names)
+    if not asked.class_names or len(set(asked.class_names)) < len(asked.class_names):
+        raise ValueError(f"{asked.owner}: class_names must name folders, each once; found {asked.class_names}.")
+    return asked.class_names
 
 
 def _walk(asked: Asked, folder: str) -> list[str]:
     """The files in a folder and those inside it, in order."""
-    top = os.path.join(os.fspath(asked.directory), folder)
-    found = sorted(os.walk(top, followlinks=asked.follow_links))
+    top = os.path.join(asked.directory, folder)
+    found = sorted(os.walk(top, onerror=_unread, followlinks=asked.follow_links))
     return [
-        os.path.join(root, name) for root, _, names in found for name in sorted(names) if _ends(name, asked.suffixes)
+        os.path.join(root, name)
+        for root, _, names in found
+        for name in sorted(names)
+        if name.lower().endswith(asked.suffixes)
     ]
 
 
-def _ends(name: str, suffixes: tuple[str, ...]) -> bool:
-    return name.lower().endswith(suffixes)
+def _unread(error: OSError) -> None:
+    """A folder that cannot be listed, or a link that leads back to it: `os.walk` would leave it out."""
+    raise error
 
 
 def _part(asked: Asked, count: int, subset: str | None) -> slice:
@@ -160,7 +214,14 @@ def _part(asked: Asked, count: int, subset: str | None) -> slice:
     return slice(count - last, count)
 
 
-def _labels(numbers: Sequence[int], mode: str | None, classes: int) -> Tensor:
+def _labels(asked: Asked, numbers: Sequence[int], names: Sequence[str]) -> Tensor:
+    mode, classes = asked.label_mode, len(names)
+    if mode == "binary" and classes != 2:
+        raise ValueError(f"{asked.owner}: label_mode 'binary' takes two classes; found {classes}: {names}.")
+    if mode != "int" and not set(numbers) <= set(range(classes)):
+        raise ValueError(
+            f"{asked.owner}: label_mode {mode!r} takes labels that count from 0 without a gap; found {names}."
+        )
     given = torch.tensor(numbers, dtype=torch.int32)
     if mode == "binary":
         return given.float()[:, None]
@@ -194,12 +255,12 @@ def image_dataset_from_directory(
 
     Arguments:
         directory (path): the folder; each folder in it is a class, where `labels` is "inferred".
-        labels (text, list or None, default "inferred"): "inferred", the number of the class of each file in order, or
-            None for images alone.
+        labels (text, list or None, default "inferred"): "inferred", the number of the class of each file in order, as a
+            list or an array, or None for images alone.
         label_mode (text or None, default "int"): "int" for int32 (batch,), "binary" for float32 (batch, 1),
             "categorical" for one-hot float32 (batch, classes), None for images alone.
         class_names (list or None, default None): the folders to take, in the order of the classes; None is all, sorted.
-        color_mode (text, default "rgb"): "grayscale", "rgb" or "rgba".
+        color_mode (text, default "rgb"): "grayscale", "rgb" or "rgba"; "grayscale" keeps numbers of 16 bits.
         batch_size (integer or None, default 32): the images of a batch; None gives one after another.
         image_size (two integers, default (256, 256)): the height and width.
         shuffle (bool, default True): whether they come in another order, in each epoch anew; False is sorted.
@@ -220,9 +281,12 @@ def image_dataset_from_directory(
 
     Errors:
         ValueError: an option has a bad value, or there are no such files.
+        FileNotFoundError, NotADirectoryError: there is no such folder.
+        PIL.UnidentifiedImageError: when it is read, a file is no image, or a damaged one.
         ImportError: Pillow is missing.
 
     Example:
+        >>> import os
         >>> for name in ("cats", "dogs"):
         ...     os.makedirs(f"images/{name}")
         ...     save_img(f"images/{name}/0.png", np.ones((8, 8, 3)))
@@ -238,18 +302,19 @@ def image_dataset_from_directory(
         follow_links, verbose, IMAGES,
     )  # fmt: skip
     check_format(owner, format)
-    read(owner, "color_mode", one_of(*MODES), color_mode)
-    interpolation = read(owner, "interpolation", one_of(*RESAMPLED), str(interpolation).lower())
-    if crop_to_aspect_ratio and pad_to_aspect_ratio:
+    extra("PIL.Image", owner)
+    crops = read(owner, "crop_to_aspect_ratio", FLAG_OR_DIGIT, crop_to_aspect_ratio)
+    pads = read(owner, "pad_to_aspect_ratio", FLAG_OR_DIGIT, pad_to_aspect_ratio)
+    if crops and pads:
         raise ValueError(f"{owner}: only one of crop_to_aspect_ratio and pad_to_aspect_ratio can be True.")
-    size = (image_size, image_size) if isinstance(image_size, int) else tuple(image_size)
-    if len(size) != 2:
-        raise ValueError(f"{owner}: image_size must be two integers, the height and the width; found {image_size!r}.")
-    order = read(owner, "data_format", optional(one_of(*config.DATA_FORMATS)), data_format)
     load = ImageFile(
-        color_mode, size, interpolation, bool(crop_to_aspect_ratio), bool(pad_to_aspect_ratio),
-        order or config.image_data_format(),
-    )  # fmt: skip
+        read(owner, "color_mode", one_of(*MODES), color_mode),
+        read(owner, "image_size", sizes(), image_size, 2),
+        read(owner, "interpolation", word(*INTERPOLATIONS), interpolation),
+        crops,
+        pads,
+        read(owner, "data_format", DATA_FORMAT, data_format) or config.image_data_format(),
+    )
     return _made(asked, load)
 
 
@@ -298,8 +363,8 @@ def text_dataset_from_directory(
 
     Arguments:
         directory (path): the folder; each folder in it is a class, where `labels` is "inferred".
-        labels (text, list or None, default "inferred"): "inferred", the number of the class of each file in order, or
-            None for texts alone.
+        labels (text, list or None, default "inferred"): "inferred", the number of the class of each file in order, as a
+            list or an array, or None for texts alone.
         label_mode (text or None, default "int"): "int" for int32 (batch,), "binary" for float32 (batch, 1),
             "categorical" for one-hot float32 (batch, classes), None for texts alone.
         class_names (list or None, default None): the folders to take, in the order of the classes; None is all, sorted.
@@ -317,12 +382,14 @@ def text_dataset_from_directory(
         DataLoader: of (texts, labels) or of texts, with the attributes `class_names` and `file_paths`.
 
     Errors:
-        ValueError: an option has a bad value, or there are no such files.
+        ValueError: an option has a bad value, there are no such files, or, when it is read, one is no text in UTF-8.
+        FileNotFoundError, NotADirectoryError: there is no such folder.
 
     Example:
+        >>> from pathlib import Path
         >>> for name in ("good", "bad"):
-        ...     os.makedirs(f"texts/{name}")
-        ...     _ = open(f"texts/{name}/0.txt", "w").write(f"a {name} text")
+        ...     Path("texts", name).mkdir(parents=True)
+        ...     _ = Path("texts", name, "0.txt").write_text(f"a {name} text")
         >>> [texts for texts, labels in text_dataset_from_directory("texts", shuffle=False, verbose=False)]
         [('a bad text', 'a good text')]
 
@@ -334,8 +401,7 @@ def text_dataset_from_directory(
         follow_links, verbose, (".txt",),
     )  # fmt: skip
     check_format(owner, format)
-    read(owner, "max_length", optional(integer(1)), max_length)
-    return _made(asked, TextFile(max_length))
+    return _made(asked, TextFile(read(owner, "max_length", optional(integer(1)), max_length)))
 
 
 @dataclass(frozen=True)
@@ -346,7 +412,10 @@ class TextFile:
 
     def __call__(self, path: str) -> str:
         with open(path, encoding="utf-8") as file:
-            return file.read() if self.length is None else file.read(self.length)
+            try:
+                return file.read(self.length)
+            except UnicodeDecodeError as error:
+                raise ValueError(f"text_dataset_from_directory: {path!r} is no text in UTF-8: {error}.") from error
 
 
 # --- sounds ----------------------------------------------------------------------------------------------------------
@@ -372,8 +441,8 @@ def audio_dataset_from_directory(
 
     Arguments:
         directory (path): the folder; each folder in it is a class, where `labels` is "inferred".
-        labels (text, list or None, default "inferred"): "inferred", the number of the class of each file in order, or
-            None for sounds alone.
+        labels (text, list or None, default "inferred"): "inferred", the number of the class of each file in order, as a
+            list or an array, or None for sounds alone.
         label_mode (text or None, default "int"): "int" for int32 (batch,), "binary" for float32 (batch, 1),
             "categorical" for one-hot float32 (batch, classes), None for sounds alone.
         class_names (list or None, default None): the folders to take, in the order of the classes; None is all, sorted.
@@ -393,9 +462,12 @@ def audio_dataset_from_directory(
         DataLoader: of (sounds, labels) or of sounds, with the attributes `class_names` and `file_paths`.
 
     Errors:
-        ValueError: an option has a bad value, there are no such files, or one has no samples of 16 bits.
+        ValueError: an option has a bad value, there are no such files, or, when it is read, one is no sound of 16 bits
+            or has another number of channels than the rest of its batch.
+        FileNotFoundError, NotADirectoryError: there is no such folder.
 
     Example:
+        >>> import os, wave
         >>> os.makedirs("sounds/one")
         >>> with wave.open("sounds/one/0.wav", "wb") as file:
         ...     file.setparams((1, 2, 8000, 0, "NONE", ""))
@@ -415,10 +487,10 @@ def audio_dataset_from_directory(
             f"{owner}: sampling_rate must be None; found {sampling_rate!r}. Resample the batches by "
             "torchaudio.functional.resample."
         )
-    if ragged:
+    if read(owner, "ragged", FLAG_OR_DIGIT, ragged):
         raise ValueError(f"{owner}: ragged must be False: torch has no such tensors; sounds are followed by zeros.")
-    read(owner, "output_sequence_length", optional(integer(1)), output_sequence_length)
-    return _made(asked, SoundFile(output_sequence_length), _padded)
+    length = read(owner, "output_sequence_length", optional(integer(1)), output_sequence_length)
+    return _made(asked, SoundFile(length), _padded)
 
 
 @dataclass(frozen=True)
@@ -428,12 +500,19 @@ class SoundFile:
     length: int | None
 
     def __call__(self, path: str) -> Tensor:
-        with wave.open(path, "rb") as file:
-            channels, width = file.getnchannels(), file.getsampwidth()
-            if width != 2:
-                raise ValueError(f"{path}: a sound must have samples of 16 bits; found {8 * width}.")
-            data = file.readframes(file.getnframes())
-        sound = torch.from_numpy(np.frombuffer(data, "<i2").astype("float32") / 2**15).reshape(-1, channels)
+        what = f"audio_dataset_from_directory: {path!r}"
+        try:
+            with wave.open(path, "rb") as file:
+                channels, width, length = file.getnchannels(), file.getsampwidth(), file.getnframes()
+                data = file.readframes(length)
+        except (wave.Error, EOFError, RuntimeError) as error:  # the last two have no text
+            reason = str(error) or "it ends too early"
+            raise ValueError(f"{what} is no sound that the module wave reads: {reason}.") from error
+        if width != 2:
+            raise ValueError(f"{what}: a sound must have samples of 16 bits; found {8 * width}.")
+        if len(data) != length * channels * width:
+            raise ValueError(f"{what} is cut off: it must have {length * channels * width} bytes; found {len(data)}.")
+        sound = torch.from_numpy(np.frombuffer(data, "<i2").astype("float32") / 2**15).reshape(length, channels)
         return sound if self.length is None else _of_length(sound, self.length)
 
 
@@ -444,6 +523,11 @@ def _of_length(sound: Tensor, length: int) -> Tensor:
 def _padded(items: list[Any]) -> Any:
     """A batch of sounds as long as the longest, with their labels where there are any."""
     sounds = [item[0] if isinstance(item, tuple) else item for item in items]
+    channels = sorted({sound.shape[1] for sound in sounds})
+    if len(channels) > 1:
+        raise ValueError(
+            f"audio_dataset_from_directory: the sounds of a batch must have one number of channels; found {channels}."
+        )
     longest = max(map(len, sounds))
     batch = torch.stack([_of_length(sound, longest) for sound in sounds])
     return (batch, torch.stack([item[1] for item in items])) if isinstance(items[0], tuple) else batch
