@@ -162,7 +162,10 @@ import torch, h5py
 {}
 print(json.dumps([name for name in sys.modules if name.startswith("torchkeras")]))
 """
-LATER = ("saving.load", "saving.save", "visualization", "export", "distribution", "keras2", "keras3", "tensorflow2")
+LATER = (
+    *("saving.load", "saving.save", "visualization", "export", "distribution", "keras2", "keras3", "tensorflow2"),
+    *("utils.datasets", "utils.folders", "utils.images"),
+)
 
 
 def loaded(code: str) -> list[str]:

@@ -29,6 +29,9 @@ import torchkeras
         ("torchkeras.initializers", "Orthgonal", "did you mean 'Orthogonal'?"),
         ("torchkeras.regularizers", "l12", "did you mean 'l1l2'?"),
         ("torchkeras.constraints", "MaxNrm", "did you mean 'MaxNorm'?"),
+        ("torchkeras", "image_dataset_from_directory", "there is torchkeras.utils.image_dataset_from_directory"),
+        ("torchkeras.models", "load_img", "there is torchkeras.utils.load_img"),
+        ("torchkeras.utils", "image_dataset_from_folder", "did you mean 'image_dataset_from_directory'?"),
         ("torchkeras.utils", "PyDataset", "there is torchkeras.keras3.utils.PyDataset"),
     ],
 )

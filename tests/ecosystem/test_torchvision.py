@@ -1,5 +1,7 @@
 """torchvision's ResNet-18 as a backbone: frozen and fine-tuned as by a loop written by hand."""
 
+from operator import methodcaller
+
 import pytest
 import torch
 from backbones import (
@@ -20,7 +22,7 @@ from torch.utils.data import DataLoader
 from torchvision.datasets import ImageFolder
 from torchvision.models import resnet18
 from torchvision.models.feature_extraction import create_feature_extractor
-from torchvision.transforms import v2
+from torchvision.transforms import Compose, Resize, ToTensor, v2
 
 from torchkeras.layers import Activation, BatchNormalization, Conv2D, Dense, GlobalAveragePooling2D, Input
 from torchkeras.models import Model, load_model
@@ -105,17 +107,13 @@ def test_features_of_a_graph_are_extracted_by_the_names_of_its_layers():
     torch.testing.assert_close(found["top"], model(data))
 
 
-def channels_last(image):
-    return image.permute(1, 2, 0)
-
-
 def folder_of_images(path):
-    steps = [v2.Resize((32, 32)), v2.ToImage(), v2.ToDtype(torch.float32, scale=True), channels_last]
-    return DataLoader(ImageFolder(path, v2.Compose(steps)), batch_size=8, shuffle=True)
+    steps = Compose([Resize((32, 32)), ToTensor(), methodcaller("movedim", 0, -1)])
+    return DataLoader(ImageFolder(path, steps), batch_size=8, shuffle=True)
 
 
 def test_a_folder_of_images_trains_a_model_with_the_channels_last(tmp_path):
-    """The functions above stand on the page about images."""
+    """The function above stands on the page about images."""
     for brightness, name in ((0, "night"), (200, "day")):
         (tmp_path / name).mkdir()
         for number in range(8):
@@ -125,5 +123,7 @@ def test_a_folder_of_images_trains_a_model_with_the_channels_last(tmp_path):
     image = Input((32, 32, 3))
     model = Model(image, Dense(2, activation="softmax")(GlobalAveragePooling2D()(image)))
     model.compile(Adam(0.1), "sparse_categorical_crossentropy", metrics=["accuracy"])
+    with pytest.raises(ValueError, match=r'come first: .* operator\.methodcaller\("movedim", 0, -1\)\.$'):
+        model.fit(DataLoader(ImageFolder(tmp_path, Compose([Resize((32, 32)), ToTensor()])), batch_size=8), verbose=0)
     history = model.fit(folder_of_images(tmp_path), epochs=20, verbose=0)
     assert history.history["acc"][-1] == 1.0

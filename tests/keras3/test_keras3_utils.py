@@ -11,10 +11,23 @@ import numpy as np
 import pytest
 import torch
 
+import torchkeras
 from torchkeras import config as settings, layers
 from torchkeras.engine.graph.input import Input
 from torchkeras.keras3 import utils
 from torchkeras.models import Model
+
+NEUTRAL = (
+    *("array_to_img", "audio_dataset_from_directory", "image_dataset_from_directory", "img_to_array", "load_img"),
+    *("pad_sequences", "save_img", "set_random_seed", "split_dataset", "text_dataset_from_directory"),
+    "timeseries_dataset_from_array",
+)
+
+
+@pytest.mark.parametrize("name", NEUTRAL)
+def test_a_function_of_both_stands_once(name: str):
+    assert getattr(utils, name) is getattr(torchkeras.utils, name)
+
 
 # --- batches by number -----------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """Files in folders as a DataLoader. `tests/keras3/same/folders.py` compares the numbers with genuine Keras's."""
 
 import os
+import sys
 import wave
 from pathlib import Path
 
@@ -167,7 +168,7 @@ def test_texts(texts: Path):
 @pytest.fixture
 def sounds(tmp_path: Path) -> Path:
     for name, numbers in (("x/1.wav", [[0, 16384], [-32768, 1]]), ("y/2.wav", [[8192, 0]])):
-        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         write_sound(tmp_path / name, numbers)
     return tmp_path
 
@@ -189,6 +190,18 @@ def test_sounds(sounds: Path):
     (long,) = list(audio_dataset_from_directory(sounds, output_sequence_length=3, **options))
     assert (cut.shape, long.shape) == ((2, 1, 2), (2, 3, 2))
     assert long[0, 2].tolist() == [0, 0]
+
+
+def test_processes_read_texts_and_sounds(texts: Path, sounds: Path):
+    """The lines stand in the docstrings. Both kinds of files are in one folder."""
+    options = {"shuffle": False, "verbose": False}
+    found = text_dataset_from_directory(texts, **options)
+    ((batch, labels),) = DataLoader(found.dataset, batch_sampler=found.batch_sampler, num_workers=1)
+    assert (list(batch), labels.tolist()) == (["one", "twö", "three"], [0, 0, 1])
+    found = audio_dataset_from_directory(sounds, **options)
+    fast = DataLoader(found.dataset, batch_sampler=found.batch_sampler, collate_fn=found.collate_fn, num_workers=1)
+    ((batch, labels),) = fast
+    assert (batch.shape, labels.tolist()) == ((2, 2, 2), [0, 1])
 
 
 def test_sounds_of_other_widths(tmp_path: Path):
@@ -280,6 +293,16 @@ def test_errors_of_options(images: Path, options, message: str):
     with pytest.raises(ValueError, match="image_dataset_from_directory") as error:
         image_dataset_from_directory(images, **{"verbose": False, **options})
     assert str(error.value) == "image_dataset_from_directory: " + message.replace("{folder!r}", repr(str(images)))
+
+
+def test_pillow_is_asked_for_at_the_call(images: Path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL.Image", None)
+    with pytest.raises(ImportError) as error:
+        image_dataset_from_directory(images)
+    assert str(error.value) == (
+        "image_dataset_from_directory: the package pillow is missing. Install it with "
+        "`pip install torchkeras-graph[scripts]`."
+    )
 
 
 @pytest.mark.parametrize("read", READERS)

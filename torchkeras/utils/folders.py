@@ -277,7 +277,9 @@ def image_dataset_from_directory(
         verbose (bool, default True): whether the number of files is printed.
 
     Returns:
-        DataLoader: of (images, labels) or of images, with the attributes `class_names` and `file_paths`.
+        DataLoader: of (images, labels) or of images, with the attributes `class_names` and `file_paths`; a list of two for
+            subset="both". Worker processes read the files for
+            `DataLoader(found.dataset, batch_sampler=found.batch_sampler, num_workers=4)`.
 
     Errors:
         ValueError: an option has a bad value, or there are no such files.
@@ -379,7 +381,9 @@ def text_dataset_from_directory(
         verbose (bool, default True): whether the number of files is printed.
 
     Returns:
-        DataLoader: of (texts, labels) or of texts, with the attributes `class_names` and `file_paths`.
+        DataLoader: of (texts, labels) or of texts, with the attributes `class_names` and `file_paths`; a list of two for
+            subset="both". Worker processes read the files for
+            `DataLoader(found.dataset, batch_sampler=found.batch_sampler, num_workers=4)`.
 
     Errors:
         ValueError: an option has a bad value, there are no such files, or, when it is read, one is no text in UTF-8.
@@ -459,7 +463,9 @@ def audio_dataset_from_directory(
         verbose (bool, default True): whether the number of files is printed.
 
     Returns:
-        DataLoader: of (sounds, labels) or of sounds, with the attributes `class_names` and `file_paths`.
+        DataLoader: of (sounds, labels) or of sounds, with the attributes `class_names` and `file_paths`; a list of two for
+            subset="both". Worker processes read the files for
+            `DataLoader(found.dataset, batch_sampler=found.batch_sampler, collate_fn=found.collate_fn, num_workers=4)`.
 
     Errors:
         ValueError: an option has a bad value, there are no such files, or, when it is read, one is no sound of 16 bits
