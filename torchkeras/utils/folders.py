@@ -277,8 +277,8 @@ def image_dataset_from_directory(
         verbose (bool, default True): whether the number of files is printed.
 
     Returns:
-        DataLoader: of (images, labels) or of images, with the attributes `class_names` and `file_paths`; a list of two for
-            subset="both". Worker processes read the files for
+        DataLoader: of (images, labels) or of images, with the attributes `class_names` and `file_paths`; for
+            subset="both" a list of two. Worker processes read the files for
             `DataLoader(found.dataset, batch_sampler=found.batch_sampler, num_workers=4)`.
 
     Errors:
@@ -381,8 +381,8 @@ def text_dataset_from_directory(
         verbose (bool, default True): whether the number of files is printed.
 
     Returns:
-        DataLoader: of (texts, labels) or of texts, with the attributes `class_names` and `file_paths`; a list of two for
-            subset="both". Worker processes read the files for
+        DataLoader: of (texts, labels) or of texts, with the attributes `class_names` and `file_paths`; for
+            subset="both" a list of two. Worker processes read the files for
             `DataLoader(found.dataset, batch_sampler=found.batch_sampler, num_workers=4)`.
 
     Errors:
@@ -463,8 +463,8 @@ def audio_dataset_from_directory(
         verbose (bool, default True): whether the number of files is printed.
 
     Returns:
-        DataLoader: of (sounds, labels) or of sounds, with the attributes `class_names` and `file_paths`; a list of two for
-            subset="both". Worker processes read the files for
+        DataLoader: of (sounds, labels) or of sounds, with the attributes `class_names` and `file_paths`; for
+            subset="both" a list of two. Worker processes read the files for
             `DataLoader(found.dataset, batch_sampler=found.batch_sampler, collate_fn=found.collate_fn, num_workers=4)`.
 
     Errors:
