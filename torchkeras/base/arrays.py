@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from torchkeras.base.texts import are_strings
+
 KINDS_OF_NUMBERS = "biuf"  # of NumPy's types: those of real numbers
 
 
@@ -52,13 +54,16 @@ def as_numbers(value: Any, where: str) -> Any:
         array = np.asarray(value)
     except ValueError as error:
         raise ValueError(f"{where} got lists of unequal lengths; pad them to one length ({error}).") from error
-    if array.dtype.kind == "O":
+    if array.dtype.kind == "O" and not are_strings(array):
         array = _from_objects(array, where)
     elif _is_extension_type(array.dtype):
         array = array.astype(np.float32)
     if array.dtype.kind not in KINDS_OF_NUMBERS:
-        texts = " np.unique(texts, return_inverse=True)[1] numbers texts." if array.dtype.kind in "US" else ""
-        raise ValueError(f"{where} got an array of {array.dtype} elements; pass real numbers.{texts}")
+        if are_strings(array):
+            raise ValueError(
+                f"{where} takes numbers; found strings. np.unique(texts, return_inverse=True)[1] numbers texts."
+            )
+        raise ValueError(f"{where} got an array of {array.dtype} elements; pass real numbers.")
     return array
 
 

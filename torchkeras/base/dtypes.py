@@ -18,15 +18,8 @@ def dtype_of(name: str | torch.dtype) -> torch.dtype:
     """`torch.float32` for `"float32"`. Raises ValueError for a name that torch does not have."""
     found = name if isinstance(name, torch.dtype) else getattr(torch, str(name), None)
     if not isinstance(found, torch.dtype):
-        text = f"dtype must be the name of a torch dtype, such as 'float32' or 'int64'; found {name!r}."
-        raise ValueError(f"{text} {NO_STRINGS}" if name == "string" else text)
+        raise ValueError(f"dtype must be the name of a torch dtype, such as 'float32' or 'int64'; found {name!r}.")
     return found
-
-
-NO_STRINGS = (
-    "torch has no tensors of strings: call TextVectorization, StringLookup or Hashing on arrays of them, before the "
-    "model, and give the model what it returns."
-)
 
 
 MIXED = {"mixed_float16": "float16", "mixed_bfloat16": "bfloat16"}  # with weights in float32

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.base.arrays import as_numbers, as_tensor
+from torchkeras.base.texts import STRING, are_strings, tensor_of_strings
 from torchkeras.data import hints
 from torchkeras.data.target_kinds import (
     BINARY,
@@ -65,6 +66,9 @@ def standardize(
     )
     checked = []
     for item, name, shape, dtype, keep, kind, layers in zip(*columns, strict=True):
+        if dtype == STRING or (dtype is None and what == "input" and are_strings(item)):
+            checked.append(_strings(item, name, shape))
+            continue
         if fits_rank and shape is not None and _has_shape(item):
             item = with_rank(item, shape)
         tensor = as_tensor(_with_axes(item, name, shape, None if what == "input" else kind, keep))
@@ -75,6 +79,15 @@ def standardize(
         keeps_type = dtype is None or (keep and not tensor.is_floating_point())
         checked.append(tensor if keeps_type else tensor.to(dtype))
     return checked
+
+
+def _strings(item: Any, name: str, shape: Shape | None) -> Tensor:
+    """The tensor of an array of strings; `shape` is that of the tensor, with the axis of their bytes."""
+    found = item
+    if not (isinstance(item, Tensor) and item.dtype == STRING):
+        found = tensor_of_strings(item, f"Error when checking input: {name}", shape and len(shape))
+    _check_shape(found[..., 0], name, shape and shape[:-1], None, np.shape(item))
+    return found
 
 
 def with_rank(array: Any, shape: Shape) -> Any:
@@ -317,6 +330,8 @@ def _items_of_list(values: Any, names: Sequence[str]) -> list[Any]:
         return [values]
     if len(names) == 1 and values and all(map(_is_number, values)):
         return [np.asarray(values)]
+    if len(names) == 1 and are_strings(values):
+        return [np.asarray(values, dtype=object)]
     return list(values)
 
 
@@ -376,6 +391,11 @@ def _checked_array(value: Any, name: str, what: str) -> Any:
         raise TypeError(f"{where} got a sparse {_type_name(value)}; pass a dense array (`.toarray()`, `.to_dense()`).")
     if not (isinstance(value, (list, tuple, Tensor)) or (_has_shape(value) and hasattr(value, "__array__"))):
         raise TypeError(f"{where} got {_type_name(value)}; only arrays and tensors are taken here so far.")
+    if what == "input" and are_strings(value):
+        raise ValueError(
+            f'{where} takes numbers; found strings. Input(shape, dtype="string") takes strings, for layers such as '
+            "TextVectorization, StringLookup and Hashing."
+        )
     array = as_numbers(value, where)
     if array.ndim == 0:
         raise ValueError(f"{where} got a single number, {value!r}; pass an array with an axis of samples.")

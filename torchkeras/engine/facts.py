@@ -39,6 +39,7 @@ class Facts:
     names_operations: Callable[[Any], str] | None = None  # gives the node of a function on its outputs a name
     stores_itself: bool = False  # files ask its save_own_variables and load_own_variables for its own weights
     has_assets: bool = False  # files ask its save_assets and load_assets for files of its own
+    takes_strings: bool = False  # it takes tensors of strings, see `base/texts.py`
     walks: bool = False  # it computes step after step along time, where torch.compile gains little
     input_ndim: int | None = None  # the number of axes of an input, where it is fixed
     min_input_ndim: int | None = None

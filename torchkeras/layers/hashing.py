@@ -16,6 +16,8 @@ from torchkeras.base.fingerprints import fingerprints, joined, keyed_hashes
 from torchkeras.base.fixed_lists import OptionValues
 from torchkeras.base.nested import TENSORS, leaves
 from torchkeras.base.rules import INTEGERS, is_integer, one_of, optional, rule
+from torchkeras.base.texts import STRING, strings_of_tensor
+from torchkeras.base.torch_versions import in_eager_mode
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import Positive
@@ -62,7 +64,7 @@ def bins_of(values: np.ndarray, bins: int, salt: Any = None) -> np.ndarray:
 
 
 class Hashed(Layer, abstract=True):
-    """The base of both layers: strings before a model, tensors of integers anywhere. A subclass's `_bins` hashes.
+    """The base of both layers. A subclass's `_bins` hashes.
 
     Options:
         num_bins (positive integer): the number of bins.
@@ -76,6 +78,7 @@ class Hashed(Layer, abstract=True):
 
     class _Facts(Facts):
         casts = False  # an integer is hashed by its digits
+        takes_strings = True
 
     def __init__(self, *args: Any, **given: Any):
         super().__init__(*args, **given)
@@ -106,21 +109,35 @@ class Hashed(Layer, abstract=True):
     def forward(self, inputs: Any) -> torch.Tensor:
         tensors = leaves(inputs)
         if tensors[0].is_meta:
-            return self._encoded(torch.zeros_like(tensors[0], dtype=torch.int64))
-        given = [to_numpy(tensor) for tensor in tensors]
+            shapes = [tensor.shape[:-1] if tensor.dtype == STRING else tensor.shape for tensor in tensors]
+            self._check_shapes(shapes)
+            return self._encoded(torch.zeros(shapes[0], dtype=torch.int64, device="meta"))
+        return self._of_tensors(inputs, tensors)
+
+    @in_eager_mode
+    def _of_tensors(self, inputs: Any, tensors: list[torch.Tensor]) -> torch.Tensor:
+        given = [_values_of(tensor) for tensor in tensors]
         bins = self._bins(given if isinstance(inputs, (list, tuple)) else given[0])
         return self._encoded(torch.as_tensor(bins, device=tensors[0].device))
+
+    def _check_shapes(self, shapes: list[Any]) -> None:
+        """Raise ValueError for inputs of these shapes, if the layer cannot take them."""
 
     def _encoded(self, bins: torch.Tensor) -> torch.Tensor:
         dtype = dtype_of(self.compute_dtype)
         return bins.to(dtype) if self.output_mode == "int" else encoded(bins, self.output_mode, self.num_bins, dtype)
 
 
+def _values_of(tensor: torch.Tensor) -> np.ndarray:
+    """The strings or numbers of a tensor."""
+    return strings_of_tensor(tensor) if tensor.dtype == STRING else to_numpy(tensor)
+
+
 class Hashing(Hashed):
     """`hash(x) % num_bins` of each string or integer; an integer is hashed by its digits.
 
-    Without a `salt` the hash is FarmHash64, with one SipHash64. On strings the layer is called before a model, on
-    arrays or lists; on tensors of integers it may be part of one. `dtype` is the type of the output, int64 by default
+    Without a `salt` the hash is FarmHash64, with one SipHash64. The layer is part of a model, for strings after an
+    `Input(..., dtype="string")`, or is called on arrays or lists. `dtype` is the type of the output, int64 by default
     for "int".
 
     Options:
@@ -166,9 +183,9 @@ class Hashing(Hashed):
 class HashedCrossing(Hashed):
     """`hash(x, y, ...) % num_bins`: one bin for the values of several features together.
 
-    The hash of a string is its FarmHash64, that of an integer the integer. On strings the layer is called before a
-    model, on a list of arrays; on tensors of integers it may be part of one. `dtype` is the type of the output, int64
-    by default for "int".
+    The hash of a string is its FarmHash64, that of an integer the integer. The layer is part of a model, for strings
+    after an `Input(..., dtype="string")`, or is called on a list of arrays. `dtype` is the type of the output, int64 by
+    default for "int".
 
     Options:
         num_bins (positive integer): the number of bins.
@@ -193,12 +210,9 @@ class HashedCrossing(Hashed):
     output_mode: Annotated[str, one_of("int", "one_hot")] = "int"
     sparse: NotSparse = False
 
-    def _make_modules(self, input_shape: Any) -> None:
-        _check_shapes("", input_shape if isinstance(input_shape, list) else [input_shape])
-
     def _bins(self, values: Any) -> np.ndarray:
         found = [texts_of(array(each)) for each in values]
-        _check_shapes(f"{self._who}: ", [each.shape for each in found])
+        self._check_shapes([each.shape for each in found])
         hashed = np.full(found[0].size, KEY, dtype=np.uint64)
         for each in found:
             if each.dtype.kind not in "iuU":
@@ -207,11 +221,10 @@ class HashedCrossing(Hashed):
             hashed = joined(hashed, hashes_of(flat) if each.dtype.kind == "U" else flat.astype(np.uint64))
         return (hashed % np.uint64(self.num_bins)).astype(np.int64).reshape(found[0].shape)
 
-
-def _check_shapes(where: str, shapes: list[Any]) -> None:
-    """Raise ValueError for inputs of a crossing that are too few, or of other shapes."""
-    first = shapes[0] if shapes else ()
-    if len(shapes) < 2 or any(shape != first for shape in shapes) or first[1:] not in ((), (1,)):
-        raise ValueError(
-            f"{where}there must be two or more inputs, all of the shape (), (batch,) or (batch, 1); found {shapes}."
-        )
+    def _check_shapes(self, shapes: list[Any]) -> None:
+        first = tuple(shapes[0]) if shapes else ()
+        if len(shapes) < 2 or any(tuple(shape) != first for shape in shapes) or first[1:] not in ((), (1,)):
+            raise ValueError(
+                f"{self._who}: there must be two or more inputs, all of the shape (), (batch,) or (batch, 1); found "
+                f"{[tuple(shape) for shape in shapes]}."
+            )

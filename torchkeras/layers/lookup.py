@@ -20,10 +20,14 @@ from torchkeras import config
 from torchkeras.base.arrays import to_numpy
 from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.fixed_lists import OptionValues
-from torchkeras.base.nested import tensors_in
-from torchkeras.base.rules import STRING, Rule, integer, one_of, optional, rule
+from torchkeras.base.nested import TENSORS
+from torchkeras.base.rules import STRING as A_STRING, Rule, integer, one_of, optional, rule
+from torchkeras.base.texts import STRING, strings_of_tensor
+from torchkeras.base.torch_versions import in_eager_mode
+from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import OptionalInt
+from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.errors import ForbiddenContentError
 from torchkeras.layers.hashing import SALT, bins_of, texts_of
 from torchkeras.layers.preprocessing import FLOATS, NotSparse, array, batches_in, encoded, set_constant
@@ -373,8 +377,8 @@ class IntegerLookup(Lookup):
 class StringLookup(Lookup):
     """The index of each string in the vocabulary (int64), or with `invert` the string at each index.
 
-    torch has no tensors of strings, so this layer cannot be part of a model. It is called before one, on arrays or
-    lists of strings, and returns tensors. With `invert` it is called on indices, and returns a NumPy array.
+    It is part of a model, after an `Input(..., dtype="string")`, or is called on arrays or lists of strings. With
+    `invert` it is called on indices, and returns a NumPy array of strings, so that it cannot be part of a model.
 
     Options:
         num_oov_indices (integer from 0 to 1000000, default 1): how many indices unknown strings have; of several, each
@@ -387,7 +391,8 @@ class StringLookup(Lookup):
         any -> the same for "int", else that of `CategoryEncoding`
 
     Errors:
-        ValueError: a call on tensors, or before there is a vocabulary; tokens that are no strings.
+        ValueError: a call before there is a vocabulary, or with `invert` in a model; tokens that are no strings.
+        TypeError: a call on a tensor of numbers.
 
     Example:
         >>> layer = StringLookup(vocabulary=["a", "b"])
@@ -401,7 +406,7 @@ class StringLookup(Lookup):
 
     max_tokens: MaxTokens = None
     num_oov_indices: OovIndices = 1
-    mask_token: Annotated[Any, optional(STRING)] = None
+    mask_token: Annotated[Any, optional(A_STRING)] = None
     oov_token: str = "[UNK]"
     vocabulary: Strings = None
     idf_weights: IdfWeights = None
@@ -411,7 +416,11 @@ class StringLookup(Lookup):
     sparse: NotSparse = False
     encoding: str = "utf-8"
 
+    input_dtype = "string"  # of an `Input` that a Sequential makes
     _tokens_in = staticmethod(tokens_in)
+
+    class _Facts(Facts):
+        takes_strings = True
 
     def _tokens(self, values: Any) -> np.ndarray:
         found = texts_of(np.asarray(values), self.encoding)
@@ -419,19 +428,44 @@ class StringLookup(Lookup):
             raise ValueError(f"{self._who}: tokens must be strings; found {found.dtype}.")
         return found
 
-    def __call__(self, inputs: Any) -> Any:
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """The indices of strings, as a tensor; with `invert` the strings of indices, as an array."""
-        if tensors_in(inputs):
-            raise ValueError(
-                f"{self._who}: strings are no tensors, so that it cannot be part of a model; "
-                "call it on arrays of strings, and give the model the integers that it returns."
-            )
+        if isinstance(inputs, TENSORS) and not self.invert:
+            return super().__call__(inputs, *args, **kwargs)
         self._check_vocabulary()
         self.built = True
         if self.invert:
-            indices, inverse = array(inputs), np.array([*self.vocabulary, self.oov_token])
-            return inverse[np.where((indices >= 0) & (indices < len(inverse)), indices, len(inverse) - 1)]
-        return self._encoded(torch.tensor(self._indices(self._tokens(inputs)), device=config.device()))
+            return self._strings_at(inputs)
+        return self._looked_up(self._tokens(inputs), config.device())
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        if inputs.dtype != STRING:
+            raise TypeError(f"{self._who} takes strings; found a tensor of {inputs.dtype}.")
+        if self.vocabulary is None and not (inputs.is_meta and self.output_mode == "int"):
+            self._check_vocabulary()
+        if inputs.is_meta:
+            return self._encoded(torch.zeros(self._shape_of_indices(inputs.shape), dtype=torch.int64, device="meta"))
+        return self._of_tensor(inputs)
+
+    @in_eager_mode
+    def _of_tensor(self, inputs: torch.Tensor) -> torch.Tensor:
+        return self._looked_up(self._tokens(strings_of_tensor(inputs)), inputs.device)
+
+    def _shape_of_indices(self, shape: Any) -> Any:
+        """The shape of the indices for that of a tensor of strings."""
+        return shape[:-1]
+
+    def _looked_up(self, tokens: np.ndarray, device: torch.device) -> torch.Tensor:
+        return self._encoded(torch.tensor(self._indices(tokens), device=device))
+
+    def _strings_at(self, inputs: Any) -> np.ndarray:
+        if isinstance(inputs, KerasTensor):
+            raise ValueError(
+                f"{self._who}: with invert=True it gives strings, which a model has no outputs for; call it on what "
+                "the model predicts."
+            )
+        indices, inverse = array(inputs), np.array([*self.vocabulary, self.oov_token])
+        return inverse[np.where((indices >= 0) & (indices < len(inverse)), indices, len(inverse) - 1)]
 
     def _indices(self, tokens: np.ndarray) -> np.ndarray:
         """The index of each token."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+import torch
 import torch.nn.functional as F
 
 from torchkeras import registry
@@ -78,8 +79,8 @@ class TextVectorization(StringLookup):
     """The index of each word of texts in the vocabulary (int64), 0 after the last word; or a vector for each text.
 
     Texts are standardized, split into words, joined to ngrams, and looked up as by `StringLookup`: 0 is the mask, 1
-    unknown words. torch has no tensors of strings, so this layer cannot be part of a model. It is called before one, on
-    arrays or lists of strings, and returns tensors.
+    unknown words. The layer is part of a model, after an `Input(..., dtype="string")`, or is called on arrays or lists
+    of strings, and returns tensors.
 
     Options:
         max_tokens (integer above 1 or None, default None): the largest size of the vocabulary, with the tokens of mask
@@ -108,8 +109,9 @@ class TextVectorization(StringLookup):
         (batch,) or (batch, 1) -> (batch, words) for "int", else (batch, tokens)
 
     Errors:
-        ValueError: a call on tensors, before there is a vocabulary, or on texts whose last axis is longer than 1; an
+        ValueError: a call before there is a vocabulary, or on texts whose last axis is longer than 1; an
             `output_sequence_length` with another mode than "int".
+        TypeError: a call on a tensor of numbers.
 
     Example:
         >>> layer = TextVectorization(output_sequence_length=4)
@@ -172,9 +174,14 @@ class TextVectorization(StringLookup):
         """
         super().adapt(self._tokens(data) if isinstance(data, (list, tuple)) else data, steps)
 
-    def __call__(self, inputs: Any) -> Any:
-        """The indices of the words of texts, or a vector for each, as a tensor."""
-        found = super().__call__(inputs)
+    def _shape_of_indices(self, shape: Any) -> Any:
+        texts, unknown = shape[:-1], shape[-1]  # as many words as the longest text has, which another batch has not
+        if self._takes_whole:
+            return texts
+        return (*(texts[:-1] if self.split is None else self._without_last_axis(texts)), unknown)
+
+    def _encoded(self, indices: torch.Tensor) -> torch.Tensor:
+        found = super()._encoded(indices)
         if self.output_mode != "int" or self.output_sequence_length is None:
             return found
         return F.pad(found, (0, self.output_sequence_length - found.shape[-1]))
@@ -215,8 +222,7 @@ class TextVectorization(StringLookup):
         if self.split is None:
             shape, words = texts.shape[:-1], texts.reshape(-1, *texts.shape[-1:]).tolist()
         else:
-            texts = self._one_axis_less(texts)
-            shape, words = texts.shape, self._split_rows(texts.ravel())
+            shape, words = self._without_last_axis(texts.shape), self._split_rows(texts.ravel())
         return shape, [self._joined(list(row)) for row in words]
 
     def _standardized(self, texts: np.ndarray) -> np.ndarray:
@@ -227,15 +233,16 @@ class TextVectorization(StringLookup):
         changed = STANDARDIZED[self.standardize]
         return _of_objects([changed(text) for text in texts.ravel().tolist()], texts.shape)
 
-    def _one_axis_less(self, texts: np.ndarray) -> np.ndarray:
-        if texts.ndim < 2:
-            return texts
-        if texts.shape[-1] != 1:
+    def _without_last_axis(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of texts without an axis of length 1 at its end."""
+        if len(shape) < 2:
+            return shape
+        if shape[-1] != 1:
             raise ValueError(
                 f"{self._who}: texts that are split must have the shape (batch,), or 1 for their last axis; found "
-                f"{texts.shape}."
+                f"{tuple(shape)}."
             )
-        return texts[..., 0]
+        return shape[:-1]
 
     def _split_rows(self, texts: np.ndarray) -> Any:
         if callable(self.split):

@@ -25,6 +25,7 @@ from torchkeras.base.naming import name_methods
 from torchkeras.base.nested import leaves
 from torchkeras.base.python import lazy_property
 from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path
+from torchkeras.base.texts import strings_as_tensors
 from torchkeras.base.tracing import is_compiling
 from torchkeras.callbacks.logs import History, Named
 from torchkeras.data.raw_batch import unpack_x_y_sample_weight
@@ -320,7 +321,7 @@ class Model(Network):
         if not self._has_own_code:
             return super().__call__(*args, **kwargs)
         own_code = self._own_code
-        args, kwargs = as_tensors((args, kwargs), (), self._device)
+        args, kwargs = as_tensors(strings_as_tensors((args, kwargs)), (), self._device)
         if own_code.inputs is None and self._graph is None and leaves((args, kwargs)) and not is_compiling():
             own_code.see_call(args, kwargs)
         if own_code.has_run or is_compiling():

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.rules import FLAG_OR_DIGIT, check
+from torchkeras.base.texts import type_name
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import Graph, graph_if_any, graph_of
 from torchkeras.engine.layer.layer import Layer
@@ -54,7 +54,7 @@ def label(layer: Layer, nodes: Sequence[Node], shown: Shown, name: str | None = 
     if shown.show_shapes:
         lines.append(shapes(nodes))
     if shown.show_dtype:
-        lines.append(_agreed([", ".join(dtype_name(t.dtype) for t in node.output_tensors) for node in nodes]))
+        lines.append(_agreed([", ".join(type_name(t.dtype) for t in node.output_tensors) for node in nodes]))
     return lines + details(layer, shown)
 
 

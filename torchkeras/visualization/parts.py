@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from torchkeras.base.dtypes import dtype_name
+from torchkeras.base.texts import type_name
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, node_of
@@ -124,5 +124,5 @@ def _exit(graph: Graph, index: int) -> Part:
 
 
 def _wire_label(tensor: KerasTensor, shown: Shown) -> str:
-    facts = [str(tensor.shape)] * shown.show_shapes + [dtype_name(tensor.dtype)] * shown.show_dtype
+    facts = [str(tensor.shape)] * shown.show_shapes + [type_name(tensor.dtype)] * shown.show_dtype
     return " ".join(facts)

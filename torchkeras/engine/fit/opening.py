@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.base.rules import integer, is_number, read
+from torchkeras.base.texts import are_strings, keras_shape, strings_as_tensors
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.progress import level, shown
 from torchkeras.callbacks.torch_scheduler import SCHEDULERS, TorchScheduler
@@ -114,11 +115,11 @@ class Intake:
         network, own_code = self.network, self.training.own_code
         if own_code is None:
             (first,) = checks.standardize(x, ["input"])
-            network.build((None, *first.shape[1:]))
+            network.build((None, *keras_shape(first)[1:]))
             return
-        if not isinstance(x, (list, tuple, Mapping)):
+        if are_strings(x) or not isinstance(x, (list, tuple, Mapping)):
             (x,) = checks.standardize(x, ["input"])
-        own_code.see(x)
+        own_code.see(strings_as_tensors(x))
 
     def arrays(self, x: Any, y: Any = None, sample_weight: Any = None, streamed: bool = False) -> Checked:
         """Checked inputs, targets and weights. Raises as `checks` and `sample_weights`.

@@ -12,6 +12,7 @@ from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.extensions import replaceable
 from torchkeras.base.naming import unique_name
 from torchkeras.base.rules import is_integer
+from torchkeras.base.texts import STRING
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.functions.function_calls import apply
 from torchkeras.engine.layer.layer import Layer
@@ -30,7 +31,8 @@ class InputLayer(Layer):
             which means unknown. Either this or `batch_input_shape` must be given.
         batch_size (positive integer or None, default None): goes with `input_shape`; None allows any.
         batch_input_shape (tuple of integers or None, default None): the shape with the batch axis.
-        dtype (name, type or None, default None): the type of the tensor; None takes `config.floatx()`.
+        dtype (name, type or None, default None): the type of the tensor; None takes `config.floatx()`. "string" takes
+            strings, for layers such as TextVectorization; the symbolic tensor then has one axis more, for their bytes.
         input_tensor (None, default None): only None; wrapping a tensor is not supported.
         sparse (bool, default False): only False; sparse tensors are not supported.
         name (string or None, default None): the name of the layer and of its tensor; None makes one.
@@ -42,6 +44,8 @@ class InputLayer(Layer):
         >>> InputLayer((28, 28, 1)).input.shape
         (None, 28, 28, 1)
     """
+
+    _without_policy = True  # the type in its config is that of its tensor
 
     class _Facts(Facts):
         casts = False
@@ -71,10 +75,13 @@ class InputLayer(Layer):
         shape = tuple(sizes)
         if batch_input_shape is None:
             shape = (batch_size, *shape)
-        super().__init__(name=name, dtype=dtype_of(dtype or config.floatx()), batch_input_shape=_checked(name, shape))
+        if dtype == STRING:
+            shape = shape[:-1]  # it is that of a tensor, which has an axis for the bytes of a string
+        kind = STRING if dtype == "string" else dtype_of(dtype or config.floatx())
+        super().__init__(name=name, dtype=kind, batch_input_shape=_checked(name, shape))
         self.trainable = False
         self.built = True
-        output = KerasTensor(shape, dtype_of(self.dtype), name)
+        output = KerasTensor((*shape, None) if kind == STRING else shape, kind, name)
         output.keras_history = History(self, 0, 0)
         self._call_nodes.append(Node(self, [], output, {}))
 
@@ -92,7 +99,7 @@ class InputLayer(Layer):
         """Batch shape, dtype and name."""
         return {
             "batch_input_shape": self.batch_input_shape,
-            "dtype": self.dtype,
+            "dtype": "string" if dtype_of(self.dtype) == STRING else self.dtype,
             "sparse": False,
             "name": self.name,
         }
@@ -122,7 +129,8 @@ def Input(  # noqa: N802  (Keras's name)
         batch_shape (tuple of integers or None, default None): the shape with the batch axis.
         name (string or None, default None): the name of the tensor and of its layer; None makes one.
         dtype (name, type or None, default None): the type of the tensor; None takes `config.floatx()`, "float32" unless
-            set.
+            set. "string" takes strings, for layers such as TextVectorization; the symbolic tensor then has one axis
+            more, for their bytes.
         sparse (bool, default False): only False; sparse tensors are not supported.
         tensor (None, default None): only None; wrapping a tensor is not supported.
 

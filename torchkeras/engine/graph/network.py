@@ -44,6 +44,7 @@ from torchkeras.base.nested import (
     taken_apart,
 )
 from torchkeras.base.rules import integer, read
+from torchkeras.base.texts import STRING, are_strings, tensor_of_strings
 from torchkeras.base.torch_tables import own_modules
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
 from torchkeras.engine.building.building import building_alone
@@ -290,17 +291,22 @@ def has_arrays(value: Any) -> bool:
     return bool(taken_apart(value, (np.ndarray,))[1])
 
 
-def as_tensors(value: Any, types: Sequence[torch.dtype], device: torch.device) -> Any:
-    """The same nested value with NumPy's arrays as tensors on a device, each in the type of its input, if given.
+def as_tensors(value: Any, inputs: Sequence[tuple[torch.dtype, int]], device: torch.device) -> Any:
+    """The same nested value with NumPy's arrays as tensors on a device.
 
-    Arrays of strings stay arrays, for layers that take them: torch has no tensors of strings.
+    `inputs`: the type and the number of axes of each. Raises TypeError where an input takes strings, and an array has
+    none.
     """
-    remaining_types = iter(types)
+    remaining = iter(inputs)
 
     def tensor(value: Any) -> Any:
-        dtype = python.first(remaining_types, None)
-        if not isinstance(value, np.ndarray) or value.dtype.kind in "SUO":
+        dtype, ndim = python.first(remaining, (None, None))
+        if not isinstance(value, np.ndarray):
             return value
+        if dtype == STRING:
+            return tensor_of_strings(value, "An input", ndim).to(device)
+        if value.dtype.kind in "SUO":
+            return value  # of strings, for a model of the user's that takes them
         made = torch.as_tensor(value, device=device)
         if dtype is None:
             dtype = torch.get_default_dtype() if made.is_floating_point() else made.dtype
@@ -479,6 +485,7 @@ class Network(Layer, abstract=True):
 
     class _Facts(Facts):
         casts = False  # each layer inside casts its own inputs
+        takes_strings = True
 
         def hook_free(self) -> Callable[..., Any]:
             return partial(self.layer._generated.run, DirectCalls(self.layer._generated, own_modules(self.layer)))
@@ -791,9 +798,11 @@ class Network(Layer, abstract=True):
     def _in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments of a call with its inputs in the order of the graph's, one or a list, and arrays as tensors."""
         what = f"{type(self).__name__} {self.name!r}"
+        if len(args) == 1 and are_strings(args[0]) and isinstance(args[0], (list, tuple)):
+            args = (np.asarray(args[0], dtype=object),)
         args, kwargs = inputs_of_call(what, self.inputs, self._input_form, args, kwargs)
         if has_arrays(args):
-            args = as_tensors(args, [type_of(self, tensor) for tensor in self.inputs], self._device)
+            args = as_tensors(args, [(type_of(self, tensor), tensor.ndim) for tensor in self.inputs], self._device)
         return args, kwargs
 
     @property

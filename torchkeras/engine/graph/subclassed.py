@@ -34,6 +34,8 @@ class Code(Layer, abstract=True):
     """The code of a model as a layer: it takes the model's inputs as a flat list, and returns what the code returns."""
 
     class _Facts(Facts):
+        takes_strings = True
+
         @property
         def carries_masks(self) -> bool:  # type: ignore[override]
             return facts_of(self.layer.model).carries_masks

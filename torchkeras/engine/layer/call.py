@@ -14,6 +14,7 @@ from torch.fx import Proxy
 
 from torchkeras.base.dtypes import dtype_name, dtype_of
 from torchkeras.base.nested import POSITIONAL, leaves, mapped, taken_apart
+from torchkeras.base.texts import STRING
 from torchkeras.base.tracing import is_compiling
 from torchkeras.engine.base_layer import AnyLayer
 from torchkeras.engine.building.building import in_first_run
@@ -149,6 +150,17 @@ def _check_types(layer: AnyLayer, tensors: list[Any]) -> None:
             )
 
 
+def _check_takes_strings(layer: AnyLayer, tensors: list[Any]) -> None:
+    """Raise TypeError for strings that go into a layer which computes with numbers."""
+    facts = facts_of(layer)
+    takes = facts.takes_strings or facts.runs_users_code or layer._is_users
+    if not takes and any(tensor.dtype == STRING for tensor in tensors):
+        raise TypeError(
+            f"{type(layer).__name__} {layer.name!r} takes numbers; found strings. Call TextVectorization, StringLookup "
+            "or Hashing on them first."
+        )
+
+
 # --- on symbolic tensors ---------------------------------------------------------------------------------------------
 
 
@@ -174,6 +186,7 @@ def call_symbolically(layer: AnyLayer, symbolic: list[Any], args: tuple[Any, ...
     if training is not None:
         arguments["training"] = training
     _check_types(layer, tensors)
+    _check_takes_strings(layer, tensors)
     layer._build(*shapes)
     masks = [tensor.keras_mask for tensor in tensors]
     if mask is not None:

@@ -16,9 +16,9 @@ import numpy as np
 import torch
 
 from torchkeras import config
-from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.extensions import replaceable
 from torchkeras.base.nested import Symbolic, leaves
+from torchkeras.base.texts import type_name
 from torchkeras.engine.adapters import einops_backend
 from torchkeras.engine.symbolic.unknown_sizes import SymbolicSize
 from torchkeras.tensor_functions import torch_functions
@@ -170,7 +170,7 @@ class KerasTensor(Symbolic):
         shape = ", ".join(map(str, self.shape)).replace("None", "?")
         if len(self.shape) == 1:
             shape += ","
-        return f"<KerasTensor '{self.name}' shape=({shape}) dtype={dtype_name(self.dtype)}>"
+        return f"<KerasTensor '{self.name}' shape=({shape}) dtype={type_name(self.dtype)}>"
 
     @classmethod
     def __torch_function__(

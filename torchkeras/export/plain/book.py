@@ -21,9 +21,10 @@ from torchkeras.export.plain.formulas import (
     noise,
     normalization,
     recurrent,
+    texts,
 )
 
-FORMULAS = (activation, attention, augmentation, images, lookup, noise, normalization, recurrent)
+FORMULAS = (activation, attention, augmentation, images, lookup, noise, normalization, recurrent, texts)
 # Names that a submodule or buffer must not have.
 TAKEN = frozenset((*dir(nn.Module()), "reset_states"))
 HELPER_NAMES = frozenset(  # names that no class of a model may have

@@ -12,11 +12,14 @@ from typing import Any
 
 IMPORTS = {  # the lines of a written module, in ruff's order
     "math": "import math",
+    "re": "import re",
     "torch": "import torch",
     "F": "import torch.nn.functional as F",
     "Tensor": "from torch import Tensor",
     "nn": "from torch import nn",
 }
+STANDARD = ("math", "re")  # of the standard library
+
 _SECTIONS = re.compile(r'\n\n +(?:Arguments|Options|Shapes|Errors|Example|Source):.*?\s*(?=""")', re.DOTALL)
 
 
@@ -50,8 +53,8 @@ def names_in(text: str) -> set[str]:
 def import_lines(text: str) -> list[str]:
     """The imports of a module with this text: torch's and the standard library's, a blank line between."""
     used = [name for name in IMPORTS if name in names_in(text)]
-    own = [IMPORTS[name] for name in used if name == "math"]
-    torchs = [IMPORTS[name] for name in used if name not in ("math", "Tensor", "nn")]
+    own = [IMPORTS[name] for name in used if name in STANDARD]
+    torchs = [IMPORTS[name] for name in used if name not in (*STANDARD, "Tensor", "nn")]
     both = [name for name in ("Tensor", "nn") if name in used]
     torchs += [f"from torch import {', '.join(both)}"] if both else []
     return [*own, *([""] if own else []), *torchs]

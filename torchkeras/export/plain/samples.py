@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from torchkeras import layers
+from torchkeras.base.texts import STRING, keras_shape, tensor_of_strings
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, index_of
 from torchkeras.export.plain import facts
 
@@ -26,7 +28,12 @@ def samples(network: Any, seed: int = 0) -> Iterator[list[list[Tensor]]]:
     for size in UNKNOWN if unknown else UNKNOWN[:1]:
         generator = torch.Generator().manual_seed(seed)
         yield [
-            [_sample(tensor, bound, size, generator, hidden) for tensor, bound in zip(inputs, bounds, strict=True)]
+            [
+                _strings(network, tensor, size, generator)
+                if tensor.dtype == STRING
+                else _sample(tensor, bound, size, generator, hidden)
+                for tensor, bound in zip(inputs, bounds, strict=True)
+            ]
             for _ in range(BATCHES)
         ]
 
@@ -52,6 +59,16 @@ def _sample(
         found[1:, sizes[1] // 2 + 1 :] = hidden[0]
         found[2:, :1] = hidden[0]
     return found.to(tensor.dtype)
+
+
+def _strings(network: Any, tensor: KerasTensor, size: int, generator: torch.Generator) -> Tensor:
+    """Strings of up to three words, some of which the network's vocabularies have."""
+    lookups = [module for module in network.modules() if isinstance(module, layers.StringLookup)]
+    words = ["?", "Unknown,", *(word for lookup in lookups for word in lookup.get_vocabulary()[:100])]
+    shape = _sizes(keras_shape(tensor), size)
+    chosen = torch.randint(len(words), (prod(shape), 3), generator=generator).tolist()
+    texts = [" ".join(words[place] for place in row[: 1 + index % 3]) for index, row in enumerate(chosen)]
+    return tensor_of_strings(texts, "A sample").view(*shape, -1)
 
 
 def _bound(network: Any, tensor: KerasTensor) -> int | None:

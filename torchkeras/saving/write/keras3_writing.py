@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torchkeras import registry
-from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.nested import POSITIONAL, bound, put_together
+from torchkeras.base.texts import keras_shape, type_name
 from torchkeras.engine.facts import is_own
 from torchkeras.engine.functions.operators import Operation
 from torchkeras.engine.graph.network import Network, input_form_of, output_form_of
@@ -269,7 +269,7 @@ class _Writing:
         """The entry of a layer in a graph, with its calls."""
 
         def tensor(found: KerasTensor) -> Plain:
-            config = {"shape": found.shape, "dtype": dtype_name(found.dtype), "keras_history": place(found)}
+            config = {"shape": keras_shape(found), "dtype": type_name(found.dtype), "keras_history": place(found)}
             return {"class_name": "__keras_tensor__", "config": config}
 
         nodes = [node for node in graph.nodes_of(layer) if node.input_tensors]

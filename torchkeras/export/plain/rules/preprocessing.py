@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from torchkeras import layers
 from torchkeras.base.dtypes import dtype_of
+from torchkeras.base.texts import tensor_of_strings
 from torchkeras.export.errors import EjectError
 from torchkeras.export.plain import facts
 from torchkeras.export.plain.call import LayerCall, rule
-from torchkeras.export.plain.formulas import augmentation as formulas, lookup
+from torchkeras.export.plain.formulas import augmentation as formulas, lookup, texts
 from torchkeras.export.plain.rules.normalization import seeded
 from torchkeras.layers.augmentation import BEYOND_EDGE
 from torchkeras.layers.image_preprocessing import INTERPOLATIONS
@@ -108,6 +111,56 @@ def integer_lookup(layer: Any, call: LayerCall) -> int:
     found = call.line(f"{call.helper(lookup.look_up)}({{0}}, {keys}, {values}, {unknown})", tokens)
     depth = layer.max_tokens if layer.pad_to_max_tokens else len(layer.vocabulary)
     return vectors(call, found, layer.output_mode, depth, dtype_of(layer.compute_dtype))
+
+
+# --- strings ---------------------------------------------------------------------------------------------------------
+
+
+def tokens_of(layer: Any) -> Any:
+    """The tokens of a vocabulary, the UTF-8 bytes of each in a row. Raises EjectError without exactly one unknown."""
+    if layer.vocabulary is None or layer.num_oov_indices != 1 or layer.invert:
+        raise EjectError(
+            f"{type(layer).__name__} {layer.name!r}: eject writes one with a vocabulary, num_oov_indices=1 and "
+            "invert=False."
+        )
+    return tensor_of_strings(layer.get_vocabulary(include_special_tokens=False), layer.name).view(torch.uint8)
+
+
+def found_in(call: LayerCall, kind: Any, *options: str) -> int:
+    """The indices that a module of the layer's vocabulary gives, as vectors for another mode than 'int'."""
+    layer, tokens = call.layer, tokens_of(call.layer)
+    call.note("Strings go in as nested lists, or as NumPy arrays.")
+    first = len(layer._special)
+    sizes = (*map(str, tokens.shape), str(first), str(layer._first_unknown))
+    module = call.module(f"{call.helper(kind)}({', '.join((*sizes, *options))})", {"tokens": tokens})
+    found = call.line(f"{module}({{0}})", call.x)
+    mode = "count" if layer.output_mode == "tf_idf" else layer.output_mode
+    depth = layer.max_tokens if layer.pad_to_max_tokens else len(layer.vocabulary)
+    found = vectors(call, found, mode, depth, dtype_of(layer.compute_dtype))
+    if layer.output_mode != "tf_idf":
+        return found
+    return call.line(f"{{0}} * {call.writer.buffer((layer, 'idf'), f'{layer.name}_idf', layer._idf)}", found)
+
+
+@rule(layers.StringLookup)
+def string_lookup(layer: Any, call: LayerCall) -> int:
+    masked = {} if layer.mask_token is None else {layer.mask_token: layer._places[layer.mask_token]}
+    return found_in(call, texts.StringLookup, *([f"mask={masked!r}"] if masked else []))
+
+
+@rule(layers.TextVectorization)
+def text_vectorization(layer: Any, call: LayerCall) -> int:
+    if callable(layer.standardize) or layer.split not in ("whitespace", "character"):
+        raise EjectError(
+            f"TextVectorization {layer.name!r}: eject writes one with split 'whitespace' or 'character', and without "
+            "functions of your own."
+        )
+    changes = layer.standardize or ""
+    sizes = range(1, layer.ngrams + 1) if isinstance(layer.ngrams, int) else layer.ngrams or (1,)
+    split = f"{call.helper(texts.Splitting)}({'lower' in changes}, {'punctuation' in changes}, "
+    split += f"{layer.split == 'character'}, {tuple(sizes)})"
+    length = [] if layer.output_sequence_length is None else [str(layer.output_sequence_length)]
+    return found_in(call, texts.TextVectorization, str(layer._places[layer.mask_token]), split, *length)
 
 
 # --- images changed at random ----------------------------------------------------------------------------------------
