@@ -50,8 +50,8 @@ def _tensor(text: str, dtype: torch.dtype) -> torch.Tensor:
 INTEGERS = {"gradients": "integers go in", "half": "integers go in"}
 ISLAND = {"compiles": "torch's own recurrent kernel is no code for torch.compile"}
 STRINGS: dict[str, str] = dict.fromkeys(
-    ("shapes", "config", "gradients", "half", "masks", "copies", "compiles"), "it stands before a model: strings go in"
-) | {"ejects": "torch has no tensors of strings"}
+    ("shapes", "config", "gradients", "half", "masks", "copies", "compiles"), "strings go in"
+)
 HASHED = {
     **INTEGERS,
     "compiles": "the hash of an integer is that of its digits, which torch cannot make",

@@ -123,9 +123,6 @@ class FeatureSpace:
     Call `adapt` with data, then call the object with a dict of columns. The vector has the features sorted by name,
     then the crosses.
 
-    torch has no tensors of strings. For a feature of strings `get_inputs` therefore has the input of what its
-    preprocessor returns, `feature_space.preprocessors[name](strings)`. A call of the object takes the strings.
-
     Arguments:
         features (dict): the features by name, each `FeatureSpace.float_normalized()` or another kind, or the name of
             one: "float", "float_rescaled", "float_normalized", "float_discretized", "integer_categorical",
@@ -338,10 +335,7 @@ class FeatureSpace:
     # --- the graph ---------------------------------------------------------------------------------------------------
 
     def get_inputs(self) -> dict[str, KerasTensor]:
-        """The symbolic inputs of `get_encoded_features`, by feature.
-
-        That of a feature of strings takes what its preprocessor returns for them. Raises ValueError before `adapt`.
-        """
+        """The symbolic inputs of `get_encoded_features`, by feature. Raises ValueError before `adapt`."""
         self.get_encoded_features()
         return dict(self._inputs)
 
@@ -349,19 +343,11 @@ class FeatureSpace:
         """The symbolic vector, or the dict of encoded features. Raises ValueError before `adapt`."""
         self._check_adapted()
         if self._encoded is None:
-            self._inputs = {name: self._input(name, feature) for name, feature in self.features.items()}
-            found = {
-                name: tensor if self.features[name].dtype == STRING else self.preprocessors[name](tensor)
-                for name, tensor in self._inputs.items()
+            self._inputs = {
+                name: layers.Input((1,), dtype=feature.dtype, name=name) for name, feature in self.features.items()
             }
-            self._encoded = self._merged(found)
+            self._encoded = self._merged({name: self.preprocessors[name](x) for name, x in self._inputs.items()})
         return self._encoded
-
-    def _input(self, name: str, feature: Feature) -> KerasTensor:
-        if feature.dtype != STRING:
-            return layers.Input((1,), dtype=feature.dtype, name=name)
-        example = _example(feature.preprocessor)
-        return layers.Input(tuple(example.shape[1:]), dtype=example.dtype, name=name)
 
     # --- calls -------------------------------------------------------------------------------------------------------
 
@@ -582,12 +568,6 @@ def _as_rows(values: Any) -> Any:
 
 def _of_sample(values: Any) -> Any:
     return values[0] if len(values) == 1 else values
-
-
-def _example(layer: Any) -> torch.Tensor:
-    """What a layer of strings returns for one."""
-    known = layer.get_vocabulary() if hasattr(layer, "get_vocabulary") else [""]
-    return layer(np.array([[known[-1]]]))
 
 
 def _depth(name: str, layer: Any) -> int:

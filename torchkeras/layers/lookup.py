@@ -420,6 +420,7 @@ class StringLookup(Lookup):
     _tokens_in = staticmethod(tokens_in)
 
     class _Facts(Facts):
+        casts = False
         takes_strings = True
 
     def _tokens(self, values: Any) -> np.ndarray:

@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -123,9 +123,10 @@ def opened(path: str | os.PathLike[str], strict: bool = True, limits: Limits = L
         with found:
             _check_members(found.infolist(), where, limits)
             config, metadata = (_parsed(found, name, where, limits) for name in (CONFIG, METADATA))
-            config, left = with_vocabularies(config, _vocabularies(found, where, limits), where)
+            bare = Archive(Path(path), config, metadata, found, strict)
+            config, left = with_vocabularies(config, _vocabularies(found, where, limits), bare.weights, where)
             others = [name for name in found.namelist() if ASSET.fullmatch(name) and not MEMBER.fullmatch(name)]
-            yield Archive(Path(path), config, metadata, found, strict, [*others, *left])
+            yield replace(bare, config=config, assets=[*others, *left])
 
 
 def is_archive(path: str | os.PathLike[str]) -> bool:

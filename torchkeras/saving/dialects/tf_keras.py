@@ -25,6 +25,11 @@ def _bins(made: Config, where: str) -> Config:
     return with_options(made, dtype=None) if is_integer else made
 
 
+def _strings(made: Config, where: str) -> Config:
+    """Remove the dtype "string", which is that of the input."""
+    return with_options(made, dtype=None) if made["config"].get("dtype") == "string" else made
+
+
 def _normalization(made: Config, where: str) -> Config:
     """A Normalization whose mean and variance have no leading axes of 1: tf.keras gives them the axes of the input."""
     options = made["config"]
@@ -70,6 +75,8 @@ _CHANGES = {
     **CHANGES,
     "BatchNormalization": batch_normalization("flat"),
     "Discretization": _bins,
+    "StringLookup": _strings,
+    "TextVectorization": _strings,
     "Normalization": _normalization,
     **dict.fromkeys(IMAGES, _channels_last),
     "Resizing": _resizing,
