@@ -16,8 +16,9 @@ from safetensors.torch import load_file
 from torch import nn
 
 from torchkeras import errors
+from torchkeras.base.texts import tensor_of_strings
 from torchkeras.export.errors import EjectError, ExportError
-from torchkeras.layers import Dense, Embedding, Input, IntegerLookup, Lambda, Layer, TorchModule
+from torchkeras.layers import Dense, Embedding, Input, IntegerLookup, Lambda, Layer, TextVectorization, TorchModule
 from torchkeras.models import Model, Sequential, load_model
 from torchkeras.optimizers import Adam
 
@@ -104,6 +105,11 @@ def with_vocabulary() -> Model:
     return Model(inputs, Embedding(5, 2, name="vectors")(IntegerLookup(vocabulary=[5, 7, 9], name="lookup")(inputs)))
 
 
+def of_strings() -> Model:
+    words = TextVectorization(vocabulary=["a", "great", "movie"], output_sequence_length=4, name="words")
+    return Sequential([Input((1,), dtype="string", name="x"), words, Embedding(5, 2, name="vectors")])
+
+
 def mixed() -> Model:
     return Sequential(
         [Dense(4, input_shape=(4,), name="a"), Dense(3, dtype="float32", name="b")], dtype="mixed_bfloat16"
@@ -117,6 +123,8 @@ def subclassed() -> Model:
 
 
 def inputs_of(model: Model) -> np.ndarray:
+    if any(isinstance(layer, TextVectorization) for layer in model.layers):
+        return tensor_of_strings([["a great movie"], ["A movie?"]], "x").numpy()
     return np.array([[5, 7, 9, 4]] * 6) if any(isinstance(layer, IntegerLookup) for layer in model.layers) else X
 
 
@@ -168,6 +176,7 @@ ROWS = {
         ),
     ),
     "the vocabulary of a lookup": Row(with_vocabulary, same_outputs),
+    "strings as inputs": Row(of_strings, same_outputs),
     "mixed precision": Row(
         mixed, lambda model, again: again(torch.from_numpy(X)).dtype == torch.float32 and same_outputs(model, again)
     ),

@@ -94,7 +94,7 @@ def test_what_is_refused():
             (
                 np.array(list("abcdef")),
                 (
-                    "serve: a sample got an array of <U1 elements; pass real numbers. np.unique(texts, "
+                    "serve: a sample takes numbers; found strings. np.unique(texts, "
                     "return_inverse=True)[1] numbers texts."
                 ),
             ),

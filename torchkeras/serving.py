@@ -16,6 +16,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from torchkeras.base.arrays import as_numbers, to_numpy
 from torchkeras.base.rules import AT_LEAST_0, integer, read
+from torchkeras.base.texts import STRING, keras_shape
 from torchkeras.engine.fit.methods import FLOATS, predict_at_once, takes_at_once
 from torchkeras.engine.graph.fold_batch_norm import folds
 from torchkeras.engine.graph.network import Network
@@ -55,6 +56,8 @@ class Server:
         self._most = read("serve", "max_batch", integer(1), max_batch)
         self._delay = read("serve", "max_delay", AT_LEAST_0, max_delay)
         self._shapes = _sample_shapes(model)
+        inputs = [] if self._shapes is None else model.inputs
+        self._of_strings = [index for index, tensor in enumerate(inputs) if tensor.dtype == STRING]
         self._is_plain = type(model).predict is Model.predict and not (is_connected(model) and any(folds(model)))
         self._arriving: SimpleQueue[_Request | None] = SimpleQueue()  # None is the last
         self._waiting: list[_Request] = []  # what has arrived; only the thread uses it
@@ -122,10 +125,17 @@ class Server:
         if type(x) is np.ndarray and x.dtype in FLOATS and self._shapes == [x.shape]:  # at once, as clients are many
             return _Request([x])
         form, given = self._form_of(x)
-        numbers = [as_numbers(each, "serve: a sample") for each in given]
-        arrays = [to_numpy(each) if isinstance(each, torch.Tensor) else each for each in numbers]
+        arrays = [self._array(index, each) for index, each in enumerate(given)]
         self._check_shapes([array.shape for array in arrays])
         return _Request(arrays, form, [form, *((array.shape, array.dtype) for array in arrays)])
+
+    def _array(self, index: int, value: Any) -> np.ndarray:
+        """The value of the input of that index as an array."""
+        if index in self._of_strings:
+            strings = np.asarray(value, dtype=object)
+            return strings.reshape(1) if strings.ndim == 0 and self._shapes[index] == (1,) else strings
+        numbers = as_numbers(value, "serve: a sample")
+        return to_numpy(numbers) if isinstance(numbers, torch.Tensor) else numbers
 
     def _form_of(self, x: Any) -> tuple[Any, list[Any]]:
         """The form of a sample, as `_Request` has it, and the values of its inputs."""
@@ -249,7 +259,7 @@ def _sample_shapes(model: Model) -> list[tuple[int | None, ...]] | None:
         raise ValueError(f"serve: {model.name!r} keeps states from batch to batch: samples would get each other's.")
     if not (isinstance(model, Network) and is_connected(model)):
         return None
-    shapes = [tuple(tensor.shape) for tensor in model.inputs]
+    shapes = [keras_shape(tensor) for tensor in model.inputs]
     if any(shape[0] is not None for shape in shapes):
         raise ValueError(f"serve: the inputs of {model.name!r} have a fixed batch size; found the shapes {shapes}.")
     return [shape[1:] for shape in shapes]

@@ -27,6 +27,7 @@ from torchkeras.layers import (
     TextVectorization,
 )
 from torchkeras.models import Model, Sequential, clone_model, load_model, model_from_json
+from torchkeras.serving import serve
 from torchkeras.utils import set_random_seed
 
 TEXTS = ["a great movie", "great fun", "I loved it", "a boring movie", "no fun at all", "I hated it"]
@@ -196,6 +197,17 @@ def test_a_compiled_step_gives_the_same_losses():
         model.compile("adam", "binary_crossentropy", jit_compile=jit_compile)
         losses.append(model.fit(TEXTS, LABELS, batch_size=3, epochs=2, shuffle=False, verbose=0).history["loss"])
     np.testing.assert_allclose(losses[0], losses[1], rtol=1e-5)
+
+
+def test_a_server_takes_strings():
+    model = model_of_strings()
+    wanted = model.predict(TEXTS)
+    with serve(model) as server:
+        answers = [server.submit(text).result() for text in TEXTS]
+        np.testing.assert_allclose(answers, wanted, rtol=1e-6)
+        np.testing.assert_allclose(server([TEXTS[0]]), wanted[0], rtol=1e-6)
+        with pytest.raises(TypeError, match="^Error when checking input: text takes strings; found 3, of type int"):
+            server(3)
 
 
 # --- files and copies -------------------------------------------------------------------------------------------------

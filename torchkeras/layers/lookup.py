@@ -24,6 +24,7 @@ from torchkeras.base.nested import TENSORS
 from torchkeras.base.rules import STRING as A_STRING, Rule, integer, one_of, optional, rule
 from torchkeras.base.texts import STRING, strings_of_tensor
 from torchkeras.base.torch_versions import in_eager_mode
+from torchkeras.base.tracing import exporting
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import OptionalInt
@@ -446,6 +447,11 @@ class StringLookup(Lookup):
             self._check_vocabulary()
         if inputs.is_meta:
             return self._encoded(torch.zeros(self._shape_of_indices(inputs.shape), dtype=torch.int64, device="meta"))
+        if exporting():
+            raise TypeError(
+                f"{self._who}: an exported program holds no strings; export a model of the layers after it, and call "
+                "it before that model."
+            )
         return self._of_tensor(inputs)
 
     @in_eager_mode
