@@ -206,7 +206,7 @@ def test_a_server_takes_strings():
         answers = [server.submit(text).result() for text in TEXTS]
         np.testing.assert_allclose(answers, wanted, rtol=1e-6)
         np.testing.assert_allclose(server([TEXTS[0]]), wanted[0], rtol=1e-6)
-        with pytest.raises(TypeError, match="^Error when checking input: text takes strings; found 3, of type int"):
+        with pytest.raises(TypeError, match=r"^Error when checking input: text takes strings; found 3, of type int\."):
             server(3)
 
 

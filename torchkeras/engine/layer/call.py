@@ -152,9 +152,10 @@ def _check_types(layer: AnyLayer, tensors: list[Any]) -> None:
 
 def _check_takes_strings(layer: AnyLayer, tensors: list[Any]) -> None:
     """Raise TypeError for strings that go into a layer which computes with numbers."""
+    if all(tensor.dtype != STRING for tensor in tensors):
+        return
     facts = facts_of(layer)
-    takes = facts.takes_strings or facts.runs_users_code or layer._is_users
-    if not takes and any(tensor.dtype == STRING for tensor in tensors):
+    if not (facts.takes_strings or facts.runs_users_code or layer._is_users):
         raise TypeError(
             f"{type(layer).__name__} {layer.name!r} takes numbers; found strings. Call TextVectorization, StringLookup "
             "or Hashing on them first."
