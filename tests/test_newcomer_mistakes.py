@@ -1,5 +1,6 @@
 """The commonest mistakes of newcomers and their messages, each of which names the fix."""
 
+import sys
 import warnings
 from functools import partial
 from typing import Any
@@ -297,8 +298,8 @@ MISTAKES = [
         lambda: compiled().predict(np.array([["a"] * 4])),
         ValueError,
         (
-            "Error when checking input: out_input got an array of <U1 elements; pass real numbers. "
-            "np.unique(texts, return_inverse=True)[1] numbers texts."
+            'Error when checking input: out_input takes numbers; found strings. Input(shape, dtype="string") takes '
+            "strings, for layers such as TextVectorization, StringLookup and Hashing."
         ),
     ),
     (
@@ -390,7 +391,18 @@ MISTAKES = [
         "a misspelled argument",
         lambda: compiled().predict(X, batchsize=2),
         TypeError,
-        "Model.predict() got an unexpected keyword argument 'batchsize'",
+        "Model.predict() got an unexpected keyword argument 'batchsize'"
+        + (". Did you mean 'batch_size'?" if sys.version_info >= (3, 13) else ""),
+    ),
+    (
+        "a misspelled option of compile",
+        lambda: Sequential([Dense(1, input_shape=(4,))]).compile("sgd", "mse", metric=["mae"]),
+        TypeError,
+        (
+            "compile: unknown option 'metric'. Did you mean 'metrics'? Its options are optimizer, loss, metrics, "
+            "loss_weights, sample_weight_mode, weighted_metrics, target_tensors, on_nonfinite, jit_compile, "
+            "cuda_graph, steps_per_execution, distribute, sync_batch_norm, numerics."
+        ),
     ),
     (
         "a sample as a list of lists",

@@ -57,7 +57,8 @@ class Server:
         self._delay = read("serve", "max_delay", AT_LEAST_0, max_delay)
         self._shapes = _sample_shapes(model)
         inputs = [] if self._shapes is None else model.inputs
-        self._of_strings = [index for index, tensor in enumerate(inputs) if tensor.dtype == STRING]
+        # The shape of a sample of each input of strings, by its index.
+        self._of_strings = {k: keras_shape(t)[1:] for k, t in enumerate(inputs) if t.dtype == STRING}
         self._is_plain = type(model).predict is Model.predict and not (is_connected(model) and any(folds(model)))
         self._arriving: SimpleQueue[_Request | None] = SimpleQueue()  # None is the last
         self._waiting: list[_Request] = []  # what has arrived; only the thread uses it
@@ -133,7 +134,7 @@ class Server:
         """The value of the input of that index as an array."""
         if index in self._of_strings:
             strings = np.asarray(value, dtype=object)
-            return strings.reshape(1) if strings.ndim == 0 and self._shapes[index] == (1,) else strings
+            return strings.reshape(1) if strings.ndim == 0 and self._of_strings[index] == (1,) else strings
         numbers = as_numbers(value, "serve: a sample")
         return to_numpy(numbers) if isinstance(numbers, torch.Tensor) else numbers
 

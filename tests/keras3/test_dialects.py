@@ -238,6 +238,7 @@ def test_a_variable_as_an_attribute_is_a_weight():
 
 
 @pytest.mark.torch("2.8", "its compiler follows whole models")
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor")  # its compiler, up to 2.10, asks for it
 def test_a_model_with_own_weights_is_compiled_by_torch():
     model = keras3.Sequential([keras3.Input((3,)), Scale()])
     compiled = torch.compile(model, backend="eager")

@@ -71,9 +71,9 @@ def strings_of_tensor(tensor: torch.Tensor) -> np.ndarray:
     """The strings of a tensor of them, as an array of Python's objects."""
     held = np.ascontiguousarray(tensor.detach().cpu().numpy())
     found = held.view(f"S{held.shape[-1] * BYTES}")[..., 0]
-    strings = np.empty(found.shape, dtype=object)
-    strings.flat = [item.decode(*UTF8) for item in found.flat]
-    return strings
+    strings = np.empty(found.size, dtype=object)
+    strings[:] = [item.decode(*UTF8) for item in found.ravel()]
+    return strings.reshape(found.shape)
 
 
 def _utf8(item: str | bytes, where: str) -> bytes:

@@ -85,8 +85,8 @@ def _strings(item: Any, name: str, shape: Shape | None) -> Tensor:
     """The tensor of an array of strings; `shape` is that of the tensor, with the axis of their bytes."""
     found = item
     if not (isinstance(item, Tensor) and item.dtype == STRING):
-        found = tensor_of_strings(item, f"Error when checking input: {name}", shape and len(shape))
-    _check_shape(found[..., 0], name, shape and shape[:-1], None, np.shape(item))
+        found = tensor_of_strings(item, f"Error when checking input: {name}", None if shape is None else len(shape))
+    _check_shape(found[..., 0], name, None if shape is None else shape[:-1], None, np.shape(item))
     return found
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from operator import is_
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, NoReturn, overload
 
 import numpy as np
 import torch
@@ -24,7 +24,7 @@ from torchkeras.base.fixed_lists import Layers, Losses, OutputNames
 from torchkeras.base.naming import name_methods
 from torchkeras.base.nested import leaves
 from torchkeras.base.python import lazy_property
-from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path
+from torchkeras.base.rules import FLAG_OR_DIGIT, check, read_path, refuse_unknown
 from torchkeras.base.texts import strings_as_tensors
 from torchkeras.base.tracing import is_compiling
 from torchkeras.callbacks.logs import History, Named
@@ -373,6 +373,7 @@ class Model(Network):
         distribute: Any = "auto",
         sync_batch_norm: bool = True,
         numerics: str | None = None,
+        **unknown: NoReturn,
     ) -> None:
         """Choose how the model is trained.
 
@@ -423,7 +424,7 @@ class Model(Network):
         Errors:
             ValueError: an unknown name, a list of another length than the outputs, no loss, or an option with a bad
                 value.
-            TypeError: an optimizer, loss or metric is of another kind.
+            TypeError: an optimizer, loss or metric is of another kind; an option is unknown.
 
         Example:
             >>> model = Sequential([Dense(3, activation="softmax", input_shape=(2,))])
@@ -433,6 +434,8 @@ class Model(Network):
 
         Source: https://keras.io/api/models/model_training_apis/
         """
+        if unknown:
+            refuse_unknown("compile", unknown, list(inspect.signature(Model.compile).parameters)[1:-1])
         self._training.compile(
             optimizer,
             loss=loss,

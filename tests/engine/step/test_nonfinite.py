@@ -325,6 +325,7 @@ def test_a_step_of_ones_own_is_guarded(kind):
 # --- what it costs, what is refused ----------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:Warning. Profiler clears events")  # torch 2.10
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_no_step_but_the_first_waits_for_the_device(name, monkeypatch):
     """On the CPU some kernels of torch read their own count of steps: no more than without a policy."""

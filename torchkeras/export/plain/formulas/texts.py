@@ -1,5 +1,8 @@
 """Strings as indices into a vocabulary."""
 
+# pyright: reportCallIssue=false, reportArgumentType=false
+# Attributes of modules may be tensors, for all that pyright knows.
+
 import re
 
 import torch
