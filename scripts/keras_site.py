@@ -39,7 +39,10 @@ WORK = ROOT / ".keras-suite" / "site"
 SMALL = ROOT / "scripts" / "keras_site_small.py"
 LIST = ROOT / "scripts" / "keras_site.toml"
 RECORD = ROOT / "scripts" / "keras_site.txt"
-COVERED = ("torchkeras/keras3", "torchkeras/tensorflow2", "scripts/keras_site.toml", "scripts/keras_site_small.py")
+COVERED = (
+    *("torchkeras/keras3", "torchkeras/tensorflow2", "torchkeras/utils"),
+    *("scripts/keras_site.toml", "scripts/keras_site_small.py"),
+)
 CLEAN, UNSEEN = "clean", "not run"
 TENSORFLOW = re.compile(r"^\s*(?:import|from) tensorflow\b|tensorflow_datasets", re.MULTILINE)
 
