@@ -3,7 +3,6 @@
 import copy
 import pickle
 import re
-from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -235,13 +234,6 @@ V = [5, 6]
         (
             lambda: StringLookup(name="l")(["a"]),
             "StringLookup 'l': there is no vocabulary yet; call adapt or set_vocabulary.",
-        ),
-        (
-            lambda: StringLookup(vocabulary=["a"], name="l")(cast(Any, Input((3,)))),
-            (
-                "StringLookup 'l': strings are no tensors, so that it cannot be part of a model; "
-                "call it on arrays of strings, and give the model the integers that it returns."
-            ),
         ),
     ],
 )

@@ -110,7 +110,7 @@ class Hashed(Layer, abstract=True):
         tensors = leaves(inputs)
         if tensors[0].is_meta:
             shapes = [tensor.shape[:-1] if tensor.dtype == STRING else tensor.shape for tensor in tensors]
-            self._check_shapes(shapes)
+            self._check_shapes([(None, *shape[1:]) for shape in shapes])  # the batch size stands for any
             return self._encoded(torch.zeros(shapes[0], dtype=torch.int64, device="meta"))
         return self._of_tensors(inputs, tensors)
 
