@@ -1,5 +1,6 @@
 """The commonest mistakes of newcomers and their messages, each of which names the fix."""
 
+import re
 import sys
 import warnings
 from functools import partial
@@ -11,6 +12,7 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 from torchkeras import Input, Model, Sequential, callbacks, clear_session, config, layers, losses, models, optimizers
+from torchkeras.errors import LikelyMistakeWarning
 from torchkeras.layers import LSTM, Add, Conv2D, Dense, Embedding, Layer
 
 X, Y = np.ones((10, 4), "float32"), np.ones((10, 3), "float32")
@@ -393,6 +395,52 @@ MISTAKES = [
         TypeError,
         "Model.predict() got an unexpected keyword argument 'batchsize'"
         + (". Did you mean 'batch_size'?" if sys.version_info >= (3, 13) else ""),
+    ),
+    (
+        "class numbers without an axis of their own",
+        lambda: steps("categorical_crossentropy", 3).fit(np.ones((2, 5, 2)), np.zeros((2, 5))),
+        ValueError,
+        (
+            "Error when checking target: expected out to have 3 dimensions, but got array with shape (2, 5). If y holds "
+            "class numbers, use sparse_categorical_crossentropy and y[..., None]."
+        ),
+    ),
+    (
+        "labels of two classes without an axis of their own",
+        lambda: steps("binary_crossentropy", 1).fit(np.ones((2, 5, 2)), np.zeros((2, 5))),
+        ValueError,
+        (
+            "Error when checking target: expected out to have 3 dimensions, but got array with shape (2, 5). Give y a "
+            "last axis of its own: y[..., None]."
+        ),
+    ),
+    (
+        "one-hot rows for a loss of class numbers",
+        lambda: compiled("categorical_generalized_cross_entropy", "softmax").fit(X, ONE_HOT),
+        ValueError,
+        (
+            "Error when checking target: expected out to have shape (1,) but got array with shape (3,). The loss takes "
+            "class numbers: give y.argmax(-1), or use categorical_crossentropy for one-hot rows."
+        ),
+    ),
+    (
+        "AUC of class numbers",
+        lambda: compiled("sparse_categorical_crossentropy", "softmax", metrics=["auc"]).fit(X, LABELS),
+        ValueError,
+        (
+            "AUC 'auc': y_true of shape (10, 1) does not fit y_pred of shape (10, 3). If y_true holds class numbers, "
+            "give one-hot rows, by torchkeras.utils.to_categorical."
+        ),
+    ),
+    (
+        "a list of batches",
+        lambda: compiled().fit([(X, Y), (X, Y)]),
+        ValueError,
+        (
+            "Error when checking model input: expected 1 array(s), for 'out_input', but got 2: tuple, tuple. A list or "
+            "tuple has an array for each input: join samples by np.array, and give targets as y. Batches come from a "
+            "DataLoader, a Sequence or a generator, not from a list."
+        ),
     ),
     (
         "a misspelled option of compile",
@@ -978,6 +1026,34 @@ MISTAKES = [
         "nothing.h5: there is no such file.",
     ),
 ]
+
+
+def steps(loss: str, units: int) -> Any:
+    """A model that gives numbers for each step."""
+    model = Sequential([LSTM(4, return_sequences=True, input_shape=(5, 2)), Dense(units, "sigmoid", name="out")])
+    model.compile("sgd", loss)
+    return model
+
+
+def test_a_layer_in_an_attribute_is_said_to_be_lost(tmp_path):
+    model = Sequential([Dense(3, input_shape=(4,), name="out")], name="m")
+    model.words = layers.TextVectorization(vocabulary=["a"])
+    model.part = Sequential([model.layers[0]])  # of a layer of the model: nothing is lost
+    text = (
+        "Sequential 'm': the graph does not call the layers in its attributes words, so they are in no config or file. "
+        "load_model then makes a model without them, and refuses weights of theirs: save such a layer by itself."
+    )
+    with pytest.warns(UserWarning, match=f"^{re.escape(text)}$"):
+        model.save(tmp_path / "m.keras")
+
+
+def test_warn_is_what_fit_does():
+    model = Sequential([Dense(1, input_shape=(4,))])
+    model.compile("sgd", "mse", on_nonfinite="warn")
+    with pytest.warns(LikelyMistakeWarning, match="the loss is nan from epoch 1 on"):
+        model.fit(np.full((2, 4), np.nan, "float32"), np.ones((2, 1)), verbose=0)
+    with pytest.raises(ValueError, match=r"^compile: on_nonfinite must be None or 'warn', .*; found 'ignore'\."):
+        model.compile("sgd", "mse", on_nonfinite="ignore")
 
 
 @pytest.fixture(autouse=True)

@@ -342,7 +342,23 @@ def test_a_module_given_for_several_layers_is_copied():
         torch.testing.assert_close(again(torch.ones(2, 4)), model(torch.ones(2, 4)))
 
 
-@pytest.mark.parametrize("given", [None, {"Linear": nn.Linear}, {"a": 5}, {"a": lambda: 5}])
+class OfFour(nn.Linear):
+    def __init__(self) -> None:
+        super().__init__(4, 4)
+
+
+def test_a_class_without_arguments_makes_the_module(tmp_path):
+    model = Sequential([Input((4,)), TorchModule(OfFour(), name="own")])
+    model.save(tmp_path / "m.keras")
+    again = load_model(tmp_path / "m.keras", custom_objects={"own": OfFour})
+    torch.testing.assert_close(again(torch.ones(2, 4)), model(torch.ones(2, 4)))
+    with pytest.raises(
+        ArchitectureError, match=r"TorchModule 'own': custom_objects has what makes no module: .*missing"
+    ):
+        load_model(tmp_path / "m.keras", custom_objects={"own": nn.Linear})
+
+
+@pytest.mark.parametrize("given", [None, {"a": 5}, {"a": lambda: 5}])
 def test_a_config_asks_for_the_module(given):
     with pytest.raises(ArchitectureError) as error:
         model_from_json(model_of_two().to_json(), given)

@@ -48,6 +48,11 @@ def _of_class_numbers(found: Shape, expected: Shape) -> str | None:
 
 def _of_units(found: Shape, expected: Shape, kind: str) -> str | None:
     """For a target that only the number of units keeps from fitting; else None."""
+    if len(found) == len(expected) - 1 and len(expected) > 2 and fits_shape(found[1:], expected[1:-1]):
+        if expected[-1] == 1:
+            return "Give y a last axis of its own: y[..., None]."
+        if kind == ONE_HOT:
+            return "If y holds class numbers, use sparse_categorical_crossentropy and y[..., None]."
     if len(found) != len(expected) or found[1:-1] != tuple(expected[1:-1]):
         return None
     if kind == ONE_HOT:

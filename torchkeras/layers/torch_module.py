@@ -131,7 +131,10 @@ def _own_module(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | N
     found = known.get(name, known.get(kind))
     if isinstance(found, nn.Module):
         return copy.deepcopy(found)  # one module may be passed for several layers and models
-    made = found() if callable(found) and not isinstance(found, type) else None
+    try:
+        made = found() if callable(found) else None
+    except TypeError as error:
+        raise ArchitectureError(f"TorchModule {name!r}: custom_objects has what makes no module: {error}.") from error
     if not isinstance(made, nn.Module):
         raise ArchitectureError(
             f"TorchModule {name!r}: its module, a {kind}, is not stored in the file. Pass one of the same form, or a "

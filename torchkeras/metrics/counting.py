@@ -103,7 +103,12 @@ def prepared(
     """
     y_pred, y_true = same_rank(y_pred, y_true)
     if y_true.shape != y_pred.shape:
-        raise ValueError(f"y_true of shape {tuple(y_true.shape)} does not fit y_pred of shape {tuple(y_pred.shape)}.")
+        advice = ""
+        if y_true.shape[-1:] == (1,):
+            advice = " If y_true holds class numbers, give one-hot rows, by torchkeras.utils.to_categorical."
+        raise ValueError(
+            f"y_true of shape {tuple(y_true.shape)} does not fit y_pred of shape {tuple(y_pred.shape)}.{advice}"
+        )
     if top_k is not None:
         y_pred = _best(y_pred, top_k)
     if class_id is not None:

@@ -40,7 +40,7 @@ from torchkeras.engine.fit.training import EARLIER, OF_STATE, Training
 from torchkeras.engine.fit.turns import in_turn
 from torchkeras.engine.graph.network import Network, as_given, as_tensors, give_policy, keys_of_form
 from torchkeras.engine.graph.subclassed import OwnCode
-from torchkeras.engine.graph.trace import Graph, check_arguments, graph_of, warn_of_named_tuples
+from torchkeras.engine.graph.trace import Graph, check_arguments, graph_of, warn_of_named_tuples, warn_of_outside_layers
 from torchkeras.engine.layer.added_losses import losses_of_calls, penalties
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import call_module
@@ -393,7 +393,8 @@ class Model(Network):
             weighted_metrics (list or None, default None): metrics that count sample weights.
             target_tensors (arrays or None, default None): the targets if you pass no y.
             on_nonfinite (text or None, default None): what to do if a loss or gradient is NaN or infinite:
-                "stop", "skip" the batch, "raise", or None for nothing; see `engine.step.nonfinite`.
+                "stop", "skip" the batch or "raise"; see `engine.step.nonfinite`. With None, or "warn", training goes
+                on, and `fit` warns at its end if a loss was not finite.
             jit_compile (bool, dict or "auto", default "auto"): True runs the built-in train step, evaluations and
                 predictions as graphs of torch.compile; a dict has its options; False never does. "auto" measures train
                 steps both ways if a run is long enough to repay compiling, and uses the faster one; see
@@ -1279,6 +1280,7 @@ class Model(Network):
         """Warn of what no config holds. Models inside warn of their own."""
         warn_of_added(self._training, stacklevel)
         warn_of_named_tuples(self, stacklevel)
+        warn_of_outside_layers(self, stacklevel)
 
     def _check_saving(self, filepath: str, weights_only: bool, who: str) -> None:
         """Raise ValueError, in the name of `who`, if `save` or `save_weights` would refuse the model."""

@@ -83,9 +83,11 @@ class CompileOptions:
         if (self.distribute, self.sync_batch_norm) != ("auto", True):
             check_distribution(self.distribute, self.sync_batch_norm)
         read("compile", "steps_per_execution", integer(1), self.steps_per_execution)
+        if self.on_nonfinite == "warn":  # which `fit` does without a guard
+            self.__dict__["on_nonfinite"] = None
         if self.on_nonfinite not in POLICIES:
             raise ValueError(
-                f"compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found {self.on_nonfinite!r}."
+                f"compile: on_nonfinite must be None or 'warn', 'stop', 'skip' or 'raise'; found {self.on_nonfinite!r}."
             )
         if self.numerics not in NUMERICS:
             names = ", ".join(map(repr, NUMERICS))

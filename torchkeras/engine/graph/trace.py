@@ -17,7 +17,8 @@ import torch
 
 from torchkeras.base.nested import POSITIONAL, TensorSlot, leaves, mapped, put_together, slots_as_written, taken_apart
 from torchkeras.base.python import lazy_property
-from torchkeras.engine.facts import facts_of
+from torchkeras.engine.base_layer import AnyLayer
+from torchkeras.engine.facts import facts_of, is_own
 from torchkeras.engine.layer.call import attach, repeat
 from torchkeras.engine.symbolic.tensor import History, KerasTensor, Node, Shape, calls_of, node_of
 
@@ -359,6 +360,30 @@ def _named_tuple_in(form: Any) -> Any:
         return form
     inside = form.values() if isinstance(form, Mapping) else form if isinstance(form, (list, tuple)) else ()
     return next((found for item in inside if (found := _named_tuple_in(item)) is not None), None)
+
+
+def warn_of_outside_layers(network: Network, stacklevel: int) -> None:
+    """Warn of layers in attributes that the graph does not call: a class of the package is made again without them."""
+    if not is_own(type(network)) or network._graph is None:
+        return
+    inside = {module for layer in network._graph.layers for module in layer.modules()}
+    outside = [
+        name
+        for name, held in network._modules.items()
+        if isinstance(held, AnyLayer) and any(part not in inside for part in _layers_alone(held))
+    ]
+    if outside:
+        warnings.warn(
+            f"{type(network).__name__} {network.name!r}: the graph does not call the layers in its attributes "
+            f"{', '.join(outside)}, so they are in no config or file. load_model then makes a model without them, and "
+            "refuses weights of theirs: save such a layer by itself.",
+            stacklevel=stacklevel,
+        )
+
+
+def _layers_alone(module: torch.nn.Module) -> list[Any]:
+    """The layers in a module, itself included, but models: one of layers of the graph adds nothing to it."""
+    return [part for part in module.modules() if isinstance(part, AnyLayer) and not part._is_network]
 
 
 # --- the edges as plain data, for pickle and deepcopy ----------------------------------------------------------------

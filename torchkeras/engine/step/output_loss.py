@@ -112,6 +112,7 @@ TORCH_KINDS: Mapping[Any, str] = {
 KINDS: Mapping[Any, str] = {
     **dict.fromkeys(ELEMENTWISE, LIKE),
     losses.sparse_categorical_crossentropy: CLASSES,
+    losses.categorical_generalized_cross_entropy: CLASSES,
     **dict.fromkeys((losses.categorical_crossentropy, losses.categorical_focal_crossentropy), ONE_HOT),
     **dict.fromkeys((losses.binary_crossentropy, losses.binary_focal_crossentropy), BINARY),
 }
