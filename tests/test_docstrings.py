@@ -27,6 +27,7 @@ from torchkeras import (
     optimizers,
     registry,
     regularizers,
+    sklearn,
     utils,
 )
 from torchkeras.base import docstrings
@@ -45,6 +46,7 @@ FAMILIES = {
     "constraints": constraints,
     "callbacks": callbacks,
     "models": models,
+    "sklearn": sklearn,
     "utils": utils,
     "config": config,
     "mixed_precision": mixed_precision,

@@ -48,7 +48,7 @@ ROOMS = [
     *("saving/model_file", "saving/data_format", "saving/dialects"),
     *("saving/write", "saving/unsaveable"),
     *("saving/load", "saving/save"),
-    *("visualization", "models", "serving", "utils", "__init__"),
+    *("visualization", "models", "serving", "sklearn", "utils", "__init__"),
     "keras3",
     "distribution",
     *("keras2/backend", "keras2/lambdas"),

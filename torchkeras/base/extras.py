@@ -13,11 +13,12 @@ BROUGHT: dict[str, tuple[str, str]] = {
         (
             "sklearn",
             "sklearn.base",
+            "sklearn.utils.class_weight",
             "sklearn.utils.metadata_routing",
             "sklearn.utils.multiclass",
             "sklearn.utils.validation",
         ),
-        ("scikit-learn", "examples"),
+        ("scikit-learn", "sklearn"),
     ),
     "safetensors": ("safetensors", "safetensors"),
     "safetensors.torch": ("safetensors", "safetensors"),

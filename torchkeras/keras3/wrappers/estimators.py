@@ -1,74 +1,43 @@
-"""Models as estimators of scikit-learn: a classifier, a regressor and a transformer."""
+"""Models as estimators of scikit-learn, as Keras 3 has them: `torchkeras.sklearn` with what is Keras's alone."""
 
 from __future__ import annotations
 
-import copy
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from torchkeras import sklearn as estimators
 from torchkeras.base.extras import extra
-from torchkeras.keras3.models import Model, clone_model
+from torchkeras.keras3.models import clone_model
 
-_WHAT = "keras.wrappers"
-sklearn = extra("sklearn", _WHAT)
-base = extra("sklearn.base", _WHAT)
-validation = extra("sklearn.utils.validation", _WHAT)
-multiclass = extra("sklearn.utils.multiclass", _WHAT)
-routing = extra("sklearn.utils.metadata_routing", _WHAT)
+sklearn = extra("sklearn", "keras.wrappers")
+routing = extra("sklearn.utils.metadata_routing", "keras.wrappers")
 
 
-def _copied(model: Model) -> Any:
-    """A model with new weights, compiled as another is."""
-    made = clone_model(model)
-    if model.compiled and not made.compiled:
-        made.compile_from_config(model.get_compile_config())
-    return made
+class _OfKeras3:
+    """What Keras's three have besides."""
 
-
-class _Estimator(base.BaseEstimator):
-    """The base of the three.
-
-    Options:
-        model (Model or function): a compiled model, of which each `fit` trains a copy with new weights; or a function
-            that makes one, which is called by `model(X=X, y=y, **model_kwargs)`.
-        warm_start (bool, default False): whether each `fit` goes on with the model of the one before, and the first
-            trains `model` itself.
-        model_kwargs (dict or None, default None): further arguments of the function.
-        fit_kwargs (dict or None, default None): arguments of the model's `fit`; those of the estimator's come first.
-
-    After `fit` it has `model_`, the trained model, and `history_`, what its `fit` returned.
-    """
-
-    model_: Any
     history_: Any
-
-    def __init__(
-        self,
-        model: Any,
-        warm_start: bool = False,
-        model_kwargs: dict[str, Any] | None = None,
-        fit_kwargs: dict[str, Any] | None = None,
-    ) -> None:
-        self.model = model
-        self.warm_start = warm_start
-        self.model_kwargs = model_kwargs
-        self.fit_kwargs = fit_kwargs
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.non_deterministic = True
-        return tags
-
-    def __sklearn_clone__(self) -> Any:
-        """An estimator with the same options and nothing learned; a model is copied with its weights."""
-        model = copy.deepcopy(self.model) if isinstance(self.model, Model) else self.model
-        return type(self)(model, self.warm_start, self.model_kwargs, self.fit_kwargs)
 
     @property
     def epoch_(self) -> Any:
         """The numbers of the epochs of the last `fit`; 0 before one."""
         return self.history_.epoch if hasattr(self, "history_") else 0
+
+    def fit(self, X: Any, y: Any, **kwargs: Any) -> Any:  # noqa: N803  (scikit-learn's name)
+        """Train a model; returns the estimator.
+
+        Arguments:
+            X (array, (samples, ...)): the inputs.
+            y (array, (samples,)): the targets.
+            kwargs (any): arguments of the model's `fit`.
+
+        Errors:
+            ValueError: the data does not fit the estimator or the model.
+            RuntimeError: the model is not compiled.
+        """
+        return super().fit(X, y, **kwargs)  # pyright: ignore[reportAttributeAccessIssue]
 
     def set_fit_request(self, **kwargs: Any) -> Any:
         """Say which metadata `fit` wants, as scikit-learn's metadata routing has it; returns the estimator.
@@ -89,74 +58,21 @@ class _Estimator(base.BaseEstimator):
             self._metadata_request.fit.add_request(param=name, alias=alias)
         return self
 
-    def _made(self, X: Any, y: Any) -> Any:  # noqa: N803  (scikit-learn's name)
-        """A compiled model for data. Raises RuntimeError for one without a loss or an optimizer."""
-        if self.warm_start and hasattr(self, "model_"):
-            made = self.model_
-        elif isinstance(self.model, Model):
-            made = self.model if self.warm_start else _copied(self.model)
-        else:
-            made = self.model(X=X, y=y, **(self.model_kwargs or {}))
-        if not (made.compiled and made.loss and made.optimizer):
-            raise RuntimeError(f"{type(self).__name__}: the model must be compiled, with a loss and an optimizer.")
-        return made
+    def _copied(self, model: Any) -> Any:
+        return clone_model(model)
 
-    def _target(self, y: np.ndarray, first: bool = False) -> np.ndarray:
-        """The targets as the model wants them; `first`: whether they are those of `fit`."""
-        multiclass.type_of_target(y)
-        return y.reshape(-1, 1) if y.ndim == 1 else y
-
-    def _predicted(self, outputs: np.ndarray) -> np.ndarray:
-        """What the estimator predicts, from the model's outputs."""
-        return np.squeeze(outputs, axis=1) if outputs.ndim == 2 and outputs.shape[1] == 1 else outputs
-
-    def _outputs(self, X: Any) -> np.ndarray:  # noqa: N803  (scikit-learn's name)
-        validation.check_is_fitted(self)
-        return self.model_.predict(validation.validate_data(self, X, reset=False))
-
-    def fit(self, X: Any, y: Any, **kwargs: Any) -> Any:  # noqa: N803  (scikit-learn's name)
-        """Train a new model; returns the estimator.
-
-        Arguments:
-            X (array, (samples, features)): the inputs.
-            y (array, (samples,)): the targets.
-            kwargs (any): arguments of the model's `fit`.
-
-        Errors:
-            ValueError: the data do not fit the estimator.
-            RuntimeError: the model is not compiled.
-        """
-        X, y = validation.validate_data(self, X, y)  # noqa: N806
-        target = self._target(y, first=True)
-        model = self._made(X, target)
-        self.history_ = model.fit(X, target, **{**(self.fit_kwargs or {}), **kwargs})
-        self.model_ = model
-        return self
-
-    def predict(self, X: Any) -> np.ndarray:  # noqa: N803  (scikit-learn's name)
-        """What the model predicts.
-
-        Arguments:
-            X (array, (samples, features)): the inputs.
-        """
-        return self._predicted(self._outputs(X))
+    def _weighed(self, y: np.ndarray, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        return options  # Keras's `class_weight` is by the number of the class
 
 
-class SKLearnClassifier(base.ClassifierMixin, _Estimator):
-    """A model as a classifier of scikit-learn. Its targets are one-hot vectors of the classes.
+class SKLearnClassifier(_OfKeras3, estimators.SKLearnClassifier):
+    """A model as a classifier of scikit-learn: `torchkeras.sklearn.SKLearnClassifier` with Keras 3's arguments.
 
-    Options:
-        model (Model or function): a compiled model, of which each `fit` trains a copy with new weights; or a function
-            that makes one, which is called by `model(X=X, y=y, **model_kwargs)`.
-        warm_start (bool, default False): whether each `fit` goes on with the model of the one before, and the first
-            trains `model` itself.
-        model_kwargs (dict or None, default None): further arguments of the function.
-        fit_kwargs (dict or None, default None): arguments of the model's `fit`; those of the estimator's come first.
-
-    After `fit` it has `model_`, `history_` and `classes_`, the classes in their order.
+    A `class_weight` is by the number of the class. After `fit` it has `model_`, `history_` and `classes_`, the classes
+    in their order.
 
     Errors:
-        ValueError: the targets are no classes, or there is one alone.
+        ValueError: the targets are no classes, or there is only one.
 
     Example:
         >>> def made(X, y):
@@ -170,47 +86,17 @@ class SKLearnClassifier(base.ClassifierMixin, _Estimator):
     Source: https://keras.io/api/utils/sklearn_wrappers/
     """
 
-    classes_: np.ndarray
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
-
     def decision_function(self, X: Any) -> np.ndarray:  # noqa: N803  (scikit-learn's name)
         """The model's outputs.
 
         Arguments:
-            X (array, (samples, features)): the inputs.
+            X (array, (samples, ...)): the inputs.
         """
         return self._outputs(X)
 
-    def _target(self, y: np.ndarray, first: bool = False) -> np.ndarray:
-        kind = multiclass.type_of_target(y, raise_unknown=True)
-        if kind not in ("binary", "multiclass"):
-            raise ValueError(f"Only binary and multiclass target types are supported. Target type: {kind}")
-        if first:
-            self.classes_ = np.unique(y)
-        if len(self.classes_) == 1:
-            raise ValueError("Classifier can't train when only one class is present.")
-        return (y.reshape(-1, 1) == self.classes_).astype(float)
 
-    def _predicted(self, outputs: np.ndarray) -> np.ndarray:
-        return self.classes_[np.argmax(outputs, axis=1)]
-
-
-class SKLearnRegressor(base.RegressorMixin, _Estimator):
-    """A model as a regressor of scikit-learn.
-
-    Options:
-        model (Model or function): a compiled model, of which each `fit` trains a copy with new weights; or a function
-            that makes one, which is called by `model(X=X, y=y, **model_kwargs)`.
-        warm_start (bool, default False): whether each `fit` goes on with the model of the one before, and the first
-            trains `model` itself.
-        model_kwargs (dict or None, default None): further arguments of the function.
-        fit_kwargs (dict or None, default None): arguments of the model's `fit`; those of the estimator's come first.
-
-    After `fit` it has `model_` and `history_`.
+class SKLearnRegressor(_OfKeras3, estimators.SKLearnRegressor):
+    """A model as a regressor of scikit-learn: `torchkeras.sklearn.SKLearnRegressor` with Keras 3's models.
 
     Example:
         >>> model = Sequential([Input((2,)), Dense(1)])
@@ -222,24 +108,9 @@ class SKLearnRegressor(base.RegressorMixin, _Estimator):
     Source: https://keras.io/api/utils/sklearn_wrappers/
     """
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True
-        return tags
 
-
-class SKLearnTransformer(base.TransformerMixin, _Estimator):
-    """A model as a transformer of scikit-learn, whose outputs are the new features.
-
-    Options:
-        model (Model or function): a compiled model, of which each `fit` trains a copy with new weights; or a function
-            that makes one, which is called by `model(X=X, y=y, **model_kwargs)`.
-        warm_start (bool, default False): whether each `fit` goes on with the model of the one before, and the first
-            trains `model` itself.
-        model_kwargs (dict or None, default None): further arguments of the function.
-        fit_kwargs (dict or None, default None): arguments of the model's `fit`; those of the estimator's come first.
-
-    After `fit` it has `model_` and `history_`.
+class SKLearnTransformer(_OfKeras3, estimators.SKLearnTransformer):
+    """A model as a transformer of scikit-learn: `torchkeras.sklearn.SKLearnTransformer` with Keras 3's models.
 
     Example:
         >>> model = Sequential([Input((2,)), Dense(1)])
@@ -250,16 +121,3 @@ class SKLearnTransformer(base.TransformerMixin, _Estimator):
 
     Source: https://keras.io/api/utils/sklearn_wrappers/
     """
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []
-        return tags
-
-    def transform(self, X: Any) -> np.ndarray:  # noqa: N803  (scikit-learn's name)
-        """The new features.
-
-        Arguments:
-            X (array, (samples, features)): the inputs.
-        """
-        return self._outputs(X)
