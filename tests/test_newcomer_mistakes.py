@@ -377,7 +377,7 @@ MISTAKES = [
             "fit: unknown option 'max_epochs'. Did you mean 'epochs'? Its options are x, y, batch_size, epochs, "
             "verbose, callbacks, validation_split, validation_data, shuffle, class_weight, sample_weight, "
             "initial_epoch, steps_per_epoch, validation_steps, validation_batch_size, validation_freq, max_queue_size, "
-            "workers, use_multiprocessing."
+            "workers, use_multiprocessing, fast_dev_run."
         ),
     ),
     (

@@ -73,6 +73,7 @@ class BackupAndRestore(Callback):
 
     _takes_means = True
     needed_to_resume = False
+    keeps_records = True
     _signals = StopSignals()  # each run has its own; this one never listens
 
     def __init__(

@@ -36,6 +36,8 @@ class Callback(KnownOptions):
     `BackupAndRestore` continues only with the same callbacks. A class with `needed_to_resume = False`, which changes
     nothing in the training, may come and go.
 
+    A class with `keeps_records = True` writes files or sends numbers. `fit(fast_dev_run=True)` leaves it out.
+
     Example:
         >>> class Announce(Callback):
         ...     def on_epoch_end(self, epoch, logs=None):
@@ -49,6 +51,7 @@ class Callback(KnownOptions):
     needs_each_batch = False
     main_only = False
     needed_to_resume = True
+    keeps_records = False
     # Whether, where several processes share batches, one call for several batches does, with their mean numbers.
     _takes_means = False
     _validation_data: Any = None

@@ -63,6 +63,7 @@ class ModelCheckpoint(Monitored):
     """
 
     state_names = ("best", "epochs_since_last_save")
+    keeps_records = True
     _epoch = 0
 
     save_freq: Any = "epoch"  # what earlier pickles lack

@@ -40,6 +40,7 @@ class CSVLogger(Callback):
     """
 
     main_only = True
+    keeps_records = True
 
     def __init__(self, filename: str | os.PathLike[str], separator: str = ",", append: bool = False):
         self.filename = read_path("CSVLogger", "filename", filename)

@@ -45,6 +45,7 @@ class Profiler(Callback):
     needs_each_batch = True
 
     main_only = True
+    keeps_records = True
 
     def __init__(
         self,

@@ -47,6 +47,7 @@ class RemoteMonitor(Callback):
     """
 
     main_only = True
+    keeps_records = True
 
     def __init__(
         self,

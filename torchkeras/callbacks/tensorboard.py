@@ -73,6 +73,7 @@ class TensorBoard(Callback):
     state_names = ("samples_seen", "samples_seen_at_last_write", "next_step")
 
     main_only = True
+    keeps_records = True
 
     def __init__(
         self,

@@ -476,6 +476,7 @@ class Model(Network):
         max_queue_size: int = 10,
         workers: int = 1,
         use_multiprocessing: bool = False,
+        fast_dev_run: bool | int = False,
     ) -> History:
         """Train for `epochs` passes over the data.
 
@@ -514,6 +515,10 @@ class Model(Network):
             workers (integer of at least 0, default 1): how many threads or processes make these batches; 0 makes each
                 batch when it is needed.
             use_multiprocessing (bool, default False): whether they are processes, not threads.
+            fast_dev_run (bool or integer, default False): True tries the script out: one epoch of one batch, and a
+                validation of one batch if there is data for it. An integer is for so many batches, 0 for a whole run.
+                Everything else is checked as for a whole run. Callbacks that keep records are left out: checkpoints,
+                logs and traces. The weights change as in any step.
 
         Returns:
             A `History`: the reported numbers of each epoch.
@@ -537,7 +542,7 @@ class Model(Network):
             return methods.fit(
                 self._training, x, y, batch_size, epochs, verbose, callbacks, validation_split, validation_data,
                 shuffle, class_weight, sample_weight, initial_epoch, steps_per_epoch, validation_steps,
-                validation_batch_size, validation_freq, made,
+                validation_batch_size, validation_freq, made, fast_dev_run,
             )  # fmt: skip
 
     @old_names("evaluate")

@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from torchkeras import config
 from torchkeras.base.arrays import as_tensor, to_numpy
-from torchkeras.base.rules import integer, read
+from torchkeras.base.rules import integer, is_integer, read, rule
 from torchkeras.callbacks.base import CallbackList
 from torchkeras.callbacks.logs import History, Logs
 from torchkeras.callbacks.progress import level
@@ -28,7 +28,7 @@ from torchkeras.data.sources.source import ArraySource
 from torchkeras.engine.fit import runs
 from torchkeras.engine.fit.doubts import doubt_activations, doubt_losses
 from torchkeras.engine.fit.one_process import check_unwrapped
-from torchkeras.engine.fit.opening import Intake, as_callbacks, hooks_of, source_of, validation_of
+from torchkeras.engine.fit.opening import Intake, as_callbacks, first_batches, hooks_of, source_of, validation_of
 from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counted_apart
 from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_tensor
@@ -216,6 +216,12 @@ def frozen_copy(training: Training) -> Network:
 
 # --- fit --------------------------------------------------------------------------------------------------------------
 
+FLAG_OR_COUNT = rule(
+    "must be True, False or an integer of at least 0",
+    lambda v: isinstance(v, (bool, np.bool_)) or (is_integer(v) and v >= 0),
+    int,
+)
+
 
 def fit(
     training: Training,
@@ -236,10 +242,12 @@ def fit(
     validation_batch_size: int | None,
     validation_freq: Any,
     made: dict[str, Any],
+    fast_dev_run: bool | int,
 ) -> History:
     """As `Model.fit`; `made`: how batches of a `Sequence` or generator are made."""
     model = training.model
     check_unwrapped(model, "fit")
+    dev_run = read("fit", "fast_dev_run", FLAG_OR_COUNT, fast_dev_run)
     verbose = level(verbose)
     _check_epochs(epochs, initial_epoch)
     epochs = _limited(epochs)
@@ -264,6 +272,11 @@ def fit(
     if compiled.targets:
         check_units(graph_of(compiled.network), compiled.targets)
         doubt_activations(compiled)
+    validated = validation  # all of it, for callbacks
+    if dev_run:
+        source, validation = first_batches(source, dev_run), first_batches(validation, dev_run)
+        epochs, due = min(epochs, initial_epoch + 1), runs.due_epochs(1)
+        callbacks = [each for each in as_callbacks(callbacks) if not getattr(each, "keeps_records", False)]
     outer = _Outer(training)
     history = model.history = History()
     hooks = hooks_of(training, callbacks, source, verbose, epochs, validation is not None, history)
@@ -302,7 +315,7 @@ def fit(
             _choosing(training, run, epochs, verbose),
             processes.running(hooks),
         ):
-            training.validated, training.is_fitting = validation, True
+            training.validated, training.is_fitting = validated, True
             runs.fit(training, run, plan, hooks)
             doubt_losses(training, source, history.history)
     except BaseException:

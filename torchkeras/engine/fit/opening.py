@@ -22,6 +22,7 @@ from torchkeras.data import checks, sample_weights
 from torchkeras.data.batch import Batch
 from torchkeras.data.raw_batch import mapped, samples_in
 from torchkeras.data.sources import Source, limited, open_source
+from torchkeras.data.sources.limited import Limited
 from torchkeras.data.target_kinds import AS_GIVEN, CLASSES, SOME_CLASSES
 from torchkeras.engine.fit.doubts import doubt_data
 from torchkeras.engine.graph.network import (
@@ -330,6 +331,11 @@ def _given_validation(
     if hasattr(given, "shape"):
         raise ValueError(f"{VALIDATION_ITEMS}; found {type(given).__name__}.")
     return source_of(Intake(training), given, batch_size=own_batch_size, **options)
+
+
+def first_batches(source: Any, most: int) -> Any:
+    """A source in epochs of its first batches, `most` of them or all that it has; None stays None."""
+    return None if source is None else Limited(source, min(most, source.steps or most), "fast_dev_run")
 
 
 # --- callbacks -------------------------------------------------------------------------------------------------------
