@@ -313,6 +313,7 @@ FIT: dict[str, Any] = {
     "max_queue_size": [0, 3],
     "sample_weight": [np.ones(3), "a"],
     "class_weight": [{0: 1.0}, [1.0], "balanced"],
+    "fast_dev_run": [-1, 2.5, "a", None],
 }
 
 

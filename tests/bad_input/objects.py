@@ -67,6 +67,7 @@ TENSORBOARD = {
     "embeddings_metadata": (3, {"words": 3}, THING),
     "embeddings_data": (3, "a", THING),
     "update_freq": ("step", None, 0, -1, NAN, INFINITY, True, THING),
+    "profile_batch": (*COUNTS, "2,4", [0, 2], [3, 2], [1, 2, 3]),
 }
 # A class, the options that it needs, and bad values of each option.
 Row = tuple[Any, Mapping[str, Any], Mapping[str, tuple[Any, ...]]]

@@ -18,9 +18,9 @@ def steps_in(path):
 @pytest.mark.parametrize(
     ("options", "name", "steps"),
     [
-        ({"first": 1, "batches": 2}, "trace-epoch0-batch1-2.json", 2),
-        ({"first": 0, "batches": 1, "epoch": 1, "record_shapes": True}, "trace-epoch1-batch0-0.json", 1),
-        ({"first": 4, "batches": 9}, "trace-epoch0-batch4-5.json", 2),
+        ({"first": 1, "batches": 2}, "trace-epoch0-batch1-2.pt.trace.json", 2),
+        ({"first": 0, "batches": 1, "epoch": 1, "record_shapes": True}, "trace-epoch1-batch0-0.pt.trace.json", 1),
+        ({"first": 4, "batches": 9}, "trace-epoch0-batch4-5.pt.trace.json", 2),
     ],
 )
 def test_a_trace_has_the_batches_asked_for(tmp_path, options, name, steps):
@@ -37,7 +37,18 @@ def test_training_that_ends_early_ends_the_trace(tmp_path):
     stop = LambdaCallback(on_batch_end=lambda batch, logs: setattr(model, "stop_training", batch == 1))
     profiler = Profiler(tmp_path, first=1)
     model.fit(X, Y, batch_size=4, verbose=0, callbacks=[stop, profiler])
-    assert [path.name for path in tmp_path.iterdir()] == ["trace-epoch0-batch1-1.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["trace-epoch0-batch1-1.pt.trace.json"]
+
+
+def test_an_error_ends_the_trace(tmp_path):
+    def fail(batch, logs):
+        raise KeyError("a fault")
+
+    with pytest.raises(KeyError, match="a fault"):
+        small().fit(
+            X, Y, batch_size=4, verbose=0, callbacks=[Profiler(tmp_path, first=0), LambdaCallback(on_batch_end=fail)]
+        )
+    assert [path.name for path in tmp_path.iterdir()] == ["trace-epoch0-batch0-0.pt.trace.json"]
 
 
 def test_no_batch_was_there(tmp_path):

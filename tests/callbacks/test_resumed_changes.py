@@ -348,3 +348,24 @@ def test_every_word_is_one_that_a_run_tells():
     told = {word for words, _, _ in CHANGES.values() for word in words.split()}
     # target_tensors and sample_weight_mode have tests of their own below.
     assert set(ACCEPTED) - told == {"target_tensors", "sample_weight_mode"}
+
+
+LATER = {
+    "profile_batch": (lambda path, **options: given.TensorBoard(path, write_graph=False, **options), 2),
+    "keep": (
+        lambda path, **options: given.ModelCheckpoint(path / "{epoch}", "loss", save_best_only=True, **options),
+        3,
+    ),
+    "start_from_epoch": (lambda path, **options: given.EarlyStopping("loss", **options), 1),
+}
+
+
+@pytest.mark.parametrize("option", LATER)
+def test_a_checkpoint_from_before_an_option_had_its_default(option, tmp_path):
+    make, other = LATER[option]
+    older = make(tmp_path / "logs")
+    del vars(older)[option]
+    with pytest.raises(Killed):
+        run(tmp_path / "run", stop=9, also=lambda: [older])
+    assert told(tmp_path / "run", also=lambda: [make(tmp_path / "logs", **{option: other})]) == ["callbacks"]
+    assert told(tmp_path / "run", also=lambda: [make(tmp_path / "logs")]) == []

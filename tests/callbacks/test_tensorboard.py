@@ -1,6 +1,7 @@
 """What TensorBoard's files hold: numbers, histograms, the graph, images and points."""
 
 import importlib
+import json
 import re
 import threading
 import time
@@ -300,7 +301,67 @@ def test_a_layer_called_twice_gives_no_points(tmp_path):
         fit(model, board)
 
 
+# --- traces ----------------------------------------------------------------------------------------------------------
+
+
+def steps_in(path):
+    """How many updates of weights a trace has."""
+    events = json.loads(path.read_text())["traceEvents"]
+    return sum(event.get("name") == "aten::_fused_sgd_" for event in events)
+
+
+@pytest.mark.parametrize(
+    ("profile_batch", "name", "steps"),
+    [
+        (2, "trace-batch2-2.pt.trace.json", 1),
+        ((1, 3), "trace-batch1-3.pt.trace.json", 3),
+        ([3, 4], "trace-batch3-4.pt.trace.json", 2),  # of two epochs
+        ((6, 99), "trace-batch6-6.pt.trace.json", 1),  # training ends before
+    ],
+)
+def test_a_trace_has_the_batches_asked_for(tmp_path, profile_batch, name, steps):
+    board = plain(tmp_path, profile_batch=profile_batch)
+    fit(small("sgd"), board, epochs=2)
+    (path,) = tmp_path.glob("*.json")
+    assert (path.name, steps_in(path)) == (name, steps)
+
+
+def test_no_trace_listens_to_no_batch(tmp_path):
+    board = plain(tmp_path, profile_batch=0)
+    assert not CallbackList([board]).wants("on_train_batch_begin")
+    fit(small(), board)
+    assert list(tmp_path.glob("*.json")) == []
+
+
+def test_an_error_ends_the_trace(tmp_path):
+    def fail(batch, logs):
+        raise KeyError("a fault")
+
+    board = plain(tmp_path, profile_batch=(1, 9))
+    with pytest.raises(KeyError, match="a fault"):
+        small().fit(X, Y, batch_size=8, verbose=0, callbacks=[board, LambdaCallback(on_train_batch_end=fail)])
+    assert [path.name for path in tmp_path.glob("*.json")] == ["trace-batch1-1.pt.trace.json"]
+
+
+def test_training_without_the_batch(tmp_path):
+    message = "TensorBoard: no batch was traced, since training had 3 batches, and profile_batch begins with batch 9."
+    with pytest.warns(RuntimeWarning, match=f"^{re.escape(message)}$"):
+        fit(small(), plain(tmp_path, profile_batch=(9, 10)))
+    assert list(tmp_path.glob("*.json")) == []
+
+
+def test_a_trace_needs_each_batch(tmp_path):
+    model = small()
+    model.compile("sgd", "mse", steps_per_execution=2)
+    with pytest.raises(ValueError, match=r"^fit: TensorBoard needs a call for every batch;"):
+        fit(model, plain(tmp_path, profile_batch=1))
+    fit(model, plain(tmp_path))
+
+
 # --- options ---------------------------------------------------------------------------------------------------------
+
+
+PROFILED = "profile_batch must be an integer of at least 0, or a pair of the first and last batch, counted from 1"
 
 
 @pytest.mark.parametrize(
@@ -312,6 +373,10 @@ def test_a_layer_called_twice_gives_no_points(tmp_path):
         ({"histogram_freq": -1}, "histogram_freq must be an integer of at least 0; found -1."),
         ({"embeddings_freq": 0.5}, "embeddings_freq must be an integer of at least 0; found 0.5."),
         ({"batch_size": 0}, "batch_size must be an integer of at least 1; found 0."),
+        ({"profile_batch": -1}, f"{PROFILED}; found -1."),
+        ({"profile_batch": (3, 2)}, f"{PROFILED}; found (3, 2)."),
+        ({"profile_batch": (0, 2)}, f"{PROFILED}; found (0, 2)."),
+        ({"profile_batch": "2,4"}, f"{PROFILED}; found '2,4'."),
         ({"embeddings_freq": 1}, "embeddings_freq needs embeddings_data, what the points are made of."),
     ],
 )

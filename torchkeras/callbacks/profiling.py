@@ -18,9 +18,10 @@ RECORDED = ("record_shapes", "profile_memory", "with_stack")
 class Profiler(Callback):
     """Writes a trace of a few batches of one epoch, by `torch.profiler`.
 
-    The file is `log_dir/trace-epoch<epoch>-batch<first>-<last>.json`, numbers counted from 0. chrome://tracing and
-    https://ui.perfetto.dev show it. `path` is its name once it is written. An epoch that ends earlier ends the trace.
-    When training had none of the batches, a RuntimeWarning says so. Other batches cost next to nothing.
+    The file is `log_dir/trace-epoch<epoch>-batch<first>-<last>.pt.trace.json`, numbers counted from 0.
+    https://ui.perfetto.dev, chrome://tracing and TensorBoard's plugin `torch-tb-profiler` show it. `path` is its name
+    once it is written. An epoch that ends earlier ends the trace. When training had none of the batches, a
+    RuntimeWarning says so. Other batches cost next to nothing.
 
     Options:
         log_dir (path, default "./logs"): the folder; it is made if need be.
@@ -78,10 +79,7 @@ class Profiler(Callback):
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
         if self._here and batch == self.first:
-            devices = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])]
-            recorded = {name: getattr(self, name) for name in RECORDED}
-            self._profile = profile(activities=devices, **KEEPS_EVENTS, **recorded)
-            self._profile.start()
+            self._profile = begun(**{name: getattr(self, name) for name in RECORDED})
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         if self._profile is not None:
@@ -101,10 +99,28 @@ class Profiler(Callback):
                 stacklevel=2,
             )
 
+    def abandon(self) -> None:
+        """Called by `fit` when it ends, also with an error: end the trace."""
+        self._finish()
+
     def _finish(self) -> None:
         if self._profile is None:
             return
         running, self._profile = self._profile, None
-        running.stop()
-        self.path = self.log_dir / f"trace-epoch{self.epoch}-batch{self.first}-{self._last}.json"
-        running.export_chrome_trace(str(self.path))
+        self.path = ended(running, self.log_dir, f"epoch{self.epoch}-batch{self.first}-{self._last}")
+
+
+def begun(**recorded: Any) -> profile:
+    """A trace that has begun, of the CPU and the CUDA device; `recorded`: what it has besides."""
+    devices = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])]
+    running = profile(activities=devices, **KEEPS_EVENTS, **recorded)
+    running.start()
+    return running
+
+
+def ended(running: profile, folder: Path, of: str) -> Path:
+    """The file of a trace that ends now, with the suffix by which TensorBoard's plugin finds it; `of`: in its name."""
+    running.stop()
+    path = folder / f"trace-{of}.pt.trace.json"
+    running.export_chrome_trace(str(path))
+    return path

@@ -11,9 +11,10 @@ from typing import Any
 import torch
 
 from torchkeras.base.extras import extra
-from torchkeras.base.rules import FLAG_OR_DIGIT, NAMES, integer, is_number, optional, read, read_path, rule
+from torchkeras.base.rules import FLAG_OR_DIGIT, NAMES, integer, is_integer, is_number, optional, read, read_path, rule
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.monitoring import one_number
+from torchkeras.callbacks.profiling import begun, ended
 from torchkeras.callbacks.tensorboard_forms import graph_event, images_of, outputs_of, read_metadata
 from torchkeras.engine.graph.trace import graph_of
 
@@ -23,6 +24,14 @@ UPDATE_FREQ = rule(
     "must be 'epoch', 'batch' or a number above 0",
     lambda v: v in WORDS if isinstance(v, str) else is_number(v) and 0 < v < math.inf,
     lambda v: WORDS[v] if isinstance(v, str) else v,
+)
+PROFILED = rule(
+    "must be an integer of at least 0, or a pair of the first and last batch, counted from 1",
+    lambda v: (
+        (is_integer(v) and v >= 0)
+        or (isinstance(v, (tuple, list)) and len(v) == 2 and all(map(is_integer, v)) and 1 <= v[0] <= v[1])
+    ),
+    lambda v: ((int(v), int(v)) if v else ()) if is_integer(v) else (int(v[0]), int(v[1])),
 )
 METADATA = rule(
     "must be a path, or a dictionary from names of layers to paths",
@@ -57,6 +66,9 @@ class TensorBoard(Callback):
         embeddings_data (arrays or None, default None): the inputs of which the points are made.
         update_freq ("epoch", "batch" or a positive number, default "epoch"): numbers are written after each epoch,
             after each batch, or once so many samples have been trained on since the last time.
+        profile_batch (integer of at least 0 or pair, default 0): the batch to trace by `torch.profiler`, or the first
+            and the last one, counted from 1 over all epochs; 0 traces none. TensorBoard shows the trace by its plugin
+            `torch-tb-profiler`. When training ends before that batch, a RuntimeWarning says so.
 
     Errors:
         ImportError: the package tensorboard is missing.
@@ -71,6 +83,7 @@ class TensorBoard(Callback):
     """
 
     state_names = ("samples_seen", "samples_seen_at_last_write", "next_step")
+    profile_batch: tuple[int, ...] = ()  # the first and the last
 
     main_only = True
     keeps_records = True
@@ -88,6 +101,7 @@ class TensorBoard(Callback):
         embeddings_metadata: Any = None,
         embeddings_data: Any = None,
         update_freq: int | str = "epoch",
+        profile_batch: Any = 0,
     ):
         option = partial(read, "TensorBoard")
         self.log_dir = read_path("TensorBoard", "log_dir", log_dir)
@@ -101,6 +115,7 @@ class TensorBoard(Callback):
         self.embeddings_metadata = option("embeddings_metadata", optional(METADATA), embeddings_metadata)
         self.embeddings_data = option("embeddings_data", optional(DATA), embeddings_data)
         self.update_freq = option("update_freq", UPDATE_FREQ, update_freq)
+        self.profile_batch = option("profile_batch", PROFILED, profile_batch)
         for name, asked in (("write_grads", write_grads), ("write_images", write_images)):
             if asked and not histogram_freq:
                 warnings.warn(
@@ -114,7 +129,10 @@ class TensorBoard(Callback):
         self._points: dict[str, tuple[Any, Any]] = {}
         self._gradients: dict[Any, list[torch.Tensor]] = {}
         self._handles: list[Any] = []
-        if self.update_freq != "epoch" or self.write_grads:
+        self._batches, self._trace = 0, None  # how many batches of the run have begun; the trace under way
+        if self.profile_batch:
+            self.needs_each_batch, self.on_batch_begin = True, self._count
+        if self.update_freq != "epoch" or self.write_grads or self.profile_batch:
             self.on_batch_end = self._on_batch  # otherwise a batch costs nothing
 
     @staticmethod
@@ -131,6 +149,7 @@ class TensorBoard(Callback):
     # --- hooks -------------------------------------------------------------------------------------------------------
 
     def on_train_begin(self, logs: Any = None) -> None:
+        self._batches = 0
         self._open()
         if self.write_graph:
             indented = "\n".join(
@@ -145,7 +164,14 @@ class TensorBoard(Callback):
         if self.write_grads and epoch % self.histogram_freq == 0:
             self._listen()
 
+    def _count(self, batch: int, logs: Any = None) -> None:
+        self._batches += 1
+        if self._batches == self.profile_batch[0]:
+            self._trace = begun()
+
     def _on_batch(self, batch: int, logs: Any = None) -> None:
+        if self._trace is not None and self._batches >= self.profile_batch[1]:
+            self._end_trace()
         self._stop_listening()
         if self.update_freq == "epoch":
             return
@@ -166,9 +192,17 @@ class TensorBoard(Callback):
 
     def on_train_end(self, logs: Any = None) -> None:
         self.abandon()
+        if self.profile_batch and self._batches < self.profile_batch[0]:
+            warnings.warn(
+                f"TensorBoard: no batch was traced, since training had {self._batches} batches, and profile_batch "
+                f"begins with batch {self.profile_batch[0]}.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
     def abandon(self) -> None:
-        """Called by `fit` when it ends, also with an error: end the thread that writes."""
+        """Called by `fit` when it ends, also with an error: end the trace, and the thread that writes."""
+        self._end_trace()
         self._stop_listening()
         if self._writer is not None:
             self._writer.close()
@@ -179,6 +213,11 @@ class TensorBoard(Callback):
         self._open(purge_step=self.next_step)  # TensorBoard forgets what was written after the state
 
     # --- writing -----------------------------------------------------------------------------------------------------
+
+    def _end_trace(self) -> None:
+        if self._trace is not None:
+            running, self._trace = self._trace, None
+            ended(running, Path(self.log_dir), f"batch{self.profile_batch[0]}-{self._batches}")
 
     def _open(self, **options: Any) -> None:
         self._writer = extra(WRITER, "TensorBoard").SummaryWriter(self.log_dir, **options)

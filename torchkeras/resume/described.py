@@ -36,7 +36,7 @@ PLACES = ("filepath", "filename", "log_dir", "path", "root")
 
 # Options of callbacks that earlier checkpoints do not have: they count where they are not the default, which the class
 # has under their name.
-LATER = {"start_from_epoch", "save_freq", "initial_value_threshold", "raise_error"}
+LATER = {"start_from_epoch", "save_freq", "initial_value_threshold", "raise_error", "profile_batch"}
 
 LONG = 200  # characters of a value in an error
 OPTIONS = (bool, int, float, str, tuple, list)  # types of attributes that are options of a module of torch
