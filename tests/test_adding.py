@@ -141,7 +141,13 @@ def test_a_place_that_is_missing_is_named(copied: Path):
 # --- what is exported -------------------------------------------------------------------------------------------------
 
 
-HELPERS = {"Model", "Sequential", "Monitored", "BatchSchedule"}  # of `models`, and bases of several callbacks
+HELPERS = {
+    "Model",
+    "Sequential",
+    "Monitored",
+    "BatchSchedule",
+    "ExperimentLogger",
+}  # of `models`, and bases of several callbacks
 
 
 def subclasses(kind: type) -> set[type]:

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import torchkeras
+from tests import tracker_stand_ins
 from torchkeras import (
     Model,
     Sequential,
@@ -75,6 +76,7 @@ ENTRY = re.compile(r"(?P<names>[\w, ]+) \((?P<kind>.*?)(?:,? default (?P<default
 def _own_place(tmp_path, monkeypatch):
     """A folder for the files of an example, numbers as the CPU's, and custom objects that end with it."""
     monkeypatch.chdir(tmp_path)
+    tracker_stand_ins.install(monkeypatch)
     config.set_device("cpu")
     matmul, cudnn = torch.backends.cuda.matmul, cast(Any, torch.backends.cudnn)
     before = matmul.allow_tf32, cudnn.allow_tf32

@@ -5,6 +5,7 @@ from functools import partial
 from torch.optim import lr_scheduler
 
 from torchkeras.callbacks import (
+    AimLogger,
     BaseLogger,
     CosineAnnealing,
     CSVLogger,
@@ -14,6 +15,7 @@ from torchkeras.callbacks import (
     LambdaCallback,
     LearningRateFinder,
     LearningRateScheduler,
+    MLflowLogger,
     ModelCheckpoint,
     OneCycle,
     Profiler,
@@ -25,10 +27,12 @@ from torchkeras.callbacks import (
     TerminateOnNaN,
     TimeLimit,
     TorchScheduler,
+    WandbLogger,
 )
 
 # Each callback, and where it must read: its job is to show, write or judge the numbers of that place.
 TABLE = {
+    "AimLogger": (lambda path: AimLogger(), {"epoch"}),
     "BaseLogger": (lambda path: BaseLogger(), set()),
     "CSVLogger": (lambda path: CSVLogger(path / "log.csv"), {"epoch"}),
     "CosineAnnealing": (lambda path: CosineAnnealing(), set()),
@@ -38,6 +42,7 @@ TABLE = {
     "LambdaCallback": (lambda path: LambdaCallback(on_train_batch_end=lambda batch, logs: logs["size"]), set()),
     "LearningRateFinder": (lambda path: LearningRateFinder(), {"batch"}),
     "LearningRateScheduler": (lambda path: LearningRateScheduler(lambda epoch, lr: lr), set()),
+    "MLflowLogger": (lambda path: MLflowLogger(), {"epoch"}),
     "ModelCheckpoint": (lambda path: ModelCheckpoint(path / "{epoch}"), set()),
     "ModelCheckpoint of the best": (lambda path: ModelCheckpoint(path / "x", "loss", save_best_only=True), {"epoch"}),
     "OneCycle": (lambda path: OneCycle(1.0), set()),
@@ -58,4 +63,5 @@ TABLE = {
     ),
     "TerminateOnNaN": (lambda path: TerminateOnNaN(), {"batch"}),
     "TimeLimit": (lambda path: TimeLimit(100), set()),
+    "WandbLogger": (lambda path: WandbLogger(), {"epoch"}),
 }

@@ -8,7 +8,9 @@ from typing import Any
 # A module: the package that has it, and the extra that brings that.
 BROUGHT: dict[str, tuple[str, str]] = {
     "PIL.Image": ("pillow", "scripts"),
+    "aim": ("aim", "aim"),
     "matplotlib.pyplot": ("matplotlib", "plot"),
+    "mlflow": ("mlflow", "mlflow"),
     **dict.fromkeys(
         (
             "sklearn",
@@ -23,6 +25,7 @@ BROUGHT: dict[str, tuple[str, str]] = {
     "safetensors": ("safetensors", "safetensors"),
     "safetensors.torch": ("safetensors", "safetensors"),
     "torch.utils.tensorboard": ("tensorboard", "tensorboard"),
+    "wandb": ("wandb", "wandb"),
     "yaml": ("PyYAML", "yaml"),
 }
 

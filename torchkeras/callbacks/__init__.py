@@ -9,6 +9,7 @@ from torchkeras.callbacks.checkpoint import ModelCheckpoint
 from torchkeras.callbacks.control import EarlyStopping, TerminateOnNaN, TimeLimit
 from torchkeras.callbacks.csv_log import CSVLogger
 from torchkeras.callbacks.ema import SwapEMAWeights
+from torchkeras.callbacks.experiments import AimLogger, MLflowLogger, WandbLogger
 from torchkeras.callbacks.finder import LearningRateFinder
 from torchkeras.callbacks.logs import BaseLogger, History, LambdaCallback, Logs
 from torchkeras.callbacks.profiling import Profiler
@@ -21,6 +22,7 @@ from torchkeras.callbacks.torch_scheduler import TorchScheduler
 from torchkeras.callbacks.unfreezing import GradualUnfreezing
 
 __all__ = [
+    "AimLogger",
     "BackupAndRestore",
     "BaseLogger",
     "CSVLogger",
@@ -34,6 +36,7 @@ __all__ = [
     "LearningRateFinder",
     "LearningRateScheduler",
     "Logs",
+    "MLflowLogger",
     "ModelCheckpoint",
     "OneCycle",
     "Profiler",
@@ -45,6 +48,7 @@ __all__ = [
     "TerminateOnNaN",
     "TimeLimit",
     "TorchScheduler",
+    "WandbLogger",
 ]
 
 if not TYPE_CHECKING:  # which would take any name for one of the module

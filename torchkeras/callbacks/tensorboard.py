@@ -6,17 +6,22 @@ import warnings
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from torchkeras.base.annexes import later
 from torchkeras.base.extras import extra
 from torchkeras.base.rules import FLAG_OR_DIGIT, NAMES, integer, is_integer, is_number, optional, read, read_path, rule
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.monitoring import one_number
 from torchkeras.callbacks.profiling import begun, ended
-from torchkeras.callbacks.tensorboard_forms import graph_event, images_of, outputs_of, read_metadata
 from torchkeras.engine.graph.trace import graph_of
+
+if TYPE_CHECKING:
+    from torchkeras.callbacks import tensorboard_forms as forms
+else:
+    forms = later("torchkeras.callbacks.tensorboard_forms")
 
 WRITER = "torch.utils.tensorboard"
 WORDS = {"epoch": "epoch", "batch": 1}
@@ -156,7 +161,7 @@ class TensorBoard(Callback):
                 f"    {line}" for line in self.model.code.splitlines()
             )  # Markdown shows indented text as it is
             self._writer.add_text("model/code", indented)
-            self._writer.file_writer.add_event(graph_event(graph_of(self.model)))
+            self._writer.file_writer.add_event(forms.graph_event(graph_of(self.model)))
         if self.embeddings_freq:
             self._points = {layer.name: self._labels(layer.name) for layer in self._embedding_layers()}
 
@@ -241,7 +246,7 @@ class TensorBoard(Callback):
         for name, weight in self._weights():
             values = weight.numpy()
             self._writer.add_histogram(name, values, epoch)
-            images = images_of(values) if self.write_images else []
+            images = forms.images_of(values) if self.write_images else []
             for index, image in enumerate(images):
                 tag = f"{name}/image/{index}" if len(images) > 1 else f"{name}/image"
                 self._writer.add_image(tag, image, epoch, dataformats="HW")
@@ -250,7 +255,7 @@ class TensorBoard(Callback):
         if not self.validation_data:
             return
         inputs = [each[: self.batch_size] for each in self.validation_data[: len(self.model.inputs)]]
-        with outputs_of(self._called_layers()) as outputs:
+        with forms.outputs_of(self._called_layers()) as outputs:
             self.model.predict(inputs, batch_size=self.batch_size)
         for name, values in outputs.items():
             for index, value in enumerate(values):
@@ -313,11 +318,11 @@ class TensorBoard(Callback):
     def _labels(self, name: str) -> tuple[Any, Any]:
         metadata = self.embeddings_metadata
         file = metadata.get(name) if isinstance(metadata, Mapping) else metadata
-        return (None, None) if file is None else read_metadata(Path(self.log_dir) / file)
+        return (None, None) if file is None else forms.read_metadata(Path(self.log_dir) / file)
 
     def _write_points(self, epoch: int) -> None:
         layers = self._embedding_layers()
-        with outputs_of(layers) as outputs:
+        with forms.outputs_of(layers) as outputs:
             self.model.predict(self.embeddings_data, batch_size=self.batch_size)
         for layer in layers:
             points = torch.cat([values.flatten(1).float().cpu() for values in outputs[layer.name]])
