@@ -401,8 +401,8 @@ MISTAKES = [
         lambda: steps("categorical_crossentropy", 3).fit(np.ones((2, 5, 2)), np.zeros((2, 5))),
         ValueError,
         (
-            "Error when checking target: expected out to have 3 dimensions, but got array with shape (2, 5). If y holds "
-            "class numbers, use sparse_categorical_crossentropy and y[..., None]."
+            "Error when checking target: expected out to have 3 dimensions, but got array with shape (2, 5). If y "
+            "holds class numbers, use sparse_categorical_crossentropy and y[..., None]."
         ),
     ),
     (
