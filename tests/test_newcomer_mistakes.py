@@ -433,6 +433,30 @@ MISTAKES = [
         ),
     ),
     (
+        "a misspelled option that must be given",
+        lambda: Dense(unit=3),
+        TypeError,
+        "Dense: option 'units' is missing. Did you mean it by 'unit'?",
+    ),
+    (
+        "a misspelled name of a number to watch",
+        lambda: compiled().fit(X, Y, validation_split=0.5, callbacks=[callbacks.EarlyStopping("val_los")], verbose=0),
+        ValueError,
+        (
+            "EarlyStopping: whether more or less of 'val_los' is better is not known: give mode='max' or mode='min', "
+            "or the metric an attribute `higher_is_better`. Did you mean 'val_loss'?"
+        ),
+    ),
+    (
+        "a module for an activation, in a file",
+        lambda: Sequential([Dense(3, activation=torch.nn.ReLU(), input_shape=(4,))]).save("m.keras"),
+        ValueError,
+        (
+            "The activation function is written to a config by its name; ReLU() has none: give the name of the "
+            "function, such as 'relu', or add the module after the layer."
+        ),
+    ),
+    (
         "a list of batches",
         lambda: compiled().fit([(X, Y), (X, Y)]),
         ValueError,

@@ -14,6 +14,8 @@ from contextvars import ContextVar
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from torch import nn
+
 from torchkeras.legacy.names import LAYERS
 
 if TYPE_CHECKING:
@@ -280,7 +282,10 @@ def _takes_custom_objects(from_config: Callable[..., Any]) -> bool:
 def _function_name(value: Callable[..., Any], kind: str) -> str:
     name = getattr(value, "__name__", None)
     if name is None:
-        raise ValueError(f"A {kind} is written to a config by its name; {value!r} has none: define it with `def`.")
+        advice = "define it with `def`."
+        if isinstance(value, nn.Module):
+            advice = "give the name of the function, such as 'relu', or add the module after the layer."
+        raise ValueError(f"The {kind} is written to a config by its name; {value!r} has none: {advice}")
     return name_in_configs(value)
 
 

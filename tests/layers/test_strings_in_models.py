@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -84,6 +85,7 @@ def test_a_model_of_strings_gives_what_one_of_their_indices_gives():
     _, words, *rest = [None, *model.layers]
     of_indices = Sequential([Input((5,), dtype="int64"), *rest])
     wanted = of_indices.predict(words(TEXTS))
+    assert Input((1,), dtype=str).dtype == model.inputs[0].dtype
     for given in (TEXTS, tuple(TEXTS), np.array(TEXTS), np.array(TEXTS, dtype=object)[:, None], [[t] for t in TEXTS]):
         np.testing.assert_array_equal(model.predict(given), wanted)
         np.testing.assert_array_equal(model(given).detach().numpy(), wanted)
@@ -151,6 +153,17 @@ def test_strings_and_numbers_go_into_one_model():
     np.testing.assert_array_equal(model([np.array(TEXTS), numbers]).detach().numpy(), by_name)
 
 
+def test_a_frame_has_a_column_for_each_input():
+    text, size = Input((1,), dtype="string", name="t"), Input((1,), name="s")
+    joined = Concatenate()([StringLookup(vocabulary=TEXTS, output_mode="one_hot")(text), size])
+    frame = pd.DataFrame({"text": TEXTS, "size": np.arange(6.0)})
+    model = Model({"text": text, "size": size}, Dense(1)(joined))
+    model.compile("sgd", "mse")
+    model.fit(frame, LABELS, verbose=0)
+    wanted = model.predict({"text": np.array(TEXTS), "size": np.arange(6.0)})
+    np.testing.assert_array_equal(model.predict(frame), wanted)
+
+
 def test_a_sequential_and_a_class_take_strings_without_an_input():
     words = vectorization()
 
@@ -187,6 +200,11 @@ def test_a_loader_of_strings_trains(workers: int):
         )
     ]
     assert losses[0] == losses[1]
+
+
+def test_a_loader_of_strings_alone_is_predicted():
+    model = model_of_strings()
+    np.testing.assert_array_equal(model.predict(DataLoader(TEXTS, batch_size=2)), model.predict(TEXTS))  # type: ignore[arg-type]
 
 
 @pytest.mark.filterwarnings("ignore:Dynamo detected a call to a `functools.lru_cache`")  # numbers made once
@@ -316,6 +334,14 @@ REFUSED = [
         lambda: model_of_strings().predict(np.ones((2, 1))),
         TypeError,
         "Error when checking input: text takes strings; found 1.0, of type float.",
+    ),
+    (
+        lambda: model_of_strings().predict(np.array(["a", float("nan")], dtype=object)),
+        TypeError,
+        (
+            "Error when checking input: text takes strings; found nan, of type float. Give '' for what is missing: "
+            "texts.fillna('')."
+        ),
     ),
     (
         lambda: model_of_strings().predict(np.array([["a", "b"]])),

@@ -47,7 +47,8 @@ def tensor_of_strings(value: Any, where: str, ndim: int | None = None) -> torch.
     strings = np.asarray(value, dtype=object)
     other = next((item for item in strings.flat if not isinstance(item, (str, bytes))), None)
     if other is not None:
-        raise TypeError(f"{where} takes strings; found {other!r}, of type {type(other).__name__}.")
+        missing = " Give '' for what is missing: texts.fillna('')." if other is None or other != other else ""
+        raise TypeError(f"{where} takes strings; found {other!r}, of type {type(other).__name__}.{missing}")
     if strings.ndim == 1 and ndim == 3:
         strings = strings[:, None]
     encoded = [_utf8(item, where) for item in strings.flat]

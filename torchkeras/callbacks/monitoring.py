@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 import warnings
@@ -62,9 +63,12 @@ class Monitored(Callback):
             return
         self.rises = rises(self.monitor, getattr(model, "_directions", {}))
         if self.rises is None:
+            known = [prefix + name for name in model.metrics_names for prefix in ("", "val_")]
+            nearest = difflib.get_close_matches(self.monitor, known, 1, 0.7)
+            meant = f" Did you mean {nearest[0]!r}?" if nearest else ""
             raise ValueError(
                 f"{type(self).__name__}: whether more or less of {self.monitor!r} is better is not known: give "
-                "mode='max' or mode='min', or the metric an attribute `higher_is_better`."
+                f"mode='max' or mode='min', or the metric an attribute `higher_is_better`.{meant}"
             )
 
     @property

@@ -28,6 +28,10 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "tensorboard": ("tensorboard",),
     "safetensors": ("safetensors",),
     "yaml": ("PyYAML",),
+    "sklearn": ("scikit-learn",),
+    "aim": ("aim",),
+    "mlflow": ("mlflow-skinny",),
+    "wandb": ("wandb",),
     "scripts": ("keras-applications", "keras-preprocessing", "pillow", "scipy"),
     "onnx": ("onnx", "onnxscript", "onnxruntime"),
 }

@@ -133,7 +133,7 @@ def _gates(contents: Contents, treatment: Treatment, path: str) -> Facts:
             "hard_sigmoid",
             "",
             "gates are clip(0.2 x + 0.5, 0, 1), as Keras 1 and 2 had them; Keras 3 and torch mean another function",
-            f"{NOTHING}: they are computed so; save the model as .h5, since .keras cannot say it",
+            f"{NOTHING}: they are computed so, and every format keeps it",
         )
 
 

@@ -312,7 +312,7 @@ def _items_by_name(values: Any, names: Sequence[str], what: str) -> list[Any]:
         if names:
             raise _missing(names, what)
         return []
-    if len(names) > 1 and _is_frame(values):
+    if len(names) > 1 and is_frame(values):
         values = {name: values[name] for name in values.columns}
     if isinstance(values, Mapping):
         return _by_name(values, names, what)
@@ -452,7 +452,7 @@ def _has_shape(value: Any) -> bool:
     return isinstance(shape, (tuple, torch.Size)) or hasattr(shape, "as_list")  # which TensorFlow's TensorShape has
 
 
-def _is_frame(value: Any) -> bool:
+def is_frame(value: Any) -> bool:
     """Whether this is a pandas DataFrame, or behaves like one; pandas need not be installed."""
     return hasattr(value, "iloc") and hasattr(value, "columns")
 

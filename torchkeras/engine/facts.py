@@ -52,6 +52,7 @@ class Facts:
     commutes_with_relu: bool = False  # relu before it equals relu after it, gradients too; the output is overwritable
     # It normalizes by the batch that the processes share; the torch module in it is not called.
     knows_whole_batch: bool = False
+    computes_only: str | None = None  # "softmax" or "sigmoid", where it computes nothing else
     ends_in: str | None = None  # "softmax" or "sigmoid", whose input `logits` computes
     product: str | None = None  # its module with a kernel and a bias, which only the activation follows
     sets_mode_of: tuple[str, ...] = ()  # its torch modules whose training mode it sets itself; depends on its class

@@ -16,6 +16,7 @@ An option that the class of Keras 2.2.4 does not have is marked `NEWER`. It come
 every model that it can compute.
 """
 
+import difflib
 import inspect
 from collections.abc import Mapping
 from copy import copy
@@ -186,7 +187,9 @@ def bind(owner: type, options: Mapping[str, Option], args: tuple[Any, ...], kwar
                 raise TypeError(f"{owner.__name__}: option {name!r} is given twice, by position and by name.")
             passed[name] = kwargs.pop(name)
         elif name not in passed and option.default is REQUIRED:
-            raise TypeError(f"{owner.__name__}: option {name!r} is missing.")
+            misspelled = difflib.get_close_matches(name, kwargs, 1, 0.7)
+            meant = f" Did you mean it by {misspelled[0]!r}?" if misspelled else ""
+            raise TypeError(f"{owner.__name__}: option {name!r} is missing.{meant}")
     values: dict[str, Any] = {}
     for name, option in options.items():
         values[name] = option.read(passed[name]) if name in passed else option.read_default()

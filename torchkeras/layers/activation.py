@@ -168,6 +168,7 @@ class Softmax(Layer):
     class _Facts(Facts):
         min_input_ndim = 2
         keeps_shape = True
+        computes_only = "softmax"
 
         @property
         def native_layout(self) -> Layout:  # type: ignore[override]

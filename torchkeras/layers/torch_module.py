@@ -77,6 +77,10 @@ class TorchModule(Layer):
         keeps_types = True
 
         @property
+        def computes_only(self) -> str | None:  # type: ignore[override]
+            return {nn.Softmax: "softmax", nn.Sigmoid: "sigmoid"}.get(type(self.layer.module))
+
+        @property
         def native_layout(self) -> Layout:  # type: ignore[override]
             return Layout.CHANNELS_FIRST if self.layer.data_format == "channels_first" else Layout.KERAS
 

@@ -3,6 +3,7 @@
 import re
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from torchkeras import layers, losses
+from torchkeras import layers, losses, metrics
 from torchkeras.errors import LikelyMistakeWarning
 from torchkeras.models import Model, Sequential
 
@@ -29,6 +30,15 @@ def net(units: int, activation: Any = None, **options: Any) -> Any:
 def apart(units: int, activation: str) -> Any:
     """With the activation in a layer of its own."""
     return Sequential([layers.Dense(units, input_shape=(4,)), layers.Activation(activation, name="out")])
+
+
+def ended(units: int, end: Any) -> Any:
+    """With a layer, a module or a function of torch behind its last layer."""
+    inputs = layers.Input((4,))
+    scores = layers.Dense(units)(inputs)
+    return Model(
+        inputs, layers.TorchModule(end)(scores) if type(end).__module__.startswith("torch.nn") else end(scores)
+    )
 
 
 def inside(units: int, activation: str) -> Any:
@@ -68,6 +78,14 @@ OUTSIDE = "fit: the output 'out' ends in {}, which gives numbers outside of 0 to
         (lambda: net(3, "softmax"), nn.CrossEntropyLoss(), CLASSES, AGAIN.format("softmax", "CrossEntropyLoss")),
         (lambda: apart(3, "softmax"), nn.CrossEntropyLoss(), CLASSES, AGAIN.format("softmax", "CrossEntropyLoss")),
         (lambda: inside(3, "softmax"), nn.CrossEntropyLoss(), CLASSES, AGAIN.format("softmax", "CrossEntropyLoss")),
+        *(
+            (lambda end=end: ended(3, end), nn.CrossEntropyLoss(), CLASSES, "ends in softmax, and CrossEntropyLoss")
+            for end in (layers.Softmax(), nn.Softmax(dim=-1), partial(torch.softmax, dim=-1))
+        ),
+        *(
+            (lambda end=end: ended(1, end), nn.BCEWithLogitsLoss(), BITS, "ends in sigmoid, and BCEWithLogitsLoss")
+            for end in (nn.Sigmoid(), torch.sigmoid)
+        ),
         (lambda: net(1, "sigmoid"), nn.BCEWithLogitsLoss(), BITS, AGAIN.format("sigmoid", "BCEWithLogitsLoss")),
         (lambda: net(3, "softmax"), nn.NLLLoss(), CLASSES, "ends in softmax, but NLLLoss takes logarithms"),
         (
@@ -92,6 +110,19 @@ def test_activations_that_do_not_fit_the_loss(make: Callable[[], Any], loss: Any
     found = warned(model, X, y, times)
     assert len(found) == 1
     assert text in found[0]
+
+
+def test_a_score_of_the_largest_of_one_output():
+    for metric, text in (
+        ("f1_score", "Give F1Score(threshold=0.5)."),
+        (metrics.FBetaScore(), "Give FBetaScore(threshold=0.5)."),
+        (metrics.F1Score(threshold=0.5), None),
+    ):
+        model = net(1, "sigmoid")
+        model.compile("sgd", "binary_crossentropy", metrics=[metric])
+        found = warned(model, X, BITS.astype("float32"))
+        assert len(found) == (text is not None)
+        assert text is None or found[0].endswith(text)
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,8 @@ class Streamed(Source):
     def _parts(self, item: Any) -> tuple[Any, Any, Any]:
         if not isinstance(item, tuple) and (self.lists_are_inputs or not isinstance(item, list)):
             return item, None, None
+        if item and all(isinstance(part, str) for part in item):  # samples: no part of a batch is a string alone
+            return item, None, None
         if not 1 <= len(item) <= 3:
             raise ValueError(
                 f"A batch of {self.kind} must be x, (x,), (x, y) or (x, y, sample_weight); found a "

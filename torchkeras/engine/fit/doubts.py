@@ -56,14 +56,17 @@ def doubt_activations(compiled: CompiledModel) -> None:
     """Warn of outputs whose activation is not what their loss expects."""
     outputs = graph_of(compiled.network).outputs
     for target in compiled.targets:
-        if text := _doubt_of_activation(target, outputs[target.index]):
-            warn(compiled, text)
+        output = outputs[target.index]
+        for text in (_doubt_of_activation(target, output), _doubt_of_threshold(target, output)):
+            if text:
+                warn(compiled, text)
 
 
 def _doubt_of_activation(target: Target, output: KerasTensor) -> str:
     layer, loss = _last_layer(output), target.objective.given
     activation: Any = getattr(layer, "activation", None)
-    told, name, ends_in = f"the output {target.name!r}", name_of(loss), facts_of(layer).ends_in
+    told, name = f"the output {target.name!r}", name_of(loss)
+    ends_in = facts_of(layer).ends_in or facts_of(layer).computes_only
     if takes_log_probabilities(loss):
         if ends_in is None:
             return ""
@@ -84,6 +87,18 @@ def _doubt_of_activation(target: Target, output: KerasTensor) -> str:
             f"{told} ends in {activation.__name__}, which gives numbers outside of 0 to 1, but {name} takes "
             "probabilities. Use activation='softmax' or 'sigmoid', or a loss with from_logits=True."
         )
+    return ""
+
+
+def _doubt_of_threshold(target: Target, output: KerasTensor) -> str:
+    """A score that takes the largest output for the class, of a single output."""
+    for measure in target.measures:
+        metric = measure.metric
+        if isinstance(metric, metrics.FBetaScore) and metric.threshold is None and output.shape[-1] == 1:
+            return (
+                f"the metric {measure.name!r} takes the largest output for the class, and the output {target.name!r} "
+                f"has a single one, so every sample counts as positive. Give {type(metric).__name__}(threshold=0.5)."
+            )
     return ""
 
 

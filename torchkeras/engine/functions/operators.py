@@ -86,6 +86,11 @@ class Operation(Layer):
         casts = False  # as in Keras: an operator computes in the common type of its operands
 
         @property
+        def computes_only(self) -> str | None:  # type: ignore[override]
+            name = str(self.layer.function).rpartition(".")[2]
+            return name if name in ("softmax", "sigmoid") else None
+
+        @property
         def native_layout(self) -> Layout:  # type: ignore[override]
             return Layout.ANY if self.layer._by_value else Layout.KERAS
 

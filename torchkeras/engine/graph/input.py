@@ -75,6 +75,7 @@ class InputLayer(Layer):
         shape = tuple(sizes)
         if batch_input_shape is None:
             shape = (batch_size, *shape)
+        dtype = "string" if dtype is str else dtype
         if dtype == STRING:
             shape = shape[:-1]  # it is that of a tensor, which has an axis for the bytes of a string
         kind = STRING if dtype == "string" else dtype_of(dtype or config.floatx())

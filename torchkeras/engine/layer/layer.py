@@ -980,6 +980,9 @@ class Layer(BaseLayer):
             value = getattr(self, option.field, option.default)  # not set yet while `__init__` runs
             if value is option.default or not option.rule.shown:
                 continue
+            if isinstance(value, nn.Module):  # in place of a function: it has no name to write
+                changed.append(f"{name}={value!r}")
+                continue
             written = option.rule.write(value)
             if option.default is options.REQUIRED or written != option.rule.write(option.read_default()):
                 changed.append(f"{name}={written!r}")
