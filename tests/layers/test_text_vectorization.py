@@ -165,12 +165,6 @@ def test_weights_of_documents_stay_with_the_layer():
             lambda: TextVectorization(vocabulary=["a"], name="t").adapt(["a"]),
             "TextVectorization 't': adapt has nothing to find, the vocabulary is given.",
         ),
-        (
-            lambda: TextVectorization(vocabulary=["a"], name="t")(cast(Any, Input((1,)))),
-            (
-                "TextVectorization 't': strings are no tensors, so that it cannot be part of a model; "
-                "call it on arrays of strings, and give the model the integers that it returns."
-            ),
         ),
         (
             lambda: TextVectorization(output_mode="tf_idf", name="t").set_vocabulary(["a"]),

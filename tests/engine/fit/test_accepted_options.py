@@ -176,10 +176,12 @@ def test_errors_about_arguments_name_what_was_called(cls):
 
 def test_an_unknown_argument():
     model = made()
-    for method, arguments in (("compile", ()), ("predict", (X,)), ("train_on_batch", (X, Y)), ("summary", ())):
+    for method, arguments in (("predict", (X,)), ("train_on_batch", (X, Y)), ("summary", ())):
         text = f"Model.{method}() got an unexpected keyword argument 'metric'"
         with pytest.raises(TypeError, match=f"^{re.escape(text)}"):
             getattr(model, method)(*arguments, metric=1)
+    with pytest.raises(TypeError, match=r"^compile: unknown option 'metric'\. Did you mean 'metrics'\?"):
+        model.compile(metric=1)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"^Layer\.set_weights\(\) got an unexpected keyword argument 'metric'"):
         Dense(2).set_weights([], metric=1)
 

@@ -45,10 +45,10 @@ def _filled(entry: Any, folder: str, left: dict[str, str], weights: Weights, whe
         return entry
     name, kind = f"{folder}vocabulary.txt", str(entry.get("class_name"))
     if kind in READS and name in left and options.get("vocabulary") is None:
-        found: dict[str, Any] = {"vocabulary": tokens(left.pop(name), READS[kind], f"{where}: {name}")}
+        given: dict[str, Any] = {"vocabulary": tokens(left.pop(name), READS[kind], f"{where}: {name}")}
         if options.get("output_mode") == "tf_idf" and options.get("idf_weights") is None:
-            found["idf_weights"] = _idf_weights(folder, weights)
-        return {**entry, "config": {**options, **found}}
+            given["idf_weights"] = _idf_weights(folder, weights)
+        return {**entry, "config": {**options, **given}}
     layers = options.get("layers")
     if not isinstance(layers, list):
         return entry
