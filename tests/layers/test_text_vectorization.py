@@ -4,7 +4,7 @@ import copy
 import json
 import pickle
 import re
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -164,7 +164,6 @@ def test_weights_of_documents_stay_with_the_layer():
         (
             lambda: TextVectorization(vocabulary=["a"], name="t").adapt(["a"]),
             "TextVectorization 't': adapt has nothing to find, the vocabulary is given.",
-        ),
         ),
         (
             lambda: TextVectorization(output_mode="tf_idf", name="t").set_vocabulary(["a"]),
