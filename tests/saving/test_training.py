@@ -466,7 +466,7 @@ OF_OURS = {
     ),
     "a policy of nobody": (
         {"on_nonfinite": "explode"},
-        "compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found 'explode'." + WITHOUT,
+        "compile: on_nonfinite must be None or 'warn', 'stop', 'skip' or 'raise'; found 'explode'." + WITHOUT,
     ),
 }
 

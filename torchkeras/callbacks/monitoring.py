@@ -63,9 +63,9 @@ class Monitored(Callback):
             return
         self.rises = rises(self.monitor, getattr(model, "_directions", {}))
         if self.rises is None:
-            known = [prefix + name for name in model.metrics_names for prefix in ("", "val_")]
+            known = [prefix + name for name in getattr(model, "metrics_names", ()) for prefix in ("", "val_")]
             nearest = difflib.get_close_matches(self.monitor, known, 1, 0.7)
-            meant = f" Did you mean {nearest[0]!r}?" if nearest else ""
+            meant = f" Did you mean {nearest[0]!r}?" if nearest and nearest != [self.monitor] else ""
             raise ValueError(
                 f"{type(self).__name__}: whether more or less of {self.monitor!r} is better is not known: give "
                 f"mode='max' or mode='min', or the metric an attribute `higher_is_better`.{meant}"

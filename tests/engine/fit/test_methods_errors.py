@@ -56,7 +56,7 @@ COMPILE = [
     ),
     (
         lambda: model(on_nonfinite="ignore"),
-        "compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found 'ignore'.",
+        "compile: on_nonfinite must be None or 'warn', 'stop', 'skip' or 'raise'; found 'ignore'.",
     ),
     (lambda: two_outputs(["mse"]), f"compile: loss has 1 entries; {OUTPUTS}"),
     (lambda: two_outputs({"lef": "mse"}), "compile: loss names the output 'lef'; the outputs are left, right."),

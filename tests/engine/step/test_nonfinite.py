@@ -352,7 +352,9 @@ def test_no_step_but_the_first_waits_for_the_device(name, monkeypatch):
 def test_a_policy_that_is_none():
     with pytest.raises(ValueError, match="on_nonfinite") as error:
         model("sgd", "ignore")
-    assert str(error.value) == "compile: on_nonfinite must be None, 'stop', 'skip' or 'raise'; found 'ignore'."
+    assert (
+        str(error.value) == "compile: on_nonfinite must be None or 'warn', 'stop', 'skip' or 'raise'; found 'ignore'."
+    )
 
 
 def test_a_metric_of_torchmetrics_is_refused():

@@ -366,12 +366,16 @@ def warn_of_outside_layers(network: Network, stacklevel: int) -> None:
     """Warn of layers in attributes that the graph does not call: a class of the package is made again without them."""
     if not is_own(type(network)) or network._graph is None:
         return
-    inside = {module for layer in network._graph.layers for module in layer.modules()}
-    outside = [
-        name
-        for name, held in network._modules.items()
-        if isinstance(held, AnyLayer) and any(part not in inside for part in _layers_alone(held))
-    ]
+    called = set(network._graph.layers)
+    held = {
+        name: module
+        for name, module in network._modules.items()
+        if isinstance(module, AnyLayer) and module not in called
+    }
+    if not held:
+        return
+    inside = {module for layer in called for module in layer.modules()}
+    outside = [name for name, module in held.items() if not inside.issuperset(_layers_alone(module))]
     if outside:
         warnings.warn(
             f"{type(network).__name__} {network.name!r}: the graph does not call the layers in its attributes "
