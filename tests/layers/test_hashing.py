@@ -114,6 +114,13 @@ def test_types():
             "HashedCrossing: output_mode must be one of 'int', 'one_hot'; found 'count'.",
         ),
         (
+            lambda: HashedCrossing(3, name="h")(torch.tensor(1)),
+            (
+                "HashedCrossing 'h': there must be two or more inputs, all of the shape (), (batch,) or (batch, 1); "
+                "found [()]."
+            ),
+        ),
+        (
             lambda: HashedCrossing(3, name="h")([["a"]]),
             (
                 "HashedCrossing 'h': there must be two or more inputs, all of the shape (), (batch,) or (batch, 1); "

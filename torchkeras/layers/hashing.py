@@ -211,7 +211,7 @@ class HashedCrossing(Hashed):
     sparse: NotSparse = False
 
     def _bins(self, values: Any) -> np.ndarray:
-        found = [texts_of(array(each)) for each in values]
+        found = [texts_of(array(each)) for each in (values if isinstance(values, (list, tuple)) else [values])]
         self._check_shapes([each.shape for each in found])
         hashed = np.full(found[0].size, KEY, dtype=np.uint64)
         for each in found:
