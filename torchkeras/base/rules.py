@@ -12,7 +12,7 @@ import difflib
 import inspect
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar, TypeVar
@@ -68,9 +68,14 @@ def refuse_unknown(owner: str, given: Iterable[str], known: Iterable[str]) -> No
     names = list(known)
     for name in given:
         if name not in names:
-            nearest = difflib.get_close_matches(name, names, 1, 0.7)
-            meant = f" Did you mean {nearest[0]!r}?" if nearest else ""
+            meant = did_you_mean(name, names)
             raise TypeError(f"{owner}: unknown option {name!r}.{meant} Its options are {', '.join(names)}.")
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """A sentence with the known name that is nearest to one that is not known; empty for none, and for a known name."""
+    nearest = [] if name in known else difflib.get_close_matches(name, known, 1, 0.7)
+    return f" Did you mean {nearest[0]!r}?" if nearest else ""
 
 
 Known = TypeVar("Known", bound="KnownOptions")

@@ -7,7 +7,7 @@ divided between processes and copied to a device as numbers are, and layers such
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,9 +72,14 @@ def strings_of_tensor(tensor: torch.Tensor) -> np.ndarray:
     """The strings of a tensor of them, as an array of Python's objects."""
     held = np.ascontiguousarray(tensor.detach().cpu().numpy())
     found = held.view(f"S{held.shape[-1] * BYTES}")[..., 0]
-    strings = np.empty(found.size, dtype=object)
-    strings[:] = [item.decode(*UTF8) for item in found.ravel()]
-    return strings.reshape(found.shape)
+    return array_of_strings([item.decode(*UTF8) for item in found.ravel()], found.shape)
+
+
+def array_of_strings(strings: Sequence[str], shape: tuple[int, ...]) -> np.ndarray:
+    """An array of Python's strings: where one is long, NumPy's own would take that much for each."""
+    made = np.empty(len(strings), dtype=object)
+    made[:] = strings
+    return made.reshape(shape)
 
 
 def _utf8(item: str | bytes, where: str) -> bytes:

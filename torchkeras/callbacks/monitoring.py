@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 import warnings
@@ -12,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from torchkeras import registry
-from torchkeras.base.rules import STRING, VERBOSE, read, rule
+from torchkeras.base.rules import STRING, VERBOSE, did_you_mean, read, rule
 from torchkeras.callbacks.base import Callback
 from torchkeras.callbacks.logs import named
 
@@ -64,8 +63,7 @@ class Monitored(Callback):
         self.rises = rises(self.monitor, getattr(model, "_directions", {}))
         if self.rises is None:
             known = [prefix + name for name in getattr(model, "metrics_names", ()) for prefix in ("", "val_")]
-            nearest = difflib.get_close_matches(self.monitor, known, 1, 0.7)
-            meant = f" Did you mean {nearest[0]!r}?" if nearest and nearest != [self.monitor] else ""
+            meant = did_you_mean(self.monitor, known)
             raise ValueError(
                 f"{type(self).__name__}: whether more or less of {self.monitor!r} is better is not known: give "
                 f"mode='max' or mode='min', or the metric an attribute `higher_is_better`.{meant}"

@@ -312,8 +312,8 @@ def _items_by_name(values: Any, names: Sequence[str], what: str) -> list[Any]:
         if names:
             raise _missing(names, what)
         return []
-    if len(names) > 1 and is_frame(values):
-        values = {name: values[name] for name in values.columns}
+    if len(names) > 1:
+        values = by_column(values)
     if isinstance(values, Mapping):
         return _by_name(values, names, what)
     items = _items_of_list(values, names)
@@ -452,9 +452,10 @@ def _has_shape(value: Any) -> bool:
     return isinstance(shape, (tuple, torch.Size)) or hasattr(shape, "as_list")  # which TensorFlow's TensorShape has
 
 
-def is_frame(value: Any) -> bool:
-    """Whether this is a pandas DataFrame, or behaves like one; pandas need not be installed."""
-    return hasattr(value, "iloc") and hasattr(value, "columns")
+def by_column(value: Any) -> Any:
+    """The columns of a pandas DataFrame, or what behaves like one, by their names; anything else as it is."""
+    is_frame = hasattr(value, "iloc") and hasattr(value, "columns")  # pandas need not be installed
+    return {name: value[name] for name in value.columns} if is_frame else value
 
 
 def _type_name(value: Any) -> str:

@@ -15,6 +15,7 @@ import torch.nn.functional as F
 
 from torchkeras import registry
 from torchkeras.base.rules import Rule, is_integer, literal, one_of, optional, rule
+from torchkeras.base.texts import array_of_strings
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import OptionalPositive
 from torchkeras.errors import ArchitectureError
@@ -103,7 +104,7 @@ class TextVectorization(StringLookup):
         idf_weights (list of numbers or None, default None): for "tf_idf": the weight of each token of the vocabulary.
         sparse (bool, default False): must be False, torch computes with dense tensors.
         ragged (bool, default False): must be False, torch computes with tensors of rows of one length.
-        encoding (string, default "utf-8"): the encoding of texts that are bytes.
+        encoding (string, default "utf-8"): the encoding of texts that are bytes; in a model it must be "utf-8".
 
     Shapes:
         (batch,) or (batch, 1) -> (batch, words) for "int", else (batch, tokens)
@@ -193,7 +194,7 @@ class TextVectorization(StringLookup):
         other = next((type(text).__name__ for text in texts if not isinstance(text, str)), None)
         if other is not None:
             raise ValueError(f"{self._who}: texts must be strings; found {other}.")
-        return _of_objects(texts, found.shape)
+        return array_of_strings(texts, found.shape)
 
     def _documents_in(self, data: Any) -> list[list[Any]]:
         texts = self._standardized(self._tokens(data))
@@ -231,7 +232,7 @@ class TextVectorization(StringLookup):
         if callable(self.standardize):
             return self._tokens(self.standardize(texts.astype(np.str_)))
         changed = STANDARDIZED[self.standardize]
-        return _of_objects([changed(text) for text in texts.ravel().tolist()], texts.shape)
+        return array_of_strings([changed(text) for text in texts.ravel().tolist()], texts.shape)
 
     def _without_last_axis(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of texts without an axis of length 1 at its end."""
@@ -255,13 +256,6 @@ class TextVectorization(StringLookup):
             return words
         sizes = range(1, self.ngrams + 1) if isinstance(self.ngrams, int) else self.ngrams
         return [" ".join(words[start : start + size]) for size in sizes for start in range(len(words) - size + 1)]
-
-
-def _of_objects(texts: list[str], shape: tuple[int, ...]) -> np.ndarray:
-    """An array of Python's strings."""
-    made = np.empty(len(texts), dtype=object)
-    made[:] = texts
-    return made.reshape(shape)
 
 
 def _function(kind: type, option: str, entry: Mapping[str, Any], known: Mapping[str, Any]) -> Any:

@@ -109,8 +109,8 @@ class Intake:
             x = of_needed_keys(form, network.input_names, x)
         if form is None or is_by_name(form, network.input_names, x):
             return x
-        if checks.is_frame(x) and isinstance(form, Mapping):
-            x = {name: x[name] for name in x.columns}
+        if isinstance(form, Mapping):
+            x = checks.by_column(x)
         return in_order(form, x, network.inputs, f"{self.training.described}: x")
 
     def _build(self, x: Any) -> None:

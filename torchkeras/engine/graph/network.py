@@ -798,7 +798,7 @@ class Network(Layer, abstract=True):
     def _in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments of a call with its inputs in the order of the graph's, one or a list, and arrays as tensors."""
         what = f"{type(self).__name__} {self.name!r}"
-        if len(args) == 1 and are_strings(args[0]) and isinstance(args[0], (list, tuple)):
+        if len(args) == 1 and isinstance(args[0], (list, tuple)) and are_strings(args[0]):
             args = (np.asarray(args[0], dtype=object),)
         args, kwargs = inputs_of_call(what, self.inputs, self._input_form, args, kwargs)
         if has_arrays(args):
