@@ -378,6 +378,14 @@ REFUSED = [
         ),
     ),
     (
+        lambda: StringLookup(vocabulary=["é"], encoding="latin-1", name="s")(strings()),
+        ValueError,
+        (
+            "StringLookup 's': in a model, encoding must be 'utf-8', as its strings are; found 'latin-1'. Decode bytes "
+            "of another encoding before."
+        ),
+    ),
+    (
         lambda: TextVectorization(output_mode="count", name="v")(strings()),
         ValueError,
         "TextVectorization 'v': there is no vocabulary yet; call adapt or set_vocabulary.",

@@ -4,6 +4,7 @@ Indices begin with that of the mask, 0 (with a `mask_token`, for output_mode 'in
 Source: https://keras.io/api/layers/preprocessing_layers/categorical/
 """
 
+import codecs
 import math
 import os
 from collections import Counter
@@ -386,7 +387,7 @@ class StringLookup(Lookup):
             takes that of its hash. With 0 an unknown string is an error.
         mask_token (string or None, default None): the token with index 0, for what is masked.
         oov_token (string, default "[UNK]"): what `invert` returns for indices without a token.
-        encoding (string, default "utf-8"): the encoding of tokens that are bytes.
+        encoding (string, default "utf-8"): the encoding of tokens that are bytes; in a model it must be "utf-8".
 
     Shapes:
         any -> the same for "int", else that of `CategoryEncoding`
@@ -443,6 +444,11 @@ class StringLookup(Lookup):
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         if inputs.dtype != STRING:
             raise TypeError(f"{self._who} takes strings; found a tensor of {inputs.dtype}.")
+        if codecs.lookup(self.encoding).name != "utf-8":
+            raise ValueError(
+                f"{self._who}: in a model, encoding must be 'utf-8', as its strings are; found {self.encoding!r}. "
+                "Decode bytes of another encoding before."
+            )
         if self.vocabulary is None and not (inputs.is_meta and self.output_mode == "int"):
             self._check_vocabulary()
         if inputs.is_meta:
