@@ -13,6 +13,7 @@ from torch import nn
 from torch.nn.utils import parametrize
 
 from torchkeras import Input, Model, Sequential
+from torchkeras.base import arrays
 from torchkeras.callbacks import Callback
 from torchkeras.engine.fit import methods
 from torchkeras.engine.graph import fold_batch_norm
@@ -753,6 +754,44 @@ def test_not_where_something_could_keep_a_tensor():
     assert modes_of(watched, x, batch_size=2) == {False}
     with torch.autocast("cpu", torch.bfloat16):
         assert modes_of(network(), x, batch_size=2) == {False}
+
+
+def mode_of_one(model):
+    """Whether a prediction of one sample computes in inference mode."""
+    found = []
+
+    def to_numpy(tensor):
+        found.append(tensor.is_inference())
+        return arrays.to_numpy(tensor)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(methods, "to_numpy", to_numpy)
+        model.predict(images(1))
+    return found
+
+
+def test_one_sample_runs_in_inference_mode_while_nothing_could_keep_a_tensor():
+    model, inputs = network(), Input((8, 8, 3))
+    assert mode_of_one(model) == [True]
+    with torch.autocast("cpu", torch.bfloat16):
+        assert mode_of_one(model) == [False]
+    watched = model.get_layer("last").register_forward_hook(lambda *_: None)
+    assert mode_of_one(model) == [False]
+    watched.remove()
+    assert mode_of_one(model) == [True]
+    model.get_layer("last").activation = lambda value: value
+    assert mode_of_one(model) == [False]
+    assert mode_of_one(Model(inputs, Flatten()(Lambda(lambda value: value + 1)(inputs)))) == [False]
+    assert mode_of_one(Model(inputs, Notes()(inputs))) == [False]
+
+
+@pytest.mark.parametrize("made", [network, lambda: Sequential([Flatten(input_shape=(8, 8, 3)), Dense(1)])])
+def test_a_model_trains_after_one_sample(made):
+    model = made()
+    model.predict(images(1))
+    model.compile("sgd", "mse")
+    model.fit(images(4), model.predict(images(4)), verbose=0)
+    assert model.predict(images(1)).flags.writeable
 
 
 def test_a_state_carried_on_can_be_trained_with():

@@ -31,8 +31,8 @@ from torchkeras.engine.fit.one_process import check_unwrapped
 from torchkeras.engine.fit.opening import Intake, as_callbacks, first_batches, hooks_of, source_of, validation_of
 from torchkeras.engine.fit.training import collected
 from torchkeras.engine.fit.turns import computing, counted_apart
-from torchkeras.engine.graph.fold_batch_norm import Merged, frozen, keeps_no_tensor
-from torchkeras.engine.graph.layer_calls import HookFreeCalls
+from torchkeras.engine.graph.fold_batch_norm import Merged, frozen
+from torchkeras.engine.graph.layer_calls import HookFreeCalls, may_infer
 from torchkeras.engine.graph.network import Network, float_type, in_form, parameters_of
 from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.modes import call_module
@@ -159,7 +159,7 @@ def _step(training: Training, source: Source, callbacks: Any) -> tuple[Callable[
     elif run is None:
         run = HookFreeCalls(training.network)
     is_long = isinstance(source, ArraySource) and source.steps >= WORTH_A_LOOK
-    return lambda batch: predict_step(run.run, batch.inputs), is_alone and is_long and keeps_no_tensor(run)
+    return lambda batch: predict_step(run.run, batch.inputs), is_alone and is_long and may_infer(run)
 
 
 def _compiled(training: Training) -> Running | None:
@@ -201,8 +201,11 @@ def predict_at_once(training: Training, x: np.ndarray) -> Any:
         device, dtype = first.device, first.dtype
     else:
         device, dtype = model._device, float_type(model, torch.float32)
-    with computing(training, False, device), torch.set_grad_enabled(False):
-        outputs = call_module(model, as_tensor(x).to(device, dtype))
+    inputs = as_tensor(x).to(device, dtype)
+    direct = model._generated.direct_now((inputs,))
+    is_safe = direct is not None and direct.keeps_no_tensor and not torch.is_autocast_enabled(device.type)
+    with computing(training, False, device), torch.inference_mode() if is_safe else torch.set_grad_enabled(False):
+        outputs = call_module(model, inputs) if direct is None else model._generated.run(direct, inputs)
         found = [np.array(to_numpy(each)) for each in as_list(outputs)]  # not in memory of the model's own
     return in_form(model._output_form, unpacked(found))
 

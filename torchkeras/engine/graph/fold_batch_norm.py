@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from itertools import islice
 from math import inf, prod
 from operator import is_
 from typing import Any, TypeVar
@@ -18,10 +17,9 @@ import torch
 from torch import Tensor, nn
 
 from torchkeras.activations import linear
-from torchkeras.base.python import attributes_of
 from torchkeras.base.torch_tables import own_modules
 from torchkeras.engine.dtypes import is_mixed
-from torchkeras.engine.facts import OWN_PACKAGE, facts_of, is_own
+from torchkeras.engine.facts import facts_of, is_own
 from torchkeras.engine.graph import trace
 from torchkeras.engine.graph.layer_calls import HookFreeCalls, has_hooks
 from torchkeras.engine.graph.network import Network
@@ -220,30 +218,3 @@ def _is_its_graph(network: Network) -> bool:
 def _says(layer: Layer, name: str) -> bool:
     """Whether a layer of this package says `name` of its `forward`: a class of the user's may override parts of it."""
     return is_own(type(layer)) and facts_of(layer).says(name)
-
-
-def keeps_no_tensor(run: HookFreeCalls) -> bool:
-    """Whether the tensors that a run makes can be reached by its outputs alone, so that `inference_mode` does no harm.
-
-    Tensors made in that mode can never be part of a gradient. So no hook may see them, no layer may store them for the
-    next batch, autocast may not cache a weight in another type, and all code must be this package's or torch's.
-    """
-    network: Any = run._network
-    devices = {tensor.device.type for tensor in islice(network.parameters(), 1)}
-    casts = any(map(torch.is_autocast_enabled, devices))
-    return not (run.observed() or casts) and all(map(_is_harmless, network.modules()))
-
-
-def _is_harmless(module: nn.Module) -> bool:
-    """Whether a module has no state, and its class and the functions that it has are torch's or this package's."""
-    if getattr(module, "stateful", False):
-        return False
-    code: list[Any] = [type(module)]
-    if isinstance(module, Layer):
-        code += filter(callable, attributes_of(module).values())
-    return all(map(_is_known_code, code))
-
-
-def _is_known_code(value: Any) -> bool:
-    name = getattr(value, "__module__", None) or ""
-    return name.partition(".")[0] in (OWN_PACKAGE, "torch")

@@ -15,17 +15,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
-from itertools import chain, product, starmap
+from itertools import chain, islice, product, starmap
 from operator import attrgetter, contains, is_, methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import nn
 
-from torchkeras.base.python import lazy_property
+from torchkeras.base.python import attributes_of, lazy_property
 from torchkeras.base.torch_versions import has_any_global_hook
 from torchkeras.engine.carried_masks import mask_after
-from torchkeras.engine.facts import Facts, facts_of
+from torchkeras.engine.facts import OWN_PACKAGE, Facts, facts_of
 from torchkeras.engine.layer.added_losses import activity_loss
 from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.layer.layer import Layer
@@ -101,11 +101,16 @@ class DirectCalls:
     """
 
     def __init__(self, generated: GeneratedFunctions, modules: Mapping[str, Any]):
-        self._modules = modules
+        self._modules, self._network = modules, generated.network
         self._hook_free: dict[str, Callable[..., Any]] = {}  # by key; one for all functions and ways
         self.made: dict[Variant, CallsOfFunction] = {}
         for function in list(generated.functions.values()):
             self.make(function)
+
+    @lazy_property
+    def keeps_no_tensor(self) -> bool:
+        """Whether `inference_mode` does no harm to these calls, as far as the layers go."""
+        return keeps_no_tensor(self._network)
 
     def make(self, function: GeneratedFunction) -> CallsOfFunction:
         """The calls that this function runs over."""
@@ -324,3 +329,37 @@ def renew_weights(module: nn.Module) -> None:
 def has_hooks(module: nn.Module) -> bool:
     """Whether something would see the calls of this module, or has replaced its `forward`."""
     return "forward" in module.__dict__ or any(getattr(module, name) for name in HOOKS)
+
+
+# --- calls in torch.inference_mode ------------------------------------------------------------------------------------
+
+# The mode takes a few percent off each operation. Tensors made in it can never be part of a gradient. So no hook may
+# see them, no layer may store them for the next batch, autocast may not cache a weight in another type, and all code
+# must be this package's or torch's.
+
+
+def may_infer(run: HookFreeCalls) -> bool:
+    """Whether the tensors that a run makes can be reached by its outputs alone."""
+    network = run._network
+    devices = {tensor.device.type for tensor in islice(network.parameters(), 1)}
+    return not (run.observed() or any(map(torch.is_autocast_enabled, devices))) and keeps_no_tensor(network)
+
+
+def keeps_no_tensor(network: Layer) -> bool:
+    """Whether no layer stores a tensor of the call, and all code is known. Hooks and autocast are for the caller."""
+    return all(map(_keeps_none, network.modules()))
+
+
+def _keeps_none(module: nn.Module) -> bool:
+    """Whether a module has no state, and its class and the functions that it has are torch's or this package's."""
+    if getattr(module, "stateful", False):
+        return False
+    code: list[Any] = [type(module)]
+    if isinstance(module, Layer):
+        code += filter(callable, attributes_of(module).values())
+    return all(map(_is_known_code, code))
+
+
+def _is_known_code(value: Any) -> bool:
+    name = getattr(value, "__module__", None) or ""
+    return name.partition(".")[0] in (OWN_PACKAGE, "torch")
