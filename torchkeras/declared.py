@@ -21,6 +21,7 @@ from torchkeras.base.rules import (
     FLAG,
     SHARE,
     STRING,
+    KnownOptions,
     Rule,
     integer,
     number,
@@ -63,7 +64,7 @@ RULES: Mapping[str, Rule] = {
 }
 
 
-class Declared:
+class Declared(KnownOptions):
     """The base class: `keep` checks and sets options; `get_config` reads those that the constructor takes."""
 
     rules: ClassVar[Mapping[str, Rule]] = {}  # a class's own rules, by option

@@ -15,7 +15,7 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from torchkeras.base.arrays import as_numbers, to_numpy
-from torchkeras.base.rules import AT_LEAST_0, integer, read
+from torchkeras.base.rules import AT_LEAST_0, integer, known_options, read
 from torchkeras.base.texts import STRING, keras_shape
 from torchkeras.engine.fit.methods import FLOATS, predict_at_once, takes_at_once
 from torchkeras.engine.graph.fold_batch_norm import folds
@@ -225,6 +225,7 @@ class Server:
         return [tree_unflatten([leaf[place] for leaf in leaves], structure) for place in range(size)]
 
 
+@known_options
 def serve(model: Model, max_batch: int = 32, max_delay: float = 0.0) -> Server:
     """Answer single requests of many threads by batches of them.
 

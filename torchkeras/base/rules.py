@@ -14,7 +14,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -78,7 +78,24 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
     return f" Did you mean {nearest[0]!r}?" if nearest else ""
 
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 Known = TypeVar("Known", bound="KnownOptions")
+
+
+def known_options(function: Function) -> Function:
+    """Let a function refuse an option that it does not have by `refuse_unknown`."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    @wraps(function)
+    def refusing(*args: Any, **given: Any) -> Any:
+        if not given.keys() <= known:
+            refuse_unknown(owner, given, options)
+        return function(*args, **given)
+
+    known, options = frozenset(names), names[names[:1] == ("self",) :]
+    owner = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+    return refusing  # type: ignore[return-value]
 
 
 class _SignatureOfInit:

@@ -8,7 +8,7 @@ from typing import Any
 
 from torchkeras import registry
 from torchkeras.base.python import attributes_of
-from torchkeras.base.rules import CUSTOM_OBJECTS, FLAG_OR_DIGIT, check
+from torchkeras.base.rules import CUSTOM_OBJECTS, FLAG_OR_DIGIT, check, known_options
 from torchkeras.engine.facts import is_users_method
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.network import as_given
@@ -23,6 +23,7 @@ from torchkeras.models.sequential import Sequential
 OURS = __name__.partition(".")[0]
 
 
+@known_options
 def clone_model(
     model: Model,
     input_tensors: Any = None,

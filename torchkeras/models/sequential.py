@@ -12,6 +12,7 @@ from torchkeras import registry
 from torchkeras.base.dtypes import DTypePolicy, policy_of
 from torchkeras.base.extensions import replaceable
 from torchkeras.base.fixed_lists import Layers
+from torchkeras.base.rules import known_options
 from torchkeras.engine.building.building import building_alone
 from torchkeras.engine.dtypes import take_policy
 from torchkeras.engine.facts import facts_of
@@ -53,6 +54,7 @@ class Sequential(Model):
 
     _keys: Keys | None = None  # None: to be made from the stack
 
+    @known_options
     def __init__(self, layers: Any = None, name: str | None = None, dtype: Any = None):
         """Make a model of layers one after another, or of none yet."""
         if isinstance(name, nn.Module):

@@ -22,6 +22,7 @@ from torchkeras.base.rules import (
     Rule,
     integer,
     is_integer,
+    known_options,
     one_of,
     optional,
     read,
@@ -231,6 +232,7 @@ def _labels(asked: Asked, numbers: Sequence[int], names: Sequence[str]) -> Tenso
 # --- images ----------------------------------------------------------------------------------------------------------
 
 
+@known_options
 def image_dataset_from_directory(
     directory: Any,
     labels: Any = "inferred",
@@ -346,6 +348,7 @@ class ImageFile:
 # --- texts -----------------------------------------------------------------------------------------------------------
 
 
+@known_options
 def text_dataset_from_directory(
     directory: Any,
     labels: Any = "inferred",
@@ -425,6 +428,7 @@ class TextFile:
 # --- sounds ----------------------------------------------------------------------------------------------------------
 
 
+@known_options
 def audio_dataset_from_directory(
     directory: Any,
     labels: Any = "inferred",

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from torchkeras.base.rules import known_options
+
 ENDS = ("pre", "post")
 
 
+@known_options
 def pad_sequences(
     sequences: Any,
     maxlen: int | None = None,

@@ -7,9 +7,10 @@ import random
 import numpy as np
 import torch
 
-from torchkeras.base.rules import integer, read
+from torchkeras.base.rules import integer, known_options, read
 
 
+@known_options
 def set_random_seed(seed: int) -> None:
     """Seed Python's `random`, NumPy's global state and torch on all devices, as Keras 3 does.
 

@@ -13,12 +13,13 @@ from numbers import Real
 from typing import Any
 
 from torchkeras.base.extras import extra
-from torchkeras.base.rules import NAMES, is_integer, read, read_path
+from torchkeras.base.rules import NAMES, is_integer, known_options, read, read_path
 
 VALIDATION = "val_"
 ACROSS = 3  # panels side by side
 
 
+@known_options
 def plot_history(
     history: Any,
     metrics: str | Iterable[str] | None = None,

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from torchkeras.base.rules import one_of, optional, read
+from torchkeras.base.rules import known_options, one_of, optional, read
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import KerasTensor
@@ -41,6 +41,7 @@ class Dot(str):
         return _drawn(self, format, prog)
 
 
+@known_options
 def model_to_dot(
     model: Model,
     show_shapes: bool = False,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torchkeras.base.atomic_file import replacing
-from torchkeras.base.rules import one_of, optional, read, read_path
+from torchkeras.base.rules import known_options, one_of, optional, read, read_path
 from torchkeras.visualization.dot import SPLINES, check_options, model_to_dot
 from torchkeras.visualization.labels import Shown, checked_graph
 from torchkeras.visualization.svg import model_to_svg
@@ -39,6 +39,7 @@ class Picture:
         return self.path.read_text("utf-8") if self.path.suffix.lower() == ".svg" else None
 
 
+@known_options
 def plot_model(
     model: Model,
     to_file: str | os.PathLike[str] = "model.png",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
+from torchkeras.base.rules import known_options
 from torchkeras.visualization.colours import COLOURS
 from torchkeras.visualization.diagram import Box, Diagram, Text, Wire, diagram
 from torchkeras.visualization.dot import check_options
@@ -44,6 +45,7 @@ class Svg(str):
         return str(self)
 
 
+@known_options
 def model_to_svg(
     model: Model,
     show_shapes: bool = False,

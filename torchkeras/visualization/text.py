@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from torchkeras.base.rules import known_options
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.symbolic.tensor import Node, node_of
 from torchkeras.visualization.labels import Shown, checked_graph, inner_graph, label, tensor_name
@@ -29,6 +30,7 @@ LINES = {
 }
 
 
+@known_options
 def text_graph(
     model: Model,
     show_shapes: bool = True,

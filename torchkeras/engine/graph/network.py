@@ -43,7 +43,7 @@ from torchkeras.base.nested import (
     slots_on_torch,
     taken_apart,
 )
-from torchkeras.base.rules import integer, read
+from torchkeras.base.rules import integer, known_options, read
 from torchkeras.base.texts import STRING, are_strings, tensor_of_strings
 from torchkeras.base.torch_tables import own_modules
 from torchkeras.base.tracing import compiled_somewhere, is_compiling
@@ -615,6 +615,7 @@ class Network(Layer, abstract=True):
             return trace.layers_as_written(self._graph, self._input_form, self._output_form, SLOTS[order])
         return self.layers
 
+    @known_options
     def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
         """A layer by its name, or by its place in `layers`.
 
