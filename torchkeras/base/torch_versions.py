@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -30,6 +31,7 @@ __all__ = [
     "max_pool2d",
     "scan",
     "softshrink",
+    "uncompiled",
 ]
 
 # torch 2.8: its compiler follows whole steps and models; those before are not asked to compile or export any.
@@ -109,3 +111,11 @@ def compiled(function: Callable[..., Any], options: Mapping[str, Any]) -> Callab
     if OVERLOOKS_CHANGES and hasattr(compiler_settings(), "use_recursive_dict_tags_for_guards"):
         compiler_settings().use_recursive_dict_tags_for_guards = False
     return torch.compile(function, **options)
+
+
+def uncompiled() -> AbstractContextManager[Any]:
+    """Within the block compiled functions run as they were written, so that a mode of dispatch sees what they do."""
+    if "torch._dynamo" not in sys.modules:  # nothing is compiled, and importing it takes seconds
+        return nullcontext()
+    set_stance: Any = getattr(torch.compiler, "set_stance", None)  # torch 2.6: before, they do so under such a mode
+    return nullcontext() if set_stance is None else set_stance("force_eager")  # type: ignore[no-any-return]

@@ -193,6 +193,42 @@ def test_a_loss_of_ones_own_that_fits(units: int, y: Any):
     assert warned(model, X, y) == []
 
 
+@pytest.mark.parametrize(
+    ("loss", "shapes"),
+    [
+        (lambda true, predicted: (true[:, 0] - predicted).square(), "(16,) and outputs of (16, 1)"),
+        (lambda true, predicted: (true[:, 0] - predicted).abs().mean(), "(16,) and outputs of (16, 1)"),
+        (lambda true, predicted: (2 * predicted.squeeze(-1) - true).square().mean(-1), "(16, 1) and outputs of (16,)"),
+        (lambda true, predicted: torch.sub(true.flatten(), predicted).square(), "(16,) and outputs of (16, 1)"),
+    ],
+)
+def test_a_loss_of_ones_own_in_which_each_target_meets_each_output(loss: Any, shapes: str):
+    model = net(1)
+    model.compile("sgd", loss)
+    (text,) = warned(model, X, FRACTIONS)
+    assert text == (
+        f"fit: the loss <lambda> computes with targets of the shape {shapes}, so each target meets each output. "
+        "Give both one shape."
+    )
+    assert warned(model, X, FRACTIONS) == []  # once
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda true, predicted: (true[:, 0] - predicted[:, 0]).square(),
+        # Differences of pairs: the targets among themselves, and the outputs.
+        lambda true, predicted: ((true[:, 0] - true) - (predicted[:, 0] - predicted)).square().mean(-1),
+        lambda true, predicted: (true @ predicted.T).square().mean(-1),
+        torch.compile(lambda true, predicted: (true - predicted).square(), backend="eager", fullgraph=True),
+    ],
+)
+def test_a_loss_of_ones_own_that_means_pairs(loss: Any):
+    model = net(1)
+    model.compile("sgd", loss)
+    assert warned(model, X, FRACTIONS) == []
+
+
 NEGATIVE = "the sample weights of the output 'out' have negative numbers"
 NUMBERED = "the sample weights of the output 'out' are different whole numbers"
 

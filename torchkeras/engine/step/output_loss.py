@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchkeras import losses, metrics
 from torchkeras.base.extensions import replaceable_in
@@ -266,6 +267,33 @@ def is_users(what: Any) -> bool:
 def name_of(loss: Any) -> str:
     """The name of a function, or of an object's class."""
     return getattr(loss, "__name__", type(loss).__name__)
+
+
+class Spread(TorchDispatchMode):
+    """Looks for an operation, inside the block, of targets (n,) and outputs (n, 1), or the other way round.
+
+    It gives n * n numbers, of each target with each output. `shapes`: those of the two, None for none. What compares
+    the targets, or the outputs, among themselves is meant so.
+    """
+
+    def __init__(self, true: Tensor, predicted: Tensor):
+        super().__init__()
+        self.shapes: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+        # What was computed of which, by `id`. The tensors are stored, since a new one may get the id of a freed one.
+        self._of = {id(true): (true, {"targets"}), id(predicted): (predicted, {"outputs"})}
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Call the operation."""
+        made = function(*args, **(kwargs or {}))
+        if isinstance(made, Tensor):
+            known = [self._of[id(each)] for each in args if id(each) in self._of]
+            self._of[id(made)] = made, set().union(*(of for _, of in known))
+            shapes = {next(iter(of)): tuple(tensor.shape) for tensor, of in known if len(of) == 1}
+            count = len(made) if made.dim() == 2 else 0
+            is_pairs = count > 1 and made.shape == (count, count) and set(shapes.values()) == {(count,), (count, 1)}
+            if is_pairs and len(known) == 2:
+                self.shapes = shapes["targets"], shapes["outputs"]
+        return made
 
 
 def _target_kind(function: Any) -> str:

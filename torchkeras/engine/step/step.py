@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ import torch
 
 from torchkeras.activations.logits import CARRYING, ITSELF, carried, exactly
 from torchkeras.base.python import lazy_property
-from torchkeras.base.torch_versions import has_any_global_hook
+from torchkeras.base.torch_versions import has_any_global_hook, uncompiled
 from torchkeras.base.tracing import compiled_somewhere, is_compiling, made_once
 from torchkeras.data.batch import Batch
 from torchkeras.data.target_kinds import FREE
@@ -28,12 +29,13 @@ from torchkeras.engine.layer.changed_options import SETTLED
 from torchkeras.engine.modes import call_module, in_mode
 from torchkeras.engine.step.loss_scale import LossScale
 from torchkeras.engine.step.nonfinite import Guard
-from torchkeras.engine.step.output_loss import is_by_sample, mean, mean_of, name_of, with_mask
+from torchkeras.engine.step.output_loss import Spread, is_by_sample, mean, mean_of, name_of, with_mask
 from torchkeras.engine.step.output_metric import LOGITS
 from torchkeras.engine.step.targets import Target, losses_and_metrics, measures_of
 from torchkeras.engine.step.unchanged import checked
 from torchkeras.engine.symbolic.tensor import as_list, unpacked
 from torchkeras.engine.weights.weight import Variable
+from torchkeras.errors import LikelyMistakeWarning
 from torchkeras.metrics import Metric
 from torchkeras.world.one_process import CURRENT, ONE_REPLICA, OneReplica, sharing
 
@@ -58,7 +60,8 @@ class CompiledModel:
     own.
     `replicas`: the forward pass over the network and its gradients, by several processes or by one.
     `is_unbuilt`: whether the first call may build more weights. `looks_at_data`: whether `fit` looks for likely
-    mistakes in the next data, and `doubted`: those that it has warned of.
+    mistakes in the next data, `looks_at_losses`: in what losses of the user's compute, and `doubted`: those that it has
+    warned of.
     `placed`: the devices and types of the parameters when the optimizer last saw them. `asking`: the ids of the
     parameters with `requires_grad` when the weights were last found to train as at `compile`. `predicting`: the
     prediction compiled by torch, once it is used. `settled`: the count of changed options that this object follows;
@@ -85,6 +88,7 @@ class CompiledModel:
     score: Any = None
     is_unbuilt: bool = False
     looks_at_data: bool = True
+    looks_at_losses: bool = True
     doubted: set[str] = field(default_factory=set)
     placed: list[Any] | None = None
     asking: set[int] = field(default_factory=set)
@@ -385,13 +389,17 @@ def scored(
     """The loss to minimize, and the reported numbers: this loss, and those of several outputs."""
     terms: list[Any] = []
     values: Values = {}
+    looks = model.looks_at_losses and not (compiled_somewhere() and is_compiling())
     for target, true, weight in zip(model.targets, batch.targets, batch.weights, strict=len(model.targets) > 0):
-        loss = _loss_of(target, outputs[target.scored], true, weight, masks[target.index])
+        compute = _watched_loss_of if looks and target.objective.is_users else _loss_of
+        loss = compute(target, outputs[target.scored], true, weight, masks[target.index])
         if target.loss_name is not None:
             values[target.loss_name] = loss.detach()
         if target.is_weighted:
             loss = loss * target.weight
         terms.append(loss)
+    if looks:
+        model.looks_at_losses = False
     for variable in model.regularized:
         terms.append(variable.regularizer(variable.array))
         _check_penalty(terms[-1], variable.full_name)
@@ -420,6 +428,21 @@ def _loss_of(target: Target, predicted: torch.Tensor, true: Any, weight: Any, ma
     loss = CURRENT.batch.value(objective, compute, true, predicted, weight, mask)
     if predicted.requires_grad and not loss.requires_grad and target.weight:
         raise _no_gradient([target])
+    return loss
+
+
+def _watched_loss_of(target: Target, predicted: torch.Tensor, true: Any, weight: Any, mask: Any) -> torch.Tensor:
+    """`_loss_of`, with a warning where each target met each output."""
+    with uncompiled(), Spread(true, predicted) as spread:
+        loss = _loss_of(target, predicted, true, weight, mask)
+    if spread.shapes is not None:
+        loss_name, (of_targets, of_outputs) = name_of(target.objective.given), spread.shapes
+        warnings.warn(
+            f"fit: the loss {loss_name} computes with targets of the shape {of_targets} and outputs of {of_outputs}, "
+            "so each target meets each output. Give both one shape.",
+            LikelyMistakeWarning,
+            stacklevel=2,
+        )
     return loss
 
 
