@@ -229,6 +229,42 @@ def test_a_loss_of_ones_own_that_means_pairs(loss: Any):
     assert warned(model, X, FRACTIONS) == []
 
 
+IMAGES = RANDOM.random((4, 3, 16, 16), "float32")
+
+
+def ends() -> list[Any]:
+    return [layers.GlobalAveragePooling2D(), layers.Dense(1)]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: Sequential([layers.Conv2D(2, 3, name="conv", input_shape=(3, 16, 16)), *ends()]),
+        lambda: Sequential([layers.Conv2D(2, 3, name="conv"), *ends()]),  # the data has the shape
+        lambda: Sequential([layers.Rescaling(2.0), layers.MaxPooling2D(1, name="conv"), *ends()]),
+    ],
+)
+def test_images_with_the_channels_at_axis_1(made: Any):
+    model = made()
+    model.compile("sgd", "mse")
+    (text,) = warned(model, IMAGES, np.zeros((4, 1)), times=2)
+    assert text == (
+        "fit: the layer 'conv' takes its input of the shape (None, 3, 16, 16) for images of 3 by 16 pixels with 16 "
+        "channels. If the channels come first, pass data_format='channels_first' to the layers, or put "
+        "Permute((2, 3, 1)) before them."
+    )
+
+
+@pytest.mark.parametrize(
+    ("shape", "options"), [((3, 16, 16), {"data_format": "channels_first"}), ((16, 16, 3), {}), ((3, 5, 16), {})]
+)
+def test_images_as_the_layer_takes_them(shape: Any, options: Any):
+    first = layers.Conv2D(2, 3, **options)
+    model = Sequential([first, layers.Flatten(), layers.Dense(1)])
+    model.compile("sgd", "mse")
+    assert warned(model, np.zeros((4, *shape)), np.zeros((4, 1))) == []
+
+
 NEGATIVE = "the sample weights of the output 'out' have negative numbers"
 NUMBERED = "the sample weights of the output 'out' are different whole numbers"
 

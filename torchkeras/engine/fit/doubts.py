@@ -19,7 +19,7 @@ from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.step.output_loss import is_one_of, name_of
 from torchkeras.engine.step.output_metric import is_torchs_of_logits, takes_log_probabilities, takes_probabilities
-from torchkeras.engine.symbolic.tensor import KerasTensor, Shape
+from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape
 from torchkeras.errors import LikelyMistakeWarning
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from torchkeras.engine.step.targets import Target
 
 LOOKED_AT = 1024  # samples, of arrays
+FIRST = 8  # calls of layers, among which images meet the first that takes them
+LEAST_SIDE = 8  # pixels: a smaller square may as well be features
 PROBED = torch.tensor([[-3.0, 0.5, 3.0]])
 # Metrics that count equal classes, which numbers of a regression are not.
 ACCURACIES: tuple[Any, ...] = (
@@ -53,13 +55,35 @@ def warn(compiled: CompiledModel, text: str) -> None:
 
 
 def doubt_activations(compiled: CompiledModel) -> None:
-    """Warn of outputs whose activation is not what their loss expects."""
-    outputs = graph_of(compiled.network).outputs
+    """Warn of outputs whose activation is not what their loss expects, and of channels at another axis."""
+    graph = graph_of(compiled.network)
+    outputs = graph.outputs
+    for node in graph.calls[:FIRST]:
+        if hasattr(type(node.layer), "data_format") and _looks_channels_first(node):
+            warn(compiled, _on_channels(node))
+            break
     for target in compiled.targets:
         output = outputs[target.index]
         for text in (_doubt_of_activation(target, output), _doubt_of_threshold(target, output)):
             if text:
                 warn(compiled, text)
+
+
+def _looks_channels_first(node: Node) -> bool:
+    """Whether a layer takes channels last, and its input looks like square images with one or three at axis 1."""
+    shape = node.input_tensors[0].shape
+    if node.layer.data_format != "channels_last" or len(shape) != 4:
+        return False
+    return shape[1] in (1, 3) and shape[2] == shape[3] and (shape[3] or 0) > LEAST_SIDE
+
+
+def _on_channels(node: Node) -> str:
+    shape = node.input_tensors[0].shape
+    return (
+        f"the layer {node.layer.name!r} takes its input of the shape {tuple(shape)} for images of {shape[1]} by "
+        f"{shape[2]} pixels with {shape[3]} channels. If the channels come first, pass data_format='channels_first' to "
+        "the layers, or put Permute((2, 3, 1)) before them."
+    )
 
 
 def _doubt_of_activation(target: Target, output: KerasTensor) -> str:
