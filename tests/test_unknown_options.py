@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 import torchkeras
-from torchkeras import Model, Sequential, metrics, models, utils
+from torchkeras import Model, Sequential, metrics, models, visualization
 from torchkeras.models import load_model
 
-# The first hands what it does not know to Pillow. The others have Python's own error, since each step calls them.
-OTHERS = ("save_img", "pack_x_y_sample_weight", "unpack_x_y_sample_weight")
 METHODS = [
     *("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch", "summary"),
     *("save", "save_weights", "load_weights", "export", "eject", "freeze_for_inference", "get_layer"),
@@ -19,12 +17,8 @@ METHODS = [
 ]
 FUNCTIONS = [
     *(getattr(models, name) for name in models.__all__ if inspect.isfunction(getattr(models, name))),
-    *(
-        getattr(utils, name)
-        for name in utils.__all__
-        if inspect.isfunction(getattr(utils, name)) and name not in OTHERS
-    ),
-    *(torchkeras.Input, torchkeras.serve),
+    *(visualization.model_to_dot, visualization.model_to_svg, visualization.plot_history, visualization.plot_model),
+    *(visualization.text_graph, torchkeras.Input, torchkeras.serve),
 ]
 
 

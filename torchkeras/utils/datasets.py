@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset, TensorDataset
 
-from torchkeras.base.rules import FLAG_OR_DIGIT, integer, is_integer, is_number, known_options, one_of, optional, read
+from torchkeras.base.rules import FLAG_OR_DIGIT, integer, is_integer, is_number, one_of, optional, read
 
 FORMATS = ("tf", "torch")  # "tf" is Keras's default; both give a DataLoader
 SEED = integer(0, 2**32 - 1)  # as NumPy takes it
@@ -17,7 +17,6 @@ SEED = integer(0, 2**32 - 1)  # as NumPy takes it
 # --- in two parts ----------------------------------------------------------------------------------------------------
 
 
-@known_options
 def split_dataset(
     dataset: Any,
     left_size: Any = None,
@@ -133,7 +132,6 @@ class Windows(Dataset[Any]):
         return window if self.targets is None else (window, self.targets[start])
 
 
-@known_options
 def timeseries_dataset_from_array(
     data: Any,
     targets: Any,

@@ -22,7 +22,6 @@ from torchkeras.base.rules import (
     Rule,
     integer,
     is_integer,
-    known_options,
     one_of,
     optional,
     read,
@@ -232,7 +231,6 @@ def _labels(asked: Asked, numbers: Sequence[int], names: Sequence[str]) -> Tenso
 # --- images ----------------------------------------------------------------------------------------------------------
 
 
-@known_options
 def image_dataset_from_directory(
     directory: Any,
     labels: Any = "inferred",
@@ -348,7 +346,6 @@ class ImageFile:
 # --- texts -----------------------------------------------------------------------------------------------------------
 
 
-@known_options
 def text_dataset_from_directory(
     directory: Any,
     labels: Any = "inferred",
@@ -428,7 +425,6 @@ class TextFile:
 # --- sounds ----------------------------------------------------------------------------------------------------------
 
 
-@known_options
 def audio_dataset_from_directory(
     directory: Any,
     labels: Any = "inferred",

@@ -12,7 +12,7 @@ import numpy as np
 
 from torchkeras import config
 from torchkeras.base.extras import extra
-from torchkeras.base.rules import FLAG_OR_DIGIT, Rule, integers, known_options, one_of, optional, read
+from torchkeras.base.rules import FLAG_OR_DIGIT, Rule, integers, one_of, optional, read
 
 MODES = {"grayscale": "L", "rgb": "RGB", "rgba": "RGBA"}
 GRAY = ("L", "I;16", "I")  # of 8, 16 and 32 bits
@@ -34,7 +34,6 @@ def _array(function: str, values: Any, dtype: Any) -> np.ndarray:
     return np.asarray(values, read(function, "dtype", DTYPE, config.floatx() if dtype is None else dtype))
 
 
-@known_options
 def array_to_img(x: Any, data_format: str | None = None, scale: bool = True, dtype: Any = None) -> Any:
     """An array as an image of Pillow.
 
@@ -81,7 +80,6 @@ def _scaled(array: np.ndarray) -> np.ndarray:
     return (array / most if most != 0 else array) * 255
 
 
-@known_options
 def img_to_array(img: Any, data_format: str | None = None, dtype: Any = None) -> np.ndarray:
     """An image of Pillow as an array.
 
@@ -161,7 +159,6 @@ def _suffix(path: Any) -> str:
     return Path(os.fsdecode(name)).suffix[1:] if isinstance(name, PATHS) else ""
 
 
-@known_options
 def load_img(
     path: Any,
     color_mode: str = "rgb",

@@ -6,12 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from torchkeras.base.rules import known_options
-
 ENDS = ("pre", "post")
 
 
-@known_options
 def pad_sequences(
     sequences: Any,
     maxlen: int | None = None,

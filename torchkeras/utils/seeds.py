@@ -7,10 +7,9 @@ import random
 import numpy as np
 import torch
 
-from torchkeras.base.rules import integer, known_options, read
+from torchkeras.base.rules import integer, read
 
 
-@known_options
 def set_random_seed(seed: int) -> None:
     """Seed Python's `random`, NumPy's global state and torch on all devices, as Keras 3 does.
 
