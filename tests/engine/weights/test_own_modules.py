@@ -327,3 +327,26 @@ def test_a_tied_weight_is_one_weight_through_files_and_copies(tmp_path):
         assert own.decoder.weight is own.encoder.weight
         assert_law(other)
     assert_same_state(again, model, **EXACT)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_layers_without_weights_load_no_state(strict):
+    class Own(Model):
+        def __init__(self):
+            super().__init__()
+            self.dense, self.scale = layers.Dense(2, name="d"), nn.Parameter(torch.ones(2))
+
+        def call(self, inputs):
+            return self.dense(inputs) * self.scale
+
+    built, unbuilt = Own(), Own()
+    built(torch.ones(1, 3))
+    with pytest.raises(RuntimeError) as caught:
+        unbuilt.load_state_dict(built.state_dict(), strict=strict)
+    assert str(caught.value).endswith(
+        "Dense 'd' has no weights yet, and the state_dict has some for it: build the model, or call it, before it "
+        "loads."
+    )
+    unbuilt(torch.ones(1, 3))
+    unbuilt.load_state_dict(built.state_dict(), strict=strict)
+    assert torch.equal(unbuilt(torch.ones(1, 3)), built(torch.ones(1, 3)))

@@ -324,6 +324,19 @@ class Layer(BaseLayer):
                 raise AttributeError(f"{type(self).__name__} {self.name!r}: {name!r} is {kind} and cannot be deleted.")
         super().__delattr__(name)
 
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
+        super()._load_from_state_dict(state_dict, prefix, *args)
+        if not self.built and any(key.startswith(prefix) and not self._has(key[len(prefix) :]) for key in state_dict):
+            args[-1].append(
+                f"{type(self).__name__} {self.name!r} has no weights yet, and the state_dict has some for it: build "
+                "the model, or call it, before it loads."
+            )
+
+    def _has(self, key: str) -> bool:
+        """Whether a key of a state_dict is that of something inside."""
+        name = key.partition(".")[0]
+        return name == "_extra_state" or any(name in own for own in (self._modules, self._parameters, self._buffers))
+
     def __getattr__(self, name: str) -> Any:
         try:
             return super().__getattr__(name)
