@@ -330,7 +330,7 @@ class Model(Network):
         own_code = self._own_code
         args, kwargs = strings_as_tensors((args, kwargs))
         if has_arrays((args, kwargs)):
-            args, kwargs = as_tensors((args, kwargs), (), self._device)
+            args, kwargs = as_tensors((args, kwargs), (), self._weights_device)
         if own_code.inputs is None and self._graph is None and leaves((args, kwargs)) and not is_compiling():
             own_code.see_call(args, kwargs)
         if own_code.has_run or is_compiling():

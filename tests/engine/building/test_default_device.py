@@ -212,11 +212,11 @@ def test_data_of_a_model_of_modules_that_is_not_built_goes_where_it_will_be_buil
 
     model = Unbuilt()
     monkeypatch.setattr(config, "device", lambda: torch.device("cuda"))
-    assert model._device == torch.device("cuda")
+    assert model._weights_device == torch.device("cuda")
     monkeypatch.undo()
     model(torch.ones(1, 3))
     monkeypatch.setattr(config, "device", lambda: torch.device("cuda"))
-    assert model._device == torch.device("cpu")
+    assert model._weights_device == torch.device("cpu")
 
 
 def with_constants():

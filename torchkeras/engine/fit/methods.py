@@ -200,7 +200,7 @@ def predict_at_once(training: Training, x: np.ndarray) -> Any:
     if first is not None and first.is_floating_point():
         device, dtype = first.device, first.dtype
     else:
-        device, dtype = model._device, float_type(model, torch.float32)
+        device, dtype = model._weights_device, float_type(model, torch.float32)
     with computing(training, False, device), torch.set_grad_enabled(False):
         outputs = call_module(model, as_tensor(x).to(device, dtype))
         found = [np.array(to_numpy(each)) for each in as_list(outputs)]  # not in memory of the model's own

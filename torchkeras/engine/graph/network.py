@@ -100,7 +100,7 @@ def as_given(network: Network, inputs: Sequence[Any], outputs: Sequence[Any]) ->
 
 def device_of(network: Network) -> torch.device:
     """The device that a network's inputs go to: that of its first weight, else the default device."""
-    return network._device
+    return network._weights_device
 
 
 PLAIN = (type(None), bool, int, float, str)  # what an output object may hold beside its tensors
@@ -814,11 +814,13 @@ class Network(Layer, abstract=True):
             args = (np.asarray(args[0], dtype=object),)
         args, kwargs = inputs_of_call(what, self.inputs, self._input_form, args, kwargs)
         if has_arrays(args):
-            args = as_tensors(args, [(type_of(self, tensor), tensor.ndim) for tensor in self.inputs], self._device)
+            args = as_tensors(
+                args, [(type_of(self, tensor), tensor.ndim) for tensor in self.inputs], self._weights_device
+            )
         return args, kwargs
 
     @property
-    def _device(self) -> torch.device:
+    def _weights_device(self) -> torch.device:
         """Where the weights are, or will be when it is built. Raises RuntimeError for `meta`."""
         with nullcontext() if self._is_settled else building_alone():  # another thread may be building it, on `meta`
             tensor = python.first(chain(parameters_of(self), self.buffers()), None)
