@@ -181,9 +181,17 @@ class Sequential(Model):
         self._stack = [found for found in self._graphed.layers if not isinstance(found, InputLayer)]
 
     def pop(self, index: int = -1) -> Any:
-        """Take a layer away, by default the last, and return it.
+        """Take a layer away and return it.
 
-        Raises TypeError when there is none, IndexError when there is none at the index.
+        Arguments:
+            index (integer, default -1): the place of the layer; a negative one counts from the end.
+
+        Returns:
+            The layer.
+
+        Errors:
+            TypeError: there are no layers.
+            IndexError: there is none at the index.
         """
         if not self._stack:
             raise TypeError("There are no layers in the model.")

@@ -325,14 +325,22 @@ class Layer(BaseLayer):
         super().__delattr__(name)
 
     def register_parameter(self, name: str, param: Any) -> None:
-        """torch's. Raises TypeError for the array of a weight, as from `prune`, which works on a module inside."""
+        """As `torch.nn.Module.register_parameter`.
+
+        Arguments:
+            name (string): the attribute.
+            param (nn.Parameter or None): the parameter.
+
+        Errors:
+            TypeError: it is the array of a weight, as `prune` gives it for a layer; it works on the module inside.
+        """
         if isinstance(param, Value) and param._variable is not None:
             path, _, own = param._variable.paths[0].rpartition(".")
             raise TypeError(
                 f"{_named(self)}: {param._variable.name} is no parameter of the layer itself; the module that has it "
                 f"is layer.{path}, and its name there {own!r}."
             )
-        super().register_parameter(name, param)
+        super().register_parameter(name, param)  # type: ignore[arg-type]
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
         super()._load_from_state_dict(state_dict, prefix, *args)
