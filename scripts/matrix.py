@@ -42,7 +42,8 @@ QUICK = (
         "tests/engine/graph/test_network.py",
         "tests/engine/speed/test_changes_in_python.py",
     ),
-    *("tests/export/test_export.py", "tests/base/test_interrupts.py", "tests/test_article.py", "tests/test_golden.py"),
+    *("tests/export/test_export.py", "tests/base/test_interrupts.py", "tests/base/test_torch_versions.py"),
+    *("tests/test_article.py", "tests/test_golden.py"),
 )
 ALONE = """
 import numpy as np

@@ -13,7 +13,7 @@ from torch.distributed.tensor import DTensor, Shard, distribute_tensor
 from torch.nn.parallel import DistributedDataParallel
 
 from torchkeras import clear_session
-from torchkeras.layers import Conv2D, Dense, Flatten, Input
+from torchkeras.layers import Conv2D, Dense, Dropout, Flatten, Input
 from torchkeras.models import Model
 
 STEPS = 3
@@ -90,6 +90,16 @@ def test_what_trains_refuses_a_model_sharded_by_hand(then: str):
 
 def test_a_model_sharded_by_hand_predicts():
     assert POOLS(2).run(sharded_by_hand, "predict", False) == [True, True]
+
+
+def dropped_dtensors() -> list[Any]:
+    shared = distribute_tensor(torch.ones(8, 16), init_device_mesh("cpu", (2,)), [Shard(0)])
+    outputs: Any = Dropout(0.5)(shared, training=True)
+    return [type(outputs) is DTensor, outputs.full_tensor().unique().tolist()]
+
+
+def test_dropout_of_dtensors():
+    assert POOLS(2).run(dropped_dtensors) == [[True, [0.0, 2.0]]] * 2
 
 
 def dtensors_by_hand() -> str:

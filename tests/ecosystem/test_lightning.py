@@ -7,6 +7,7 @@ import lightning
 import numpy as np
 import pytest
 import torch
+from lightning.fabric import Fabric
 from lightning_module import Around
 from shared import (
     BATCH,
@@ -16,10 +17,12 @@ from shared import (
     assert_equal_states,
     dense_model,
     image_model,
+    plain_dense,
     run_in_a_fresh_process,
     train_by_hand,
     values,
 )
+from torch.nn import functional as F
 from torch.utils.data import DataLoader, TensorDataset
 
 from torchkeras.layers import Dense
@@ -133,3 +136,20 @@ def test_a_model_trained_by_lightning_is_a_keras_model_still(tmp_path):
         other.load_weights(tmp_path / "model.h5")
     other.compile("sgd", "mse")
     assert other.evaluate(ROWS, TARGETS, verbose=0) == expected
+
+
+def test_fabric_trains_and_loads(tmp_path):
+    fabric, model = Fabric(accelerator="cpu"), dense_model()
+    plain = plain_dense(model)
+    called, optimizer = fabric.setup(model, torch.optim.SGD(model.parameters(), 0.1))
+    x, y = torch.from_numpy(ROWS), torch.from_numpy(TARGETS)
+    fabric.backward(F.mse_loss(called(x), y))
+    optimizer.step()
+    by_hand = torch.optim.SGD(plain.parameters(), 0.1)
+    F.mse_loss(plain(x), y).backward()
+    by_hand.step()
+    torch.testing.assert_close(model(x), plain(x))
+    fabric.save(tmp_path / "state.ckpt", {"model": called})
+    other = dense_model()
+    fabric.load(tmp_path / "state.ckpt", {"model": fabric.setup_module(other)})
+    torch.testing.assert_close(other(x), model(x))

@@ -181,3 +181,17 @@ def test_a_frozen_layer_keeps_its_adapters_frozen():
 def test_a_clone_of_an_adapted_model_has_the_plain_layers():
     model = inject_adapter_in_model(lora(["linear"]), dense_model())
     assert not any("lora_" in name for name in clone_model(model).state_dict())
+
+
+def test_a_layer_that_trains_whole_beside_the_adapters(tmp_path):
+    model = dense_model()
+    config = LoraConfig(r=2, target_modules=["dense_a.linear"], modules_to_save=["dense_b"], init_lora_weights=False)
+    peft_model: Any = get_peft_model(model, config)
+    before = values(model)
+    fit(model, ROWS, TARGETS)
+    changed = {name for name, value in model.state_dict().items() if not torch.equal(value, before[name])}
+    assert changed == {name for name in before if "lora_" in name or "modules_to_save" in name}
+    expected = model.predict(ROWS)
+    merged = peft_model.merge_and_unload()
+    np.testing.assert_allclose(merged.predict(ROWS), expected, rtol=1e-4, atol=1e-5)
+    assert not any("lora_" in name or "modules_to_save" in name for name in merged.state_dict())

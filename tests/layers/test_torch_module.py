@@ -386,6 +386,17 @@ def test_a_module_of_two_layers_is_not_torn_apart_by_a_file():
         assert again.get_layer("a").module is again.get_layer("b").module
 
 
+def test_a_built_layer_takes_the_place_of_what_was_around_it():
+    inputs = Input((4,))
+    model = Model(inputs, Dense(3, name="last")(inputs))
+    dense, x = model.layers[-1], torch.rand(2, 4)
+    model.last = nn.Sequential(dense, nn.Flatten())
+    expected = model(x)
+    model.last.module = dense
+    torch.testing.assert_close(model(x), expected)
+    assert list(model.state_dict()) == ["last.module.linear.weight", "last.module.linear.bias"]
+
+
 def test_no_module():
     for value, text in (
         (5, "TorchModule: module must be a module of torch, such as nn.Linear(4, 2); found 5."),

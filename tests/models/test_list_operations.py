@@ -54,6 +54,25 @@ def test_layers_are_put_in_and_taken_out():
     assert (names(model), model.input_shape, model.output_shape) == ("a", (None, 4), (None, 3))
 
 
+def test_a_layer_is_popped_by_its_index():
+    model = three()
+    assert (model.pop(0).name, names(model), model.input_shape) == ("a", "bc", (None, 3))
+    assert (model.pop().name, names(model), model.output_shape) == ("c", "b", (None, 2))
+    with pytest.raises(IndexError):
+        model.pop(1)
+    assert (model.pop(-1).name, len(model)) == ("b", 0)
+
+
+def test_models_are_added():
+    model, more = three(), [Dense(5, name="d"), ReLU(name="e")]
+    both = model + Sequential(more)
+    assert (names(both), names(model), both.output_shape) == ("abcde", "abc", (None, 5))
+    x = torch.from_numpy(X)
+    assert torch.equal(both(x), more[1](more[0](model(x))))
+    model += more
+    np.testing.assert_array_equal(both.predict(X), model.predict(X))
+
+
 @pytest.mark.parametrize("first", [Dense(3, name="a"), Input((4,))])
 def test_a_model_without_its_first_layer_begins_with_what_the_next_one_had(first):
     model = three()

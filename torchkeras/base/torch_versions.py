@@ -28,6 +28,7 @@ __all__ = [
     "compiler_settings",
     "has_any_global_hook",
     "in_eager_mode",
+    "is_exporting",
     "max_pool2d",
     "scan",
     "softshrink",
@@ -57,6 +58,15 @@ except ImportError:
             or torch_modules._global_forward_pre_hooks
             or torch_modules._global_forward_hooks
         )
+
+
+try:  # torch 2.7
+    from torch.compiler import is_exporting
+except ImportError:
+
+    def is_exporting() -> bool:
+        """Whether torch.export is what runs this: this torch exports no model."""
+        return False
 
 
 try:  # torch 2.6

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch._guards import detect_fake_mode
 
+from torchkeras.base.torch_versions import is_exporting
+
 compiled_somewhere = torch.compiler.is_compiling  # by whichever thread
 
 
@@ -31,7 +33,7 @@ def traced() -> bool:
 
 def exporting() -> bool:
     """Whether torch.export is what runs this: the operations go into a program that runs elsewhere, on any length."""
-    return traced() and torch.compiler.is_exporting()
+    return traced() and is_exporting()
 
 
 def fold(function: Callable[[Any, Any], Any], values: Iterable[Any]) -> Any:

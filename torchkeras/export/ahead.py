@@ -86,8 +86,8 @@ def compiled(network: Network, example: Any) -> CompiledNetwork:
     try:
         if not COMPILES:
             raise ExportError(f"this needs torch 2.8 or newer; this is torch {torch.__version__}.")
-        if network._device.type != "cpu":
-            raise ExportError(f"its weights are on {network._device}; this is for the CPU.")
+        if network._weights_device.type != "cpu":
+            raise ExportError(f"its weights are on {network._weights_device}; this is for the CPU.")
         if network.stateful:
             raise ExportError("it keeps states from call to call: make its layers with stateful=False.")
         if HookFreeCalls(network).observed():

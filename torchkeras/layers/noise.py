@@ -7,13 +7,12 @@ import torch
 import torch.nn.functional as F
 
 from torchkeras.base.rules import is_integer, optional, rule
-from torchkeras.base.tracing import traced
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.options import NEWER, Fraction, NotNegative, OptionalInt, Share
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.layers.activation import Pointwise
-from torchkeras.layers.random import Seeded, kept
+from torchkeras.layers.random import Seeded, kept, leaves_to_torch
 from torchkeras.layers.spatial import Spatial
 
 
@@ -104,7 +103,7 @@ class Dropout(Shaped):
     rate: Fraction
 
     def _noisy(self, inputs: torch.Tensor) -> torch.Tensor:
-        if self.noise_shape is None and self.seed is None and (traced() or not inputs.is_cpu):
+        if self.noise_shape is None and self.seed is None and leaves_to_torch(inputs):
             return F.dropout(inputs, self.rate)
         return self._dropped(inputs, self._noise_shape(inputs), self.rate)
 

@@ -35,6 +35,11 @@ class Seeded(Layer, abstract=True):
         return {**super().__getstate__(), "_generator": None}
 
 
+def leaves_to_torch(inputs: torch.Tensor) -> bool:
+    """Whether torch has to draw the numbers for a tensor: on a device, in its compiler, for a class such as DTensor."""
+    return type(inputs) is not torch.Tensor or not inputs.is_cpu or traced()
+
+
 def kept(like: torch.Tensor, shape: Sequence[int], rate: float, generator: torch.Generator | None) -> torch.Tensor:
     """Random booleans of `shape`: False with the probability `rate`, else True.
 
@@ -48,7 +53,7 @@ def kept(like: torch.Tensor, shape: Sequence[int], rate: float, generator: torch
         generator (torch.Generator or None): where the numbers are drawn from; None takes torch's own.
     """
     width = 8 if (rate * 2**8).is_integer() else 16
-    if like.device.type != "cpu" or traced() or not 0.01 <= rate <= 0.99:
+    if leaves_to_torch(like) or not 0.01 <= rate <= 0.99:
         places = torch.empty_like(like) if tuple(shape) == like.shape else like.new_empty(shape)
         return places.bernoulli_(1 - rate, generator=generator).bool()
     count = math.prod(shape)

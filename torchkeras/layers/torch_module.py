@@ -23,6 +23,7 @@ from torchkeras.engine.shapes.with_values import with_values_if_needed
 from torchkeras.engine.symbolic.axis_order import Layout
 from torchkeras.engine.symbolic.tensor import as_list
 from torchkeras.engine.users_code import run
+from torchkeras.engine.weights.weight_lists import CHANGES
 from torchkeras.errors import ArchitectureError
 
 
@@ -90,6 +91,13 @@ class TorchModule(Layer):
         kind = next((p.dtype for p in self.module.parameters() if p.is_floating_point()), None)
         if kind is not None and not has_dtype and dtype_name(kind) != self.variable_dtype:
             take_policy(self, policy_of(dtype_name(kind)))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "module" and isinstance(value, Layer) and self.built:  # peft takes its wrapper off a layer
+            CHANGES.count += 1
+            nn.Module.__setattr__(self, name, value)
+            return
+        super().__setattr__(name, value)
 
     def build(self, input_shape: Any = None) -> None:
         """Move a module that lies on the CPU to the device that weights are made on."""

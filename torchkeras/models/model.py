@@ -38,7 +38,7 @@ from torchkeras.engine.fit.habits import Habits
 from torchkeras.engine.fit.opening import Intake
 from torchkeras.engine.fit.training import EARLIER, OF_STATE, Training
 from torchkeras.engine.fit.turns import in_turn
-from torchkeras.engine.graph.network import Network, as_given, as_tensors, give_policy, keys_of_form
+from torchkeras.engine.graph.network import Network, as_given, as_tensors, give_policy, has_arrays, keys_of_form
 from torchkeras.engine.graph.subclassed import OwnCode
 from torchkeras.engine.graph.trace import Graph, check_arguments, graph_of, warn_of_named_tuples, warn_of_outside_layers
 from torchkeras.engine.layer.added_losses import losses_of_calls, penalties
@@ -271,6 +271,13 @@ class Model(Network):
         return super().layers
 
     @property
+    def code(self) -> str:
+        """The text of the generated `forward`. Raises AttributeError where the model's class has code of its own."""
+        if self._graph is None and self._has_own_code:
+            raise AttributeError(f"{type(self).__name__} {self.name!r} runs the code of its class; none is generated.")
+        return super().code
+
+    @property
     def output_names(self) -> list[str]:
         """The names of the outputs: keys, where they are a dict; `output_1` and so on for a model's own code."""
         if self._names_outputs:
@@ -321,7 +328,9 @@ class Model(Network):
         if not self._has_own_code:
             return super().__call__(*args, **kwargs)
         own_code = self._own_code
-        args, kwargs = as_tensors(strings_as_tensors((args, kwargs)), (), self._device)
+        args, kwargs = strings_as_tensors((args, kwargs))
+        if has_arrays((args, kwargs)):
+            args, kwargs = as_tensors((args, kwargs), (), self._weights_device)
         if own_code.inputs is None and self._graph is None and leaves((args, kwargs)) and not is_compiling():
             own_code.see_call(args, kwargs)
         if own_code.has_run or is_compiling():

@@ -182,10 +182,29 @@ class Sequential(Model):
         self._connect(inputs, layer.output)
         self._stack = [found for found in self._graphed.layers if not isinstance(found, InputLayer)]
 
-    def pop(self) -> None:
-        """Take the last layer away. Raises TypeError when there is none."""
+    def pop(self, index: int = -1) -> Any:
+        """Take a layer away and return it.
+
+        Arguments:
+            index (integer, default -1): the place of the layer; a negative one counts from the end.
+
+        Returns:
+            The layer.
+
+        Errors:
+            TypeError: there are no layers.
+            IndexError: there is none at the index.
+        """
         if not self._stack:
             raise TypeError("There are no layers in the model.")
+        removed = self._stack[index]
+        if range(len(self))[index] == len(self) - 1:
+            self._take_last_away()
+        else:
+            del self[index]
+        return removed
+
+    def _take_last_away(self) -> None:
         removed = self._stack.pop()
         if self._graph is None:
             self._hold(self._stack)
@@ -231,6 +250,13 @@ class Sequential(Model):
         kept = [place for place in range(start, len(self)) if place not in places]
         first = self._tensor_before(kept[0]) if kept else None
         self._put(start, [self._stack[place] for place in kept], first)
+
+    def __add__(self, other: Iterable[nn.Module]) -> Sequential:
+        """A model of the layers of both, which share their weights with these."""
+        return self[:].extend(other)  # type: ignore[no-any-return]
+
+    def __iadd__(self, other: Iterable[nn.Module]) -> Sequential:
+        return self.extend(other)
 
     def insert(self, index: int, layer: nn.Module) -> Sequential:
         """Put a layer before the one at an index, as `list.insert` counts. The layers after it keep their weights.
@@ -321,7 +347,7 @@ class Sequential(Model):
     def _cut(self, start: int) -> None:
         """Take all layers away but the first `start`; the input too, if none is left."""
         while len(self) > start:
-            self.pop()
+            self._take_last_away()
         if not start and self._graph is not None:
             self._graph, self._begins_with_input = None, False
             self.__dict__["built"] = False

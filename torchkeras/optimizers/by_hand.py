@@ -111,12 +111,23 @@ class AsTorch(torch.optim.Optimizer):
         self.__dict__["_opt_called"] = True
 
     def state_dict(self) -> dict[str, Any]:
-        """The optimizer's own state, which has the rate."""
-        return self.keras.state_dict()  # type: ignore[no-any-return]
+        """The state in torch's form: "state" by the numbers of parameters and "param_groups"; the rest in "keras"."""
+        keras = self.keras.state_dict()
+        moments = {name: values for name, values in keras.pop("moments").items() if values}
+        numbers = range(len(self.keras.as_group["params"]))
+        group = {**self.keras.as_group, "params": list(numbers)}
+        state = {k: {name: values[k] for name, values in moments.items()} for k in numbers if moments}
+        return {"state": state, "param_groups": [group], "keras": keras}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:  # type: ignore[override]
-        """Restore the optimizer's own state."""
-        self.keras.load_state_dict(state_dict)
+        """Restore a state of `state_dict`, or of the optimizer's own."""
+        if "keras" not in state_dict:
+            self.keras.load_state_dict(state_dict)
+            return
+        state = [values for _, values in sorted(state_dict["state"].items())]
+        moments = {name: [values[name] for values in state if name in values] for name in self.keras.moment_names}
+        self.keras.load_state_dict({**state_dict["keras"], "moments": moments})
+        self.keras.as_group.update({k: v for k, v in state_dict["param_groups"][0].items() if k != "params"})
 
     def add_param_group(self, param_group: Mapping[str, Any]) -> None:  # type: ignore[override]
         """Raises TypeError: an optimizer of Keras trains the weights of its model."""

@@ -29,6 +29,15 @@ from torchkeras.models import Model, Sequential, load_model
 X, Y = np.ones((4, 3), "float32"), np.zeros((4, 2), "float32")
 
 
+class OwnModel(Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = Dense(2)
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+
 class Own(Layer):
     def build(self, input_shape):
         self.scale = self.add_weight("scale", (3,))
@@ -203,11 +212,11 @@ def test_data_of_a_model_of_modules_that_is_not_built_goes_where_it_will_be_buil
 
     model = Unbuilt()
     monkeypatch.setattr(config, "device", lambda: torch.device("cuda"))
-    assert model._device == torch.device("cuda")
+    assert model._weights_device == torch.device("cuda")
     monkeypatch.undo()
     model(torch.ones(1, 3))
     monkeypatch.setattr(config, "device", lambda: torch.device("cuda"))
-    assert model._device == torch.device("cpu")
+    assert model._weights_device == torch.device("cpu")
 
 
 def with_constants():
@@ -287,3 +296,11 @@ def test_constants_outlive_meta_and_follow_other_moves():
     emptied(model.to("meta"), state)
     torch.testing.assert_close(model(x), expected)
     torch.testing.assert_close(model.double()(x.double()), expected.double())
+
+
+def test_a_model_on_meta_computes_shapes():
+    own = OwnModel()
+    own(torch.ones(4, 3))
+    for model in (own, Sequential([Dense(2, input_shape=(3,))])):
+        outputs = model.to("meta")(torch.ones(4, 3, device="meta"))
+        assert (outputs.shape, outputs.device.type) == ((4, 2), "meta")

@@ -10,10 +10,12 @@ from torchkeras.layers import (
     BatchNormalization,
     Conv2D,
     Dense,
+    Dropout,
     Embedding,
     GlobalAveragePooling2D,
     Input,
     MultiHeadAttention,
+    SpatialDropout1D,
 )
 from torchkeras.models import Model, Sequential
 
@@ -46,6 +48,14 @@ def test_a_model_is_made_and_differentiated(make):
     }
     assert all(isinstance(value, FakeTensor) for value in found.values())
     assert all(parameter.grad is not None for parameter in model.parameters())
+
+
+def test_fake_tensors_are_dropped_outside_of_their_mode():
+    mode = FakeTensorMode()
+    x = mode.from_tensor(torch.ones(3, 4))
+    for layer in (Dropout(0.5), SpatialDropout1D(0.5), Dropout(0.5, noise_shape=(None, 1))):
+        given = x if isinstance(layer, Dropout) else x[None]
+        assert isinstance(layer(given, training=True), FakeTensor)
 
 
 def test_a_real_model_is_called():

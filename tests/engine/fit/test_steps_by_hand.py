@@ -219,6 +219,8 @@ def test_as_torch_is_an_optimizer_of_torch():
     optimizer = model.optimizer.as_torch()
     assert isinstance(optimizer, torch.optim.Optimizer)
     assert copy.deepcopy(optimizer).param_groups[0]["lr"] == 0.1
+    state = optimizer.state_dict()
+    assert (state["state"], state["param_groups"]) == ({}, [{"params": [0, 1, 2, 3], "lr": 0.1, "momentum": 0.0}])
     with pytest.raises(TypeError) as caught:
         optimizer.add_param_group({"params": [nn.Parameter(torch.ones(1))]})
     assert str(caught.value) == (
@@ -229,6 +231,30 @@ def test_as_torch_is_an_optimizer_of_torch():
     torchs = torch.optim.SGD(model.parameters(), lr=0.1)
     model.compile(torchs, "mse")
     assert model.optimizer.as_torch() is torchs
+
+
+def test_the_state_of_as_torch_has_torch_s_form(tmp_path):
+    model = network(Model)
+    model.compile(optimizers.Adam(0.1), "mse")
+    optimizer = model.optimizer.as_torch()
+    lr_scheduler.StepLR(optimizer, 1)
+    model(ROWS[0][0]).sum().backward()
+    optimizer.step()
+    torch.save(optimizer.state_dict(), tmp_path / "optimizer.pt")
+    state = torch.load(tmp_path / "optimizer.pt", weights_only=True)
+    assert {k: {name: each.shape for name, each in values.items()} for k, values in state["state"].items()} == {
+        k: {"ms": parameter.shape, "vs": parameter.shape} for k, parameter in enumerate(model.parameters())
+    }
+    assert state["param_groups"] == [{"params": [0, 1, 2, 3], "lr": 0.1, "betas": (0.9, 0.999), "initial_lr": 0.1}]
+    own = model.optimizer.state_dict()
+    for given in (state, own):
+        again = network(Model)
+        again.compile(optimizers.Adam(0.5), "mse")
+        goes_on = again.optimizer.as_torch()
+        goes_on.load_state_dict(given)
+        assert again.optimizer.iterations == 1
+        assert goes_on.param_groups[0].get("initial_lr") == (None if given is own else 0.1)
+        torch.testing.assert_close(again.optimizer.state_dict()["moments"], own["moments"])
 
 
 @pytest.mark.parametrize("kind", OPTIMIZERS)

@@ -100,10 +100,10 @@ def of_two():
 def test_the_parameters_of_the_traced_module_are_the_inputs():
     model, query, key = of_two(), torch.rand(2, 4), torch.rand(2, 5)
     traced = symbolic_trace(model)
-    assert list(inspect.signature(traced.forward).parameters) == ["key_2", "query"]
+    assert list(inspect.signature(traced.forward).parameters) == ["key", "query"]
     expected = model({"query": query, "key": key})
     torch.testing.assert_close(traced(key, query), expected)
-    torch.testing.assert_close(traced(key_2=key, query=query), expected)
+    torch.testing.assert_close(traced(key=key, query=query), expected)
 
 
 class OwnCode(Model):

@@ -32,6 +32,7 @@ def test_the_parameters_are_the_inputs():
     again = pickle.loads(pickle.dumps(model))  # noqa: S301  # our own
     assert parameters(again) == parameters(copy.deepcopy(model)) == parameters(model)
     assert parameters(Sequential([Dense(2, input_shape=(3,), name="first")])) == ["first_input"]
+    assert parameters(of_a_dict()) == ["image", "words"]  # its keys, in Keras's order
 
 
 def test_names_that_python_does_not_allow_are_distinct_parameters():
@@ -48,6 +49,29 @@ def test_forward_takes_inputs_by_position_by_name_and_in_a_list():
     expected = model([x, y])
     for found in (model.forward(x, y), model.forward([x, y]), model.forward(key_2=y, query=x), model(x, y)):
         assert torch.equal(found, expected)
+    for found in (model(x, key_2=y), model(key_2=y, query=x), model(x, **{"key 2": y})):
+        assert torch.equal(found, expected)
+
+
+def test_each_input_comes_once():
+    model, x = two_inputs(), torch.rand(2, 4)
+    for args, found in (((x,), "Tensor"), ((x, x), "Tensor, Tensor"), (([x],), "list")):
+        with pytest.raises(ValueError, match="by position or by name") as caught:
+            model(*args, query=x)
+        assert str(caught.value) == (
+            f"Model {model.name!r}: each input comes once, by position or by name; found {found} by position, query by "
+            "name."
+        )
+
+
+@pytest.mark.torch("2.8", "its compiler follows whole models")
+def test_torch_exports_and_compiles_a_call_by_position_and_name():
+    model, x, y = two_inputs().eval(), torch.rand(2, 4), torch.rand(2, 4)
+    batch = {0: Dim("n")}
+    program = export(model, (x,), {"key_2": y}, dynamic_shapes={"query": batch, "key_2": batch}).module()
+    compiled = torch.compile(model, backend="eager", fullgraph=True)
+    for found in (program(x, key_2=y), compiled(x, key_2=y)):
+        torch.testing.assert_close(found, model(x, y))
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -81,10 +105,10 @@ def test_torch_exports_an_image_model_by_name():
 def test_torch_exports_a_model_of_a_dict():
     model, x, y = of_a_dict().eval(), torch.rand(2, 4), torch.rand(2, 4)
     by_dict = export(model, ({"words": x, "image": y},)).module()
-    by_name = export(model, (), {"w": x, "i": y}).module()
+    by_name = export(model, (), {"words": x, "image": y}).module()
     expected = model({"words": x, "image": y})["score"]
     torch.testing.assert_close(by_dict({"words": x, "image": y})["score"], expected)
-    torch.testing.assert_close(by_name(w=x, i=y)["score"], expected)
+    torch.testing.assert_close(by_name(words=x, image=y)["score"], expected)
 
 
 class OwnCall(Model):

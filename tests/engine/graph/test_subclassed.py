@@ -3,6 +3,7 @@
 import copy
 import pickle
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -157,6 +158,21 @@ def test_what_needs_a_graph_says_so(tmp_path):
             needs()
         assert str(error.value) == message
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_code_is_generated_for_it():
+    with pytest.raises(AttributeError) as error:
+        _ = ByCall().code
+    assert str(error.value) == "ByCall 'by_call_1' runs the code of its class; none is generated."
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+@pytest.mark.parametrize("kind", [ByCall, ByForward])
+def test_torch_jit_traces_it(kind):
+    model, x = kind(), torch.rand(4, 6)
+    model(x)
+    traced: Any = torch.jit.trace(model.eval(), x[:2])
+    torch.testing.assert_close(traced(x), model(x))
 
 
 class Told(ByCall):
@@ -358,8 +374,10 @@ def test_inputs_that_are_not_there():
             model(given)
         assert str(error.value) == message
     with pytest.raises(ValueError, match="by position or by name") as error:
-        model(A, right=B)
-    assert str(error.value) == "Model 'model_1': inputs come by position or by name; found both (right)."
+        model({"a": A}, right=B)
+    assert str(error.value) == (
+        "Model 'model_1': each input comes once, by position or by name; found dict by position, right by name."
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])

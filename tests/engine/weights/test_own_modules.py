@@ -11,6 +11,7 @@ import torch
 from law import assert_law, ids
 from own_code import CODES, LAZY, Code
 from torch import nn
+from torch.nn.utils import prune
 
 from torchkeras import Input, Model, layers, optimizers
 from torchkeras.engine.layer.layer import Layer
@@ -327,3 +328,39 @@ def test_a_tied_weight_is_one_weight_through_files_and_copies(tmp_path):
         assert own.decoder.weight is own.encoder.weight
         assert_law(other)
     assert_same_state(again, model, **EXACT)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_layers_without_weights_load_no_state(strict):
+    class Own(Model):
+        def __init__(self):
+            super().__init__()
+            self.dense, self.scale = layers.Dense(2, name="d"), nn.Parameter(torch.ones(2))
+
+        def call(self, inputs):
+            return self.dense(inputs) * self.scale
+
+    built, unbuilt = Own(), Own()
+    built(torch.ones(1, 3))
+    with pytest.raises(RuntimeError) as caught:
+        unbuilt.load_state_dict(built.state_dict(), strict=strict)
+    assert str(caught.value).endswith(
+        "Dense 'd' has no weights yet, and the state_dict has some for it: build the model, or call it, before it "
+        "loads."
+    )
+    unbuilt(torch.ones(1, 3))
+    unbuilt.load_state_dict(built.state_dict(), strict=strict)
+    assert torch.equal(unbuilt(torch.ones(1, 3)), built(torch.ones(1, 3)))
+
+
+def test_prune_names_the_module_that_has_a_weight():
+    layer = layers.Dense(2, name="d")
+    layer(torch.ones(1, 3))
+    with pytest.raises(TypeError) as caught:
+        prune.l1_unstructured(layer, "kernel", 0.5)
+    assert str(caught.value) == (
+        "Dense 'd': kernel is no parameter of the layer itself; the module that has it is layer.linear, and its name "
+        "there 'weight'."
+    )
+    prune.l1_unstructured(layer.linear, "weight", 0.5)
+    assert (layer(torch.eye(3)) == 0).sum() == 3

@@ -200,7 +200,7 @@ def predict_at_once(training: Training, x: np.ndarray) -> Any:
     if first is not None and first.is_floating_point():
         device, dtype = first.device, first.dtype
     else:
-        device, dtype = model._device, float_type(model, torch.float32)
+        device, dtype = model._weights_device, float_type(model, torch.float32)
     inputs = as_tensor(x).to(device, dtype)
     direct = model._generated.direct_now((inputs,))
     is_safe = direct is not None and direct.keeps_no_tensor and not torch.is_autocast_enabled(device.type)

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from torch.fx import Proxy
 
 from torchkeras.base.nested import bound, leaves, mapped
 from torchkeras.engine.graph.named_inputs import parameter_names
-from torchkeras.engine.graph.trace import Graph, layer_names
+from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.call import call_traced
 from torchkeras.engine.symbolic.tensor import KerasTensor
 
 
-def traced(graph: Graph, tracer: Any) -> list[Proxy]:
-    """The outputs of a graph that a tracer of torch.fx traces, whose inputs have the names of the graph's.
+def traced(graph: Graph, tracer: Any, names: Sequence[str]) -> list[Proxy]:
+    """The outputs of a graph that a tracer of torch.fx traces. `names`: those of its inputs.
 
     torch.fx has made inputs for the parameters of `Network.forward`, which are those of any network.
     """
     for node in list(tracer.graph.nodes):
         tracer.graph.erase_node(node)
-    names = parameter_names(layer_names(graph.inputs))
     values = {
         tensor: tracer.create_proxy("placeholder", name, (), {})
-        for tensor, name in zip(graph.inputs, names, strict=True)
+        for tensor, name in zip(graph.inputs, parameter_names(names), strict=True)
     }
     for node in graph.calls:
         args, kwargs = bound(mapped(node.inputs, values.__getitem__, KerasTensor), node.arguments)

@@ -55,7 +55,7 @@ from torchkeras.engine.graph.codegen import GeneratedFunctions
 from torchkeras.engine.graph.fx_tracing import traced
 from torchkeras.engine.graph.input import InputLayer
 from torchkeras.engine.graph.layer_calls import DirectCalls
-from torchkeras.engine.graph.named_inputs import ByInputNames, with_names
+from torchkeras.engine.graph.named_inputs import ByInputNames, parameter_names, with_names
 from torchkeras.engine.graph.trace import Graph, graph_if_any, layer_names
 from torchkeras.engine.layer.added_losses import ADDED
 from torchkeras.engine.layer.layer import Layer
@@ -100,7 +100,7 @@ def as_given(network: Network, inputs: Sequence[Any], outputs: Sequence[Any]) ->
 
 def device_of(network: Network) -> torch.device:
     """The device that a network's inputs go to: that of its first weight, else the default device."""
-    return network._device
+    return network._weights_device
 
 
 PLAIN = (type(None), bool, int, float, str)  # what an output object may hold beside its tensors
@@ -127,6 +127,12 @@ def keys_of_form(form: Any) -> list[str] | None:
     if isinstance(form, Mapping) and all(isinstance(slot, TensorSlot) for slot in form.values()):
         return sorted(form, key=lambda key: form[key].index)
     return None
+
+
+def input_names_of(form: Any, inputs: Sequence[KerasTensor]) -> list[str]:
+    """The names of a model's inputs for its `forward`: the keys of the dict that it was made with, else its layers'."""
+    keys = keys_of_form(form) or [None]
+    return keys if all(isinstance(key, str) for key in keys) else layer_names(inputs)  # type: ignore[return-value]
 
 
 def is_deep(form: Any) -> bool:
@@ -242,9 +248,15 @@ def inputs_of_call(
     """
     by_name = {name: kwargs.pop(name) for name in list(kwargs) if name not in OPTIONS}
     if by_name:
-        if args:
-            raise ValueError(f"{what}: inputs come by position or by name; found both ({', '.join(by_name)}).")
-        args = (by_name,)
+        names = input_names_of(form, inputs)
+        if not set(by_name).issubset(names):
+            of_parameters = dict(zip(parameter_names(names), names, strict=True))
+            by_name = {of_parameters.get(name, name): value for name, value in by_name.items()}
+        first = names[: len(args)]
+        if len(first) < len(args) or not set(by_name).isdisjoint(first) or any(map(_is_nested, args)):
+            found = f"{', '.join(type(each).__name__ for each in args)} by position, {', '.join(by_name)} by name"
+            raise ValueError(f"{what}: each input comes once, by position or by name; found {found}.")
+        args = ({**dict(zip(first, args, strict=True)), **by_name},)
     elif len(args) > 1:
         args = (list(args),)
     if not args or isinstance(args[0], (np.ndarray, Proxy)) or (form is None and is_flat(args[0])):
@@ -773,7 +785,7 @@ class Network(Layer, abstract=True):
         """
         graph, generated = self._graph or self._graph_instead(), self._generated
         if isinstance(inputs, Proxy):  # torch.fx traces the function of the class: its inputs are one value
-            outputs = traced(graph, inputs.tracer)
+            outputs = traced(graph, inputs.tracer, input_names_of(self._input_form, graph.inputs))
             return unpacked(outputs) if self._output_form is None else put_together(self._output_form, outputs)
         return generated.run(generated.direct_now(inputs), *inputs, **options)
 
@@ -803,11 +815,13 @@ class Network(Layer, abstract=True):
             args = (np.asarray(args[0], dtype=object),)
         args, kwargs = inputs_of_call(what, self.inputs, self._input_form, args, kwargs)
         if has_arrays(args):
-            args = as_tensors(args, [(type_of(self, tensor), tensor.ndim) for tensor in self.inputs], self._device)
+            args = as_tensors(
+                args, [(type_of(self, tensor), tensor.ndim) for tensor in self.inputs], self._weights_device
+            )
         return args, kwargs
 
     @property
-    def _device(self) -> torch.device:
+    def _weights_device(self) -> torch.device:
         """Where the weights are, or will be when it is built. Raises RuntimeError for `meta`."""
         with nullcontext() if self._is_settled else building_alone():  # another thread may be building it, on `meta`
             tensor = python.first(chain(parameters_of(self), self.buffers()), None)
@@ -971,7 +985,7 @@ def names_by_layers(network: Network) -> list[str]:
 def hold_graph(network: Network, graph: Graph) -> None:
     """Make a graph that of a network, whose first node is itself, as in Keras; its calls as a layer follow."""
     network._graph = graph
-    names = tuple(layer_names(graph.inputs))
+    names = tuple(input_names_of(network._input_form, graph.inputs))
     network.__dict__.update(_makes_masks=graph.makes_masks, _named_forward=with_names(Network.forward, names))
     network._call_nodes[:1] = [Node(network, network.inputs, network.outputs, {})]
 

@@ -68,7 +68,7 @@ from torchkeras.engine.shapes.input_spec import whole_shape
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape, as_list
 from torchkeras.engine.users_code import is_users_layer
 from torchkeras.engine.weights.tying import tie
-from torchkeras.engine.weights.weight import Variable, Weight, initializer_of
+from torchkeras.engine.weights.weight import Value, Variable, Weight, initializer_of
 from torchkeras.engine.weights.weight_lists import (
     CHANGES,
     ENGINES_OWN,
@@ -323,6 +323,37 @@ class Layer(BaseLayer):
             if name in declared:
                 raise AttributeError(f"{type(self).__name__} {self.name!r}: {name!r} is {kind} and cannot be deleted.")
         super().__delattr__(name)
+
+    def register_parameter(self, name: str, param: Any) -> None:
+        """As `torch.nn.Module.register_parameter`.
+
+        Arguments:
+            name (string): the attribute.
+            param (nn.Parameter or None): the parameter.
+
+        Errors:
+            TypeError: it is the array of a weight, as `prune` gives it for a layer; it works on the module inside.
+        """
+        if isinstance(param, Value) and param._variable is not None:
+            path, _, own = param._variable.paths[0].rpartition(".")
+            raise TypeError(
+                f"{_named(self)}: {param._variable.name} is no parameter of the layer itself; the module that has it "
+                f"is layer.{path}, and its name there {own!r}."
+            )
+        super().register_parameter(name, param)  # type: ignore[arg-type]
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
+        super()._load_from_state_dict(state_dict, prefix, *args)
+        if not self.built and any(key.startswith(prefix) and not self._has(key[len(prefix) :]) for key in state_dict):
+            args[-1].append(
+                f"{type(self).__name__} {self.name!r} has no weights yet, and the state_dict has some for it: build "
+                "the model, or call it, before it loads."
+            )
+
+    def _has(self, key: str) -> bool:
+        """Whether a key of a state_dict is that of something inside."""
+        name = key.partition(".")[0]
+        return name == "_extra_state" or any(name in own for own in (self._modules, self._parameters, self._buffers))
 
     def __getattr__(self, name: str) -> Any:
         try:
