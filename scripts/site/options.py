@@ -40,8 +40,9 @@ class Options(Extension):
             found = inspect.signature(made_by)
         except ValueError:  # a class of C without a signature
             return
-        parameters = [_parameter(parameter) for parameter in found.parameters.values()]
-        cls.set_member("__init__", Function("__init__", parameters=Parameters(Parameter("self"), *parameters)))
+        parameters = Parameters(Parameter("self"), *(_parameter(each) for each in found.parameters.values()))
+        lines = {"lineno": cls.lineno, "endlineno": cls.endlineno}  # the source that is shown is the whole class's
+        cls.set_member("__init__", Function("__init__", parameters=parameters, **lines))
 
 
 def as_google(text: str) -> str:
