@@ -1,4 +1,4 @@
-"""Write docs/layers.md, and a page for each family in docs/layers, from the docstrings of the layers.
+"""Write docs/layers, a page for each family of layers and one of all, from the docstrings of the layers.
 
 With `--check`, write nothing, and fail if a page is out of date.
 """
@@ -22,7 +22,7 @@ from torchkeras import layers  # noqa: E402
 from torchkeras.base import docstrings  # noqa: E402
 from torchkeras.legacy.names import LAYERS, SIGNATURES  # noqa: E402
 
-DOCS = ROOT / "docs"
+PAGES = ROOT / "docs" / "layers"
 # A page each: its file, its title, and the files of torchkeras/layers whose layers it has.
 FAMILIES = {
     "core": ("Core", "core einsum embedding functions torch_module pipeline wrappers"),
@@ -44,15 +44,14 @@ FAMILIES = {
 WIDTH = 80  # of code; a page has room for these
 HEAD = """# Layers
 
-A page for each family, generated from the docstrings by `scripts/document_layers.py`.
-
 """
 FOOT = """
-Shapes are Keras's: the batch axis first, the channels last unless `data_format` says otherwise. Every layer also takes
-the options of [`Layer`](reference/layer.md): `name`, `trainable`, `dtype`, `input_shape` and more. The examples use
-names of `torchkeras.layers` and `torchkeras.models`, `torch`, and `np` for NumPy. "Inside" names the modules of
-`torch.nn` that a layer contains, "other names" are aliases and Keras 1's classes. Keras 1's argument names work for
-every layer that had them.
+`scripts/document_layers.py` generates these pages from the docstrings. Shapes are Keras's: the batch axis first, the
+channels last unless `data_format` says otherwise. Every layer also takes the options of
+[`Layer`](../reference/layer.md): `name`, `trainable`, `dtype`, `input_shape` and more. The examples use names of
+`torchkeras.layers` and `torchkeras.models`, `torch`, and `np` for NumPy. "Inside" names the modules of `torch.nn` that
+a layer contains, "other names" are aliases and Keras 1's classes. Keras 1's argument names work for every layer that
+had them.
 """
 ENTRY = re.compile(r"(?P<names>[\w, ]+?) \((?P<kind>.*?)(?:,? default (?P<default>.*?))?\): (?P<meaning>.*)")
 SECTION = re.compile(r"^(Options|Shapes|Errors|Example):\n((?:(?: {4}.*)?(?:\n|\Z))+)", re.MULTILINE)
@@ -81,8 +80,8 @@ def inside(rows: list[Row]) -> list[str]:
 def parts(text: str) -> dict[str, str]:
     """A docstring in parts: what it says first (`Head`), its sections, its `Source`."""
     found = {name: inspect.cleandoc(f"\n{body}") for name, body in SECTION.findall(text)}
-    source = re.search(r"Source: (\S+)", text)
-    found["Source"] = source[1].rstrip(".") if source else ""
+    source = re.search(r"^Source: (.*(?:\n.+)*)", text, re.MULTILINE)
+    found["Source"] = re.sub(r"https?://\S*[^\s.,;)]", r"<\g<0>>", " ".join(source[1].split())) if source else ""
     if "Shapes" in found:
         found["Head"] = re.split(r"^(?:Options|Shapes|Errors|Example|Source):", text, maxsplit=1, flags=re.M)[0]
     else:  # a docstring of the old form, which has its shapes in a sentence
@@ -105,12 +104,13 @@ def pages() -> dict[Path, str]:
         of_module[getattr(layers, name).__module__.rpartition(".")[2]].append(name)
     for file, (title, modules) in FAMILIES.items():
         names = [name for module in modules.split() for name in of_module.pop(module)]
-        found[DOCS / "layers" / f"{file}.md"] = f"# {title}\n{''.join(entry(name, rows[name]) for name in names)}"
-        links = ", ".join(f"[{name}](layers/{file}.md#{name.lower()})" for name in names)
-        listed.append(f"| [{title}](layers/{file}.md) | {links} |\n")
+        entries = "".join(entry(name, rows[name]) for name in names)
+        found[PAGES / f"{file}.md"] = f"# {title}\n\n[All layers](index.md) explains the entries.\n{entries}"
+        links = ", ".join(f"[{name}]({file}.md#{name.lower()})" for name in names)
+        listed.append(f"- **[{title}]({file}.md)**: {links}.\n")
     if of_module:
         raise ValueError(f"FAMILIES in {__file__} lacks {', '.join(sorted(of_module))}.")
-    return {DOCS / "layers.md": f"{HEAD}| family | layers |\n|---|---|\n{''.join(listed)}{FOOT}", **found}
+    return {PAGES / "index.md": f"{HEAD}{''.join(listed)}{FOOT}", **found}
 
 
 def entry(name: str, rows: list[Row]) -> str:
@@ -158,7 +158,7 @@ def _options(made_by: Any, text: str) -> str:
     explained = docstrings.entries(text)
     said = [explained[parameter.name] for parameter in _parameters(made_by) if parameter.name in explained]
     rows = [_row(" ".join(entry.split())) for entry in dict.fromkeys(said)]
-    return "\n".join(["| option | values | default | meaning |", "|---|---|---|---|", *rows]) if rows else ""
+    return "\n".join(["| option | values | meaning | default |", "|---|---|---|---|", *rows]) if rows else ""
 
 
 def _row(entry: str) -> str:
@@ -167,7 +167,7 @@ def _row(entry: str) -> str:
         raise ValueError(f"not an entry of an option: {entry}")
     names = ", ".join(f"`{name}`" for name in found["names"].split(", "))
     default = f"`{found['default']}`" if found["default"] else ""
-    cells = [cell.replace("|", r"\|") for cell in (names, found["kind"], default, found["meaning"])]
+    cells = [cell.replace("|", r"\|") for cell in (names, found["kind"], found["meaning"], default)]
     return f"| {' | '.join(cells)} |"
 
 
@@ -181,7 +181,7 @@ def main() -> None:
             page.write_text(text)
         elif not page.is_file() or page.read_text() != text:
             sys.exit(f"{page} is not what the docstrings give: run scripts/document_layers.py.")
-    if lost := set((DOCS / "layers").iterdir()) - set(made):
+    if lost := set(PAGES.iterdir()) - set(made):
         sys.exit(f"No family has {', '.join(map(str, sorted(lost)))}: remove it.")
 
 

@@ -71,7 +71,7 @@ def test_the_page_explains_the_options_of_a_layer_in_the_order_of_its_call():
     assert call
     named = re.findall(r"^    (\w+)", call[1], re.MULTILINE)
     assert re.findall(r"^\| `(\w+)` \|", LAYERS["Conv1D"], re.MULTILINE) == named
-    assert "| `filters` | positive integer |  | the number of channels of the output. |\n" in LAYERS["Conv1D"]
+    assert "| `filters` | positive integer | the number of channels of the output. |  |\n" in LAYERS["Conv1D"]
 
 
 def test_a_page_that_quotes_what_no_file_has_does_not_run(tmp_path):

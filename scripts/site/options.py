@@ -14,6 +14,8 @@ HEADING = re.compile(rf"^({'|'.join(WORDS)}):$", re.MULTILINE)
 SECTION = re.compile(rf"^(?:{'|'.join(docstrings.SECTIONS)}):\n((?: {{4}}.*(?:\n|\Z))+)", re.MULTILINE)
 KIND = re.compile(r"^\w+(?:, \w+)* \((.*?)(?:,? default .*?)?\): ", re.DOTALL)
 RETURNS = re.compile(r"^Returns:\n((?: {4}.*(?:\n|\Z))+)", re.MULTILINE)
+SOURCE = re.compile(r"^Source: .*(?:\n.+)*", re.MULTILINE)
+URL = re.compile(r"https?://\S*[^\s.,;)]")
 STAR = re.compile(r"`[^`]*`|\*")
 KINDS = {
     inspect.Parameter.POSITIONAL_ONLY: ParameterKind.positional_only,
@@ -48,6 +50,7 @@ class Options(Extension):
 def as_google(text: str) -> str:
     text, example, rest = text.partition("\nExample:\n")
     text = STAR.sub(lambda found: "\\*" if found[0] == "*" else found[0], text) + example + rest  # of formulas: b**2
+    text = SOURCE.sub(lambda found: URL.sub(r"<\g<0>>", found[0]), text)  # a link
     text = RETURNS.sub(lambda found: f"Returns:\n    {' '.join(found[1].split())}\n", text)  # a line is a result
     text = SECTION.sub(lambda found: f"Args:\n{_rows(found[0])}", text)
     return HEADING.sub(lambda found: f"{WORDS[found[1]]}:", text)
