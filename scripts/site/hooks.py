@@ -4,6 +4,7 @@ import hashlib
 import importlib
 import importlib.metadata
 import inspect
+import itertools
 import json
 import os
 import re
@@ -69,15 +70,24 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
 
 TABLE = re.compile("<table>.*?</table>", re.DOTALL)
+RECORDS = re.compile('<div class="records">.*?</table>', re.DOTALL)
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
     """The source of what a page describes is no text that the search finds; options look alike everywhere."""
+    html = RECORDS.sub(_labelled, html)
     source = '<details class="mkdocstrings-source"'
     html = html.replace(f"{source}>", f"{source} data-search-exclude>")
     if page.file.src_uri.startswith("layers/"):
         html = TABLE.sub(r'<div class="doc-contents">\g<0></div>', html)  # as mkdocstrings marks what it makes
     return html
+
+
+def _labelled(table: re.Match[str]) -> str:
+    """Each cell with its column's name, which a phone shows, and with places where its code may break."""
+    names = itertools.cycle(re.sub("<.*?>", "", name) for name in re.findall("<th>(.*?)</th>", table[0]))
+    cells = re.sub("<td>", lambda _: f'<td data-label="{next(names)}">', table[0])
+    return re.sub("<code>.*?</code>", lambda code: re.sub(r"(?<=[(_.])", "<wbr>", code[0]), cells)
 
 
 def _every(line: re.Match[str]) -> str:
