@@ -36,6 +36,7 @@ def on_files(files: Any, config: Any) -> None:
 
 
 LAYER = re.compile(r"^## (\w+)\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+COLUMNS = re.compile(r"\S  |__")  # tables made of text, and code, keep their lines on a phone
 EVERY = re.compile(r"^::: every (\S+)$", re.MULTILINE)
 
 
@@ -56,8 +57,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
             return f"```console\n{given['text']}```"
         parts = [block[0]]
         if text := given["text"].rstrip():
-            line = "" if "\n" in text else " .line"  # a message, which wraps
-            parts.append(f"``` {{.text .output{line}}}\n{text}\n```")
+            wraps = "" if COLUMNS.search(text) else " .wraps"
+            parts.append(f"``` {{.text .output{wraps}}}\n{text}\n```")
         for picture in given["pictures"]:
             count += 1
             stem = name.removesuffix(".md").replace("/", "-")
