@@ -72,11 +72,13 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
 TABLE = re.compile("<table>.*?</table>", re.DOTALL)
 RECORDS = re.compile('<div class="records">.*?</table>', re.DOTALL)
+CODE = re.compile("<code>[^<]*</code>")
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
-    """The source of what a page describes is no text that the search finds; options look alike everywhere."""
-    html = RECORDS.sub(_labelled, html)
+    """Tables and sources as the style sheet and the search expect them."""
+    html = TABLE.sub(lambda table: _breaking(table[0], r"(?<=\w[(.])(?=[a-zA-Z_\"&\[{])"), html)
+    html = RECORDS.sub(lambda table: _labelled(_breaking(table[0], "(?<=_)")), html)
     source = '<details class="mkdocstrings-source"'
     html = html.replace(f"{source}>", f"{source} data-search-exclude>")
     if page.file.src_uri.startswith("layers/"):
@@ -84,11 +86,15 @@ def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
     return html
 
 
-def _labelled(table: re.Match[str]) -> str:
-    """Each cell with its column's name, which a phone shows, and with places where its code may break."""
-    names = itertools.cycle(re.sub("<.*?>", "", name) for name in re.findall("<th>(.*?)</th>", table[0]))
-    cells = re.sub("<td>", lambda _: f'<td data-label="{next(names)}">', table[0])
-    return re.sub("<code>.*?</code>", lambda code: re.sub(r"(?<=[(_.])", "<wbr>", code[0]), cells)
+def _breaking(table: str, at: str) -> str:
+    """A table whose code may go on in another line at these places."""
+    return CODE.sub(lambda code: re.sub(at, "<wbr>", code[0]), table)
+
+
+def _labelled(table: str) -> str:
+    """Each cell with its column's name, which a phone shows."""
+    names = itertools.cycle(re.sub("<.*?>", "", name) for name in re.findall("<th>(.*?)</th>", table))
+    return re.sub("<td>", lambda _: f'<td data-label="{next(names)}">', table)
 
 
 def _every(line: re.Match[str]) -> str:
