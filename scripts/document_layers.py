@@ -144,13 +144,17 @@ def _parameters(made_by: Any) -> list[inspect.Parameter]:
 def _call(name: str, made_by: Any) -> str:
     """A block of code with the call: in a line, or with a line for each option."""
     options = [
-        parameter.name if parameter.default is parameter.empty else f"{parameter.name}={parameter.default!r}"
+        parameter.name if parameter.default is parameter.empty else f"{parameter.name}={_written(parameter.default)}"
         for parameter in _parameters(made_by)
     ]
     call = f"{name}({', '.join(options)})"
     if len(call) > WIDTH:
         call = "\n".join([f"{name}(", *(f"    {option}," for option in options), ")"])
     return f"```py\n{call}\n```"
+
+
+def _written(default: Any) -> str:
+    return repr(default).replace("'", '"')
 
 
 def _options(made_by: Any, text: str) -> str:
