@@ -82,6 +82,7 @@ def faults(browser: Browser, address: str, name: str, screen: str) -> Iterator[s
     page.on("request", lambda asked: _ours(asked.url, address) or told.append(f"asks for {asked.url}"))
     page.on("response", lambda got: told.append(f"{got.status}: {got.url}") if got.status >= 400 else None)
     page.goto(address + name, wait_until="networkidle")
+    page.wait_for_function("document.getAnimations().every(each => each.playState !== 'running')")  # the menu's
     told += [f"sticks out: {element}" for element in page.evaluate(TOO_WIDE)]
     told += [f"not loaded: {picture}" for picture in page.evaluate(NOT_LOADED)]
     texts = page.evaluate(SMALLEST_TEXTS)
