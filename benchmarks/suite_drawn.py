@@ -81,15 +81,11 @@ def _legend(names: list[str]) -> Iterator[str]:
 
 
 def _scale(bottom: float) -> Iterator[str]:
-    yield from scale({tick: _x(tick) for tick in TICKS}, TOP, bottom)
-
-
-def scale(ticks: dict[float, float], top: float, bottom: float) -> Iterator[str]:
-    """A line down from each tick, by its place; that of 1 is strong."""
-    for tick, x in ticks.items():
-        strong = ' stroke-width="2"' if tick == 1 else ' stroke-opacity=".35"'
-        yield f'<path d="M{x:.1f} {top}V{bottom}" stroke="{TEXT}"{strong}/>'
-        yield text(x, top - 6, f"{tick:g}", "middle")
+    """A line down from each tick; that of 1 is strong."""
+    for tick in TICKS:
+        x, strong = _x(tick), ' stroke-width="2"' if tick == 1 else ' stroke-opacity=".35"'
+        yield f'<path d="M{x:.1f} {TOP}V{bottom}" stroke="{TEXT}"{strong}/>'
+        yield text(x, TOP - 6, f"{tick:g}", "middle")
 
 
 def write_or_check(picture: str, path: Path, what: str) -> None:

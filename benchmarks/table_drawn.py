@@ -2,8 +2,9 @@
 
     python benchmarks/table_drawn.py [--check]
 
-A row a case, a mark where its number lies between 0.4 and 8 times its aim, on a logarithmic scale; left of the line is
-better. `table.py --write` draws it; `--check` writes nothing, and fails if the picture is not the table's.
+A line for each thing measured, and on it a mark for each case, where its number lies between 0.4 and 8 times its aim,
+on a logarithmic scale; left of the strong line is better. It is as wide as a phone shows at full size.
+`table.py --write` draws it; `--check` writes nothing, and fails if the picture is not the table's.
 """
 
 import math
@@ -11,13 +12,13 @@ import re
 from dataclasses import dataclass
 from html import escape
 
-from suite_drawn import DOCS, scale, svg, text, write_or_check
+from suite_drawn import DOCS, TEXT, svg, text, write_or_check
 
 PAGE, PICTURE = DOCS / "performance.md", DOCS / "assets" / "table.svg"
 BEGIN, END = "<!-- benchmarks/table.py -->\n", "<!-- end -->\n"
 HEAD = "| what | case | against | aim | measured |\n|---|---|---|---|---|\n"
 LINE = re.compile(r"\| (.*?) \| (.*?) \| (.*?) \| ([≤≥]) ([\d.]+) \| \**(-?[\d.]+)\** \|$")
-WIDTH, LEFT, TOP, ROW = 520, 290, 40, 18
+WIDTH, TOP, ROW, MARK = 358, 26, 42, 5
 TICKS = (0.5, 1, 2, 4, 8)
 LEAST, MOST = 0.4, 8.0
 REACHED, MISSED = "#0ca678", "#e8590c"  # readable on white and on black
@@ -66,21 +67,37 @@ def rows(markdown: str) -> list[Row]:
 
 
 def drawn(table: list[Row]) -> str:
-    height = TOP + ROW * len(table) + 30
-    parts = list(scale({tick: _x(tick) for tick in TICKS}, TOP, height - 30))
-    for number, row in enumerate(table):
-        y = TOP + ROW * number + ROW / 2
-        label = f"{row.what}: {row.case}".replace("`", "")
-        parts.append(text(LEFT - 8, y + 4, label, "end"))
-        colour, said = REACHED if row.is_reached else MISSED, f"{label}: {row.found:g}, aim {row.aim:g}"
-        x = _x(min(max(row.share, LEAST), MOST))
-        parts.append(f'<circle cx="{x:.1f}" cy="{y:g}" r="5" fill="{colour}"><title>{escape(said)}</title></circle>')
-    parts.append(text((LEFT + WIDTH) / 2, height - 8, "measured, aim = 1", "middle"))
+    lines: dict[tuple[str, str, float], list[Row]] = {}
+    for row in table:
+        lines.setdefault((row.what, row.against, row.aim), []).append(row)
+    marked = [TOP + ROW * number + 28 for number in range(len(lines))]
+    height = TOP + ROW * len(lines) + 24
+    parts = [part for tick in TICKS for part in _tick(tick, marked)]
+    for y, ((what, _, aim), of_line) in zip(marked, lines.items(), strict=True):
+        label = f"{what}, {'≥' if of_line[0].at_least else '≤'} {aim:g}".replace("`", "")
+        parts.append(text(0, y - 12, label, "start"))
+        parts.append(f'<path d="M0 {y}H{WIDTH}" stroke="{TEXT}" stroke-opacity=".25"/>')
+        parts += [_mark(row, y) for row in of_line]
+    parts.append(text(WIDTH / 2, height - 6, "measured, aim = 1", "middle"))
     return svg(WIDTH, height, 12, parts)
 
 
+def _tick(tick: float, marked: list[int]) -> tuple[str, str]:
+    """A tick's number, and a stroke across each line; that of 1 is strong."""
+    x, strong = _x(tick), ' stroke-width="2"' if tick == 1 else ' stroke-opacity=".35"'
+    strokes = "".join(f"M{x:.1f} {y - 8}v16" for y in marked)
+    return text(x, 14, f"{tick:g}", "middle"), f'<path d="{strokes}" stroke="{TEXT}"{strong}/>'
+
+
+def _mark(row: Row, y: float) -> str:
+    x = _x(min(max(row.share, LEAST), MOST))
+    said = f"{row.case}, against {row.against}: {row.found:g}" if row.against else f"{row.case}: {row.found:g}"
+    circle = f'<circle cx="{x:.1f}" cy="{y:g}" r="{MARK}" fill="{REACHED if row.is_reached else MISSED}"'
+    return f'{circle} fill-opacity=".7"><title>{escape(said)}</title></circle>'
+
+
 def _x(share: float) -> float:
-    return LEFT + 8 + math.log(share / LEAST) / math.log(MOST / LEAST) * (WIDTH - LEFT - 16)
+    return MARK + math.log(share / LEAST) / math.log(MOST / LEAST) * (WIDTH - 2 * MARK)
 
 
 if __name__ == "__main__":

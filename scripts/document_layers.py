@@ -1,4 +1,7 @@
-"""Write docs/layers.md from the docstrings of the layers; with `--check`, fail if the page is out of date."""
+"""Write docs/layers, a page for each family of layers and one of all, from the docstrings of the layers.
+
+With `--check`, write nothing, and fail if a page is out of date.
+"""
 
 import argparse
 import inspect
@@ -19,14 +22,36 @@ from torchkeras import layers  # noqa: E402
 from torchkeras.base import docstrings  # noqa: E402
 from torchkeras.legacy.names import LAYERS, SIGNATURES  # noqa: E402
 
-PAGE = ROOT / "docs" / "layers.md"
+PAGES = ROOT / "docs" / "layers"
+# A page each: its file, its title, and the files of torchkeras/layers whose layers it has.
+FAMILIES = {
+    "core": ("Core", "core einsum embedding functions torch_module pipeline wrappers"),
+    "activations": ("Activations", "activation"),
+    "convolutions": ("Convolutions", "conv separable transposed local"),
+    "pooling": ("Pooling", "pooling global_pooling adaptive_pooling"),
+    "recurrent": ("Recurrent layers", "recurrent cells bidirectional conv_recurrent"),
+    "attention": ("Attention", "attention multi_head_attention"),
+    "normalization": ("Normalization", "normalization layer_normalization"),
+    "noise": ("Dropout and noise", "noise"),
+    "merging": ("Merging", "merging"),
+    "shapes": ("Reshaping and resizing", "shaping resize"),
+    "preprocessing": ("Numbers, categories and text", "preprocessing lookup hashing text"),
+    "images": ("Images", "image_preprocessing histograms"),
+    "augmentation": ("Image augmentation", "augmentation colors distortions mixing"),
+    "audio": ("Audio", "spectrograms"),
+    "keras1": ("Layers of Keras 1", "keras1"),
+}
+WIDTH = 80  # of code; a page has room for these
 HEAD = """# Layers
 
-Generated from the docstrings by `scripts/document_layers.py`. Each section is a file of `torchkeras/layers`. Shapes are
-Keras's: the batch axis first, the channels last unless `data_format` says otherwise. Every layer also takes the options
-of `Layer`: `name`, `trainable`, `dtype`, `input_shape` and more. The examples use names of `torchkeras.layers` and
-`torchkeras.models`, `torch`, and `np` for NumPy. "Inside" names the modules of `torch.nn` that a layer contains, "other
-names" are aliases and Keras 1's classes. Keras 1's argument names work for every layer that had them.
+"""
+FOOT = """
+`scripts/document_layers.py` generates these pages from the docstrings. Shapes are Keras's: the batch axis first, the
+channels last unless `data_format` says otherwise. Every layer also takes the options of
+[`Layer`](../reference/layer.md): `name`, `trainable`, `dtype`, `input_shape` and more. The examples use names of
+`torchkeras.layers` and `torchkeras.models`, `torch`, and `np` for NumPy. "Inside" names the modules of `torch.nn` that
+a layer contains, "other names" are aliases and Keras 1's classes. Keras 1's argument names work for every layer that
+had them.
 """
 ENTRY = re.compile(r"(?P<names>[\w, ]+?) \((?P<kind>.*?)(?:,? default (?P<default>.*?))?\): (?P<meaning>.*)")
 SECTION = re.compile(r"^(Options|Shapes|Errors|Example):\n((?:(?: {4}.*)?(?:\n|\Z))+)", re.MULTILINE)
@@ -55,8 +80,8 @@ def inside(rows: list[Row]) -> list[str]:
 def parts(text: str) -> dict[str, str]:
     """A docstring in parts: what it says first (`Head`), its sections, its `Source`."""
     found = {name: inspect.cleandoc(f"\n{body}") for name, body in SECTION.findall(text)}
-    source = re.search(r"Source: (\S+)", text)
-    found["Source"] = source[1].rstrip(".") if source else ""
+    source = re.search(r"^Source: (.*(?:\n.+)*)", text, re.MULTILINE)
+    found["Source"] = re.sub(r"https?://\S*[^\s.,;)]", r"<\g<0>>", " ".join(source[1].split())) if source else ""
     if "Shapes" in found:
         found["Head"] = re.split(r"^(?:Options|Shapes|Errors|Example|Source):", text, maxsplit=1, flags=re.M)[0]
     else:  # a docstring of the old form, which has its shapes in a sentence
@@ -68,21 +93,24 @@ def parts(text: str) -> dict[str, str]:
     return found
 
 
-def page() -> str:
-    """The whole text."""
-    rows, sections = defaultdict(list), defaultdict(list)
+def pages() -> dict[Path, str]:
+    """The text of each page by its file."""
+    rows = defaultdict(list)
     for row in ROWS:
         if row.name != "Operation":  # made by operators, not called by users
             rows[row.name].append(row)
-    for name in rows:
-        module = sys.modules[getattr(layers, name).__module__]
-        sections[module].append(name)
-    text = [HEAD]
-    for module, names in sorted(sections.items(), key=lambda item: item[0].__name__):
-        title = (module.__doc__ or "").strip().splitlines()[0].rstrip(".")
-        text.append(f"\n## {module.__name__.rpartition('.')[2]}\n\n{title}.\n")
-        text += [entry(name, rows[name]) for name in sorted(names)]
-    return "".join(text)
+    found, listed, of_module = {}, [], defaultdict(list)
+    for name in sorted(rows):
+        of_module[getattr(layers, name).__module__.rpartition(".")[2]].append(name)
+    for file, (title, modules) in FAMILIES.items():
+        names = [name for module in modules.split() for name in of_module.pop(module)]
+        entries = "".join(entry(name, rows[name]) for name in names)
+        found[PAGES / f"{file}.md"] = f"# {title}\n\n[All layers](index.md) explains the entries.\n{entries}"
+        links = ", ".join(f"[{name}]({file}.md#{name.lower()})" for name in names)
+        listed.append(f"- **[{title}]({file}.md)**: {links}.\n")
+    if of_module:
+        raise ValueError(f"FAMILIES in {__file__} lacks {', '.join(sorted(of_module))}.")
+    return {PAGES / "index.md": f"{HEAD}{''.join(listed)}{FOOT}", **found}
 
 
 def entry(name: str, rows: list[Row]) -> str:
@@ -90,7 +118,7 @@ def entry(name: str, rows: list[Row]) -> str:
     made_by = getattr(layers, name)
     text = inspect.getdoc(made_by) or ""
     said = parts(text)
-    blocks = [f"### {name}", f"`{name}{_call(made_by)}`", said["Head"], _options(made_by, text)]
+    blocks = [f"## {name}", _call(name, made_by), said["Head"], _options(made_by, text)]
     if "Example" in said:
         blocks.append(f"```pycon\n{said['Example']}\n```")
     errors = re.sub(r"^(\w+): ", r"`\1` ", said.get("Errors", ""), flags=re.MULTILINE)
@@ -113,12 +141,20 @@ def _parameters(made_by: Any) -> list[inspect.Parameter]:
     return [parameter for parameter in found if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
 
 
-def _call(made_by: Any) -> str:
-    names = [
-        parameter.name if parameter.default is parameter.empty else f"{parameter.name}={parameter.default!r}"
+def _call(name: str, made_by: Any) -> str:
+    """A block of code with the call: in a line, or with a line for each option."""
+    options = [
+        parameter.name if parameter.default is parameter.empty else f"{parameter.name}={_written(parameter.default)}"
         for parameter in _parameters(made_by)
     ]
-    return f"({', '.join(names)})"
+    call = f"{name}({', '.join(options)})"
+    if len(call) > WIDTH:
+        call = "\n".join([f"{name}(", *(f"    {option}," for option in options), ")"])
+    return f"```py\n{call}\n```"
+
+
+def _written(default: Any) -> str:
+    return repr(default).replace("'", '"')
 
 
 def _options(made_by: Any, text: str) -> str:
@@ -126,7 +162,7 @@ def _options(made_by: Any, text: str) -> str:
     explained = docstrings.entries(text)
     said = [explained[parameter.name] for parameter in _parameters(made_by) if parameter.name in explained]
     rows = [_row(" ".join(entry.split())) for entry in dict.fromkeys(said)]
-    return "\n".join(["| option | values | default | meaning |", "|---|---|---|---|", *rows]) if rows else ""
+    return "\n".join(["| option | values | meaning | default |", "|---|---|---|---|", *rows]) if rows else ""
 
 
 def _row(entry: str) -> str:
@@ -135,17 +171,22 @@ def _row(entry: str) -> str:
         raise ValueError(f"not an entry of an option: {entry}")
     names = ", ".join(f"`{name}`" for name in found["names"].split(", "))
     default = f"`{found['default']}`" if found["default"] else ""
-    cells = [cell.replace("|", r"\|") for cell in (names, found["kind"], default, found["meaning"])]
+    cells = [cell.replace("|", r"\|") for cell in (names, found["kind"], found["meaning"], default)]
     return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--check", action="store_true", help="write nothing; fail when the page is another")
-    if not options.parse_args().check:
-        PAGE.write_text(page())
-    elif PAGE.read_text() != page():
-        sys.exit(f"{PAGE} is not what the docstrings give: run scripts/document_layers.py.")
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--check", action="store_true", help="write nothing; fail when a page is another")
+    is_check, made = options.parse_args().check, pages()
+    for page, text in made.items():
+        if not is_check:
+            page.parent.mkdir(exist_ok=True)
+            page.write_text(text)
+        elif not page.is_file() or page.read_text() != text:
+            sys.exit(f"{page} is not what the docstrings give: run scripts/document_layers.py.")
+    if lost := set(PAGES.iterdir()) - set(made):
+        sys.exit(f"No family has {', '.join(map(str, sorted(lost)))}: remove it.")
 
 
 if __name__ == "__main__":

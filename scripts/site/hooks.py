@@ -3,6 +3,8 @@
 import hashlib
 import importlib
 import importlib.metadata
+import inspect
+import itertools
 import json
 import os
 import re
@@ -18,6 +20,8 @@ from mkdocs.structure.files import File
 sys.path.insert(0, str(Path(__file__).parent))
 from blocks import BLOCK, DOCS, ROOT, pages
 
+import torchkeras.layers
+
 # mkdocstrings imports every module of the package; this one changes classes, for scripts of Keras 1 and 2 alone.
 sys.modules["torchkeras.keras2.root"] = None  # type: ignore[assignment]
 
@@ -31,12 +35,16 @@ def on_files(files: Any, config: Any) -> None:
         _runs[str(page.relative_to(DOCS))] = pool.submit(_run, page)
 
 
+LAYER = re.compile(r"^## (\w+)\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+COLUMNS = re.compile(r"\S  |__")  # tables made of text, and code, keep their lines on a phone
 EVERY = re.compile(r"^::: every (\S+)$", re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     name = page.file.src_uri
     markdown = EVERY.sub(_every, markdown)
+    if name.startswith("layers/"):
+        markdown = LAYER.sub(_with_source, markdown)
     if name not in _runs:
         return markdown
     shown = iter(_runs[name].result())
@@ -48,8 +56,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         if block["kind"] == "console":
             return f"```console\n{given['text']}```"
         parts = [block[0]]
-        if given["text"].strip():
-            parts.append(f"``` {{.text .output}}\n{given['text'].rstrip()}\n```")
+        if text := given["text"].rstrip():
+            wraps = "" if COLUMNS.search(text) else " .wraps"
+            parts.append(f"``` {{.text .output{wraps}}}\n{text}\n```")
         for picture in given["pictures"]:
             count += 1
             stem = name.removesuffix(".md").replace("/", "-")
@@ -61,6 +70,33 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     return BLOCK.sub(below, markdown)
 
 
+TABLE = re.compile("<table>.*?</table>", re.DOTALL)
+RECORDS = re.compile('<div class="records">.*?</table>', re.DOTALL)
+CODE = re.compile("<code>[^<]*</code>")
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
+    """Tables and sources as the style sheet and the search expect them."""
+    html = TABLE.sub(lambda table: _breaking(table[0], r"(?<=\w[(.])(?=[a-zA-Z_\"&\[{])"), html)
+    html = RECORDS.sub(lambda table: _labelled(_breaking(table[0], "(?<=_)")), html)
+    source = '<details class="mkdocstrings-source"'
+    html = html.replace(f"{source}>", f"{source} data-search-exclude>")
+    if page.file.src_uri.startswith("layers/"):
+        html = TABLE.sub(r'<div class="doc-contents">\g<0></div>', html)  # as mkdocstrings marks what it makes
+    return html
+
+
+def _breaking(table: str, at: str) -> str:
+    """A table whose code may go on in another line at these places."""
+    return CODE.sub(lambda code: re.sub(at, "<wbr>", code[0]), table)
+
+
+def _labelled(table: str) -> str:
+    """Each cell with its column's name, which a phone shows."""
+    names = itertools.cycle(re.sub("<.*?>", "", name) for name in re.findall("<th>(.*?)</th>", table))
+    return re.sub("<td>", lambda _: f'<td data-label="{next(names)}">', table)
+
+
 def _every(line: re.Match[str]) -> str:
     """A line for mkdocstrings for each class and function that a module offers; other names of them at the end."""
     module = importlib.import_module(line[1])
@@ -69,6 +105,16 @@ def _every(line: re.Match[str]) -> str:
     others = [f"`{name}` is `{value.__name__}`" for name, value in offered.items() if name not in own]
     end = ["## Other names", ", ".join(others) + "."] if others else []
     return "\n\n".join([*(f"::: {line[1]}.{name}" for name in own), *end])
+
+
+def _with_source(entry: re.Match[str]) -> str:
+    """What a page says of a layer, and the layer's source below it, as mkdocstrings shows that of other classes."""
+    layer = getattr(torchkeras.layers, entry[1])
+    lines, start = inspect.getsourcelines(layer)
+    summary = f"<summary>Source code in <code>{layer.__module__.replace('.', '/')}.py</code></summary>"
+    source = f'``` {{.py linenums="{start}"}}\n{"".join(lines)}```'
+    details = f'<details class="mkdocstrings-source" markdown>\n{summary}\n\n{source}\n\n</details>'
+    return f"{entry[0].rstrip()}\n\n{details}\n\n"
 
 
 def _run(page: Path) -> list[dict[str, Any]]:

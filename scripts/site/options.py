@@ -14,6 +14,8 @@ HEADING = re.compile(rf"^({'|'.join(WORDS)}):$", re.MULTILINE)
 SECTION = re.compile(rf"^(?:{'|'.join(docstrings.SECTIONS)}):\n((?: {{4}}.*(?:\n|\Z))+)", re.MULTILINE)
 KIND = re.compile(r"^\w+(?:, \w+)* \((.*?)(?:,? default .*?)?\): ", re.DOTALL)
 RETURNS = re.compile(r"^Returns:\n((?: {4}.*(?:\n|\Z))+)", re.MULTILINE)
+SOURCE = re.compile(r"^Source: .*(?:\n.+)*", re.MULTILINE)
+URL = re.compile(r"https?://\S*[^\s.,;)]")
 STAR = re.compile(r"`[^`]*`|\*")
 KINDS = {
     inspect.Parameter.POSITIONAL_ONLY: ParameterKind.positional_only,
@@ -40,13 +42,15 @@ class Options(Extension):
             found = inspect.signature(made_by)
         except ValueError:  # a class of C without a signature
             return
-        parameters = [_parameter(parameter) for parameter in found.parameters.values()]
-        cls.set_member("__init__", Function("__init__", parameters=Parameters(Parameter("self"), *parameters)))
+        parameters = Parameters(Parameter("self"), *(_parameter(each) for each in found.parameters.values()))
+        lines = {"lineno": cls.lineno, "endlineno": cls.endlineno}  # the source that is shown is the whole class's
+        cls.set_member("__init__", Function("__init__", parameters=parameters, **lines))
 
 
 def as_google(text: str) -> str:
     text, example, rest = text.partition("\nExample:\n")
     text = STAR.sub(lambda found: "\\*" if found[0] == "*" else found[0], text) + example + rest  # of formulas: b**2
+    text = SOURCE.sub(lambda found: URL.sub(r"<\g<0>>", found[0]), text)  # a link
     text = RETURNS.sub(lambda found: f"Returns:\n    {' '.join(found[1].split())}\n", text)  # a line is a result
     text = SECTION.sub(lambda found: f"Args:\n{_rows(found[0])}", text)
     return HEADING.sub(lambda found: f"{WORDS[found[1]]}:", text)

@@ -1,6 +1,6 @@
 """The table of layers: a call of each, what goes in, and what of the contract in test_contract.py does not hold for it.
 
-`scripts/document_layers.py` makes `docs/layers.md` of the layers in it.
+`scripts/document_layers.py` makes `docs/layers/` of the layers in it.
 """
 
 import re

@@ -44,10 +44,11 @@ def table(model):
 def test_a_chain():
     model = Sequential([Dense(4, input_shape=(3,)), Dense(300, name="last")], name="net")
     assert table(model) == (
-        "<details open><summary><b>net</b> (Sequential): 2 layers, 1,516 parameters</summary><table><thead><tr>"
+        "<details open><summary><b>net</b> (Sequential): 2 layers, 1,516 parameters</summary>"
+        '<div style="overflow-x:auto"><table><thead><tr>'
         "<th>Layer (type)</th><th>Output Shape</th><th>Param #</th></tr></thead><tbody>"
         "<tr><td>dense_1 (Dense)</td><td>(None, 4)</td><td>16</td></tr>"
-        "<tr><td>last (Dense)</td><td>(None, 300)</td><td>1,500</td></tr></tbody></table>"
+        "<tr><td>last (Dense)</td><td>(None, 300)</td><td>1,500</td></tr></tbody></table></div>"
         "<div>Total params: 1,516<br>Trainable params: 1,516<br>Non-trainable params: 0</div></details>"
     )
 
@@ -58,14 +59,14 @@ def test_a_graph_shows_its_connections_and_names_are_escaped():
     assert Reader(model._repr_html_()).open == []
     page = Reader(table(model))
     assert page.open == []
-    assert page.attributes == [("open", None)]
+    assert page.attributes == [("open", None), ("style", "overflow-x:auto")]
     assert "".join(page.texts).startswith("<b> (Model): 3 layers, 20 parameters")
     assert page.texts[-5:-3] == ["dense_1[0][0]", "<script>alert('&')</script>[0][0]"]
 
 
 def test_a_long_model_is_folded():
     model = Sequential([Dense(1, input_shape=(1,)), *(Dense(1) for _ in range(30))])
-    assert Reader(table(model)).attributes == []
+    assert Reader(table(model)).attributes == [("style", "overflow-x:auto")]
 
 
 def test_a_model_that_is_not_built_shows_its_layers():

@@ -10,7 +10,7 @@ import pytest
 import torchkeras
 from torchkeras.layers import LSTM, Add, Concatenate, Conv2D, Dense, Flatten, Input, TimeDistributed
 from torchkeras.models import Model, Sequential
-from torchkeras.utils import model_to_dot, plot_model, text_graph
+from torchkeras.utils import model_to_dot, model_to_svg, plot_model, text_graph
 
 
 @pytest.fixture(autouse=True)
@@ -162,6 +162,13 @@ def test_the_default_is_a_png_in_the_working_folder(program, tmp_path, monkeypat
     assert (tmp_path / "model.png").read_text() == f"-Tpng\n{model_to_dot(small_again())}"
     assert picture._repr_png_() == (tmp_path / "model.png").read_bytes()
     assert picture._repr_svg_() is None
+
+
+def test_the_default_needs_no_program(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "")
+    model = small()
+    assert plot_model(model)._repr_svg_() == (tmp_path / "model.svg").read_text() == model_to_svg(model)
 
 
 def small_again():

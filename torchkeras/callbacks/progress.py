@@ -26,15 +26,17 @@ STREAMS = ("stdout", "stderr")
 COUNT_MODES = {"samples": "sample", "steps": "batch"}
 READ_EVERY = 0.1  # seconds
 NOT_SHOWN = ("batch", "size", "lr")
-# The forms of a bar, the widest first: in a narrow terminal the bar shrinks, then it goes with the rates.
-FORMS = ("{l_bar}{bar}{r_bar}", "{desc}: {n_fmt}/{total_fmt} [{elapsed}{postfix}]")
+# The forms of a bar, the widest first: in a narrow terminal the bar shrinks, then it goes with the rates. While a bar
+# runs, the time and the title may go too. What stays of it has its title.
+STAYING = ("{l_bar}{bar}{r_bar}", "{desc}: {n_fmt}/{total_fmt} [{elapsed}{postfix}]")
+RUNNING = (*STAYING, "{desc}: {n_fmt}/{total_fmt}{postfix}", "{n_fmt}/{total_fmt}{postfix}")
 
 
 class ProgbarLogger(Callback):
     """Shows a run as `params["verbose"]` says: 0 nothing, 1 a bar for each epoch, 2 a line for each epoch.
 
     A bar shows the means of the epoch so far, and at its end the epoch's own numbers. Where the terminal is too narrow
-    for these, they follow in a line of their own. An evaluation or a prediction is shown too, but not the validation
+    for these, they follow in lines of their own. An evaluation or a prediction is shown too, but not the validation
     within an epoch. In a notebook a line of text stays of each epoch: the bar, made by ipywidgets, goes at its end, and
     without ipywidgets there is none.
 
@@ -167,35 +169,34 @@ class ProgbarLogger(Callback):
     def _show(self, logs: Mapping[str, Any]) -> None:
         numbers = self._described(logs)
         self._bar.n = self._seen
-        while not self._fits(numbers):
+        while not self._fits(numbers, RUNNING):
             numbers.pop()
         self._bar.refresh()
 
-    def _fits(self, numbers: Sequence[str]) -> bool:
+    def _fits(self, numbers: Sequence[str], forms: Sequence[str]) -> bool:
         """Put numbers behind the bar, in the widest form in which the terminal has room for all; whether it has."""
         bar = self._bar
         bar.set_postfix_str(" - ".join(numbers), refresh=False)
         state = {**bar.format_dict, "ncols": None}
-        columns = bar.format_dict["ncols"] or math.inf
-        widths = {form: len(bar.format_meter(**{**state, "bar_format": form.replace("{bar}", "")})) for form in FORMS}
-        bar.bar_format = next((form for form, width in widths.items() if width < columns), FORMS[-1])
-        return widths[bar.bar_format] < columns or not numbers
+        widths = {form: len(bar.format_meter(**{**state, "bar_format": form.replace("{bar}", "")})) for form in forms}
+        bar.bar_format = next((form for form, width in widths.items() if width < _columns(bar)), forms[-1])
+        return widths[bar.bar_format] < _columns(bar) or not numbers
 
     def _close(self, logs: Any = None) -> None:
         if self._bar is None:
             return
         bar, numbers = self._bar, self._described(logs) if logs else []
         bar.n = self._seen
-        fits = self._fits(numbers)
+        fits = self._fits(numbers, STAYING)
         if not fits:
-            self._fits([])
+            self._fits([], STAYING)
         bar.refresh()
         bar.close()
         self._bar = None
         if not bar.leave:
-            print(bar.format_meter(**{**bar.format_dict, "bar_format": FORMS[-1]}), file=self.file, flush=True)
+            print(bar.format_meter(**{**bar.format_dict, "bar_format": STAYING[-1]}), file=self.file, flush=True)
         elif not fits:
-            print("", *numbers, sep=" - ", file=self.file, flush=True)
+            print(*_lines(numbers, _columns(bar)), sep="\n", file=self.file, flush=True)
 
     def _described(self, logs: Mapping[str, Any]) -> list[str]:
         """The numbers of the logs as Keras prints them: the run's metrics, then what callbacks added."""
@@ -257,6 +258,20 @@ def say(message: str) -> None:
         tqdm.write(message, file=sys.stdout)
     else:
         LOGGER.info(message)
+
+
+def _columns(bar: Any) -> float:
+    return bar.format_dict["ncols"] or math.inf
+
+
+def _lines(numbers: Sequence[str], columns: float) -> list[str]:
+    """Lines that are narrower than the terminal, with whole numbers."""
+    lines = [""]
+    for number in numbers:
+        if lines[-1] and len(f"{lines[-1]} - {number}") >= columns:
+            lines.append("")
+        lines[-1] += f" - {number}"
+    return lines
 
 
 def _in_notebook() -> bool:

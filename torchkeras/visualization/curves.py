@@ -16,7 +16,7 @@ from torchkeras.base.extras import extra
 from torchkeras.base.rules import NAMES, is_integer, known_options, read, read_path
 
 VALIDATION = "val_"
-ACROSS = 3  # panels side by side
+ACROSS = 2  # panels side by side; more would be too small to read on a page
 
 
 @known_options
@@ -58,11 +58,12 @@ def plot_history(
     pyplot = extra("matplotlib.pyplot", "plot_history")
     across = min(len(names), ACROSS)
     down = ceil(len(names) / across)
-    figure, axes = pyplot.subplots(down, across, figsize=(5 * across, 3.5 * down), squeeze=False, layout="constrained")
+    figure, axes = pyplot.subplots(down, across, figsize=(5 * across, 3.5 * down), squeeze=False, layout="tight")
     for panel, name in zip(axes.flat, names, strict=False):
         _draw(panel, name, values, at)
     for panel in axes.flat[len(names) :]:
         panel.remove()
+    figure.draw_without_rendering()  # the layout settles at the second drawing
     if to_file is not None:
         figure.savefig(to_file)
     shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from torchkeras.models.model import Model
 
 FOLDED = 30  # layers above which the table is shown when one asks for it
+WIDE = '<div style="overflow-x:auto">'  # what is too wide for a page is moved sideways, and nothing is cut below
 MOST = 200  # calls of layers; larger graphs are drawn when one asks for them
 
 
@@ -30,7 +31,7 @@ def graph_html(model: Model) -> str:
     data = b64encode(model_to_svg(model, show_shapes=True).encode()).decode()
     opened = " open" if len(graph.nodes) <= FOLDED else ""
     return (
-        f'<details{opened}><summary>Graph</summary><div style="max-height:40em;overflow:auto">'
+        f"<details{opened}><summary>Graph</summary>{WIDE}"
         f'<img style="max-width:none" alt="Graph of {escape(model.name)}" src="data:image/svg+xml;base64,{data}">'
         "</div></details>"
     )
@@ -53,7 +54,7 @@ def model_html(model: Model) -> str:
     opened = " open" if len(model.layers) <= FOLDED else ""
     return (
         f"<details{opened}><summary>{head}: {len(model.layers)} layers, {model.count_params():,} parameters</summary>"
-        f"<table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table>"
+        f"{WIDE}<table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>"
         f"<div>{'<br>'.join(summary.totals(model))}</div></details>"
     )
 

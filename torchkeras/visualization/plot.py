@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +43,7 @@ class Picture:
 @known_options
 def plot_model(
     model: Model,
-    to_file: str | os.PathLike[str] = "model.png",
+    to_file: str | os.PathLike[str] | None = None,
     show_shapes: bool = False,
     show_layer_names: bool = True,
     rankdir: str = "TB",
@@ -62,7 +63,8 @@ def plot_model(
 
     Arguments:
         model (model): the model, built.
-        to_file (path, default "model.png"): the file.
+        to_file (path or None, default None): the file; None is "model.png" where `dot` is installed, and "model.svg"
+            elsewhere.
         show_shapes (bool, default False): whether a box has the shapes of inputs and outputs; in SVG, a line that of
             its tensor.
         show_layer_names (bool, default True): whether a box has the name of the layer next to its class.
@@ -92,6 +94,8 @@ def plot_model(
 
     Source: https://keras.io/api/utils/model_plotting_utils/
     """
+    if to_file is None:
+        to_file = "model.png" if shutil.which("dot") else "model.svg"
     path = Path(read_path("plot_model", "to_file", to_file))
     checked_graph("plot_model", model)
     shown = {
