@@ -186,13 +186,21 @@ def test_a_file_of_weights_alone_is_no_model(name: str):
     assert str(caught.value) == text
 
 
-@pytest.mark.torch("2.10", "writes exported programs as later versions do")
+@pytest.mark.torch("2.8", "its compiler follows whole models")
 def test_an_exported_program_is_no_model():
     small().save("m.pt2")
     text = "m.pt2: a program of torch.export, which has no layers to build; `torch.export.load` reads it."
     with pytest.raises(UnknownFormatError) as caught:
         load_model("m.pt2")
     assert str(caught.value) == text
+
+
+@pytest.mark.parametrize("first", ["m/models/model.json", "m/data/weights/weight_0", "m/archive_format"])
+def test_a_program_is_known_by_the_member_that_a_version_of_torch_writes_first(first: str):
+    with zipfile.ZipFile("m.pt2", "w") as archive:
+        archive.writestr(first, "")
+    with pytest.raises(UnknownFormatError, match=r"^m\.pt2: a program of torch\.export, which has no layers to build"):
+        load_model("m.pt2")
 
 
 def test_a_format_is_told_by_the_first_bytes():

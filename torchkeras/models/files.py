@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from torchkeras.base import bytecode
-from torchkeras.base.rules import CUSTOM_OBJECTS, FLAG_OR_DIGIT, check, known_options, read_path
+from torchkeras.base.rules import CUSTOM_OBJECTS, FLAG_OR_DIGIT, check, read_path
 from torchkeras.models.model import Model
 from torchkeras.saving import load
 from torchkeras.saving.containers import json_text, yaml_text
@@ -16,7 +16,6 @@ from torchkeras.saving.graph_config import model_from_config
 from torchkeras.saving.load import Taking
 
 
-@known_options
 def save_model(
     model: Model, filepath: str | os.PathLike[str], overwrite: bool = True, include_optimizer: bool = True
 ) -> None:
@@ -44,7 +43,6 @@ def save_model(
     model.save(filepath, overwrite, include_optimizer)
 
 
-@known_options
 def model_from_json(
     json_string: str, custom_objects: Mapping[str, Any] | None = None, lambdas: str = bytecode.READ
 ) -> Any:
@@ -77,7 +75,6 @@ def model_from_json(
     return _from_text(json_text.parse(json_string, "The architecture"), custom_objects, lambdas)
 
 
-@known_options
 def model_from_yaml(
     yaml_string: str, custom_objects: Mapping[str, Any] | None = None, lambdas: str = bytecode.READ
 ) -> Any:
@@ -124,7 +121,6 @@ def _from_text(config: Any, custom_objects: Mapping[str, Any] | None, lambdas: s
     return model_from_config(found, custom_objects, lambdas)
 
 
-@known_options
 def load_model(
     filepath: str | os.PathLike[str],
     custom_objects: Mapping[str, Any] | None = None,

@@ -657,7 +657,6 @@ class Model(Network):
         made = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         return methods.predict(self._training, x, batch_size, verbose, steps, callbacks, gather, made)
 
-    @known_options
     def train_on_batch(
         self,
         x: Any,
@@ -698,7 +697,6 @@ class Model(Network):
             numbers = one_batch.train_on_batch(self._training, x, y, sample_weight, class_weight, reset_metrics)
         return numbers if return_dict else unpacked(list(numbers.values()))
 
-    @known_options
     def test_on_batch(
         self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False, reset_metrics: bool = True
     ) -> Any:
@@ -725,7 +723,6 @@ class Model(Network):
         numbers = one_batch.test_on_batch(self._training, x, y, sample_weight, reset_metrics)
         return numbers if return_dict else unpacked(list(numbers.values()))
 
-    @known_options
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch, in evaluation mode.
 
@@ -997,7 +994,6 @@ class Model(Network):
         """The penalties on the weights now, and what layers added in the last pass by hand: sum them in your loop."""
         return Losses([*penalties(self), *self._training.own_steps.added, *losses_of_calls(self)])
 
-    @known_options
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
         """Add the mean of a symbolic tensor, or a loss of weights, to the loss that training minimizes.
 
@@ -1028,7 +1024,6 @@ class Model(Network):
         if symbolic:
             graph_losses.add(self._training, symbolic, {})
 
-    @known_options
     def add_metric(self, value: Any, name: str, aggregation: str | None = "mean") -> None:
         """Report the mean of a symbolic tensor. Inside a layer's `call` it is `Layer.add_metric`.
 
@@ -1192,7 +1187,6 @@ class Model(Network):
         """How the model is compiled, where its class says that in a way of its own; None elsewhere."""
         return None
 
-    @known_options
     def save_weights(self, filepath: str | os.PathLike[str], overwrite: bool = True) -> None:
         """Write the weights to a file; its suffix says how.
 
@@ -1212,7 +1206,6 @@ class Model(Network):
         self._check_has_weights()
         save.write_weights(self, filepath, overwrite)
 
-    @known_options
     def load_weights(
         self,
         filepath: str | os.PathLike[str],
@@ -1278,7 +1271,6 @@ class Model(Network):
         self._check_has_weights()
         return load.load_weights(self, filepath, taking, isolated)
 
-    @known_options
     def save(self, filepath: str | os.PathLike[str], overwrite: bool = True, include_optimizer: bool = True) -> None:
         """Write the whole model: architecture, weights and, when it is compiled, optimizer, losses and metrics.
 
@@ -1310,7 +1302,6 @@ class Model(Network):
         """Raise ValueError, in the name of `who`, if `save` or `save_weights` would refuse the model."""
         save.check_saving(self, filepath, weights_only, who)
 
-    @known_options
     def export(
         self,
         filepath: str | os.PathLike[str],
@@ -1342,7 +1333,6 @@ class Model(Network):
         if verbose:
             print(f"{filepath}: exported, and checked against the model.")
 
-    @known_options
     def eject(self, folder: str | os.PathLike[str], overwrite: bool = False, weights: str = "safetensors") -> Path:
         """Write the model as plain PyTorch: `folder/model.py`, which imports torch alone, and its weights.
 

@@ -212,7 +212,7 @@ def of_tensors(path: PathLike) -> Format | None:
         first = file.read(HEADER)
         if first.startswith(ZIP):
             member = file.read(int.from_bytes(first[26:28], "little"))
-            if b"/data/" in member or member.endswith(b"/archive_format"):
+            if member.endswith(b"/archive_format") or any(part in member for part in (b"/data/", b"/models/")):
                 raise UnknownFormatError(
                     f"{shown(path)}: a program of torch.export, which has no layers to build; "
                     "`torch.export.load` reads it."

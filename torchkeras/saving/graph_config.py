@@ -27,7 +27,7 @@ from torchkeras.base.nested import (
     taken_apart,
 )
 from torchkeras.base.python import leave_room
-from torchkeras.base.rules import CUSTOM_OBJECTS, known_options, read, refuse_unknown
+from torchkeras.base.rules import CUSTOM_OBJECTS, read, refuse_unknown
 from torchkeras.engine.graph.network import Network, flat
 from torchkeras.engine.graph.trace import Graph
 from torchkeras.engine.layer.layer import Layer
@@ -448,7 +448,6 @@ def to_json(model: Layer, **options: Any) -> str:
     return json.dumps({**layer_config(model), "keras_version": KERAS_VERSION, "backend": "tensorflow"}, **options)
 
 
-@known_options
 def model_from_config(
     config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None, lambdas: str = bytecode.READ
 ) -> Any:

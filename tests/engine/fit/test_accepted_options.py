@@ -176,8 +176,9 @@ def test_errors_about_arguments_name_what_was_called(cls):
 
 def test_an_unknown_argument():
     model = made()
-    for method, arguments in (("predict", (X,)), ("train_on_batch", (X, Y)), ("summary", ())):
-        with pytest.raises(TypeError, match=f"^{method}: unknown option 'metric'\\. Its options are "):
+    for method, arguments in (("train_on_batch", (X, Y)), ("save", ("m.h5",))):
+        text = f"Model.{method}() got an unexpected keyword argument 'metric'"
+        with pytest.raises(TypeError, match=f"^{re.escape(text)}"):
             getattr(model, method)(*arguments, metric=1)
     with pytest.raises(TypeError, match=r"^compile: unknown option 'metric'\. Did you mean 'metrics'\?"):
         model.compile(metric=1)  # type: ignore[arg-type]

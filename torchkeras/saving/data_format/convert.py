@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from torchkeras import config as settings
-from torchkeras.base.rules import known_options
 from torchkeras.engine.building.building import on_meta
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import graph_of
@@ -50,7 +49,6 @@ class Transferred:
     conversion: str
 
 
-@known_options
 def transfer_weights(source: Network, target: Network) -> list[Transferred]:
     """Give `target` the weights of `source`, the same model in the other data format, so that both compute the same.
 
@@ -89,7 +87,6 @@ def transfer_weights(source: Network, target: Network) -> list[Transferred]:
     return [Transferred(v.layer.name, v.name, v.shape, str(reordering)) for v, _, reordering in found]
 
 
-@known_options
 def convert_data_format(model: Model, data_format: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
     """A new model with the weights of `model`, whose layers of images and volumes have this data format.
 
