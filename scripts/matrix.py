@@ -31,8 +31,8 @@ PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 OLDER = {"3.11": "2.6", "3.12": "2.8", "3.13": "2.10", "3.14": "2.12"}  # the torch of the row "oldest"
 ROWS = [f"{python}-{which}" for python in PYTHONS for which in ("oldest", "newest")]
 MARKS = "not slow and not cuda and not onnx and not types"
-# About the checkout, not the package: lint, stubs, pages and records that are made from the sources, the traced lines of
-# them.
+# About the checkout, not the package: lint, stubs, pages and records that are made from the sources, and their lines
+# that are traced.
 OF_THE_CHECKOUT = (
     *("tests/typing", "tests/test_packaging.py", "tests/test_docs.py", "tests/test_traced.py"),
     *("tests/test_reports.py", "tests/saving/test_every_keras.py"),
