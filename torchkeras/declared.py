@@ -21,7 +21,6 @@ from torchkeras.base.rules import (
     FLAG,
     SHARE,
     STRING,
-    KnownOptions,
     Rule,
     integer,
     number,
@@ -64,7 +63,7 @@ RULES: Mapping[str, Rule] = {
 }
 
 
-class Declared(KnownOptions):
+class Declared:
     """The base class: `keep` checks and sets options; `get_config` reads those that the constructor takes."""
 
     rules: ClassVar[Mapping[str, Rule]] = {}  # a class's own rules, by option

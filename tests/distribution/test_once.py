@@ -287,7 +287,8 @@ def communicated(network: Any, samples: int) -> Any:
 def test_what_is_communicated(pool: Pool, network: Any, messages: int):
     """At the start what is compared; for each batch its gradients; the numbers each half second, and at the end."""
     for found, gradients, seconds in pool.run(communicated, network, 80):
-        assert [name for name, _ in found[:2]] == ["c10d::allgather_"] * 2
+        # torch 2.15 gathers by the second.
+        assert {name for name, _ in found[:2]} <= {"c10d::allgather_", "c10d::_allgather_base_"}
         assert {name for name, _ in found[2:]} == {"c10d::allreduce_"}
         sent = [size for _, size in found[2:] if size > 100]
         assert (len(sent), sum(sent)) == (20 * messages, 20 * gradients)

@@ -193,7 +193,7 @@ class Doubling(nn.Module):
 def test_a_script():
     inputs = Input((6,))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.filterwarnings("ignore", "`torch.jit")
         script = torch.jit.script(Doubling())
     model = Model(inputs, layers.TorchModule(script)(inputs)).train()
     np.testing.assert_array_equal(model.predict(X), X)

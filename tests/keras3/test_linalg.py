@@ -62,6 +62,7 @@ def test_factorizations_in_a_graph():
     close(found[-1] @ torch.diag_embed(found[-2]), torch.as_tensor(PRODUCTS).to(torch.complex64) @ found[-1])
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit")  # torch's own formulas are scripts
 def test_jvp():
     value, slope = ops.jvp(ops.sin, (0.1,), (0.2,))
     close(value, np.float32(np.sin(0.1)))

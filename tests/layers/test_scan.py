@@ -294,7 +294,7 @@ def test_cuda_gives_what_the_processor_gives_without_waiting(name, gate, valid):
 @pytest.mark.parametrize("gates", ["hard_sigmoid", "sigmoid"])
 @pytest.mark.parametrize("kind", [LSTM, GRU])
 @pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")  # nn.LSTM and the loops look at features, not at samples
-@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:`torch.jit")
 def test_torch_traces_a_layer_and_saves_what_it_traced(kind: Any, gates: str, records: bool):
     inputs = Input((5, 3))
     model = Model(inputs, kind(4, recurrent_activation=gates)(inputs)).eval()

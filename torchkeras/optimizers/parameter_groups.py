@@ -59,7 +59,10 @@ class Group:
         """The norms of tensors laid out as the parameters at these places (by default all), over all processes."""
         # Half types are squared in float32: a sum of squares overflows float16.
         dtype = torch.promote_types(tensors[0].dtype, torch.float32)
-        found = list(torch._foreach_norm(tensors, 2, dtype=dtype))
+        if dtype is tensors[0].dtype:  # on sharded tensors torch 2.15 fails where a type is given
+            found = list(torch._foreach_norm(tensors, 2))
+        else:
+            found = list(torch._foreach_norm(tensors, 2, dtype=dtype))
         return self.held.norms(found, self.parameters, places)
 
     def array_norms(self, tensors: list[Tensor], places: Sequence[int] | None = None) -> Tensor:
