@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -131,8 +132,8 @@ def _like(value: Any, items: list[Any]) -> Any:
 
 
 def _mapping(value: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
-    if type(value) is dict:
-        return items
+    if type(value) in (dict, OrderedDict):
+        return type(value)(items)  # type: ignore[call-arg]
     made: Any = copy.copy(value)  # a class of the user's or of a library: kept, whatever its constructor takes
     for key, item in items.items():
         if item is not value[key]:
