@@ -109,6 +109,7 @@ def test_torch_exports_a_model_of_a_dict():
     expected = model({"words": x, "image": y})["score"]
     torch.testing.assert_close(by_dict({"words": x, "image": y})["score"], expected)
     torch.testing.assert_close(by_name(words=x, image=y)["score"], expected)
+    torch.testing.assert_close(model(w=x, i=y)["score"], expected)  # the names of the inputs themselves
 
 
 class OwnCall(Model):

@@ -250,8 +250,9 @@ def inputs_of_call(
     if by_name:
         names = input_names_of(form, inputs)
         if not set(by_name).issubset(names):
-            of_parameters = dict(zip(parameter_names(names), names, strict=True))
-            by_name = {of_parameters.get(name, name): value for name, value in by_name.items()}
+            others = (layer_names(inputs), parameter_names(names))  # which the same inputs have
+            known = {other: name for each in others for other, name in zip(each, names, strict=True)}
+            by_name = {known.get(name, name): value for name, value in by_name.items()}
         first = names[: len(args)]
         if len(first) < len(args) or not set(by_name).isdisjoint(first) or any(map(_is_nested, args)):
             found = f"{', '.join(type(each).__name__ for each in args)} by position, {', '.join(by_name)} by name"
