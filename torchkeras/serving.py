@@ -30,10 +30,10 @@ __all__ = ["Server", "serve"]
 class _Request(Future[Any]):
     """A sample, and the answer to it. Requests of one `kind` fit into one batch."""
 
-    def __init__(self, arrays: list[Any], form: Any = None, kind: Any = None):
-        super().__init__()
-        self.arrays, self.form, self.kind = arrays, form, kind
-        self.taken_back = False
+    arrays: list[Any]
+    form: Any = None
+    kind: Any = None
+    taken_back = False
 
     def cancel(self) -> bool:
         self.taken_back = super().cancel()
@@ -63,7 +63,7 @@ class Server:
         self._arriving: SimpleQueue[_Request | None] = SimpleQueue()  # None is the last
         self._waiting: list[_Request] = []  # what has arrived; only the thread uses it
         self._closed = self._ended = False
-        self._process = os.getpid()
+        self._process, self._own_thread = os.getpid(), 0
         self._thread = threading.Thread(target=self._work, name=f"serve {model.name}", daemon=True)
         self._thread.start()
 
@@ -83,7 +83,7 @@ class Server:
                 server's own thread, in a callback of a future, and would wait for itself: use `submit` there.
             TimeoutError: there is no answer in time.
         """
-        if threading.get_ident() == self._thread.ident:
+        if threading.get_ident() == self._own_thread:
             raise RuntimeError(
                 f"serve: the server of {self._model.name!r} was called in its own thread, and would wait for itself: "
                 "use submit in a callback."
@@ -97,7 +97,11 @@ class Server:
 
     def submit(self, x: Any) -> Future[Any]:
         """As a call, without waiting: a `concurrent.futures.Future` of the outputs, which `cancel` takes back."""
-        request = self._request(x)
+        request = _Request()
+        if type(x) is np.ndarray and x.dtype in FLOATS and self._shapes == [x.shape]:  # at once, as clients are many
+            request.arrays = [x]
+        else:
+            self._look_at(x, request)
         if os.getpid() != self._process and not self._closed:
             raise RuntimeError(
                 f"serve: the server of {self._model.name!r} has no thread in this process, which was forked from that "
@@ -122,13 +126,12 @@ class Server:
     def __exit__(self, *_: Any) -> None:
         self.close()
 
-    def _request(self, x: Any) -> _Request:
-        if type(x) is np.ndarray and x.dtype in FLOATS and self._shapes == [x.shape]:  # at once, as clients are many
-            return _Request([x])
-        form, given = self._form_of(x)
-        arrays = [self._array(index, each) for index, each in enumerate(given)]
+    def _look_at(self, x: Any, request: _Request) -> None:
+        """Give a request the arrays of a sample, and their form."""
+        request.form, given = self._form_of(x)
+        request.arrays = arrays = [self._array(index, each) for index, each in enumerate(given)]
         self._check_shapes([array.shape for array in arrays])
-        return _Request(arrays, form, [form, *((array.shape, array.dtype) for array in arrays)])
+        request.kind = [request.form, *((array.shape, array.dtype) for array in arrays)]
 
     def _array(self, index: int, value: Any) -> np.ndarray:
         """The value of the input of that index as an array."""
@@ -160,6 +163,7 @@ class Server:
             )
 
     def _work(self) -> None:
+        self._own_thread = threading.get_ident()
         while requests := self._next():
             self._answer(requests)
 
@@ -182,17 +186,20 @@ class Server:
         """All that waits: a request, and others that came until they were enough or the delay was over."""
         waiting, until = self._waiting, time.monotonic() + self._delay
         while len(waiting) < self._most and not self._ended:
-            left = max(until - time.monotonic(), 0) if waiting else None
             try:
-                request = self._arriving.get(timeout=left)
+                if not waiting:
+                    request = self._arriving.get()
+                    until = time.monotonic() + self._delay
+                elif self._delay and (left := until - time.monotonic()) > 0:
+                    request = self._arriving.get(timeout=left)
+                else:
+                    request = self._arriving.get_nowait()
             except Empty:
                 break
             if request is None:
                 self._ended = True
-                break
-            if not waiting:
-                until = time.monotonic() + self._delay
-            waiting.append(request)
+            else:
+                waiting.append(request)
         return waiting
 
     def _answer(self, requests: list[_Request]) -> None:

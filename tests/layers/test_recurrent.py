@@ -227,6 +227,15 @@ def test_without_gradients_a_model_calls_the_kernel_alone(layer, monkeypatch):
     assert len(seen) == 1
 
 
+@pytest.mark.parametrize("layer", ONE_KERNEL)
+def test_a_prediction_calls_the_kernel_alone_whatever_mode_is_stored(layer):
+    layer = type(layer).from_config(layer.get_config())
+    inputs = Input((6, 3))
+    model = Model(inputs, layer(inputs))
+    layer.walk = lambda *_: pytest.fail("it calls torch's module")
+    np.testing.assert_array_equal(model.train().predict(X), model.eval().predict(X))
+
+
 @pytest.mark.parametrize(
     "change",
     [

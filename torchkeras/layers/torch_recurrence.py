@@ -133,8 +133,7 @@ class TorchRecurrent(Recurrent, abstract=True):
             def run(inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
                 if mask is not None or _is_recorded(inputs):  # torch.compile stops where it sees the module
                     return layer.forward(inputs, mask, training)
-                in_mode = layer.training or training or made.training
-                if in_mode or inside[layer.submodule] is not made or type(made) is not kind:
+                if layer.training or training or inside[layer.submodule] is not made or type(made) is not kind:
                     return layer.forward(inputs, mask, training)
                 outputs, final = _by_kernel(made, inputs)
                 return outputs if layer.return_sequences else final.squeeze(0)
