@@ -116,7 +116,7 @@ TABLE: list[tuple[str, Callable[..., Any], dict[str, tuple[Any, ...]]]] = [
         "model": MODELS, **SHOWN, "rankdir": ("up", None, 3), "dpi": ("a", None, 0, NAN, True),
     }),
     ("plot_model", lambda **given: utils.plot_model(**{"model": model(), "to_file": "model.dot", **given}), {
-        "model": MODELS, "to_file": (*PATHS, "model.doc"), **SHOWN, "rankdir": ("up", None), "dpi": ("a", None, 0),
+        "model": MODELS, "to_file": (3, THING, "model.doc"), **SHOWN, "rankdir": ("up", None), "dpi": ("a", None, 0),
     }),
     ("text_graph", lambda **given: utils.text_graph(**{"model": model(), **given}), {"model": MODELS, **SHOWN}),
     ("plot_history", lambda **given: utils.plot_history(**{"history": {"loss": [1.0]}, **given}), {

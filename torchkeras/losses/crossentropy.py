@@ -202,7 +202,7 @@ def kullback_leibler_divergence(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """
     y_true, y_pred = (y.clamp(min=config.epsilon()) for y in (like(y_true, y_pred), y_pred))
     # Not by clamp: from torch 2.15 on that has no gradient at its very bound, where saturated predictions lie.
-    y_true, y_pred = (torch.where(y > 1.0, 1.0, y) for y in (y_true, y_pred))
+    y_true, y_pred = (y.masked_fill(y > 1.0, 1.0) for y in (y_true, y_pred))
     return (y_true * torch.log(y_true / y_pred)).sum(-1)
 
 

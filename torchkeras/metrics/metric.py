@@ -17,7 +17,6 @@ from torchkeras import config, initializers, registry
 from torchkeras.base.fixed_lists import States
 from torchkeras.base.naming import snake_case
 from torchkeras.base.python import attributes_of, first
-from torchkeras.base.rules import KnownOptions
 from torchkeras.declared import Declared
 
 
@@ -73,7 +72,7 @@ class State(Tensor):
         return State.of, (self.detach(), self.path)
 
 
-class Metric(KnownOptions, Declared):
+class Metric(Declared):
     """A number over many batches: `update_state` adds a batch, `result` gives the number so far, on the device.
 
     A subclass makes its states with `add_variable`, and defines `update_state(y_true, y_pred, sample_weight=None)` and

@@ -11,7 +11,7 @@ from torchkeras import config
 from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.extensions import replaceable
 from torchkeras.base.naming import unique_name
-from torchkeras.base.rules import is_integer, known_options
+from torchkeras.base.rules import is_integer
 from torchkeras.base.texts import STRING
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.functions.function_calls import apply
@@ -114,7 +114,6 @@ class InputLayer(Layer):
         return cls(**config)
 
 
-@known_options
 def Input(  # noqa: N802  (Keras's name)
     shape: Sequence[int | None] | None = None,
     batch_shape: Sequence[int | None] | None = None,

@@ -131,6 +131,8 @@ def keys_of_form(form: Any) -> list[str] | None:
 
 def input_names_of(form: Any, inputs: Sequence[KerasTensor]) -> list[str]:
     """The names of a model's inputs for its `forward`: the keys of the dict that it was made with, else its layers'."""
+    if form is None:
+        return layer_names(inputs)
     keys = keys_of_form(form) or [None]
     return keys if all(isinstance(key, str) for key in keys) else layer_names(inputs)  # type: ignore[return-value]
 
