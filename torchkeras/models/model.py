@@ -605,7 +605,6 @@ class Model(Network):
         numbers = methods.evaluate(self._training, x, y, batch_size, verbose, sample_weight, steps, callbacks, made)
         return numbers if return_dict else unpacked(list(numbers.values()))
 
-    @known_options
     def predict(
         self,
         x: Any,
