@@ -201,12 +201,13 @@ def predict_at_once(training: Training, x: np.ndarray) -> Any:
         device, dtype = first.device, first.dtype
     else:
         device, dtype = model._weights_device, float_type(model, torch.float32)
-    inputs = as_tensor(x).to(device, dtype)
-    direct = model._generated.direct_now((inputs,))
-    is_safe = direct is not None and direct.keeps_no_tensor and not torch.is_autocast_enabled(device.type)
-    with computing(training, False, device), torch.inference_mode() if is_safe else torch.set_grad_enabled(False):
-        outputs = call_module(model, inputs) if direct is None else model._generated.run(direct, inputs)
-        found = [np.array(to_numpy(each)) for each in as_list(outputs)]  # not in memory of the model's own
+    with computing(training, False, device):
+        inputs = as_tensor(x).to(device, dtype)
+        direct = model._generated.direct_now((inputs,))
+        is_safe = direct is not None and direct.keeps_no_tensor and not torch.is_autocast_enabled(device.type)
+        with torch.inference_mode() if is_safe else torch.set_grad_enabled(False):
+            outputs = call_module(model, inputs) if direct is None else model._generated.run(direct, inputs)
+            found = [np.array(to_numpy(each)) for each in as_list(outputs)]  # not in memory of the model's own
     return in_form(model._output_form, unpacked(found))
 
 
