@@ -378,6 +378,8 @@ def test_inputs_that_are_not_there():
     assert str(error.value) == (
         "Model 'model_1': each input comes once, by position or by name; found dict by position, right by name."
     )
+    with pytest.raises(ValueError, match="found left, a, b by name"):
+        model(left=A, a=A, b=B)  # the name of an input, and its key in the dict
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])

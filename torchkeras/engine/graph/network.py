@@ -251,15 +251,18 @@ def inputs_of_call(
     by_name = {name: kwargs.pop(name) for name in list(kwargs) if name not in OPTIONS}
     if by_name:
         names = input_names_of(form, inputs)
+        renamed = by_name
         if not set(by_name).issubset(names):
             others = (layer_names(inputs), parameter_names(names))  # which the same inputs have
             known = {other: name for each in others for other, name in zip(each, names, strict=True)}
-            by_name = {known.get(name, name): value for name, value in by_name.items()}
+            renamed = {known.get(name, name): value for name, value in by_name.items()}
         first = names[: len(args)]
-        if len(first) < len(args) or not set(by_name).isdisjoint(first) or any(map(_is_nested, args)):
-            found = f"{', '.join(type(each).__name__ for each in args)} by position, {', '.join(by_name)} by name"
+        doubled = len(renamed) < len(by_name) or not set(renamed).isdisjoint(first)
+        if doubled or len(first) < len(args) or any(map(_is_nested, args)):
+            by_position = f"{', '.join(type(each).__name__ for each in args)} by position, " if args else ""
+            found = f"{by_position}{', '.join(by_name)} by name"
             raise ValueError(f"{what}: each input comes once, by position or by name; found {found}.")
-        args = ({**dict(zip(first, args, strict=True)), **by_name},)
+        args = ({**dict(zip(first, args, strict=True)), **renamed},)
     elif len(args) > 1:
         args = (list(args),)
     if not args or isinstance(args[0], (np.ndarray, Proxy)) or (form is None and is_flat(args[0])):
