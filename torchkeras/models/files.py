@@ -131,6 +131,7 @@ def load_model(
     isolated: bool = False,
     lambdas: str = bytecode.READ,
     strict: bool = True,
+    mmap: bool = False,
 ) -> Any:
     """A model from a file of any Keras: architecture, weights, optimizer, losses and metrics.
 
@@ -151,6 +152,11 @@ def load_model(
             takes none.
         strict (bool, default True): whether what looks like damage of an HDF5 file, and may be an edit of it, is an
             error; otherwise it is a warning.
+        mmap (bool, default False): whether the weights of a `.safetensors` or `.pt` file stay in the file, as with
+            `torch.load(mmap=True)`: a page is read when it is first used, and processes share it. Training changes
+            copies in memory, never the file. Do not let another program write into the file while the model lives:
+            its weights would change. `save` is safe, since it puts a new file in its place. Checksums of `.pt` are not
+            compared.
 
     Returns:
         The model; with `report` a pair of the model and a `Report`.
@@ -170,12 +176,17 @@ def load_model(
     """
     read_path("load_model", "filepath", filepath)
     check("load_model", CUSTOM_OBJECTS, custom_objects=custom_objects)
-    check("load_model", FLAG_OR_DIGIT, compile=compile, report=report, isolated=isolated, strict=strict)
+    check("load_model", FLAG_OR_DIGIT, compile=compile, report=report, isolated=isolated, strict=strict, mmap=mmap)
+    if mmap and isolated:
+        raise ValueError(
+            "load_model: isolated=True reads a checked copy of the file, so mmap=True cannot map it; choose one."
+        )
     taking = Taking(
         original_backend=original_backend,
         original_data_format=original_data_format,
         strict=strict,
         report=bool(report),
+        mmap=bool(mmap),
     )
     model, found = load.load_model(filepath, custom_objects, compile, taking, isolated, lambdas)
     return (model, found) if report else model

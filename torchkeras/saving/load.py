@@ -84,6 +84,7 @@ class Taking:
     original_data_format: str | None = None
     strict: bool = True  # whether what may be damage, or an edit, is an error and not a warning
     report: bool = False  # whether to say what was done with each weight
+    mmap: bool = False  # whether weights lie in the file itself
     objects_to_skip: Sequence[Layer] = ()  # layers that are left alone, with those inside
 
     def __post_init__(self) -> None:
@@ -217,7 +218,12 @@ def _of_tensors(
     memory: Callable[[Any], None],
 ) -> tuple[Any, Report | None]:
     """A model from a file of tensors under the names of its `state_dict`, with a text that describes the model."""
-    with layout.opened(path) as stored:
+    with layout.opened(path, maps=taking.mmap) as stored:
+        if taking.mmap and stored.tensors and not stored.stretches:
+            raise ValueError(
+                f"load_model: mmap=True cannot map {shown(path)}: torch before 1.6 or a big-endian machine wrote it, "
+                "or this system is Windows. Load it without mmap."
+            )
         if stored.about is None:
             raise UnknownFormatError(
                 f"{shown(path)}: it holds only weights, no architecture. Build the model as it was, and load them with "
@@ -242,6 +248,11 @@ def _layout_of_tensors(path: PathLike, taking: Taking) -> Any:
     """The module that reads a file of tensors under torch's names; None for a file of Keras."""
     kind = formats.of_tensors(path)
     if kind is None:
+        if taking.mmap:
+            raise ValueError(
+                "load_model: mmap=True is for .safetensors and .pt files, which have the numbers in torch's order; "
+                f"found {shown(path)}, in a format of Keras. Load it without mmap, and save the model as .safetensors."
+            )
         return None
     taking.only(kind.suffixes[0], "by_name", "skip_mismatch")
     return named(kind.tensors)

@@ -87,8 +87,13 @@ class Archive:
                 left -= file.tell()
 
 
-def in_place(archive: zipfile.ZipFile, found: zipfile.ZipInfo, where: str, threads: int = THREADS) -> Part:
-    """The bytes of a member that is stored as it is. Raises UnreadableFileError for another checksum than it states."""
+def in_place(
+    archive: zipfile.ZipFile, found: zipfile.ZipInfo, where: str, threads: int = THREADS, checksum: bool = True
+) -> Part:
+    """The bytes of a member that is stored as it is. Raises UnreadableFileError for another checksum than it states.
+
+    `checksum`: whether it is compared, for which all bytes are read.
+    """
     raw = archive.fp
     try:
         archive.open(found).close()  # compares the header before the bytes with the one at the archive's end
@@ -97,7 +102,7 @@ def in_place(archive: zipfile.ZipFile, found: zipfile.ZipInfo, where: str, threa
         raw.seek(found.header_offset + HEADER - 4)
         names = sum(int.from_bytes(raw.read(2), "little") for _ in range(2))
         part = Part(raw.fileno(), found.header_offset + HEADER + names, found.file_size)
-        if part.checksum(threads) != found.CRC:
+        if checksum and part.checksum(threads) != found.CRC:
             raise ValueError(f"Bad CRC-32 for file {found.filename!r}")
     except DAMAGE as error:
         raise UnreadableFileError(f"{where} cannot be unpacked ({error}).") from error

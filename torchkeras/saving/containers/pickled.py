@@ -227,21 +227,22 @@ STEPS: dict[str, Callable[[Machine, Any], None]] = {
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-def check(path: str | os.PathLike[str], limits: Limits = LIMITS) -> dict[str, int]:
+def check(path: str | os.PathLike[str], limits: Limits = LIMITS, checksums: bool = True) -> dict[str, int]:
     """Look at a file of `torch.save`; the bytes at which the tensors begin that can be read straight from it.
 
-    Raises UnreadableFileError for damage, ForbiddenContentError for other objects than tensors, FileLimitError.
+    `checksums`: whether those of a zip are compared. Raises UnreadableFileError for damage, ForbiddenContentError for
+    other objects than tensors, FileLimitError.
     """
     with open(path, "rb") as file:
         first = file.read(len(BEGINNING))
         file.seek(0)
         if first == BEGINNING:
-            return _check_zip(file, shown(path), limits)
+            return _check_zip(file, shown(path), limits, checksums)
         _check_stream(file, shown(path), limits)
         return {}
 
 
-def _check_zip(file: IO[bytes], where: str, limits: Limits) -> dict[str, int]:
+def _check_zip(file: IO[bytes], where: str, limits: Limits, checksums: bool) -> dict[str, int]:
     """The files of torch since 1.6: a zip with a pickle and a member for each storage, none of them compressed."""
     try:
         found = zipfile.ZipFile(file)
@@ -251,7 +252,7 @@ def _check_zip(file: IO[bytes], where: str, limits: Limits) -> dict[str, int]:
         members = _checked_members(found, file, where, limits)
         name = _name_of_pickle(members, where, limits)
         root = name.removesuffix("data.pkl")
-        begins = _checked_members_begin(found, where)
+        begins = _members_begin(found, where, checksums)
         machine = Machine(where, limits)
         made = machine.run(io.BytesIO(found.read(name)))
         _check_storages(machine, members, f"{root}data/")
@@ -290,11 +291,13 @@ def _name_of_pickle(members: dict[str, zipfile.ZipInfo], where: str, limits: Lim
     return pickles[0]
 
 
-def _checked_members_begin(archive: zipfile.ZipFile, where: str) -> dict[str, int]:
-    """The bytes at which the members begin, none where the system cannot read there, after their checksums' compare."""
+def _members_begin(archive: zipfile.ZipFile, where: str, checksums: bool) -> dict[str, int]:
+    """The bytes at which the members begin, none where the system cannot read there. Compares their checksums first."""
     if CAN_READ:
         return {
-            member.filename: in_place(archive, member, f"{where}: member {member.filename[:100]!r}").begin
+            member.filename: in_place(
+                archive, member, f"{where}: member {member.filename[:100]!r}", checksum=checksums
+            ).begin
             for member in archive.infolist()
         }
     for name in archive.namelist():

@@ -78,8 +78,8 @@ def _order_metadata(path: Path) -> None:
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
-    """Open a file of tensors.
+def opened(path: str | os.PathLike[str], maps: bool = False) -> Iterator[StoredTensors]:
+    """Open a file of tensors. `maps`: as of `StoredTensors`.
 
     Raises ImportError without the package safetensors, FileNotFoundError, UnreadableFileError, FileLimitError.
     """
@@ -105,6 +105,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
             lambda name, rows: file.get_slice(name)[rows],
             _stretches(raw, file.offset_keys(), described, where) if CAN_READ else {},
             {name.removeprefix(PREFIX): (described[name][1], partial(file.get_tensor, name)) for name in sorted(own)},
+            maps,
         )
 
 

@@ -31,6 +31,7 @@ from torchkeras.saving.containers import pickled
 from torchkeras.saving.containers.limits import MIB
 from torchkeras.saving.containers.open_file import check_same, open_path, shown
 from torchkeras.saving.containers.parts import Part, Stretch
+from torchkeras.saving.weights.mapping import adopt
 from torchkeras.saving.weights.matching import put, warn_of_skipped
 from torchkeras.world.one_process import sharing
 
@@ -53,8 +54,8 @@ class StoredTensors:
     """An open file of named tensors: types and shapes, values, and the text under `ABOUT`, None without one.
 
     `rows_of`: some rows of a tensor, where the file need not be read as a whole for them. `stretches`: where the
-    tensors are that can be read straight into place. `optimizer`: the tensors of the optimizer's state, the shape and
-    what reads the values of each.
+    tensors are that can be read straight into place; with `maps` they lie in the file itself then. `optimizer`: the
+    tensors of the optimizer's state, the shape and what reads the values of each.
     """
 
     tensors: Mapping[str, Description]
@@ -63,13 +64,15 @@ class StoredTensors:
     rows_of: Callable[[str, slice], Tensor] | None = None
     stretches: Mapping[str, Stretch] = field(default_factory=dict)
     optimizer: Mapping[str, tuple[tuple[int, ...], Callable[[], Tensor]]] = field(default_factory=dict)
+    maps: bool = False
 
     def set(self, tensors: Mapping[str, Tensor]) -> None:
         """Give tensors their values, by the names in the file."""
         is_sharded = sharing().is_sharded
         plain = {name: tensor for name, tensor in tensors.items() if not (is_sharded(tensor) or is_wrapper(tensor))}
         straight = {name: (tensor, self.stretches[name]) for name, tensor in plain.items() if name in self.stretches}
-        put(list(straight.values()))
+        jobs = list(straight.values())
+        put(adopt(jobs) if self.maps else jobs)
         for name, tensor in tensors.items():
             if name not in straight:
                 self._set(tensor, name)
@@ -238,13 +241,14 @@ def write(
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
+def opened(path: str | os.PathLike[str], maps: bool = False) -> Iterator[StoredTensors]:
     """Open a `state_dict` that `torch.save` wrote. Only tensors and plain values are created, whatever the file says.
 
-    Raises FileNotFoundError, UnreadableFileError, ForbiddenContentError for other objects.
+    With `maps` no checksum is compared, for which the whole file would be read. Raises FileNotFoundError,
+    UnreadableFileError, ForbiddenContentError for other objects.
     """
     with open_path(path) as own, own.open("rb") as raw:
-        begins = pickled.check(own)
+        begins = pickled.check(own, checksums=not maps)
         stored = _loaded(own, maps=bool(begins))
         check_same(raw, own)
         if not isinstance(stored, Mapping) or not all(_is_entry(*item) for item in stored.items()):
@@ -265,6 +269,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[StoredTensors]:
             about if isinstance(about, str) else None,
             stretches={name: found for name, found in straight.items() if found is not None},
             optimizer={name: (tuple(each.shape), each.clone) for name, each in optimizer.items()},
+            maps=maps,
         )
 
 
