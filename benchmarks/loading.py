@@ -11,6 +11,8 @@ Then contenders take turns, each in a new process:
 - keras: `load_model` of the `.keras` archive, against the same.
 - safetensors: its own `load_model` into a model of plain torch modules; `load_model` and `load_weights` here.
 - pt: `torch.load` and `load_state_dict`; `load_model` and `load_weights` here.
+- safetensors, mmap=True and pt, mmap=True: `load_file` of safetensors and `torch.load(mmap=True)`, whose tensors become
+  the parameters of plain torch modules; `load_model(mmap=True)` here. Both add up all weights, so that they are read.
 - save h5, save keras: h5py writes the arrays in Keras's order; `save` of the model as `.h5` and as `.keras`.
 - save safetensors, save pt: `safetensors.torch.save_file`, `torch.save` of the tensors; `save` of the model.
 
@@ -112,6 +114,40 @@ def torch_loads(folder: Path) -> Callable[[], Any]:
     return lambda: model.load_state_dict(torch.load(folder / "model.pt", mmap=True, weights_only=True))
 
 
+def added_up(model: torch.nn.Module) -> Any:
+    """The model, after each of its numbers was looked at."""
+    with torch.no_grad():
+        assert all(parameter.sum().isfinite() for parameter in model.parameters())
+    return model
+
+
+def safetensors_maps(folder: Path) -> Callable[[], Any]:
+    """The file's own tensors as the parameters of a model."""
+    package, model = importlib.import_module("safetensors.torch"), load_model(folder / "model.h5")
+
+    def run() -> torch.nn.Module:
+        model.load_state_dict(package.load_file(folder / "model.safetensors"), assign=True)
+        return added_up(model)
+
+    return run
+
+
+def torch_maps(folder: Path) -> Callable[[], Any]:
+    """The same of `torch.load`."""
+    model = load_model(folder / "model.h5")
+
+    def run() -> torch.nn.Module:
+        model.load_state_dict(torch.load(folder / "model.pt", mmap=True, weights_only=True), assign=True)
+        return added_up(model)
+
+    return run
+
+
+def maps(name: str) -> Callable[[Path], Callable[[], Any]]:
+    """`load_model` whose weights stay in the file."""
+    return lambda folder: lambda: added_up(load_model(folder / name, mmap=True))
+
+
 def h5py_writes(folder: Path) -> Callable[[], Any]:
     """All datasets of the file, from arrays in Keras's order."""
     arrays = h5py_reads(folder)()
@@ -167,6 +203,8 @@ GROUPS: dict[str, dict[str, Callable[[Path], Callable[[], Any]]]] = {
         "load_weights": loads_weights("model.safetensors"),
     },
     "pt": {"torch": torch_loads, "load_model": loads("model.pt"), "load_weights": loads_weights("model.pt")},
+    "safetensors, mmap=True": {"safetensors": safetensors_maps, "load_model": maps("model.safetensors")},
+    "pt, mmap=True": {"torch": torch_maps, "load_model": maps("model.pt")},
     "save h5": {"h5py": h5py_writes, "save": saves(".h5")},
     "save keras": {"h5py": h5py_writes, "save": saves(".keras")},
     "save safetensors": {"safetensors": safetensors_writes, "save": saves(".safetensors")},

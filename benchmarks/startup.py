@@ -109,14 +109,19 @@ class Measured(NamedTuple):
     megabytes: float
 
 
-def write_files(folder: str) -> None:
-    """The model of "small file" in each format, and what is loaded by hand."""
+def small_network() -> Sequential:
+    """The model of "small file"."""
     layers = [Conv2D(16, 3, padding="same", activation="relu", input_shape=(32, 32, 3))]
     for _ in range(7):
         layers += [Conv2D(16, 3, padding="same", use_bias=False), BatchNormalization(), Activation("relu")]
-    model = Sequential(
+    return Sequential(
         [*layers, GlobalAveragePooling2D(), Dense(64, activation="relu"), Dense(10, activation="softmax")]
     )
+
+
+def write_files(folder: str) -> None:
+    """The model of "small file" in each format, and what is loaded by hand."""
+    model = small_network()
     for suffix in FORMATS:
         model.save(f"{folder}/model{suffix}")
     save = "torch.save(made().state_dict(), sys.argv[1] + '/by_hand.pt')"

@@ -38,6 +38,7 @@ import scripts
 
 COMPILED = ("tuned, torch.compile", "tuned, max-autotune")
 LARGE = (".h5", ".keras", ".safetensors", ".pt")
+MAPPED = (".safetensors", ".pt")  # formats that `load_model` can leave in the file
 LATENCY = ("mlp", "cnn", "lstm")
 
 
@@ -98,7 +99,8 @@ def large_files(rounds: int) -> dict[str, dict[str, loading.Compared]]:
 
 
 def load_model(given: Given) -> dict[str, float]:
-    return {suffix: large_files(given.rounds)[suffix[1:]]["load_model"].ratio for suffix in LARGE}
+    forms = (*LARGE, *(f"{suffix}, mmap=True" for suffix in MAPPED))
+    return {form: large_files(given.rounds)[form[1:]]["load_model"].ratio for form in forms}
 
 
 def load_weights(given: Given) -> dict[str, float]:
