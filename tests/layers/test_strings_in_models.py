@@ -53,7 +53,7 @@ def head(size: int) -> list[Any]:
 def model_of_strings(shape: Any = (1,)) -> Sequential:
     set_random_seed(0)
     words = vectorization()
-    model = Sequential([Input(shape, dtype="string", name="text"), words, *head(words.vocabulary_size())])
+    model = Sequential([Input(shape, dtype="string", name="text"), words, *head(words.vocabulary_size())], "m")
     model.compile("adam", "binary_crossentropy", metrics=["accuracy"])
     return model
 
@@ -334,6 +334,19 @@ REFUSED = [
         lambda: model_of_strings().predict(np.ones((2, 1))),
         TypeError,
         "Error when checking input: text takes strings; found 1.0, of type float.",
+    ),
+    (
+        lambda: model_of_strings()(np.ones((2, 1))),
+        TypeError,
+        "Input 'text' of Sequential 'm' takes strings; found 1.0, of type float.",
+    ),
+    (
+        lambda: model_of_strings().predict(np.array(["a", None])),
+        TypeError,
+        (
+            "Error when checking input: text takes strings; found None, of type NoneType. Give '' for what is missing: "
+            "texts.fillna('')."
+        ),
     ),
     (
         lambda: model_of_strings().predict(np.array(["a", float("nan")], dtype=object)),

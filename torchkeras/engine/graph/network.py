@@ -309,20 +309,20 @@ def has_arrays(value: Any) -> bool:
     return bool(taken_apart(value, (np.ndarray,))[1])
 
 
-def as_tensors(value: Any, inputs: Sequence[tuple[torch.dtype, int]], device: torch.device) -> Any:
+def as_tensors(value: Any, inputs: Sequence[tuple[torch.dtype, int, str]], device: torch.device) -> Any:
     """The same nested value with NumPy's arrays as tensors on a device.
 
-    `inputs`: the type and the number of axes of each. Raises TypeError where an input takes strings, and an array has
-    none.
+    `inputs`: the type, the number of axes and the name of each. Raises TypeError where an input takes strings, and an
+    array has none.
     """
     remaining = iter(inputs)
 
     def tensor(value: Any) -> Any:
-        dtype, ndim = python.first(remaining, (None, None))
+        dtype, ndim, name = python.first(remaining, (None, None, ""))
         if not isinstance(value, np.ndarray):
             return value
         if dtype == STRING:
-            return tensor_of_strings(value, "An input", ndim).to(device)
+            return tensor_of_strings(value, name, ndim).to(device)
         if value.dtype.kind in "SUO":
             return value  # of strings, for a model of the user's that takes them
         made = torch.as_tensor(value, device=device)
@@ -821,9 +821,9 @@ class Network(Layer, abstract=True):
             args = (np.asarray(args[0], dtype=object),)
         args, kwargs = inputs_of_call(what, self.inputs, self._input_form, args, kwargs)
         if has_arrays(args):
-            args = as_tensors(
-                args, [(type_of(self, tensor), tensor.ndim) for tensor in self.inputs], self._weights_device
-            )
+            names = (f"Input {name!r} of {what}" for name in layer_names(self.inputs))
+            inputs = [(type_of(self, tensor), tensor.ndim, next(names)) for tensor in self.inputs]
+            args = as_tensors(args, inputs, self._weights_device)
         return args, kwargs
 
     @property
