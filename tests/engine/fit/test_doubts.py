@@ -348,3 +348,34 @@ def test_the_warning_can_be_turned_off_and_points_at_the_call():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", category=LikelyMistakeWarning)
         model.fit(X, CLASSES, verbose=0)
+
+
+COMPARES = (
+    "fit: the metric '{}' compares the class numbers of the output 'out' with each of its 3 scores. "
+    "Take 'accuracy', or one-hot targets with their loss."
+)
+
+
+@pytest.mark.parametrize("metric", ["mae", metrics.mean_absolute_error])
+@pytest.mark.filterwarnings("ignore:Using a target size")  # torch's, of the same
+def test_a_distance_between_class_numbers_and_scores(metric: Any):
+    model = net(3, "softmax")
+    model.compile("sgd", "sparse_categorical_crossentropy", metrics=[metric])
+    assert warned(model, X, CLASSES, times=2) == [COMPARES.format("mean_absolute_error")]
+
+
+@pytest.mark.filterwarnings("ignore:Using a target size")
+def test_the_warning_comes_before_the_error_of_shapes():
+    model = net(3)
+    model.compile("sgd", nn.CrossEntropyLoss(), metrics=["mae"])
+    with (
+        pytest.warns(LikelyMistakeWarning, match=re.escape(COMPARES.format("mean_absolute_error"))),
+        pytest.raises(RuntimeError, match="must match the size"),
+    ):
+        model.fit(X, CLASSES, verbose=0)
+
+
+def test_a_distance_that_compares_like_with_like():
+    model = net(3, "softmax")
+    model.compile("sgd", "categorical_crossentropy", metrics=["mae"])
+    assert not warned(model, X, ONE_HOT)

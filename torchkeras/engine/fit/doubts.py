@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from torchkeras import activations, metrics
 from torchkeras.data.sources.source import ArraySource, Source
-from torchkeras.data.target_kinds import FREE, LIKE
+from torchkeras.data.target_kinds import CLASSES, CLASSES_OF_TORCH, FREE, LIKE
 from torchkeras.engine.facts import facts_of, is_own
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import graph_of
@@ -21,6 +21,7 @@ from torchkeras.engine.step.output_loss import is_one_of, name_of
 from torchkeras.engine.step.output_metric import is_torchs_of_logits, takes_log_probabilities, takes_probabilities
 from torchkeras.engine.symbolic.tensor import KerasTensor, Node, Shape
 from torchkeras.errors import LikelyMistakeWarning
+from torchkeras.losses.shared import ELEMENTWISE
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
@@ -64,7 +65,11 @@ def doubt_activations(compiled: CompiledModel) -> None:
             break
     for target in compiled.targets:
         output = outputs[target.index]
-        for text in (_doubt_of_activation(target, output), _doubt_of_threshold(target, output)):
+        for text in (
+            _doubt_of_activation(target, output),
+            _doubt_of_threshold(target, output),
+            _doubt_of_distance(target, output),
+        ):
             if text:
                 warn(compiled, text)
 
@@ -122,6 +127,19 @@ def _doubt_of_threshold(target: Target, output: KerasTensor) -> str:
             return (
                 f"the metric {measure.name!r} takes the largest output for the class, and the output {target.name!r} "
                 f"has a single one, so every sample counts as positive. Give {type(metric).__name__}(threshold=0.5)."
+            )
+    return ""
+
+
+def _doubt_of_distance(target: Target, output: KerasTensor) -> str:
+    """A function of two numbers as a metric, which compares the number of a class with the score of each class."""
+    if target.objective.target_kind not in (CLASSES, CLASSES_OF_TORCH) or output.shape[-1] == 1:
+        return ""
+    for measure in target.measures:
+        if is_one_of(measure.metric, ELEMENTWISE):
+            return (
+                f"the metric {measure.name!r} compares the class numbers of the output {target.name!r} with each of "
+                f"its {output.shape[-1]} scores. Take 'accuracy', or one-hot targets with their loss."
             )
     return ""
 
