@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import operator
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+from torch.autograd import Variable
 from torch.nn.parallel import DistributedDataParallel
 
 from torchkeras.distribution.batch_statistics import runs_users_code
@@ -135,16 +137,59 @@ class Averaged(OneReplica):
 
     def __init__(self, group: Any = None):
         self._group = group
+        self._means: dict[int, Tensor] = {}  # gradients of the present step that are means, by their id
 
     def gradients(self, loss: Tensor, parameters: list[Tensor], one: Tensor | None) -> list[Tensor | None]:
         """As `Replicas.gradients`."""
         assert one is not None
-        return self.averaged(super().gradients(loss, list(parameters), CURRENT.batch.weighted(one)))
+        return self.averaged(super().gradients(loss, list(parameters), one))
 
     def averaged(self, gradients: Sequence[Tensor | None]) -> list[Tensor | None]:
         """The means of gradients over the processes, which have them of the same parameters."""
-        means = iter(averaged([gradient for gradient in gradients if gradient is not None], self._group))
-        return [None if gradient is None else next(means) for gradient in gradients]
+        own = [gradient for gradient in gradients if gradient is not None and id(gradient) not in self._means]
+        means = dict(zip(map(id, own), self._weighted_means(own), strict=True))
+        return [None if gradient is None else means.get(id(gradient), gradient) for gradient in gradients]
+
+    def _weighted_means(self, gradients: Sequence[Tensor]) -> list[Tensor]:
+        return averaged([CURRENT.batch.weighted(gradient) for gradient in gradients], self._group)
+
+    @contextmanager
+    def averaging(self, model: nn.Module) -> Iterator[None]:
+        """Inside the block, a backward pass leaves the means over the processes in the gradients of the parameters.
+
+        So a step may clip them by their norm, or pass them to optimizers of its own. A gradient to which several passes
+        add is averaged after each: what it had before is a mean, and stays as it is.
+        """
+        parameters = [each for each in model.parameters() if each.is_floating_point() or each.is_complex()]
+        reached: set[int] = set()
+
+        @torch.no_grad()
+        def average() -> None:
+            gradients: list[Tensor] = [each.grad for each in parameters if id(each) in reached]  # type: ignore[misc]
+            reached.clear()
+            for gradient, mean in zip(gradients, self._weighted_means(gradients), strict=True):
+                self._means[id(gradient)] = gradient.copy_(mean)
+
+        def note(parameter: Tensor) -> None:
+            if not reached:
+                Variable._execution_engine.queue_callback(average)  # type: ignore[attr-defined]
+            reached.add(id(parameter))
+
+        hooks = [_hooked(parameter, note) for parameter in parameters]
+        try:
+            yield
+        finally:
+            self._means.clear()
+            for hook in hooks:
+                hook.remove()
+
+
+def _hooked(parameter: Tensor, hook: Callable[[Tensor], None]) -> Any:
+    """The handle of a hook after each gradient of a parameter, also of one that trains only later in the step."""
+    trains = parameter.requires_grad
+    handle = parameter.requires_grad_(True).register_post_accumulate_grad_hook(hook)
+    parameter.requires_grad_(trains)
+    return handle
 
 
 class _Pass(nn.Module):

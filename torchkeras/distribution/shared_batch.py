@@ -128,7 +128,7 @@ class SharedBatch(WholeBatch):
 
     def averaged(self, gradients: Sequence[Tensor | None], replicas: OneReplica) -> Sequence[Tensor | None]:
         """The means over the processes of gradients that a step of the user's own has computed."""
-        return replicas.averaged([None if each is None else each * self.weight for each in gradients])
+        return replicas.averaged(gradients)
 
     # --- batch statistics --------------------------------------------------------------------------------------------
 
