@@ -405,7 +405,7 @@ class _Clipped(_ByHand):
 @case
 def own_step_clipped(random: np.random.RandomState) -> Case:
     inputs = Input((5,))
-    model = _Clipped(inputs, Dense(2)(Dense(6, "tanh")(inputs)))
+    model = _Clipped(inputs, Dense(2)(BatchNormalization()(Dense(6, "tanh")(inputs))))
     model.compile("adam", "mse")
     return Case(model, random.randn(SAMPLES, 5), random.randn(SAMPLES, 2))
 

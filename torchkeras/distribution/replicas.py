@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.autograd import Variable
 from torch.nn.parallel import DistributedDataParallel
+from torch.overrides import TorchFunctionMode
 
 from torchkeras.distribution.batch_statistics import runs_users_code
 from torchkeras.distribution.group import BUCKET
@@ -142,16 +143,19 @@ class Averaged(OneReplica):
     def gradients(self, loss: Tensor, parameters: list[Tensor], one: Tensor | None) -> list[Tensor | None]:
         """As `Replicas.gradients`."""
         assert one is not None
-        return self.averaged(super().gradients(loss, list(parameters), one))
+        return self._averaged(super().gradients(loss, list(parameters), CURRENT.batch.weighted(one)))
 
     def averaged(self, gradients: Sequence[Tensor | None]) -> list[Tensor | None]:
-        """The means of gradients over the processes, which have them of the same parameters."""
-        own = [gradient for gradient in gradients if gradient is not None and id(gradient) not in self._means]
-        means = dict(zip(map(id, own), self._weighted_means(own), strict=True))
-        return [None if gradient is None else means.get(id(gradient), gradient) for gradient in gradients]
+        """The weighted means of gradients over the processes, which have them of the same parameters."""
+        return self._averaged([None if each is None else self._weighted(each) for each in gradients])
 
-    def _weighted_means(self, gradients: Sequence[Tensor]) -> list[Tensor]:
-        return averaged([CURRENT.batch.weighted(gradient) for gradient in gradients], self._group)
+    def _weighted(self, gradient: Tensor) -> Tensor:
+        return gradient if id(gradient) in self._means else CURRENT.batch.weighted(gradient)
+
+    def _averaged(self, gradients: Sequence[Tensor | None]) -> list[Tensor | None]:
+        own = [gradient for gradient in gradients if gradient is not None and id(gradient) not in self._means]
+        means = dict(zip(map(id, own), averaged(own, self._group), strict=True))
+        return [None if gradient is None else means.get(id(gradient), gradient) for gradient in gradients]
 
     @contextmanager
     def averaging(self, model: nn.Module) -> Iterator[None]:
@@ -161,13 +165,14 @@ class Averaged(OneReplica):
         add is averaged after each: what it had before is a mean, and stays as it is.
         """
         parameters = [each for each in model.parameters() if each.is_floating_point() or each.is_complex()]
-        reached: set[int] = set()
+        weighting, reached = _Weighting(), set[int]()
 
         @torch.no_grad()
         def average() -> None:
             gradients: list[Tensor] = [each.grad for each in parameters if id(each) in reached]  # type: ignore[misc]
             reached.clear()
-            for gradient, mean in zip(gradients, self._weighted_means(gradients), strict=True):
+            own = gradients if weighting.is_passing else list(map(CURRENT.batch.weighted, gradients))
+            for gradient, mean in zip(gradients, averaged(own, self._group), strict=True):
                 self._means[id(gradient)] = gradient.copy_(mean)
 
         def note(parameter: Tensor) -> None:
@@ -176,12 +181,35 @@ class Averaged(OneReplica):
             reached.add(id(parameter))
 
         hooks = [_hooked(parameter, note) for parameter in parameters]
+        is_even = CURRENT.batch.weight == 1.0  # as most are: a mode of torch would cost time for nothing
         try:
-            yield
+            with nullcontext() if is_even else weighting:
+                yield
         finally:
             self._means.clear()
             for hook in hooks:
                 hook.remove()
+
+
+class _Weighting(TorchFunctionMode):
+    """Inside the block `loss.backward()` begins with the weight of this process's part of the batch.
+
+    Batch normalizations add up gradients of several processes on the way back, so these are weighted before. A pass
+    that `torch.autograd.backward` begins is not seen. `is_passing`: whether one that was weighted is under way.
+    """
+
+    is_passing = False
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        given = dict(kwargs or {})
+        if func is not Tensor.backward or (given["gradient"] is None and args[0].numel() != 1):
+            return func(*args, **given)
+        one = torch.ones_like(args[0]) if given["gradient"] is None else given["gradient"]
+        self.is_passing = True
+        try:
+            return func(*args, **{**given, "gradient": CURRENT.batch.weighted(one)})
+        finally:
+            self.is_passing = False
 
 
 def _hooked(parameter: Tensor, hook: Callable[[Tensor], None]) -> Any:
