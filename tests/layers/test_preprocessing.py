@@ -146,6 +146,14 @@ def test_a_table_and_lists_of_numbers_adapt_as_their_array(data):
     assert bins.bin_boundaries == of_array.bin_boundaries
 
 
+@pytest.mark.parametrize("layer", [Normalization(name="own"), Discretization(num_bins=2, name="own")])
+@pytest.mark.parametrize(("value", "found"), [("x", "'x'"), (pd.NA, "<NA>")])
+def test_a_table_without_numbers_is_refused(layer, value, found):
+    table = pd.DataFrame({"a": pd.Series([1, value], dtype="Int64" if value is pd.NA else object), "b": [1.0, 2.0]})
+    with pytest.raises(ValueError, match=rf"^{type(layer).__name__} 'own': adapt takes numbers; found {found}\.$"):
+        layer.adapt(table)
+
+
 @pytest.mark.parametrize("layer", [StringLookup(), TextVectorization(), StringLookup(output_mode="tf_idf")])
 @pytest.mark.parametrize(
     "take", [lambda frame: frame, lambda frame: frame["kind"], lambda frame: frame.astype("category")["kind"]]
@@ -154,8 +162,9 @@ def test_a_table_of_words_adapts_by_its_values(layer, take):
     layer.adapt(take(pd.DataFrame({"kind": ["b", "a", "b"]})))
     assert layer.get_vocabulary()[-2:] == ["b", "a"]
     integers = IntegerLookup()
-    integers.adapt(pd.DataFrame({"kind": [7, 3, 7]}))
-    assert integers.get_vocabulary() == [-1, 7, 3]
+    for kind in ("int64", "Int64"):
+        integers.adapt(pd.DataFrame({"kind": [7, 3, 7]}, dtype=kind))
+        assert integers.get_vocabulary() == [-1, 7, 3]
 
 
 def test_what_adapt_found_is_in_a_file(tmp_path):

@@ -68,7 +68,16 @@ def in_array(data: Any) -> Any:
         return data
     found = np.array(data)
     are_numbers = found.dtype == object and all(each.kind in "biuf" for each in np.atleast_1d(data.dtypes))
-    return found.astype(np.float64) if are_numbers else found
+    return np.array(found.tolist()) if are_numbers else found
+
+
+def _numbers(layer: Layer, batch: Any) -> np.ndarray:
+    """The numbers of a batch. Raises ValueError for anything else."""
+    found = array(batch)
+    if found.dtype.kind not in "biuf":
+        other = next((each for each in found.ravel().tolist() if not isinstance(each, Real)), None)
+        raise ValueError(f"{type(layer).__name__} {layer.name!r}: adapt takes numbers; found {other!r}.")
+    return found
 
 
 def _are_rows(data: Any) -> bool:
@@ -182,13 +191,14 @@ class Normalization(Layer):
                 first item is taken.
 
         Errors:
-            ValueError: mean and variance are constants; there is no data; a batch is of another shape.
+            ValueError: mean and variance are constants; data are none, or no numbers; a batch is of another shape.
         """
         if not self.adapts:
             raise ValueError(f"Normalization {self.name!r}: adapt has nothing to find, mean and variance are given.")
         count, mean, variance = 0.0, torch.zeros(()), torch.zeros(())
         for batch in batches_in(np.asarray(data) if _are_rows(data) else data):
-            values = torch.as_tensor(batch[0] if isinstance(batch, (tuple, list)) else batch).double()
+            given = batch[0] if isinstance(batch, (tuple, list)) else batch
+            values = (given if isinstance(given, torch.Tensor) else torch.as_tensor(_numbers(self, given))).double()
             self._build([tuple(values.shape)])
             others = [0, *(axis + 1 for axis in range(values.dim()) if axis not in self._kept_axes)]
             batch_variance, batch_mean = torch.var_mean(values.unsqueeze(0), others, correction=0)
@@ -332,11 +342,11 @@ class Discretization(Layer):
             steps (integer or None, default None): the largest number of batches to take; None takes all.
 
         Errors:
-            ValueError: the boundaries are an option of the layer; there is no data.
+            ValueError: the boundaries are an option of the layer; data are none, or no numbers.
         """
         if self.num_bins is None:
             raise ValueError(f"Discretization {self.name!r}: adapt has nothing to find, bin_boundaries are given.")
-        values = [array(batch).ravel() for batch in batches_in(data, steps)]
+        values = [_numbers(self, batch).ravel() for batch in batches_in(data, steps)]
         if not values:
             raise ValueError(f"Discretization {self.name!r}: adapt was given no data.")
         shares = np.arange(1, self.num_bins) / self.num_bins
