@@ -237,7 +237,7 @@ def test_both_weights_for_one_output():
         (SERIES, {"class_weight": {0: 1.0}}, ValueError, "takes targets of 2 axes; found shape (3, 2, 1)."),
         (LABELS, {"class_weight": "balanced"}, TypeError, "must be a dict from class to weight; found 'balanced'."),
         (LABELS, {"sample_weight": np.ones((3, 1))}, ValueError,
-         "Output 'out': sample_weight must have 1 axes under sample_weight_mode None; found shape (3, 1). "),
+         "must have 1 axes under sample_weight_mode None; found shape (3, 1). Give weights[:, 0]."),
         (LABELS, {"sample_weight": np.ones(2)}, ValueError,
          "of shape (2,) does not fit a target of shape (3, 1): give it the shape (3,)."),
         (SERIES, {"sample_weight": np.ones(3), "modes": ["temporal"]}, ValueError, "sample_weight must have 2 axes"),
@@ -254,9 +254,18 @@ def test_bad_weights(target, options, error, message):
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
+        (
+            {1: 1.0, 0: 2.0},
+            ValueError,
+            "no output is called 1; there are ['a', 'b']. Give the weights by output: {'a': {1: 1.0, 0: 2.0}}.",
+        ),
         ({"c": 1}, ValueError, "sample_weight: no output is called 'c'; there are ['a', 'b']."),
         ([np.ones(3)], ValueError, "sample_weight: the model has 2 outputs; found a list of 1."),
-        (np.ones(3), TypeError, "sample_weight: a model with 2 outputs takes a list or a dict; found ndarray."),
+        (
+            np.ones(3),
+            TypeError,
+            "a model with 2 outputs takes a list or a dict, with weights for each output; found ndarray.",
+        ),
     ],
 )
 def test_weights_for_two_outputs(given, error, message):

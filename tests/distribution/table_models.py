@@ -388,6 +388,54 @@ def own_step_by_hand(random: np.random.RandomState) -> Case:
     return Case(model, random.randn(SAMPLES, 5), random.randn(SAMPLES, 2))
 
 
+class _Clipped(_ByHand):
+    """The same, with gradients of two passes that are clipped by their norm."""
+
+    def train_step(self, data: Any) -> Any:
+        x, y, weight = data
+        self.optimizer.zero_grad()
+        loss = self.compute_loss(x, y, self(x), weight)
+        loss.backward()
+        (0.1 * self(x).square().mean()).backward()
+        torch.nn.utils.clip_grad_norm_(self.parameters(), 0.1)
+        self.optimizer.step()
+        return {"loss": loss}
+
+
+@case
+def own_step_clipped(random: np.random.RandomState) -> Case:
+    inputs = Input((5,))
+    model = _Clipped(inputs, Dense(2)(BatchNormalization()(Dense(6, "tanh")(inputs))))
+    model.compile("adam", "mse")
+    return Case(model, random.randn(SAMPLES, 5), random.randn(SAMPLES, 2))
+
+
+class _InTurn(Model):
+    """A step with two optimizers of torch, whose weights train in turn: each part is frozen while the other trains."""
+
+    def train_step(self, data: Any) -> Any:
+        x, y, _ = data
+        first, second = self.layers[1:]
+        for trained, frozen, optimizer in ((first, second, self.of_first), (second, first, self.of_second)):
+            trained.linear.requires_grad_(True)
+            frozen.linear.requires_grad_(False)
+            optimizer.zero_grad()
+            loss = self.compute_loss(x, y, self(x))
+            loss.backward()
+            optimizer.step()
+        return {"loss": loss}
+
+
+@case
+def own_optimizers(random: np.random.RandomState) -> Case:
+    inputs = Input((5,))
+    model = _InTurn(inputs, Dense(2)(Dense(6, "tanh")(inputs)))
+    model.of_first = torch.optim.AdamW(model.layers[1].parameters(), lr=0.01)
+    model.of_second = torch.optim.SGD(model.layers[2].parameters(), lr=0.1, momentum=0.9)
+    model.compile(loss="mse")
+    return Case(model, random.randn(SAMPLES, 5), random.randn(SAMPLES, 2))
+
+
 @case
 def bad_batches(random: np.random.RandomState) -> Case:
     made = _mlp({"optimizer": "adam", "on_nonfinite": "skip"})(random)

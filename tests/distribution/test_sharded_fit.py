@@ -137,9 +137,11 @@ def refused() -> list[str]:
     mesh, told = init_device_mesh("cpu", (dist.get_world_size(),)), []
     own = seeded(partial(own_step, by_hand=True))
     own.compile("sgd", distribute="fsdp")
+    alone = seeded(own_step)
     twice = Sequential([layers.Dense(2, input_shape=(2,)), TwoPlaces(name="twice")])
     for attempt in (
         lambda: own.train_on_batch(np.zeros((2, 4)), np.zeros((2, 2))),
+        lambda: alone.compile(distribute="fsdp"),
         lambda: shard(twice, mesh),
         lambda: own.export("model.pt2"),
         lambda: own.compile("sgd", distribute=None),
@@ -155,6 +157,10 @@ OWN_STEP = (
     "A train_step that calls loss.backward() and optimizer.step() does not train weights that processes share: call "
     "self.minimize(loss), which does both."
 )
+OWN_OPTIMIZER = (
+    "A train_step with an optimizer of its own does not train weights that processes share: give compile the "
+    "optimizer, and call self.minimize(loss)."
+)
 SHARED = "processes share the weights of the model. Save it, and do this in one process with what load_model gives."
 TWICE = (
     "TwoPlaces 'twice' keeps a weight in 'again' too, where it would not be gathered when processes share it: keep "
@@ -166,6 +172,7 @@ def test_what_cannot_be_shared_is_refused() -> None:
     for told in POOLS.run(refused, 2):
         assert told == [
             OWN_STEP,
+            OWN_OPTIMIZER,
             TWICE,
             f"export: {SHARED}",
             f"compile without other processes: {SHARED}",

@@ -12,6 +12,9 @@ COUNTS = pytest.mark.parametrize("processes", [2, 3, *(pytest.param(n, marks=pyt
 SHARING = pytest.mark.parametrize("processes", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3, 4))])
 
 
+REFUSED = ("own_step_by_hand", "own_step_clipped", "own_optimizers")  # where processes share weights
+
+
 REFERENCES: dict[tuple[str, str], np.ndarray] = {}
 
 
@@ -37,6 +40,6 @@ def test_replicas_compute_what_one_process_computes(pools: Pools, processes: int
 @pytest.mark.torch("2.8", "weights that processes share")
 @TYPES
 @SHARING
-@pytest.mark.parametrize("name", [name for name in CASES if name != "own_step_by_hand"])  # which is refused
+@pytest.mark.parametrize("name", [name for name in CASES if name not in REFUSED])
 def test_shared_weights_compute_what_whole_ones_compute(pools: Pools, processes: int, name: str, floatx: str):
     check(pools, processes, name, floatx, "fsdp")

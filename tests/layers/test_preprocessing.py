@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from golden import compiles, remade, same_in_both_formats
@@ -12,7 +13,9 @@ from torchkeras.export.errors import EjectError
 from torchkeras.export.plain.module_text import write
 from torchkeras.layers import Dense, Input
 from torchkeras.layers.image_preprocessing import CenterCrop, Rescaling, Resizing
+from torchkeras.layers.lookup import IntegerLookup, StringLookup
 from torchkeras.layers.preprocessing import CategoryEncoding, Discretization, Normalization
+from torchkeras.layers.text import TextVectorization
 from torchkeras.models import Model, Sequential, load_model
 
 PIXELS = torch.arange(0, 240, dtype=torch.uint8).reshape(1, 8, 10, 3)
@@ -125,6 +128,43 @@ def test_a_constant_feature_is_divided_by_epsilon():
     found = layer(torch.tensor([[1.0, 4.0], [1.5, 2.0]]))
     torch.testing.assert_close(found, torch.tensor([[0.0, 1.0], [0.5 / config.epsilon(), 0.0]]))
     assert layer.weights == []
+
+
+TABLE = pd.DataFrame({"age": [1, 3, 5], "rate": [0.5, 1.0, 4.5], "new": [True, False, True]})
+
+
+@pytest.mark.parametrize("data", [TABLE, TABLE.astype({"age": "Int64"}), TABLE.to_numpy(float).tolist()])
+def test_a_table_and_lists_of_numbers_adapt_as_their_array(data):
+    layer, expected = Normalization(), Normalization()
+    layer.adapt(data)
+    expected.adapt(TABLE.to_numpy(float))
+    assert torch.equal(layer.mean, expected.mean)
+    assert torch.equal(layer.variance, expected.variance)
+    bins, of_array = Discretization(num_bins=3), Discretization(num_bins=3)
+    bins.adapt(data)
+    of_array.adapt(TABLE.to_numpy(float))
+    assert bins.bin_boundaries == of_array.bin_boundaries
+
+
+@pytest.mark.parametrize("layer", [Normalization(name="own"), Discretization(num_bins=2, name="own")])
+@pytest.mark.parametrize(("value", "found"), [("x", "'x'"), (pd.NA, "<NA>")])
+def test_a_table_without_numbers_is_refused(layer, value, found):
+    table = pd.DataFrame({"a": pd.Series([1, value], dtype="Int64" if value is pd.NA else object), "b": [1.0, 2.0]})
+    with pytest.raises(ValueError, match=rf"^{type(layer).__name__} 'own': adapt takes numbers; found {found}\.$"):
+        layer.adapt(table)
+
+
+@pytest.mark.parametrize("layer", [StringLookup(), TextVectorization(), StringLookup(output_mode="tf_idf")])
+@pytest.mark.parametrize(
+    "take", [lambda frame: frame, lambda frame: frame["kind"], lambda frame: frame.astype("category")["kind"]]
+)
+def test_a_table_of_words_adapts_by_its_values(layer, take):
+    layer.adapt(take(pd.DataFrame({"kind": ["b", "a", "b"]})))
+    assert layer.get_vocabulary()[-2:] == ["b", "a"]
+    integers = IntegerLookup()
+    for kind in ("int64", "Int64"):
+        integers.adapt(pd.DataFrame({"kind": [7, 3, 7]}, dtype=kind))
+        assert integers.get_vocabulary() == [-1, 7, 3]
 
 
 def test_what_adapt_found_is_in_a_file(tmp_path):

@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from torchkeras.base.texts import strings_of_tensor, tensor_of_strings
 from torchkeras.engine.symbolic.tensor import KerasTensor
-from torchkeras.export.errors import EjectError
+from torchkeras.export.errors import EjectError, ExportError
 from torchkeras.layers import (
     Concatenate,
     Dense,
@@ -239,6 +239,19 @@ def test_the_vocabulary_is_in_every_file(tmp_path: Path, name: str):
     again = load_model(tmp_path / name)
     np.testing.assert_array_equal(again.predict(TEXTS), model.predict(TEXTS))
     assert again.inputs[0].shape == (None, 1, None)
+
+
+def test_an_export_of_strings_is_refused_without_advice_about_sizes(tmp_path: Path):
+    with pytest.raises(ExportError, match=r"an exported program holds no strings; .* before that model\.$"):
+        model_of_strings().export(tmp_path / "model.pt2")
+
+
+def test_a_string_goes_into_a_model_in_a_list():
+    model = model_of_strings()
+    with pytest.raises(TypeError, match=r"found str\. A model of strings takes a list of them, also of one\.$"):
+        model("great fun")
+    with pytest.raises(ValueError, match=re.escape("expected 1 array(s), for 'text', but got 0. A list")):
+        model.predict([])
 
 
 def test_copies_take_strings():

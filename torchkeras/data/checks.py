@@ -346,13 +346,13 @@ def _missing(names: Sequence[str], what: str) -> ValueError:
 def _other_number(items: list[Any], names: Sequence[str], what: str) -> ValueError:
     """The error for another number of arrays than of names."""
     found = [tuple(np.shape(item)) if _has_shape(item) else _type_name(item) for item in items]
-    are_batches = what == "input" and all(isinstance(item, tuple) and len(item) in (2, 3) for item in items)
+    listed = f": {', '.join(map(str, found[:10]))}{', ...' if len(found) > 10 else ''}" if found else ""
+    are_batches = what == "input" and items and all(isinstance(item, tuple) and len(item) in (2, 3) for item in items)
     batches = " Batches come from a DataLoader, a Sequence or a generator, not from a list." if are_batches else ""
     return ValueError(
         f"Error when checking model {what}: expected {len(names)} array(s), for {_joined_names(names)}, but got "
-        f"{len(items)}: {', '.join(map(str, found[:10]))}{', ...' if len(found) > 10 else ''}. A list or tuple has "
-        f"an array for each {what}: join samples by np.array{', and give targets as y' if what == 'input' else ''}."
-        f"{batches}"
+        f"{len(items)}{listed}. A list or tuple has an array for each {what}: join samples by np.array"
+        f"{', and give targets as y' if what == 'input' else ''}.{batches}"
     )
 
 

@@ -69,7 +69,8 @@ def _by_output(given: Any, names: Sequence[str], option: str) -> list[Any]:
         return list(given) if _has_one_array(given) else [given]
     if not isinstance(given, (list, tuple)):
         raise TypeError(
-            f"{option}: a model with {len(names)} outputs takes a list or a dict; found {type(given).__name__}."
+            f"{option}: a model with {len(names)} outputs takes a list or a dict, with weights for each output; found "
+            f"{type(given).__name__}."
         )
     if len(given) != len(names):
         raise ValueError(f"{option}: the model has {len(names)} outputs; found a list of {len(given)}.")
@@ -88,8 +89,14 @@ def _has_one_array(given: Any) -> bool:
 def _by_name(given: Mapping[str, Any], names: Sequence[str], option: str) -> list[Any]:
     unknown = [key for key in given if key not in names]
     if unknown:
-        raise ValueError(f"{option}: no output is called {unknown[0]!r}; there are {list(names)}.")
+        own = {names[0]: dict(given)}
+        hint = f" Give the weights by output: {own!r}." if all(map(_is_class, given)) else ""
+        raise ValueError(f"{option}: no output is called {unknown[0]!r}; there are {list(names)}.{hint}")
     return [given.get(name) for name in names]
+
+
+def _is_class(key: Any) -> bool:
+    return isinstance(key, (int, np.integer))
 
 
 def _check_mode(target: Tensor, name: str, mode: str | None) -> None:
@@ -111,11 +118,11 @@ def _of_samples(target: Tensor, name: str, given: Any, mode: str | None) -> Tens
         return weight
     axes = 2 if mode == "temporal" else 1
     if weight.dim() != axes:
-        hint = (
-            " sample_weight_mode='temporal' in compile() takes a weight for each time step."
-            if weight.dim() > axes == 1
-            else ""
-        )
+        hint = ""
+        if axes == 1 and weight.shape[1:] == (1,):
+            hint = " Give weights[:, 0]."
+        elif weight.dim() > axes == 1:
+            hint = " sample_weight_mode='temporal' in compile() takes a weight for each time step."
         raise ValueError(
             f"Output {name!r}: sample_weight must have {axes} axes under sample_weight_mode {mode!r}; found shape "
             f"{tuple(weight.shape)}.{hint}"

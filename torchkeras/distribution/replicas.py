@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import operator
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+from torch.autograd import Variable
 from torch.nn.parallel import DistributedDataParallel
+from torch.overrides import TorchFunctionMode
 
 from torchkeras.distribution.batch_statistics import runs_users_code
 from torchkeras.distribution.group import BUCKET
@@ -135,16 +138,86 @@ class Averaged(OneReplica):
 
     def __init__(self, group: Any = None):
         self._group = group
+        self._means: dict[int, Tensor] = {}  # gradients of the present step that are means, by their id
 
     def gradients(self, loss: Tensor, parameters: list[Tensor], one: Tensor | None) -> list[Tensor | None]:
         """As `Replicas.gradients`."""
         assert one is not None
-        return self.averaged(super().gradients(loss, list(parameters), CURRENT.batch.weighted(one)))
+        return self._averaged(super().gradients(loss, list(parameters), CURRENT.batch.weighted(one)))
 
     def averaged(self, gradients: Sequence[Tensor | None]) -> list[Tensor | None]:
-        """The means of gradients over the processes, which have them of the same parameters."""
-        means = iter(averaged([gradient for gradient in gradients if gradient is not None], self._group))
-        return [None if gradient is None else next(means) for gradient in gradients]
+        """The weighted means of gradients over the processes, which have them of the same parameters."""
+        return self._averaged([None if each is None else self._weighted(each) for each in gradients])
+
+    def _weighted(self, gradient: Tensor) -> Tensor:
+        return gradient if id(gradient) in self._means else CURRENT.batch.weighted(gradient)
+
+    def _averaged(self, gradients: Sequence[Tensor | None]) -> list[Tensor | None]:
+        own = [gradient for gradient in gradients if gradient is not None and id(gradient) not in self._means]
+        means = dict(zip(map(id, own), averaged(own, self._group), strict=True))
+        return [None if gradient is None else means.get(id(gradient), gradient) for gradient in gradients]
+
+    @contextmanager
+    def averaging(self, model: nn.Module) -> Iterator[None]:
+        """Inside the block, a backward pass leaves the means over the processes in the gradients of the parameters.
+
+        So a step may clip them by their norm, or pass them to optimizers of its own. A gradient to which several passes
+        add is averaged after each: what it had before is a mean, and stays as it is.
+        """
+        parameters = [each for each in model.parameters() if each.is_floating_point() or each.is_complex()]
+        weighting, reached = _Weighting(), set[int]()
+
+        @torch.no_grad()
+        def average() -> None:
+            gradients: list[Tensor] = [each.grad for each in parameters if id(each) in reached]  # type: ignore[misc]
+            reached.clear()
+            own = gradients if weighting.is_passing else list(map(CURRENT.batch.weighted, gradients))
+            for gradient, mean in zip(gradients, averaged(own, self._group), strict=True):
+                self._means[id(gradient)] = gradient.copy_(mean)
+
+        def note(parameter: Tensor) -> None:
+            if not reached:
+                Variable._execution_engine.queue_callback(average)  # type: ignore[attr-defined]
+            reached.add(id(parameter))
+
+        hooks = [_hooked(parameter, note) for parameter in parameters]
+        is_even = CURRENT.batch.weight == 1.0  # as most are: a mode of torch would cost time for nothing
+        try:
+            with nullcontext() if is_even else weighting:
+                yield
+        finally:
+            self._means.clear()
+            for hook in hooks:
+                hook.remove()
+
+
+class _Weighting(TorchFunctionMode):
+    """Inside the block `loss.backward()` begins with the weight of this process's part of the batch.
+
+    Batch normalizations add up gradients of several processes on the way back, so these are weighted before. A pass
+    that `torch.autograd.backward` begins is not seen. `is_passing`: whether one that was weighted is under way.
+    """
+
+    is_passing = False
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        given = dict(kwargs or {})
+        if func is not Tensor.backward or (given["gradient"] is None and args[0].numel() != 1):
+            return func(*args, **given)
+        one = torch.ones_like(args[0]) if given["gradient"] is None else given["gradient"]
+        self.is_passing = True
+        try:
+            return func(*args, **{**given, "gradient": CURRENT.batch.weighted(one)})
+        finally:
+            self.is_passing = False
+
+
+def _hooked(parameter: Tensor, hook: Callable[[Tensor], None]) -> Any:
+    """The handle of a hook after each gradient of a parameter, also of one that trains only later in the step."""
+    trains = parameter.requires_grad
+    handle = parameter.requires_grad_(True).register_post_accumulate_grad_hook(hook)
+    parameter.requires_grad_(trains)
+    return handle
 
 
 class _Pass(nn.Module):

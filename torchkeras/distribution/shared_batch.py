@@ -35,7 +35,6 @@ class SharedBatch(WholeBatch):
         self.samples, self.group, self.sync_batch_norm = samples, group, sync_batch_norm
         self.whole: int = whole
         self.processes = dist.get_world_size(group) if processes is None else processes
-        # The factor of this process's loss, where gradients are averaged over the processes.
         self.weight = self.processes * samples / whole
         # The factor that makes a sum over this process's samples a number as the mean over processes wants it.
         self.scale = whole / samples if samples else 0.0
@@ -128,7 +127,7 @@ class SharedBatch(WholeBatch):
 
     def averaged(self, gradients: Sequence[Tensor | None], replicas: OneReplica) -> Sequence[Tensor | None]:
         """The means over the processes of gradients that a step of the user's own has computed."""
-        return replicas.averaged([None if each is None else each * self.weight for each in gradients])
+        return replicas.averaged(gradients)
 
     # --- batch statistics --------------------------------------------------------------------------------------------
 

@@ -72,6 +72,7 @@ class Processes(OneProcess):
         self._since, self._began = 0, time.perf_counter()
         self._signals = 0
         self._normalizing: AbstractContextManager[object] = nullcontext()
+        self._averaging: Callable[[Any], AbstractContextManager[object]] = nullcontext  # of a step of the user's own
         self._random = RandomNumbers(self._part, device)
 
     @property
@@ -97,8 +98,17 @@ class Processes(OneProcess):
     def replicas(self, compiled: CompiledModel, by_hand: bool) -> Replicas | Averaged | Sharded:
         self._normalizing = normalizing(compiled.network)
         if self._mesh is not None:
+            if compiled.optimizer is None:
+                raise RuntimeError(
+                    "A train_step with an optimizer of its own does not train weights that processes share: give "
+                    "compile the optimizer, and call self.minimize(loss)."
+                )
             return Sharded(self._model, compiled.network, self._mesh)
-        return Averaged(self.group) if by_hand else Replicas(compiled, self.group)
+        if not by_hand:
+            return Replicas(compiled, self.group)
+        replicas = Averaged(self.group)
+        self._averaging = replicas.averaging
+        return replicas
 
     def warn_of_hooks(self, model: Any, parameters: list[Tensor]) -> None:
         """Nothing: here the backward pass calls them."""
@@ -152,7 +162,7 @@ class Processes(OneProcess):
                 self._passed, self._since = self._passed + 1, self._since + 1
                 size, processes = batch.size, self._part.processes
                 shared = SharedBatch(size, size + batch.others, self.group, self.sync_batch_norm, processes)
-                with CURRENT.on(shared), own(), self._normalizing:
+                with CURRENT.on(shared), own(), self._normalizing, self._averaging(self._model):
                     return step(batch)
 
             yield run

@@ -16,6 +16,7 @@ from torch.export.graph_signature import OutputKind
 
 from torchkeras.base.naming import identifiers
 from torchkeras.base.nested import leaves
+from torchkeras.base.texts import STRING
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.symbolic.tensor import as_list, unpacked
 from torchkeras.export.errors import ExportError, reason
@@ -106,7 +107,7 @@ def _advice(examples: Examples) -> str:
         f"axis {axis} of {each.name!r}"
         for each in examples.signatures
         for axis, size in enumerate(each.shape)
-        if axis and size is None
+        if axis and size is None and each.dtype is not STRING
     ]
     return f" Sizes are unknown: {', '.join(unknown)}; input_signature= can fix them." if unknown else ""
 

@@ -32,7 +32,7 @@ from torchkeras.engine.options import OptionalInt
 from torchkeras.engine.symbolic.tensor import KerasTensor
 from torchkeras.errors import ForbiddenContentError
 from torchkeras.layers.hashing import SALT, bins_of, texts_of
-from torchkeras.layers.preprocessing import FLOATS, NotSparse, array, batches_in, encoded, set_constant
+from torchkeras.layers.preprocessing import FLOATS, NotSparse, array, batches_in, encoded, in_array, set_constant
 
 MaxTokens = Annotated[Any, optional(integer(2))]
 # Each is an entry of the vocabulary: a file must not ask for more than memory can hold.
@@ -207,7 +207,7 @@ class Lookup(Layer, abstract=True):
         documents with it))`.
 
         Arguments:
-            data (array, tensor, list of tokens or iterable of batches): where the tokens are counted.
+            data (array, table, tensor, list of tokens or iterable of batches): where the tokens are counted.
             steps (integer or None, default None): the largest number of batches to take; None takes all.
 
         Errors:
@@ -284,7 +284,7 @@ def in_rows(tokens: np.ndarray) -> list[list[Any]]:
 def _samples(data: Any) -> Any:
     """Data in which a list, array or tensor of tokens alone has a sample for each."""
     are_tokens = isinstance(data, (list, tuple)) and data and all(isinstance(each, SCALARS) for each in data)
-    found: Any = np.asarray(data) if are_tokens else data
+    found: Any = np.asarray(data) if are_tokens else in_array(data)
     is_flat = isinstance(found, (np.ndarray, torch.Tensor)) and found.ndim == 1
     return found.reshape(-1, 1) if is_flat else found
 

@@ -6,6 +6,7 @@ Source: https://keras.io/api/layers/preprocessing_layers/
 
 from collections.abc import Iterable, Mapping
 from itertools import islice
+from numbers import Real
 from typing import Annotated, Any
 
 import numpy as np
@@ -56,8 +57,34 @@ def set_constant(layer: Layer, name: str, values: Any, dtype: torch.dtype | None
 
 
 def batches_in(data: Any, steps: int | None = None) -> Iterable[Any]:
-    """The data of `adapt`, batch by batch; an array is one batch."""
-    return [data] if isinstance(data, (np.ndarray, torch.Tensor)) else islice(data, steps)
+    """The data of `adapt`, batch by batch; an array and what pandas has are one batch."""
+    found = in_array(data)
+    return [found] if isinstance(found, (np.ndarray, torch.Tensor)) else islice(found, steps)
+
+
+def in_array(data: Any) -> Any:
+    """What pandas has as an array; anything else as it is."""
+    if not hasattr(data, "iloc"):  # pandas need not be installed
+        return data
+    found = np.array(data)
+    are_numbers = found.dtype == object and all(each.kind in "biuf" for each in np.atleast_1d(data.dtypes))
+    return np.array(found.tolist()) if are_numbers else found
+
+
+def _numbers(layer: Layer, batch: Any) -> np.ndarray:
+    """The numbers of a batch. Raises ValueError for anything else."""
+    found = array(batch)
+    if found.dtype.kind not in "biuf":
+        other = next((each for each in found.ravel().tolist() if not isinstance(each, Real)), None)
+        raise ValueError(f"{type(layer).__name__} {layer.name!r}: adapt takes numbers; found {other!r}.")
+    return found
+
+
+def _are_rows(data: Any) -> bool:
+    """Whether these are lists of numbers, in as many lists as there are axes."""
+    while isinstance(data, (list, tuple)) and data:
+        data = data[0]
+    return isinstance(data, Real)
 
 
 class Normalization(Layer):
@@ -160,16 +187,18 @@ class Normalization(Layer):
         """Find mean and variance.
 
         Arguments:
-            data (array, tensor or iterable of batches): of each batch that is a tuple, the first item is taken.
+            data (array, table, tensor, lists of numbers or iterable of batches): of each batch that is a tuple, the
+                first item is taken.
 
         Errors:
-            ValueError: mean and variance are constants; there is no data; a batch is of another shape.
+            ValueError: mean and variance are constants; data are none, or no numbers; a batch is of another shape.
         """
         if not self.adapts:
             raise ValueError(f"Normalization {self.name!r}: adapt has nothing to find, mean and variance are given.")
         count, mean, variance = 0.0, torch.zeros(()), torch.zeros(())
-        for batch in batches_in(data):
-            values = torch.as_tensor(batch[0] if isinstance(batch, (tuple, list)) else batch).double()
+        for batch in batches_in(np.asarray(data) if _are_rows(data) else data):
+            given = batch[0] if isinstance(batch, (tuple, list)) else batch
+            values = (given if isinstance(given, torch.Tensor) else torch.as_tensor(_numbers(self, given))).double()
             self._build([tuple(values.shape)])
             others = [0, *(axis + 1 for axis in range(values.dim()) if axis not in self._kept_axes)]
             batch_variance, batch_mean = torch.var_mean(values.unsqueeze(0), others, correction=0)
@@ -309,15 +338,15 @@ class Discretization(Layer):
         """Find the boundaries of bins that have the same share of the data.
 
         Arguments:
-            data (array, tensor or iterable of batches): all its values count.
+            data (array, table, tensor or iterable of batches): all its values count.
             steps (integer or None, default None): the largest number of batches to take; None takes all.
 
         Errors:
-            ValueError: the boundaries are an option of the layer; there is no data.
+            ValueError: the boundaries are an option of the layer; data are none, or no numbers.
         """
         if self.num_bins is None:
             raise ValueError(f"Discretization {self.name!r}: adapt has nothing to find, bin_boundaries are given.")
-        values = [array(batch).ravel() for batch in batches_in(data, steps)]
+        values = [_numbers(self, batch).ravel() for batch in batches_in(data, steps)]
         if not values:
             raise ValueError(f"Discretization {self.name!r}: adapt was given no data.")
         shares = np.arange(1, self.num_bins) / self.num_bins

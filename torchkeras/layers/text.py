@@ -166,7 +166,7 @@ class TextVectorization(StringLookup):
         documents with it))`.
 
         Arguments:
-            data (array, list of strings or iterable of batches): the texts.
+            data (array, table, list of strings or iterable of batches): the texts.
             batch_size (integer or None, default None): has no effect, and is in Keras's signature.
             steps (integer or None, default None): the largest number of batches to take; None takes all.
 

@@ -99,6 +99,7 @@ class WholeBatch:
     """
 
     whole: int | None = None
+    weight = 1.0  # the factor of this process's loss, where gradients are averaged over the processes
 
     # --- sizes and rows ----------------------------------------------------------------------------------------------
 

@@ -308,6 +308,25 @@ def test_a_loss_that_is_not_finite_for_the_data(bad: float, what: str):
     )
 
 
+@pytest.mark.parametrize("reaction", [None, "raise"])
+def test_a_loss_of_a_validation_that_is_not_finite(reaction: str | None):
+    model, spoiled = net(1), X.copy()
+    spoiled[3, 0] = np.nan
+    model.compile("sgd", "mse", on_nonfinite=reaction)
+    (text,) = warned(model, X, FRACTIONS, validation_data=(spoiled, FRACTIONS), epochs=2)
+    assert text == (
+        f"fit: the val_loss is nan. The validation input '{model.input_names[0]}' has nan or infinity in 1 of 16 "
+        "samples, first in number 3."
+    )
+    model.compile("sgd", "mse")
+    batches = [(torch.full((4, 4), torch.nan), torch.ones(4, 1))]
+    (text,) = warned(model, X, FRACTIONS, validation_data=iter(batches), validation_steps=1)
+    assert text == "fit: the val_loss is nan. Look for such numbers in the validation data."
+    model.compile("sgd", "mse")
+    (text,) = warned(model, spoiled, FRACTIONS, validation_split=0.5)
+    assert text.startswith("fit: the loss is nan from epoch 1 on. The input ")
+
+
 def test_an_input_of_one_axis_that_is_not_finite():
     inputs = layers.Input((), name="number")
     model = Model(inputs, layers.Dense(1, name="out")(layers.Reshape((1,))(inputs)))

@@ -109,6 +109,19 @@ def test_class_numbers_of_any_whole_type_reach_a_loss_of_torch(loss, axes, dtype
     check(dense(loss), target, lambda predicted: function(predicted, torch.from_numpy(LABELS)))
 
 
+@pytest.mark.parametrize("loss", [nn.CrossEntropyLoss(), partial(F.cross_entropy, label_smoothing=0.1)])
+@pytest.mark.parametrize("axes", [(12,), (12, 1)])
+def test_booleans_are_class_numbers_for_a_loss_of_torch(loss, axes):
+    numbers = LABELS > 0
+    check(dense(loss), numbers.reshape(axes), lambda predicted: loss(predicted, torch.from_numpy(numbers).long()))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "bool"])
+def test_one_hot_rows_of_any_type_reach_a_loss_of_torch(dtype):
+    loss, rows = nn.CrossEntropyLoss(), np.eye(3)[LABELS]
+    check(dense(loss), rows.astype(dtype), lambda predicted: loss(predicted, torch.from_numpy(rows).float()))
+
+
 def test_the_order_of_arguments_is_torch_s():
     class Asymmetric(nn.Module):
         def forward(self, input, target):

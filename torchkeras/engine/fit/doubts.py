@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -233,32 +233,43 @@ def _doubt_of_shapes(target: Target, true: Tensor, output: Shape) -> str:
 # --- what the losses say ---------------------------------------------------------------------------------------------
 
 
-def doubt_losses(training: Training, source: Source, history: Mapping[str, Sequence[Any]]) -> None:
-    """Warn of losses that are not finite, with what the data has."""
+def doubt_losses(
+    training: Training, source: Source, validation: Source | None, history: Mapping[str, Sequence[Any]]
+) -> None:
+    """Warn of losses that are not finite, with what the data has; of those of a validation, if only these are."""
     compiled = training.ready()
-    if compiled.guard is not None:  # the option `on_nonfinite` has its own words
+    for number, loss in enumerate(history.get("loss", ()), 1):
+        if isinstance(loss, float) and not isfinite(loss):
+            if compiled.guard is None:  # else the option `on_nonfinite` has its own words
+                cause = _place_in(source, training, "") or CAUSES[isinstance(source, ArraySource)]
+                warn(compiled, f"the loss is {loss} from epoch {number} on. {cause}")
+            return
+    if validation is None:
         return
-    losses = history.get("loss", ())
-    place = next((number for number, loss in enumerate(losses, 1) if not _is_finite(loss)), None)
-    if place is not None:
-        warn(compiled, f"the loss is {losses[place - 1]} from epoch {place} on. {_cause(training, source)}")
+    for loss in history.get("val_loss", ()):
+        if isinstance(loss, float) and not isfinite(loss):
+            cause = _place_in(validation, training, "validation ") or "Look for such numbers in the validation data."
+            warn(compiled, f"the val_loss is {loss}. {cause}")
+            return
 
 
-def _is_finite(loss: Any) -> bool:
-    return not isinstance(loss, float) or math.isfinite(loss)
+# Where a loss that is not finite may come from, by whether all data was looked at.
+CAUSES = {
+    True: "The data is finite: a lower learning rate or clipnorm=1 may help, and compile(on_nonfinite='raise') stops "
+    "at the first such step.",
+    False: "Look for such numbers in the data; compile(on_nonfinite='raise') stops at the first.",
+}
 
 
-def _cause(training: Training, source: Source) -> str:
+def _place_in(source: Source, training: Training, part: str) -> str:
+    """Which input or target of arrays is not finite, and where; "" if none is, or for other data."""
     if not isinstance(source, ArraySource):
-        return "Look for such numbers in the data; compile(on_nonfinite='raise') stops at the first."
-    names = [f"The input {name!r}" for name in training.model.input_names]
-    names += [f"The target {target.name!r}" for target in training.ready().targets]
+        return ""
+    names = [f"The {part}input {name!r}" for name in training.model.input_names]
+    names += [f"The {part}target {target.name!r}" for target in training.ready().targets]
     for name, values in zip(names, [*source.data.inputs, *source.data.targets], strict=False):
         if values.is_floating_point():
             rows = torch.nonzero(~torch.isfinite(values).reshape(len(values), -1).all(1)).flatten()
             if len(rows):
                 return f"{name} has nan or infinity in {len(rows)} of {len(values)} samples, first in number {rows[0]}."
-    return (
-        "The data is finite: a lower learning rate or clipnorm=1 may help, and compile(on_nonfinite='raise') stops at "
-        "the first such step."
-    )
+    return ""

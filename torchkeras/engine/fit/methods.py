@@ -321,7 +321,7 @@ def fit(
         ):
             training.validated, training.is_fitting = validated, True
             runs.fit(training, run, plan, hooks)
-            doubt_losses(training, source, history.history)
+            doubt_losses(training, source, validation, history.history)
     except BaseException:
         if training.model.optimizer is not None:
             training.model.optimizer.drop_accumulated()

@@ -313,6 +313,8 @@ def _shape_of(layer: AnyLayer, value: Any) -> Shape:
         if isinstance(value, nn.Module):
             kind = type(value).__name__
             advice = f"Call that layer first, and give its output: {type(layer).__name__}(...)({kind}(...)(x))."
+        elif isinstance(value, str):
+            advice = "A model of strings takes a list of them, also of one."
         raise TypeError(
             f"{type(layer).__name__} {layer.name!r} takes torch tensors; found {type(value).__name__}. {advice}"
         )

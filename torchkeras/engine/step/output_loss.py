@@ -207,7 +207,8 @@ class TorchObjective(Objective):
 class TorchClassesObjective(TorchObjective):
     """A loss of torch that takes class numbers.
 
-    They reach it as int64 of the shape (batch,); the targets may have any integer type, and a second axis of length 1.
+    They reach it as int64 of the shape (batch,); the targets may have any integer type or be booleans, and have a
+    second axis of length 1. One-hot rows, which cross-entropy takes too, reach it as probabilities.
     """
 
     def __call__(self, true: Tensor, predicted: Tensor, weight: Tensor | None, mask: Tensor | None) -> Tensor:
@@ -215,9 +216,11 @@ class TorchClassesObjective(TorchObjective):
 
 
 def _as_class_numbers(true: Tensor, predicted: Tensor) -> Tensor:
-    """Integers as torch wants class numbers: int64, of the shape (batch,); other targets as they are."""
-    if true.is_floating_point() or true.dtype == torch.bool:
+    """Integers as torch wants class numbers: int64, of the shape (batch,); one-hot rows and floats as floats."""
+    if true.is_floating_point():
         return true
+    if true.shape == predicted.shape and true.dim() > 1 and true.shape[1] > 1:
+        return true.to(predicted.dtype)
     if true.dim() == predicted.dim() == 2 and true.shape[1] == 1:
         true = true.squeeze(1)
     return true.long()
