@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from torchkeras.base.arrays import as_numbers, to_numpy
-from torchkeras.base.rules import NUMBER, integer, optional, read, rule
+from torchkeras.base.rules import NUMBER, integer, known_options, optional, read, rule
 
 
+@known_options
 def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32") -> np.ndarray:
     """`result[..., c] = 1 if y[...] == c else 0`, as an array.
 
@@ -57,6 +58,7 @@ def _check_range(least: Any, most: Any, number: int) -> None:
         raise ValueError(f"to_categorical: class numbers must lie from 0 to {number - 1}; found {least} to {most}.")
 
 
+@known_options
 def normalize(x: Any, axis: int = -1, order: float | None = 2) -> np.ndarray:
     """`x / norm(x)` along an axis; a vector with norm 0 does not change.
 
