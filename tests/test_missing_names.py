@@ -3,6 +3,7 @@
 import importlib
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
@@ -40,6 +41,36 @@ def test_the_error_says_where_to_look(module: str, name: str, rest: str):
         getattr(importlib.import_module(module), name)
     assert str(error.value) == f"module {module!r} has no attribute {name!r}; {rest}"
     assert error.value.name == name
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "rest"),
+    [
+        ("torchkeras", "layrs", "did you mean 'layers'?"),
+        ("torchkeras.layers", "Dence", "did you mean 'Dense'?"),
+        ("torchkeras.layers", "Sequential", "there is torchkeras.models.Sequential"),
+        ("torchkeras.optimizers.schedules", "ExponentialDecy", "did you mean 'ExponentialDecay'?"),
+        ("torchkeras.utils", "to_categoricl", "did you mean 'to_categorical'?"),
+        ("torchkeras.config", "set_epsiln", "did you mean 'set_epsilon'?"),
+        ("torchkeras.mixed_precision", "set_global_polcy", "did you mean 'set_global_policy'?"),
+        ("torchkeras.visualization", "plot_modl", "did you mean 'plot_model'?"),
+        ("torchkeras.distribution", "initialise", "did you mean 'initialize'?"),
+    ],
+)
+def test_a_from_statement_says_it_too(module: str, name: str, rest: str):
+    with pytest.raises(ImportError) as error:
+        exec(f"from {module} import {name}")  # noqa: S102  (what a user writes)
+    assert str(error.value) == f"cannot import name {name!r} from {module!r}; {rest}"
+    assert error.value.name == module
+
+
+def test_a_from_statement_finds_a_module_whose_import_has_begun():
+    sys.modules["torchkeras.layers.begun"] = begun = ModuleType("torchkeras.layers.begun")
+    try:
+        from torchkeras.layers import begun as found  # type: ignore[attr-defined]  # noqa: PLC0415  (it is there only now)
+    finally:
+        del sys.modules["torchkeras.layers.begun"]
+    assert found is begun
 
 
 def test_a_name_like_no_other():

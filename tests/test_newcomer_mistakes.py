@@ -436,7 +436,7 @@ MISTAKES = [
         "a misspelled option that must be given",
         lambda: Dense(unit=3),
         TypeError,
-        "Dense: option 'units' is missing. Did you mean it by 'unit'?",
+        "Dense: option 'units' is missing; is it misspelled as 'unit'?",
     ),
     (
         "a misspelled name of a number to watch",

@@ -9,13 +9,14 @@ import os
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.overrides import _get_current_function_mode_stack
 from torch.utils._device import DeviceContext
 
 from torchkeras.base.dtypes import DTypePolicy, dtype_of, policy_of, set_default_policy
+from torchkeras.base.missing_names import missing_from as _missing_from
 from torchkeras.base.other_project import refuse_other_project
 from torchkeras.base.rules import ABOVE_0, FLAG, integer, one_of, optional, read
 from torchkeras.world.processes import from_launcher
@@ -74,7 +75,7 @@ NAMES = {dtype_of(name): name for name in FLOAT_TYPES}
 
 
 def floatx() -> str:
-    """The name of the default float type: that of torch, "float32", unless either is set.
+    """The name of the default float type: "float32", unless it is set here or in torch.
 
     Example:
         >>> floatx()
@@ -252,8 +253,8 @@ def device() -> torch.device:
     """The device that weights are made on.
 
     It is that of torch, inside `with torch.device(...)` and after `torch.set_default_device(...)`; else the one that
-    was set here; else CUDA when there is a GPU; else the CPU. Of several processes of a machine each has the CUDA
-    device of its number, where there are as many.
+    was set here; else CUDA when there is a GPU; else the CPU. If several processes run on a machine, each has the CUDA
+    device of its number, if there are enough devices.
 
     Example:
         >>> set_device("cpu")
@@ -291,7 +292,7 @@ def set_device(name: str | torch.device | None) -> None:
 
     Arguments:
         name (text, torch.device or None): the device; None is CUDA when there is a GPU, else the CPU. A default device
-            of torch goes before it.
+            of torch takes precedence.
 
     Errors:
         ValueError: it is no device, or a CUDA device that is not there.
@@ -325,7 +326,7 @@ def max_epochs() -> int | None:
 
 
 def set_max_epochs(max_epochs: int | None) -> None:
-    """Let no `fit` run more epochs, whatever it is given: to try a script out. A warning says where it ends sooner.
+    """Limit the epochs of each `fit`, whatever its arguments, to try a script out. A warning says if it ends sooner.
 
     Arguments:
         max_epochs (integer of at least 1 or None): the most epochs; None for no limit.
@@ -355,9 +356,9 @@ def max_steps_per_epoch() -> int | None:
 
 
 def set_max_steps_per_epoch(max_steps_per_epoch: int | None) -> None:
-    """Let no epoch, evaluation or prediction have more batches, whatever it is given: to try a script out.
+    """Limit the batches of each epoch, evaluation and prediction, whatever the arguments, to try a script out.
 
-    A warning says where it ends sooner. The next epoch continues where the last one stopped.
+    A warning says if it ends sooner. The next epoch continues where the last one stopped.
 
     Arguments:
         max_steps_per_epoch (integer of at least 1 or None): the most batches; None for no limit.
@@ -374,7 +375,7 @@ def set_max_steps_per_epoch(max_steps_per_epoch: int | None) -> None:
 
 
 def is_interactive_logging_enabled() -> bool:
-    """Whether bars and lines are shown while a model runs, as far as `verbose` wants them: True unless disabled.
+    """Whether bars and lines are shown while a model runs, as `verbose` asks: True unless disabled.
 
     Example:
         >>> is_interactive_logging_enabled()
@@ -386,7 +387,7 @@ def is_interactive_logging_enabled() -> bool:
 
 
 def enable_interactive_logging() -> None:
-    """Show bars and lines while a model runs, as far as `verbose` wants them.
+    """Show bars and lines while a model runs, as `verbose` asks.
 
     Example:
         >>> enable_interactive_logging()
@@ -413,7 +414,7 @@ def tf32() -> bool:
     """Whether CUDA computes float32 products and convolutions with the 10 bits of TF32.
 
     Errors:
-        RuntimeError: torch's own settings have it for only one of the two.
+        RuntimeError: torch's own settings allow it for only one of the two.
 
     Example:
         >>> set_tf32(False)
@@ -431,7 +432,7 @@ def tf32() -> bool:
 
 
 def set_tf32(on: bool) -> None:
-    """Let CUDA compute float32 products and convolutions in TF32, or not: much faster, to 3 digits.
+    """Let CUDA compute float32 products and convolutions in TF32, or not: much faster, but precise to 3 digits only.
 
     Until it is called torch's own settings hold: TF32 for convolutions alone. It changes nothing on the CPU.
 
@@ -482,3 +483,7 @@ def _read_keras_json() -> None:
 
 
 _read_keras_json()
+
+
+if not TYPE_CHECKING:
+    __getattr__ = _missing_from(__name__)

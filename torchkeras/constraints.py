@@ -13,7 +13,7 @@ from torch import Tensor
 
 from torchkeras import config, registry
 from torchkeras.base.missing_names import missing_from as _missing_from
-from torchkeras.base.rules import FINITE, UP_TO_INFINITY, Checked, integers, optional
+from torchkeras.base.rules import FINITE, UP_TO_INFINITY, Checked, KnownOptions, integers, optional
 
 __all__ = [
     "Constraint",
@@ -36,7 +36,7 @@ __all__ = [
 AXIS = optional(integers("must be an integer or several"))
 
 
-class Constraint(Checked):
+class Constraint(KnownOptions, Checked):
     """The base class: an object that is called with a weight; the fields of a dataclass are its config.
 
     Example:

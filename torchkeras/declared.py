@@ -21,6 +21,7 @@ from torchkeras.base.rules import (
     FLAG,
     SHARE,
     STRING,
+    KnownOptions,
     Rule,
     integer,
     number,
@@ -63,7 +64,7 @@ RULES: Mapping[str, Rule] = {
 }
 
 
-class Declared:
+class Declared(KnownOptions):
     """The base class: `keep` checks and sets options; `get_config` reads those that the constructor takes."""
 
     rules: ClassVar[Mapping[str, Rule]] = {}  # a class's own rules, by option
@@ -124,7 +125,7 @@ class Declared:
     def _bind(self, values: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
         """All options of a class made from a function, from the arguments of the constructor."""
         signatures = (base.__dict__.get("__signature__") for base in type(self).__mro__)
-        signature: inspect.Signature = next(found for found in signatures if found is not None)
+        signature = next(found for found in signatures if isinstance(found, inspect.Signature))
         try:
             bound = signature.bind(*values, **options)
         except TypeError as error:

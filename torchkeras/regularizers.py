@@ -9,7 +9,7 @@ from torch import Tensor
 
 from torchkeras import registry
 from torchkeras.base.missing_names import missing_from as _missing_from
-from torchkeras.base.rules import FINITE, Checked, one_of
+from torchkeras.base.rules import FINITE, Checked, KnownOptions, one_of
 
 __all__ = [
     "L1L2",
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-class Regularizer(Checked):
+class Regularizer(KnownOptions, Checked):
     """The base class: an object that is called with a weight, and whose `get_config` gives its options.
 
     Example:
@@ -124,7 +124,7 @@ class OrthogonalRegularizer(Regularizer):
 
 @dataclass(frozen=True)
 class PerSample(Regularizer):
-    """regularizer(x) / len(x): an activity regularizer as tf.keras and Keras 3 count it, whose files are loaded so.
+    """regularizer(x) / len(x): an activity regularizer as in tf.keras and Keras 3; models from their files have it.
 
     Options:
         regularizer (name or Regularizer): the penalty on the outputs for a batch.

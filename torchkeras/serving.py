@@ -47,7 +47,7 @@ class _Request(Future[Any]):
 
 
 class Server:
-    """What `serve` gives: call it with one sample, from any thread."""
+    """The result of `serve`: call it with one sample, from any thread."""
 
     def __init__(self, model: Model, max_batch: int = 32, max_delay: float = 0.0):
         if not isinstance(model, Model):
@@ -75,13 +75,13 @@ class Server:
             timeout (number or None, default None): the seconds to wait; None waits as long as it takes.
 
         Returns:
-            What `predict` gives, without the batch axis.
+            The same as `predict`, without the batch axis.
 
         Errors:
             ValueError: the sample has another shape than the model's inputs, or does not hold numbers.
             RuntimeError: the server is closed, or was made before this process was forked; or the call is made by the
                 server's own thread, in a callback of a future, and would wait for itself: use `submit` there.
-            TimeoutError: there is no answer in time.
+            TimeoutError: the answer does not come in time.
         """
         if threading.get_ident() == self._own_thread:
             raise RuntimeError(
@@ -96,7 +96,7 @@ class Server:
             raise
 
     def submit(self, x: Any) -> Future[Any]:
-        """As a call, without waiting: a `concurrent.futures.Future` of the outputs, which `cancel` takes back."""
+        """The same without waiting: a `concurrent.futures.Future` of the outputs, which you can `cancel`."""
         request = _Request()
         if type(x) is np.ndarray and x.dtype in FLOATS and self._shapes == [x.shape]:  # at once, as clients are many
             request.arrays = [x]
@@ -114,7 +114,7 @@ class Server:
         return request
 
     def close(self) -> None:
-        """Answer what waits, and end. Later requests are refused. A callback of a future does not wait for the end."""
+        """Answer the waiting requests, and end. Later requests are refused. In a future's callback it does not wait."""
         self._closed = True
         self._arriving.put(None)
         if threading.current_thread() is not self._thread:
@@ -234,15 +234,16 @@ class Server:
 
 @known_options
 def serve(model: Model, max_batch: int = 32, max_delay: float = 0.0) -> Server:
-    """Answer single requests of many threads by batches of them.
+    """Answer single requests from many threads in batches.
 
     A batch is computed when it has `max_batch` samples, or when its first one has waited for `max_delay` seconds.
-    Without a delay it has what came while the batch before was computed, which suits callers that wait for answers.
-    Each request gets the outputs of its own sample, or its own error. Samples of different shapes go into different
-    batches.
+    Without a delay it has the samples that came while the previous batch was computed, which suits callers that wait
+    for answers. Each request gets the outputs of its own sample, or its own error. Samples of different shapes go into
+    different batches.
 
     Arguments:
-        model (Model): what predicts. It may be trained meanwhile; an answer has the weights of that moment.
+        model (Model): the model that predicts. You may train it meanwhile: each answer is computed with the weights of
+            that moment.
         max_batch (positive integer, default 32): the most samples of a batch.
         max_delay (number of at least 0, default 0): the seconds that a sample may wait for more samples.
 

@@ -13,6 +13,7 @@ import torch
 from torchkeras import losses
 from torchkeras.base import docstrings
 from torchkeras.base.extras import extra
+from torchkeras.base.rules import KnownOptions
 from torchkeras.data.target_kinds import CLASSES, CLASSES_OF_TORCH
 from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.graph.trace import graph_of, is_connected
@@ -36,7 +37,7 @@ REQUESTED = ("_metadata_request", "_sklearn_output_config")  # what scikit-learn
 ROUNDING = 1e-2  # by which probabilities in 16 bits may miss the sum of 1
 
 
-class _Estimator(base.BaseEstimator):
+class _Estimator(KnownOptions, base.BaseEstimator):
     """The base of the three.
 
     Options:

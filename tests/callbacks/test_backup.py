@@ -608,7 +608,7 @@ def test_workers_that_persist(tmp_path):
     with pytest.raises(ValueError, match="persistent_workers") as error:
         small().fit(loader, verbose=0, callbacks=[BackupAndRestore(tmp_path)])
     assert str(error.value) == (
-        "A DataLoader with persistent_workers=True cannot go on in another process as it would have in this one: its "
+        "A DataLoader with persistent_workers=True cannot continue in another process as in this one: its "
         "workers keep random numbers from epoch to epoch. Leave persistent_workers out."
     )
 

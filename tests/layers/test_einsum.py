@@ -124,7 +124,7 @@ def test_options_reach_the_weights():
         ),
         (
             lambda: EinsumDense("abc,cd->abd", (4, None), name="e")(Input((4, 5))),
-            "EinsumDense 'e': output_shape (4, None) must tell the size of axis 'd'.",
+            "EinsumDense 'e': output_shape (4, None) must give the size of axis 'd'.",
         ),
         (
             lambda: EinsumDense("abc,cd->abd", (7, 3), name="e")(Input((4, 5))),

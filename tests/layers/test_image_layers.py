@@ -560,7 +560,7 @@ def test_two_calls_in_a_graph_share_the_layer():
         ),
         (
             lambda: L.CutMix(name="c")({"images": L.Input((4, 4, 3))}),
-            "CutMix 'c': a dict is for tensors with values; in a model give it the images alone.",
+            "CutMix 'c': a dict must hold tensors with values; in a model pass the images alone.",
         ),
     ],
 )

@@ -1,6 +1,7 @@
 """Every name that Keras 1.2.2 and 2.2.4 have in `keras.layers` is here, and takes every argument that it took there."""
 
 import ast
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -43,8 +44,8 @@ def arguments_of(signature: str) -> list[str]:
 def taken_by(made_by: Any) -> set[str]:
     """The arguments that a layer class or function here takes, under today's and under Keras 1's names."""
     if not isinstance(made_by, type):
-        code = made_by.__code__
-        return set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+        taken = inspect.signature(made_by).parameters.values()
+        return {each.name for each in taken if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)}
     known = set(getattr(made_by, "_options", {})) | COMMON
     init = getattr(made_by.__init__, "__wrapped__", made_by.__init__).__code__
     known |= set(init.co_varnames[: init.co_argcount + init.co_kwonlyargcount])

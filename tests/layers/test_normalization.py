@@ -322,11 +322,11 @@ def test_spectral_normalization_compiles_and_leaves_zeros_alone():
         ),
         (
             lambda: GroupNormalization(3, name="gn")(Input((4,))),
-            "GroupNormalization 'gn': 4 channels cannot be parted into 3 groups of one size.",
+            "GroupNormalization 'gn': 4 channels cannot be divided into 3 groups of one size.",
         ),
         (
             lambda: GroupNormalization(1, axis=0, name="gn")(Input(batch_shape=(2, 4))),
-            "GroupNormalization 'gn': axis 0 is the batch; groups are made of the indices of another one.",
+            "GroupNormalization 'gn': axis 0 is the batch axis; groups divide another axis.",
         ),
         (
             lambda: SpectralNormalization(Dense(3), 0),

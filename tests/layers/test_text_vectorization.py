@@ -85,7 +85,7 @@ def test_no_file_is_read_for_a_config(kind: Any, tmp_path):
     path = tmp_path / "secret.txt"
     path.write_text("1\n")
     entry = {"class_name": kind.__name__, "config": {**kind().get_config(), "vocabulary": str(path)}}
-    with pytest.raises(ForbiddenContentError, match="no file is read for a config"):
+    with pytest.raises(ForbiddenContentError, match="a config must not name files to read"):
         registry.layers.from_config(entry)
 
 

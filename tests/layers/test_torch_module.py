@@ -316,11 +316,11 @@ def test_a_lambda_owns_its_module_and_refuses_one_behind_its_back():
     model.compile("sgd", "mse")
     model.fit(torch.rand(8, 4), torch.rand(8, 1), verbose=0)
     assert not torch.equal(module.weight, before)
-    with pytest.raises(ValueError, match="behind the layer's back") as error:
+    with pytest.raises(ValueError, match="must not be a method of the module") as error:
         Lambda(module.forward)
     assert str(error.value) == (
-        "Lambda: function must not use the module Linear behind the layer's back, which would neither train it nor set "
-        "its mode; write TorchModule(module), or give the module itself."
+        "Lambda: function must not be a method of the module Linear: the layer would neither train the module nor set "
+        "its mode. Write TorchModule(module), or pass the module itself."
     )
 
 
@@ -353,7 +353,7 @@ def test_a_class_without_arguments_makes_the_module(tmp_path):
     again = load_model(tmp_path / "m.keras", custom_objects={"own": OfFour})
     torch.testing.assert_close(again(torch.ones(2, 4)), model(torch.ones(2, 4)))
     with pytest.raises(
-        ArchitectureError, match=r"TorchModule 'own': custom_objects has what makes no module: .*missing"
+        ArchitectureError, match=r"TorchModule 'own': its entry in custom_objects makes no module: .*missing"
     ):
         load_model(tmp_path / "m.keras", custom_objects={"own": nn.Linear})
 

@@ -68,7 +68,7 @@ def test_bad_options_are_refused(name, options, text):
 
 
 def test_an_unknown_option_is_refused():
-    with pytest.raises(TypeError, match=r"^BinaryAccuracy: got an unexpected keyword argument 'thresh'\.$"):
+    with pytest.raises(TypeError, match=r"^BinaryAccuracy: unknown option 'thresh'\. Did you mean 'threshold'\?"):
         metrics.BinaryAccuracy(thresh=0.5)
 
 

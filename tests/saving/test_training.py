@@ -398,7 +398,7 @@ REFUSED = {
     "no options": ({"loss": {"class_name": "Huber"}}, "Huber has no options" + AGAIN),
     "an option of nobody": (
         {"loss": entry("Huber", alpha=1)},
-        "Huber: got an unexpected keyword argument 'alpha'." + WITHOUT,
+        "Huber: unknown option 'alpha'. Its options are delta, reduction, name, dtype." + WITHOUT,
     ),
     "a huge number": (
         {"loss": entry("SparseCategoricalCrossentropy", ignore_class=2**40)},

@@ -63,7 +63,7 @@ def names_later(package: str, places: Mapping[str, str]) -> tuple[Callable[[str]
         elif not name.startswith("_") and importlib.util.find_spec(f"{package}.{name}"):
             found = imported(f"{package}.{name}")
         else:
-            raise _missing.MissingNameError(package, name)
+            raise _missing.missing(package, name)
         vars(sys.modules[package])[name] = found
         return found
 

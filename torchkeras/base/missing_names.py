@@ -6,10 +6,12 @@ import difflib
 import importlib
 import sys
 from functools import reduce
+from opcode import opmap
 from types import ModuleType
 from typing import Any
 
 ROOT = __name__.partition(".")[0]
+IMPORT_FROM = opmap["IMPORT_FROM"]
 
 
 class MissingNameError(AttributeError):
@@ -20,11 +22,36 @@ class MissingNameError(AttributeError):
         self.module, self.wanted = module, name
 
     def __str__(self) -> str:
-        text = f"module {self.module!r} has no attribute {self.wanted!r}"
-        if place := _place(self.module, self.wanted):
-            return f"{text}; there is {place}"
-        nearest = difflib.get_close_matches(self.wanted, dir(sys.modules[self.module]), 1, 0.7)
-        return f"{text}; did you mean {nearest[0]!r}?" if nearest else text
+        return f"module {self.module!r} has no attribute {self.wanted!r}{_hint(self.module, self.wanted)}"
+
+
+class MissingImportError(ImportError):
+    """`from module import name` finds no such name. Python would write the text itself after an AttributeError."""
+
+    def __init__(self, module: str, name: str):
+        super().__init__(module, name, name=module)
+        self.module, self.wanted = module, name
+
+    def __str__(self) -> str:
+        return f"cannot import name {self.wanted!r} from {self.module!r}{_hint(self.module, self.wanted)}"
+
+
+def missing(module: str, name: str) -> MissingNameError | MissingImportError:
+    """The error that the `__getattr__` of a module raises: it depends on whether a `from` statement calls that."""
+    caller = sys._getframe(2)
+    in_from = caller.f_code.co_code[caller.f_lasti] == IMPORT_FROM
+    # Python looks there next, for a module whose import has begun.
+    if in_from and f"{module}.{name}" not in sys.modules:
+        return MissingImportError(module, name)
+    return MissingNameError(module, name)
+
+
+def _hint(module: str, name: str) -> str:
+    """Where the name stands, or which one is nearest; empty for a name like no other."""
+    if place := _place(module, name):
+        return f"; there is {place}"
+    nearest = difflib.get_close_matches(name, dir(sys.modules[module]), 1, 0.7)
+    return f"; did you mean {nearest[0]!r}?" if nearest else ""
 
 
 def _place(module: str, name: str) -> str | None:
@@ -46,9 +73,9 @@ def _place(module: str, name: str) -> str | None:
 
 
 def missing_from(module: str) -> Any:
-    """The `__getattr__` of a module: raises `MissingNameError`."""
+    """The `__getattr__` of a module: raises the error of `missing`."""
 
     def get(name: str) -> Any:
-        raise MissingNameError(module, name)
+        raise missing(module, name)
 
     return get

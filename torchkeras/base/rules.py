@@ -99,9 +99,14 @@ def known_options(function: Function) -> Function:
 
 
 class _SignatureOfInit:
-    """The signature of a class, for which Python before 3.11.4 takes that of an inherited `__new__`."""
+    """The signature of a class, for which Python before 3.11.4 takes that of an inherited `__new__`.
+
+    An object has none of its own: its signature is that of `__call__`.
+    """
 
     def __get__(self, instance: Any, cls: type) -> inspect.Signature:
+        if instance is not None:
+            raise AttributeError("__signature__")
         return _signature_of_init(cls)
 
 
@@ -113,16 +118,19 @@ def _signature_of_init(cls: type) -> inspect.Signature:
     return made.replace(parameters=list(made.parameters.values())[1:])
 
 
+SIGNATURE_OF_INIT = _SignatureOfInit()
+
+
 class KnownOptions:
     """A base of classes whose constructor refuses an unknown option by `refuse_unknown`, before anything is made."""
 
-    __signature__ = _SignatureOfInit()
+    __signature__: ClassVar[Any] = SIGNATURE_OF_INIT
 
     def __new__(cls: type[Known], *args: Any, **given: Any) -> Known:
         if cls.__init__ is object.__init__ and (args or given):  # which would ignore them
             raise TypeError(f"{cls.__name__}() takes no arguments")
         if given:
-            parameters = _signature_of_init(cls).parameters
+            parameters = cls.__signature__.parameters
             if not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
                 refuse_unknown(cls.__name__, given, parameters)
         return object.__new__(cls)

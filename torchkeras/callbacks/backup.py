@@ -15,7 +15,7 @@ SAVE_FREQ = rule("must be 'epoch' or a number of batches", lambda v: v == "epoch
 
 
 class BackupAndRestore(Callback):
-    """Writes checkpoints of a `fit` to a folder; the next `fit` continues from the newest whole one.
+    """Writes checkpoints of a `fit` to a folder; the next `fit` continues from the newest complete one.
 
     A checkpoint has all that the run needs: weights, statistics, optimizer, moving averages, metrics, epoch and batch,
     the order of the data, the callbacks' states, and the random numbers of Python, NumPy, torch and of generators that
@@ -23,44 +23,47 @@ class BackupAndRestore(Callback):
     bit by bit on one CPU with one thread, or with `torch.use_deterministic_algorithms(True)` and the same number of
     threads.
 
-    The script must do the same: data, model, callbacks, and the options of `compile` and `fit` but for `epochs`,
-    `verbose`, `max_queue_size` and `distribute`. A checkpoint says what they were. A `fit` that differs is refused,
-    with all that differs by name; where `accept` has the word for it, the `fit` continues with the new values. Known
-    of the data are types, shapes and checksums of arrays (above 16 MB of some rows), and attributes and code of a
-    Dataset, Sequence or generator; not what these read from files. The code of callbacks, and what code prints or logs,
-    may change: a RuntimeWarning says so, and the `fit` continues.
+    The script must stay the same: its data, model, callbacks, and the options of `compile` and `fit` except for
+    `epochs`, `verbose`, `max_queue_size` and `distribute`. A checkpoint records them. A `fit` that differs is refused,
+    and the error names all differences; those that `accept` lists are allowed, and the `fit` continues with the new
+    values. Of the data, a checkpoint records the types, shapes and checksums of arrays (of some rows for arrays above
+    16 MB), and the attributes and code of a Dataset, Sequence or generator, but not the files that these read. The code
+    of callbacks, and what code prints or logs, may change: a RuntimeWarning says so, and the `fit` continues.
 
-    A generator is run through from its start to the place, and must begin with the same batch. Numbers that several
-    threads draw at once have no order to go back to (workers over 1, or torch's numbers drawn by a Sequence or
-    generator while a layer draws too): give `fit` workers=0 there. The folder is of one run at a time.
+    A generator is run again from its start up to the batch where training stopped, and must begin with the same batch.
+    The order in which several threads draw random numbers cannot be restored (workers above 1, or a Sequence or
+    generator that draws torch's numbers while a layer draws too): pass workers=0 to `fit` in these cases. Only one run
+    at a time can use a folder.
 
-    SIGTERM and Ctrl-C end the `fit` after the present step: a checkpoint is written, the `History` is returned, and
-    `interrupted` is True. This holds in the main thread, unless the signal is ignored. A second Ctrl-C interrupts at
+    SIGTERM and Ctrl-C end the `fit` after the current step: a checkpoint is written, the `History` is returned, and
+    `interrupted` is True. This works in the main thread, unless the signal is ignored. A second Ctrl-C interrupts at
     once. Weights that are not finite numbers are not written; a RuntimeWarning says so.
 
-    Several processes write a checkpoint together: a folder of torch's distributed checkpoint. As many go on bit by bit.
-    So do more, fewer or one, but for rounding and for what layers draw at random: the first processes go on with their
-    random numbers, and those of a new one are seeded by its number and those of the first. A signal to one process ends
-    all after the same batch, within about half a second.
+    Several processes write a checkpoint together, as a folder of torch's distributed checkpoint. The same number of
+    processes continues with results that are equal bit by bit. More or fewer processes, or a single one, can continue
+    too, but rounding and the random numbers of layers differ: the first processes continue with their own random
+    numbers, and those of a new process are seeded by its number and by those of the first. A signal to one process ends
+    all of them after the same batch, within about half a second.
 
     Options:
-        backup_dir (path): the folder; it is made if need be. Several processes must all see it.
+        backup_dir (path): the folder; it is created if it does not exist. If several processes train, all must see it.
         save_freq ("epoch" or a positive integer, default "epoch"): checkpoints are written at the end of each epoch,
             and with a number after every so many batches too.
-        delete_checkpoint (bool, default True): whether a `fit` that came to its end deletes its checkpoints.
-        accept (list of words, default ()): what may be other than in the checkpoint: "model" (its options; weights keep
+        delete_checkpoint (bool, default True): whether a `fit` that reaches its end deletes its checkpoints.
+        accept (list of words, default ()): what may differ from the checkpoint: "model" (its options; weights keep
             their shapes), "optimizer" (its options; one of another class begins without state), "learning_rate",
-            "loss", "metrics", "data", "batch_size", "shuffle", "workers", "callbacks", "validation_data", and the
-            names of other arguments of `compile` and `fit`: "loss_weights", "sample_weight_mode", "weighted_metrics",
+            "loss", "metrics", "data", "batch_size", "shuffle", "workers", "callbacks", "validation_data", and the names
+            of other arguments of `compile` and `fit`: "loss_weights", "sample_weight_mode", "weighted_metrics",
             "target_tensors", "on_nonfinite", "jit_compile", "cuda_graph", "steps_per_execution", "sync_batch_norm",
             "numerics", "steps_per_epoch", "sample_weight", "class_weight", "validation_freq", "initial_epoch". And
-            "lock": a run on another machine that was killed left its lock.
+            "lock", if a run on another machine was killed and left its lock.
 
     Errors:
         OSError: a checkpoint cannot be written or read; the error names the folder, and earlier checkpoints stay whole.
-            So where another run uses the folder, or a checkpoint is no file and no folder of checkpoints.
-        ValueError: the newest whole checkpoint is of another run, see above; `accept` has another word; or some process
-            does not see the folder of the other processes.
+            It is raised too if another run uses the folder, or if a checkpoint is neither a file nor a folder of
+            checkpoints.
+        ValueError: the newest whole checkpoint is of another run, see above; `accept` has an unknown word; or some
+            process does not see the folder of the other processes.
         TypeError: `backup_dir` is no path, or a callback's state holds more than numbers, text and arrays.
 
     Example:
@@ -104,7 +107,7 @@ class BackupAndRestore(Callback):
     # --- the run -----------------------------------------------------------------------------------------------------
 
     def resume(self, run: Any) -> None:
-        """Called by `fit` when all callbacks have begun: go on from the newest whole checkpoint, if there is one."""
+        """Called by `fit` when all callbacks have begun: continue from the newest complete checkpoint, if any."""
         self._run, self._signals, self.interrupted = run, StopSignals(), False
         self._backups = run.processes.backups(self.folder, run, self.accept)
         self._backups.prepare()
@@ -155,7 +158,7 @@ class BackupAndRestore(Callback):
         self._run = None
 
     def abandon(self) -> None:
-        """Called by `fit` when it ends, also with an error: give back the signals and the folder."""
+        """Called when `fit` ends, even by an error: release the signals and the folder."""
         self._signals.restore()
         if self._backups is not None:
             self._backups.release()

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 class Callback(KnownOptions):
     """The base of all callbacks: override the hooks you need.
 
-    `model` is the model in training; `model.stop_training = True` ends the training after the present batch or epoch.
+    `model` is the model in training; `model.stop_training = True` ends the training after the current batch or epoch.
     `params` says what `fit` was called with: batch_size, epochs, steps, samples, verbose, do_validation, metrics.
-    `logs` has numbers by name, like a dict; what a callback adds to the logs of an epoch, the callbacks after it see.
+    `logs` has numbers by name, like a dict. If a callback adds numbers to the logs of an epoch, the callbacks after it
+    see them.
 
     Where several processes train, the hooks are called in each, with the same numbers. A class with `main_only = True`
     is called in the main process alone.
@@ -33,8 +34,8 @@ class Callback(KnownOptions):
     A class with `needs_each_batch = True` needs a call for every batch. `fit` then refuses a model that was compiled
     with `steps_per_execution`, which makes one call for several batches.
 
-    `BackupAndRestore` continues only with the same callbacks. A class with `needed_to_resume = False`, which changes
-    nothing in the training, may come and go.
+    `BackupAndRestore` continues only with the same callbacks. Callbacks of a class with `needed_to_resume = False`,
+    which changes nothing in the training, may be added or left out.
 
     A class with `keeps_records = True` writes files or sends numbers. `fit(fast_dev_run=True)` leaves it out.
 
@@ -72,7 +73,7 @@ class Callback(KnownOptions):
         return {}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state_dict` returned; called after `on_train_begin`, which starts from zero.
+        """Continue from what `state_dict` returned; called after `on_train_begin`, which starts from zero.
 
         Arguments:
             state (dict): what `state_dict` returned.
@@ -95,7 +96,7 @@ class Callback(KnownOptions):
 
     @validation_data.setter
     def validation_data(self, value: Any) -> None:
-        """The validation arrays of the `fit` under way, as NumPy's: inputs, targets, weights. Or what was set here."""
+        """While `fit` validates on arrays, its inputs, targets and weights, as NumPy arrays; or what you set here."""
         self._validation_data = value
 
     def set_params(self, params: Mapping[str, Any]) -> None:

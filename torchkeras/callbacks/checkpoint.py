@@ -30,29 +30,29 @@ if TYPE_CHECKING:
 class ModelCheckpoint(Monitored):
     """Saves the model, or its weights, after an epoch, or each time after a number of batches.
 
-    A file appears whole or not at all, and its folder is made if need be. Weights that are NaN or infinite are never
-    written over a file that is there; a RuntimeWarning says so.
+    A file is written completely or not at all, and its folder is created if it does not exist. Weights that are NaN or
+    infinite never replace an existing file; a RuntimeWarning says so.
 
     Options:
         filepath (path): the file. It may hold `{epoch}`, counted from 1, and names of the logs, with formats:
             `"w.{epoch:02d}-{val_loss:.2f}.h5"`; after a number of batches `{batch}` as well, counted from 1.
-        save_best_only (bool, default False): whether to save only when the monitored number is better than ever; NaN
+        save_best_only (bool, default False): whether to save only when the monitored number is the best so far; NaN
             never is.
         save_weights_only (bool, default False): whether to save by `model.save_weights`, not by `model.save`.
         period (integer of at least 0, default 1): the epochs from one save to the next.
         save_freq ("epoch" or a positive integer, default "epoch"): when to save: after epochs, or each time after so
             many batches, of all epochs together.
-        initial_value_threshold (number or None, default None): what the monitored number must be better than from the
-            start.
-        keep (positive integer or None, default None): how many files of the best epochs stay, with `save_best_only`: a
-            better one takes the place of the worst, whose file is removed. `filepath` must then name the epoch.
+        initial_value_threshold (number or None, default None): the monitored number must be better than this from the
+            first epoch on.
+        keep (positive integer or None, default None): how many files of the best epochs to keep, with `save_best_only`:
+            a better one replaces the worst, whose file is removed. `filepath` must then name the epoch.
 
     Errors:
         TypeError: `filepath` is no path.
-        OSError: the file cannot be written; the error names it, and the file before stays whole.
+        OSError: the file cannot be written; the error names it, and the previous file stays as it is.
         ValueError: an option has a bad value, the logs do not have a name of `filepath`, `save` or `save_weights` does
-            not write its suffix, or the model has no form in that format. `fit` raises it, as what is wrong with the
-            place of the file, before the first epoch.
+            not write its suffix, or the model has no form in that format. `fit` raises these errors, like those about
+            the place of the file, before the first epoch.
 
     Example:
         >>> best = ModelCheckpoint("best.weights.h5", "val_acc", save_best_only=True, save_weights_only=True)
@@ -121,7 +121,7 @@ class ModelCheckpoint(Monitored):
         return bool(self.save_best_only)
 
     def on_train_begin(self, logs: Any = None) -> None:
-        """Raises what the first save would, without writing anything: for the place, the format or the model."""
+        """Raises the errors of the first save without writing anything: for the place, the format or the model."""
         if math.isinf(self.best):  # nothing was saved yet, and the model may have said in which direction to look
             self.best = self.worst
         path = _filled(self.filepath, _Unknown(epoch=1, batch=1))

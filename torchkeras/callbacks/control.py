@@ -18,9 +18,10 @@ class EarlyStopping(Monitored):
     Options:
         min_delta (float, default 0): an epoch counts as better only when the number is better by more than this.
         patience (integer of at least 0, default 0): the epochs without improvement after which training ends.
-        baseline (float or None, default None): what the number must be better than from the start.
-        restore_best_weights (bool, default False): whether the weights of the best epoch come back when training ends
-            here. These are the first epoch's where none was better than `baseline`. They are kept on the host.
+        baseline (float or None, default None): the number must be better than this from the first epoch on.
+        restore_best_weights (bool, default False): whether the weights of the best epoch are restored when this
+            callback ends training, or those of the first epoch if none was better than `baseline`. They are stored on
+            the host.
         start_from_epoch (integer of at least 0, default 0): the number of the first epoch that counts.
 
     Errors:

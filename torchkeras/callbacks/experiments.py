@@ -19,8 +19,8 @@ class ExperimentLogger(Callback):
     A `fit` makes a run and ends it. After a stop, `BackupAndRestore` continues in the same run.
 
     Options:
-        config (dict or None, default None): values to log once, beside the `batch_size`, `epochs`, `samples` and
-            `steps` of `fit`.
+        config (dict or None, default None): values to log once, in addition to the `batch_size`, `epochs`, `samples`
+            and `steps` of `fit`.
 
     Errors:
         ImportError: the package of the tracker is missing.
@@ -61,7 +61,7 @@ class ExperimentLogger(Callback):
         self._close(failed=False)
 
     def abandon(self) -> None:
-        """Called by `fit` when it ends, also with an error: end the run."""
+        """Called when `fit` ends, even by an error: end the run."""
         self._close(failed=True)
 
     def _close(self, failed: bool) -> None:

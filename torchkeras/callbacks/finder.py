@@ -23,17 +23,17 @@ class LearningRateFinder(Callback):
         model.optimizer.lr = finder.suggestion()
 
     `rates` and `losses` have a value for each batch. A loss is a moving average, a = smoothing * a + (1 - smoothing) *
-    loss, divided by 1 - smoothing ** number. The run ends early when it is NaN or infinite, or over `divergence` times
-    the least so far; above a negative one, by as much of its magnitude. The weights, the state of the optimizer and its
-    `lr` are put back. Random numbers that were drawn are not. It reads the loss of every batch, so the host waits for
+    loss, divided by 1 - smoothing ** number. The run ends early when this average is NaN or infinite, or exceeds the
+    least one so far by more than `divergence - 1` times its magnitude. The weights, the state of the optimizer and its
+    `lr` are restored; random generators are not. The callback reads the loss of every batch, so the host waits for
     each.
 
     Options:
         start (float above 0, default 1e-7): the first rate.
         end (float above `start`, default 10.0): the last rate.
         steps (integer of at least 2, default 100): how many batches to train on.
-        smoothing (float of at least 0 and below 1, default 0.98): how much of the average before stays in each average.
-        divergence (float above 1, default 4.0): how many times the least loss ends the run.
+        smoothing (float of at least 0 and below 1, default 0.98): the weight of the previous average in each new one.
+        divergence (float above 1, default 4.0): the run ends when the loss is above this many times the least loss.
         verbose (integer of at least 0 or bool, default 0): 1 prints a line at the end.
 
     Errors:
@@ -130,8 +130,8 @@ class LearningRateFinder(Callback):
     def suggestion(self) -> float:
         """The rate where the smoothed loss is half way down to its minimum, from the median of the losses before that.
 
-        The steepest rate would be nearly the same, were it not for the noise of the first batches. A tenth of the
-        batches is left out for that reason.
+        The first tenth of the batches is left out, since their losses are noisy. Without this noise, the rate where the
+        loss falls fastest would be nearly the same.
 
         Returns:
             The rate, a float of `rates`.

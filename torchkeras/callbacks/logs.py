@@ -64,9 +64,9 @@ class Named(dict[str, Any]):
 class Logs(Named):
     """Numbers by name, like a dict; a tensor becomes a float when it is first read, one with axes a NumPy array.
 
-    The names of Keras 2 and Keras 3 find the same number: `logs["accuracy"]` reads `acc`. A tensor is not copied, so
-    it must not be changed in place afterwards. What asks for all numbers at once (`items`, `copy`, `json.dumps`, `|`,
-    pickling) reads them in one transfer. A copy is a plain dict of numbers.
+    The names of Keras 2 and Keras 3 find the same number: `logs["accuracy"]` reads `acc`. A tensor is not copied, so it
+    must not be changed in place afterwards. Operations that need all numbers at once (`items`, `copy`, `json.dumps`,
+    `|`, pickling) read them in one transfer. A copy is a plain dict of numbers.
 
     Options:
         values (mapping or pairs, default ()): numbers, tensors, or functions without arguments that return either and
@@ -119,7 +119,7 @@ class Logs(Named):
         return dict.__getitem__(self, self.own_name(name))
 
     def settle(self) -> None:
-        """Call what are functions now: their values change no more. Nothing is read from the device."""
+        """Call the values that are functions now, so that they change no more. Nothing is read from the device."""
         for name, value in dict.items(self):
             if callable(value):
                 dict.__setitem__(self, name, value())
@@ -339,7 +339,7 @@ class LambdaCallback(Callback):
         hooks (function or None): every other hook of `Callback`, by its name.
 
     Errors:
-        TypeError: another name than that of a hook, or what cannot be called with these arguments.
+        TypeError: a name that is no hook's, or a function that cannot be called with these arguments.
 
     Example:
         >>> announce = LambdaCallback(on_epoch_end=lambda epoch, logs: print(epoch, logs))

@@ -31,14 +31,14 @@ class Monitored(Callback):
     """A callback that watches one number of the logs.
 
     Options:
-        monitor (text, default "val_loss"): the name of the number in the logs; either Keras's name will do.
+        monitor (text, default "val_loss"): the name of the number in the logs, as in Keras 2 or as in Keras 3.
         verbose (integer of at least 0 or bool, default 0): 1 prints what is done.
         mode (text, default "auto"): "min" when less is better, "max" when more is better. "auto" asks the metric, see
             `higher_is_better` of `Metric`; less of a loss is better. If the metric does not declare it, or the model
-            has no such metric, the name decides: less is better with `loss`, `error`, `mse`, `mae`,
-            `rmse`, `mape`, `msle`, `rmsle` or `crossentropy` as a word, more with `acc` or `accuracy`, with `fmeasure`
-            in front, or as the metric of this package that has the name. The name of an output does not count. Any
-            other value, including None, means "auto", with a RuntimeWarning.
+            has no such metric, the name decides: less is better if it has the word `loss`, `error`, `mse`, `mae`,
+            `rmse`, `mape`, `msle`, `rmsle` or `crossentropy`; more is better if it has `acc` or `accuracy`, or begins
+            with `fmeasure`; the name of a metric of this package means that metric. The name of an output does not
+            count. Any other value, including None, means "auto", with a RuntimeWarning.
 
     Errors:
         ValueError: when training begins, where "auto" finds no direction.

@@ -19,18 +19,18 @@ class Profiler(Callback):
     """Writes a trace of a few batches of one epoch, by `torch.profiler`.
 
     The file is `log_dir/trace-epoch<epoch>-batch<first>-<last>.pt.trace.json`, numbers counted from 0.
-    https://ui.perfetto.dev, chrome://tracing and TensorBoard's plugin `torch-tb-profiler` show it. `path` is its name
-    once it is written. An epoch that ends earlier ends the trace. When training had none of the batches, a
+    https://ui.perfetto.dev, chrome://tracing and TensorBoard's plugin `torch-tb-profiler` show it. `path` is the name
+    of the file once it is written. An epoch that ends earlier ends the trace. When training had none of the batches, a
     RuntimeWarning says so. Other batches cost next to nothing.
 
     Options:
-        log_dir (path, default "./logs"): the folder; it is made if need be.
+        log_dir (path, default "./logs"): the folder; it is created if it does not exist.
         first (integer of at least 0, default 2): the first batch to trace.
         batches (positive integer, default 3): how many batches to trace.
         epoch (integer of at least 0, default 0): the epoch of these batches.
         record_shapes (bool, default False): whether the trace has the shapes of inputs.
-        profile_memory (bool, default False): whether the trace has the memory that is taken and given back.
-        with_stack (bool, default False): whether the trace has the lines of Python.
+        profile_memory (bool, default False): whether the trace has the memory that is allocated and freed.
+        with_stack (bool, default False): whether the trace has the lines of the Python code.
 
     Errors:
         TypeError: `log_dir` is no path.
@@ -100,7 +100,7 @@ class Profiler(Callback):
             )
 
     def abandon(self) -> None:
-        """Called by `fit` when it ends, also with an error: end the trace."""
+        """Called when `fit` ends, even by an error: end the trace."""
         self._finish()
 
     def _finish(self) -> None:

@@ -35,10 +35,10 @@ RUNNING = (*STAYING, "{desc}: {n_fmt}/{total_fmt}{postfix}", "{n_fmt}/{total_fmt
 class ProgbarLogger(Callback):
     """Shows a run as `params["verbose"]` says: 0 nothing, 1 a bar for each epoch, 2 a line for each epoch.
 
-    A bar shows the means of the epoch so far, and at its end the epoch's own numbers. Where the terminal is too narrow
-    for these, they follow in lines of their own. An evaluation or a prediction is shown too, but not the validation
-    within an epoch. In a notebook a line of text stays of each epoch: the bar, made by ipywidgets, goes at its end, and
-    without ipywidgets there is none.
+    A bar shows the means of the epoch so far, and at its end the epoch's own numbers. If the terminal is too narrow for
+    these, they follow on separate lines. An evaluation or a prediction is shown too, but not the validation within an
+    epoch. In a notebook, ipywidgets shows the bar, which a line of text replaces at the end of the epoch; without
+    ipywidgets there are only the lines.
 
     Options:
         count_mode (text, default "samples"): what the bar counts, "samples" or "steps", which are batches.

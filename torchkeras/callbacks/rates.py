@@ -21,13 +21,13 @@ class LearningRateScheduler(Callback):
     The logs of the epoch get `lr`.
 
     Options:
-        schedule (function): takes the epoch, counted from 0, and the present rate; returns the new rate as a float.
+        schedule (function): takes the epoch, counted from 0, and the current rate; returns the new rate as a float.
         verbose (integer of at least 0 or bool, default 0): 1 prints the rate of each epoch.
 
     Errors:
         TypeError: `schedule` is no function of the epoch.
-        ValueError: `verbose` has a bad value, `schedule` returns no float, or the optimizer has no `lr` that is a
-            number.
+        ValueError: `verbose` has a bad value, `schedule` does not return a float, or the optimizer has no `lr` that is
+            a number.
 
     Example:
         >>> halve = LearningRateScheduler(lambda epoch, lr: lr * 0.5 if epoch else lr)
@@ -71,7 +71,7 @@ class ReduceLROnPlateau(Monitored):
         factor (float of at least 0 and below 1, default 0.1): what the rate is multiplied by.
         patience (integer of at least 0, default 10): the epochs without improvement after which the rate falls.
         min_delta (float, default 1e-4): an epoch counts as better only when the number is better by more than this.
-        cooldown (integer of at least 0, default 0): the epochs after a fall in which none counts.
+        cooldown (integer of at least 0, default 0): how many epochs after a fall of the rate do not count.
         min_lr (float of at least 0, default 0): the least rate.
         epsilon (float or None, default None): the old name of `min_delta`; giving it warns.
 

@@ -19,7 +19,7 @@ class BatchSchedule(Callback):
 
     Options:
         steps (positive integer or None, default None): how many batches the schedule lasts; None takes all batches of
-            the `fit`, which the data must tell.
+            the `fit`, whose number the data must have.
     """
 
     needs_each_batch = True
@@ -73,11 +73,11 @@ class OneCycle(BatchSchedule):
     """lr rises from max_lr / div_factor to `max_lr`, then falls to max_lr / div_factor / final_div_factor.
 
     Between two rates a and b, with t from 0 to 1, the rate is b + (a - b) * (1 + cos(pi * t)) / 2 for `anneal="cos"`,
-    and a + (b - a) * t for "linear". The rate and the momentum stay what they are at the end.
+    and a + (b - a) * t for "linear". After the last step the rate and the momentum stay as they are.
 
     Options:
         max_lr (float above 0): the largest rate.
-        pct_start (float of at least 0 and below 1, default 0.3): the part of the steps in which the rate rises.
+        pct_start (float of at least 0 and below 1, default 0.3): the share of the steps in which the rate rises.
         div_factor (float above 0, default 25.0): the first rate is max_lr / div_factor.
         final_div_factor (float above 0, default 1e4): the last rate is the first one divided by this.
         anneal (text, default "cos"): "cos" or "linear".

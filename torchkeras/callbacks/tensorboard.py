@@ -56,9 +56,9 @@ class TensorBoard(Callback):
     Options:
         log_dir (path, default "./logs"): the folder of the files.
         histogram_freq (integer of at least 0, default 0): the epochs from one histogram of all weights to the next; 0
-            writes none. Where `fit` validates on arrays, the outputs of the layers have histograms too.
-        batch_size (positive integer, default 32): how many of the first validation samples these outputs are of, and
-            the batch size for `embeddings_data`.
+            writes none. If `fit` validates on arrays, there are histograms of the outputs of layers too.
+        batch_size (positive integer, default 32): the number of validation samples, the first ones, for which these
+            outputs are computed, and the batch size for `embeddings_data`.
         write_graph (bool, default True): whether to write the graph of layers, and the generated forward as text.
         write_grads (bool, default False): whether the histograms show the gradients of the epoch's first batch too.
         write_images (bool, default False): whether weights of up to three axes are shown as images too.
@@ -68,7 +68,7 @@ class TensorBoard(Callback):
             Embedding layers.
         embeddings_metadata (path, dict or None, default None): a file in `log_dir` with the labels of the points, or a
             dictionary with such a file for each layer name.
-        embeddings_data (arrays or None, default None): the inputs of which the points are made.
+        embeddings_data (arrays or None, default None): the inputs from which the points are computed.
         update_freq ("epoch", "batch" or a positive number, default "epoch"): numbers are written after each epoch,
             after each batch, or once so many samples have been trained on since the last time.
         profile_batch (integer of at least 0 or pair, default 0): the batch to trace by `torch.profiler`, or the first
@@ -78,7 +78,7 @@ class TensorBoard(Callback):
     Errors:
         ImportError: the package tensorboard is missing.
         TypeError: `log_dir` is no path.
-        ValueError: a bad value, or an option without the one that it needs.
+        ValueError: an option has a bad value, or needs another option that is missing.
 
     Example:
         >>> TensorBoard("logs/run_1", histogram_freq=5).log_dir
@@ -206,7 +206,7 @@ class TensorBoard(Callback):
             )
 
     def abandon(self) -> None:
-        """Called by `fit` when it ends, also with an error: end the trace, and the thread that writes."""
+        """Called when `fit` ends, even by an error: end the trace, and the thread that writes."""
         self._end_trace()
         self._stop_listening()
         if self._writer is not None:

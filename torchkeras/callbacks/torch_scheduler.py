@@ -21,7 +21,7 @@ BY_BATCH = (OneCycleLR, CyclicLR)  # which torch's pages step after every batch
 
 
 class TorchScheduler(Callback):
-    """A scheduler of torch, which takes a step after each epoch or batch.
+    """Steps a scheduler of torch after each epoch or batch.
 
         TorchScheduler(StepLR, step_size=3)
         TorchScheduler(ReduceLROnPlateau, patience=2, monitor="val_loss")
@@ -32,13 +32,13 @@ class TorchScheduler(Callback):
 
     Options:
         scheduler (class, function or scheduler): a class, a partial of one, or a function of the optimizer is called
-            when training begins. A scheduler that is made already must be of the optimizer that the model trains with,
-            as its `as_torch()` gives it.
-        arguments, options (anything): what the class is called with after the optimizer.
+            when training begins. A scheduler that exists already must have been made for the optimizer that the model
+            trains with, which its `as_torch()` returns.
+        arguments, options (anything): further arguments of the class, after the optimizer.
         per (text or None, default None): "epoch" or "batch", after which the scheduler takes a step; None is "batch"
             for OneCycleLR and CyclicLR, and "epoch" for all other schedulers.
-        monitor (text or None, default None): the number of the logs that each step is given; ReduceLROnPlateau needs
-            it.
+        monitor (text or None, default None): the number of the logs that is passed to each step; ReduceLROnPlateau
+            needs it.
 
     Errors:
         TypeError: `scheduler` cannot be called, or its class does not take the options.
@@ -141,7 +141,7 @@ class TorchScheduler(Callback):
         return {"scheduler": self.scheduler.state_dict(), "groups": groups}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state_dict` returned: at once, or when training begins."""
+        """Continue from what `state_dict` returned: at once, or when training begins."""
         if not state:
             return
         if self._holder is None:

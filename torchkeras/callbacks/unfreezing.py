@@ -12,15 +12,15 @@ from torchkeras.callbacks.base import Callback
 class GradualUnfreezing(Callback):
     """Freezes layers until their epoch: `GradualUnfreezing({1: ["block4", "block5"], 3: ["block3"]})`.
 
-    Layers that the schedule leaves out stay as they are. Which weights train is settled again without compiling.
-    Weights that trained before keep the optimizer's moments.
+    Layers that the schedule leaves out stay as they are. You need not compile again. Weights that trained before keep
+    the optimizer's moments.
 
     Options:
-        schedule (dict): epochs, counted from 0, to a layer or several, by name or as objects.
+        schedule (dict): for each epoch, counted from 0, a layer or several, by name or as objects.
         restore (bool, default False): whether the layers get back their old `trainable` after training.
 
     Errors:
-        ValueError: the model has no layer of a name, an epoch is no whole number, or a layer stands there twice.
+        ValueError: the model has no layer of a name, an epoch is not an integer, or a layer is listed twice.
 
     Example:
         >>> GradualUnfreezing({0: "head", 2: ["block5", "block4"]}).schedule[2]

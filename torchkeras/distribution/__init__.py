@@ -1,5 +1,8 @@
 """Training by several processes: their group, which of them this one is, and what can go wrong between them."""
 
+from typing import TYPE_CHECKING
+
+from torchkeras.base.missing_names import missing_from as _missing_from
 from torchkeras.distribution.agreement import ProcessesDifferError
 from torchkeras.distribution.group import barrier, initialize
 from torchkeras.distribution.lost import ProcessLostError
@@ -15,3 +18,6 @@ __all__ = [
     "rank",
     "world_size",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = _missing_from(__name__)

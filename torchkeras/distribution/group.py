@@ -21,7 +21,7 @@ import torch
 import torch.distributed as dist
 
 from torchkeras import config
-from torchkeras.base.rules import number, optional, read
+from torchkeras.base.rules import known_options, number, optional, read
 from torchkeras.world.processes import LAUNCHERS, has_group, launcher, local_rank, run_of_mpi
 
 # One port for each step of a job of Slurm, and for each run of mpirun: several may share a machine.
@@ -34,6 +34,7 @@ _joined = itertools.count()  # the groups that this process has joined
 _met: dict[Any, tuple[Any, int, int]] = {}
 
 
+@known_options
 def initialize(timeout: float | None = None) -> None:
     """Join the processes that a launcher started: torchrun, srun, mpirun.
 

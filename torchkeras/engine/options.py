@@ -188,8 +188,8 @@ def bind(owner: type, options: Mapping[str, Option], args: tuple[Any, ...], kwar
             passed[name] = kwargs.pop(name)
         elif name not in passed and option.default is REQUIRED:
             misspelled = difflib.get_close_matches(name, kwargs, 1, 0.7)
-            meant = f" Did you mean it by {misspelled[0]!r}?" if misspelled else ""
-            raise TypeError(f"{owner.__name__}: option {name!r} is missing.{meant}")
+            end = f"; is it misspelled as {misspelled[0]!r}?" if misspelled else "."
+            raise TypeError(f"{owner.__name__}: option {name!r} is missing{end}")
     values: dict[str, Any] = {}
     for name, option in options.items():
         values[name] = option.read(passed[name]) if name in passed else option.read_default()

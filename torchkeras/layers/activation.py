@@ -147,8 +147,8 @@ class Softmax(Layer):
     """`exp(x) / sum(exp(x))` along an axis.
 
     Options:
-        axis (integer or list of integers, default -1): the axis that is summed over; several are summed together. The
-            batch axis is 0.
+        axis (integer or list of integers, default -1): the axis, or the axes together, to sum over. The batch axis is
+            0.
 
     Shapes:
         any of at least two axes -> the same

@@ -50,7 +50,7 @@ class RandomImage(Seeded, ImageLayer, abstract=True):
 
 
 class RandomFlip(RandomImage):
-    """Images that are mirrored in training, each with a probability of 1/2.
+    """Mirrors images in training, each with a probability of 1/2.
 
     Options:
         mode ("horizontal", "vertical" or "horizontal_and_vertical", default "horizontal_and_vertical"): "horizontal"
@@ -130,7 +130,7 @@ class RandomAffine(RandomMove, abstract=True):
 
 
 class RandomRotation(RandomAffine):
-    """Images that are turned in training, each by a random angle, counter-clockwise about its centre.
+    """Rotates images in training, each by a random angle, counter-clockwise about its centre.
 
     Options:
         factor (float from -1 to 1, or two): the range of the angle, in whole turns; one number is (-factor, factor).
@@ -156,12 +156,12 @@ class RandomRotation(RandomAffine):
 
 
 class RandomTranslation(RandomAffine):
-    """Images that are moved in training, each by random shares of its height and width.
+    """Shifts images in training, each by random shares of its height and width.
 
     Options:
-        height_factor (float from -1 to 1, or two): the range of the share of the height, down where above 0; one number
-            is (-height_factor, height_factor).
-        width_factor (float from -1 to 1, or two): the same for the width, to the right where above 0.
+        height_factor (float from -1 to 1, or two): the range of the share of the height, downwards where it is above 0;
+            one number is (-height_factor, height_factor).
+        width_factor (float from -1 to 1, or two): the same for the width, to the right where it is above 0.
 
     Shapes:
         (batch, height, width, channels) -> the same, or with the channels first by `data_format`
@@ -185,11 +185,11 @@ class RandomTranslation(RandomAffine):
 
 
 class RandomZoom(RandomAffine):
-    """Images that are shrunk or enlarged in training, each by random factors, about its centre.
+    """Shrinks or enlarges images in training, each by random factors, about its centre.
 
     Options:
-        height_factor (float above -1 up to 1, or two): the range of the share by which more of the height is seen:
-            above 0 the image shrinks, below 0 it grows; one number is (-height_factor, height_factor).
+        height_factor (float above -1 up to 1, or two): the range of the change of the visible height: above 0 the image
+            shrinks, below 0 it grows; one number is (-height_factor, height_factor).
         width_factor (float above -1 up to 1, two or None, default None): the same for the width; None takes the number
             drawn for the height.
 
@@ -216,12 +216,12 @@ class RandomZoom(RandomAffine):
 
 
 class RandomContrast(RandomImage):
-    """In training, `(x - mean) * c + mean`, by the mean of each channel and a random c for each image; else `x`.
+    """In training, `(x - mean) * c + mean`, with the mean of each channel and a random c for each image; else `x`.
 
     Options:
         factor (float from 0 to 1, or two): c is drawn from `1 - factor[0]` to `1 + factor[1]`; one number is
             (0, factor).
-        value_range (two floats, the lower first, default (0, 255)): what the results are cut to.
+        value_range (two floats, the lower first, default (0, 255)): the range that results are clipped to.
 
     Shapes:
         (batch, height, width, channels) -> the same, or with the channels first by `data_format`
@@ -250,11 +250,11 @@ def contrasted(images: torch.Tensor, contrast: torch.Tensor, value_range: Sequen
 
 
 class RandomCrop(RandomImage):
-    """In training, a window at one random place of all images of a batch; else their middle, resized to the window.
+    """In training, cuts a window from all images of a batch, at one random place; else resizes their middle.
 
-    The middle is the largest part that has the window's aspect ratio. It is taken in training too where the images are
-    no longer than the window along one axis. (Keras 3.15 documents this, but cuts smaller images elsewhere in training,
-    and not at all outside of it.)
+    The middle is the largest part that has the window's aspect ratio. In training it is used too if, along one axis,
+    the images are no longer than the window. (Keras 3.15 documents this, but cuts smaller images at another place in
+    training, and does not cut them outside of training.)
 
     Options:
         height (positive integer): the height of the window.

@@ -35,16 +35,16 @@ THEIRS = " Torch's own go both ways by an option: TorchModule(nn.LSTM(..., batch
 class Bidirectional(Wrapper):
     """`merge(layer(x), flip(layer'(flip(x))))`, where `layer'` is the same layer with separate weights.
 
-    The two that compute are copies of `layer`: `forward_layer` and `backward_layer`. Weights, initial states and final
-    states are those of the forward layer, then those of the backward one. Where torch's kernel can compute both
+    The layers that compute are copies of `layer`: `forward_layer` and `backward_layer`. Weights, initial states and
+    final states are listed for the forward layer first, then for the backward layer. If torch's kernel can compute both
     directions, it does so in one call: see `path`.
 
     Options:
-        layer (recurrent layer): one that was not called yet.
+        layer (recurrent layer): a layer that has not been called yet.
         merge_mode ("concat", "sum", "mul", "ave" or None, default "concat"): how the outputs of the two directions
             become one: "concat" joins them along the last axis, "ave" is their mean, None returns both.
-        num_constants (positive integer or None, default None): how many constants end the list of inputs. A call with
-            `constants` sets it; configs of such layers have it.
+        num_constants (positive integer or None, default None): how many constants stand at the end of the list of
+            inputs. A call with `constants` sets it; configs of such layers have it.
         backward_layer (recurrent layer or None, default None): the layer for the backward direction, if its options
             differ. Its `go_backwards` must be the opposite of the layer's. None takes `layer` for both.
 
@@ -53,8 +53,8 @@ class Bidirectional(Wrapper):
         with the layer's `return_state` a list: the output, and each state
 
     Errors:
-        ValueError: a layer that is not recurrent, or was called already; a `backward_layer` that does not fit; initial
-            states for one direction only.
+        ValueError: a layer that is not recurrent or has been called already; a `backward_layer` that does not fit;
+            initial states for one direction only.
 
     Example:
         >>> Bidirectional(LSTM(4))(torch.zeros(2, 5, 3)).shape

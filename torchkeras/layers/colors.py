@@ -67,7 +67,7 @@ class RandomColor(RandomImage, abstract=True):
 
 
 class RandomBrightness(RandomImage):
-    """In training, `x + share * (high - low)` of a value range, cut to it, with a random share for each image.
+    """In training, `x + share * (high - low)`, clipped to the value range (low, high); each image has a random share.
 
     Options:
         factor (float from -1 to 1, or two): the range of the share; one number is (-factor, factor).
@@ -94,9 +94,9 @@ class RandomBrightness(RandomImage):
 
 
 class RandomSaturation(RandomColor):
-    """Images whose colors become fainter or stronger in training, each by a random number.
+    """Makes the colors of images fainter or stronger in training, by a random number for each image.
 
-    Keras 3.15 documents one number as here, but draws from (-factor, factor).
+    Keras 3.15 documents the same for one number, but draws from (-factor, factor).
 
     Options:
         factor (float from 0 to 1, or two): the range of the number: 0 makes an image grey, 0.5 leaves it unchanged, 1
@@ -126,7 +126,7 @@ class RandomSaturation(RandomColor):
 
 
 class RandomHue(RandomColor):
-    """Images whose hues turn on the circle of colors in training, each by a random angle in a random direction.
+    """Turns the hues of images on the color circle in training, each image by a random angle in a random direction.
 
     Options:
         factor (float from 0 to 1, or two): the range of the angle, in half turns; one number is (0, factor).
@@ -160,14 +160,15 @@ class RandomColorJitter(RandomColor):
 
     Options:
         value_range (two floats, the lower first, default (0, 255)): the values that images may have.
-        brightness_factor (float from -1 to 1, two or None, default None): that of RandomBrightness; None leaves it out.
-        contrast_factor (float from 0 to 1, two or None, default None): that of RandomContrast.
-        saturation_factor (float from 0 to 1, two or None, default None): that of RandomSaturation.
-        hue_factor (float from 0 to 1, two or None, default None): that of RandomHue.
+        brightness_factor (float from -1 to 1, two or None, default None): the `factor` of RandomBrightness; None leaves
+            that change out.
+        contrast_factor (float from 0 to 1, two or None, default None): the same for RandomContrast.
+        saturation_factor (float from 0 to 1, two or None, default None): the same for RandomSaturation.
+        hue_factor (float from 0 to 1, two or None, default None): the same for RandomHue.
 
     Shapes:
-        (batch, height, width, channels) -> the same, or with the channels first by `data_format`; 3 channels where
-            hues or the saturation change
+        (batch, height, width, channels) -> the same, or with the channels first by `data_format`; 3 channels if hues or
+            the saturation change
 
     Example:
         >>> RandomColorJitter(brightness_factor=0.2, hue_factor=0.1)(torch.zeros(2, 8, 8, 3), training=True).shape
@@ -204,11 +205,11 @@ class RandomColorJitter(RandomColor):
 class RandomColorDegeneration(RandomColor):
     """In training, `x + share * (grey - x)`, with a random share for each image; else `x`.
 
-    Keras 3.15 documents one number as here, but draws from (-factor, factor).
+    Keras 3.15 documents the same for one number, but draws from (-factor, factor).
 
     Options:
         factor (float from 0 to 1, or two): the range of the share; one number is (0, factor).
-        value_range (two floats, the lower first, default (0, 255)): what the results are cut to.
+        value_range (two floats, the lower first, default (0, 255)): the range that results are clipped to.
 
     Shapes:
         (batch, height, width, 3) -> the same, or with the channels first by `data_format`
@@ -236,7 +237,7 @@ class RandomColorDegeneration(RandomColor):
 
 
 class RandomGrayscale(RandomColor):
-    """Images that are made grey in training, each with a probability; they keep their three channels.
+    """Makes images grey in training, each with the probability `factor`; they keep their three channels.
 
     Options:
         factor (float from 0 to 1, default 0.5): the probability.
@@ -265,7 +266,7 @@ class RandomGrayscale(RandomColor):
 
 
 class RandomInvert(RandomImage):
-    """Images that become `low + high - x` of a value range in training, each with a random probability.
+    """Inverts images in training, each with a random probability: `low + high - x` for the value range (low, high).
 
     Keras 3.15 computes `high - x`, which is the same where `low` is 0.
 
@@ -302,9 +303,9 @@ def _bits(value: Any) -> tuple[int, int]:
 
 
 class RandomPosterization(RandomImage):
-    """In training, the images with fewer bits for each value of 8.
+    """In training, keeps only some of the 8 bits of each value.
 
-    Keras 3.15 documents one integer as here, but takes 1 to `factor - 1` bits at random for it.
+    Keras 3.15 documents the same for one integer, but then keeps from 1 to `factor - 1` bits, at random.
 
     Options:
         factor (integer from 1 to 8, or two): how many bits remain; of two integers, from the first to below the
@@ -337,12 +338,12 @@ class RandomPosterization(RandomImage):
 
 
 class RandomSharpness(RandomImage):
-    """Images that are blurred or sharpened in training, each by a random number.
+    """Blurs or sharpens images in training, each by a random number.
 
     Options:
-        factor (float from 0 to 1, or two): the range of the number: 0 gives each pixel the mean of it and those around
-            it, 0.5 leaves it unchanged, 1 makes edges as much sharper; one number is (0, factor).
-        value_range (two floats, the lower first, default (0, 255)): what the results are cut to.
+        factor (float from 0 to 1, or two): the range of the number: 0 replaces each pixel by the mean of itself and its
+            neighbours, 0.5 leaves it unchanged, 1 sharpens edges as much as 0 blurs them; one number is (0, factor).
+        value_range (two floats, the lower first, default (0, 255)): the range that results are clipped to.
 
     Shapes:
         (batch, height, width, channels) -> the same, or with the channels first by `data_format`
@@ -371,15 +372,16 @@ class RandomSharpness(RandomImage):
 
 
 class Solarization(RandomImage):
-    """In training, what is not below a threshold becomes `low + high - x` of a value range, after an addition to all.
+    """In training, adds a random number to each image, then inverts all values that are not below a random threshold.
 
-    Keras 3.15 documents the ranges as here, but draws from a lower end that is 255 times too small.
+    An inverted value is `low + high - x` for the value range (low, high). Keras 3.15 documents the same ranges, but
+    draws from a lower end that is 255 times too small.
 
     Options:
         addition_factor (float from 0 to 1, or two, default 0.0): the range of what is added to an image, in shares of
             the value range; one number is (0, addition_factor).
-        threshold_factor (float from 0 to 1, or two, default 0.0): the range of the threshold of an image, in shares
-            too; with 0 all values are inverted.
+        threshold_factor (float from 0 to 1, or two, default 0.0): the range of the threshold of an image, in the same
+            shares; with 0 all values are inverted.
         value_range (two floats, the lower first, default (0, 255)): the values that images may have.
 
     Shapes:

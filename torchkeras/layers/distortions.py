@@ -42,9 +42,9 @@ FILL = rule(
 
 
 class RandomShear(RandomMove):
-    """Images that are slanted in training: what was at (x, y) is taken from `(x + a * y, y + b * x)`, by random a, b.
+    """Shears images in training: the pixel at (x, y) comes from `(x + a * y, y + b * x)`, with random a and b.
 
-    The pixel at (0, 0) stays. Half of the images are slanted the other way, by -a and -b.
+    The pixel at (0, 0) stays. Half of the images are sheared the other way, by -a and -b.
 
     Options:
         x_factor (float from -1 to 1, or two, default 0.0): the range of a; one number is (-x_factor, x_factor).
@@ -84,7 +84,7 @@ class RandomShear(RandomMove):
 
 
 class RandomPerspective(RandomMove):
-    """Images that are seen from elsewhere in training, each with a random probability; the pixel at (0, 0) stays.
+    """Changes the perspective of images in training, each with a random probability; the pixel at (0, 0) stays.
 
     Options:
         factor (float from 0 to 1, or two, default 1.0): the range of the probability, which is drawn for each image;
@@ -125,9 +125,9 @@ class RandomPerspective(RandomMove):
 
 
 class RandomElasticTransform(RandomMove):
-    """Images whose pixels are displaced smoothly in training, each image with a random probability.
+    """Displaces the pixels of images smoothly in training, each image with a random probability.
 
-    The host waits for the strength, which is one for a batch.
+    All images of a batch have the same strength; the host waits for it.
 
     Options:
         factor (float from 0 to 1, or two, default 1.0): the range of the probability, which is drawn for each image;
@@ -137,7 +137,7 @@ class RandomElasticTransform(RandomMove):
         fill_mode ("reflect", "wrap", "mirror", "nearest" or "constant", default "reflect"): what is beyond the edge,
             as for `keras.ops.image.elastic_transform`.
         fill_value (float, default 0.0): the value beyond the edge with fill_mode="constant".
-        value_range (two floats, the lower first, default (0, 255)): what the results are cut to.
+        value_range (two floats, the lower first, default (0, 255)): the range that results are clipped to.
 
     Shapes:
         (batch, height, width, channels) -> the same, or with the channels first by `data_format`
@@ -176,15 +176,15 @@ class RandomElasticTransform(RandomMove):
 
 
 class RandomGaussianBlur(RandomImage):
-    """Images that are smoothed by a Gaussian kernel in training, each with a random probability.
+    """Smooths images by a Gaussian kernel in training, each with a random probability.
 
     Options:
         factor (float from 0 to 1, or two, default 1.0): the range of the probability, which is drawn for each image;
             one number is (0, factor), and (1, 1) blurs all images.
         kernel_size (odd integer or two, default 3): the height and width of the kernel.
         sigma (float from 0 to 1, or two, default 1.0): the range of the kernel's standard deviations along both axes,
-            which are drawn for a batch; one number is (0, sigma).
-        value_range (two floats, the lower first, default (0, 255)): what the results are cut to.
+            which are drawn once for a batch; one number is (0, sigma).
+        value_range (two floats, the lower first, default (0, 255)): the range that results are clipped to.
 
     Shapes:
         (batch, height, width, channels) -> the same, or with the channels first by `data_format`
@@ -213,7 +213,7 @@ class RandomGaussianBlur(RandomImage):
 
 
 class RandomErasing(RandomImage):
-    """Images in which a rectangle is erased in training, each with a random probability.
+    """Erases a rectangle from images in training, each with a random probability.
 
     Options:
         factor (float from 0 to 1, or two, default 1.0): the range of the probability, which is drawn for each image;
@@ -222,7 +222,8 @@ class RandomErasing(RandomImage):
             width, in shares of the image's; one number is (0, scale).
         fill_value (number, a list of one for each channel, or None, default None): the values of the rectangle; None
             draws them from a normal distribution, times the upper end of the value range.
-        value_range (two floats, the lower first, default (0, 255)): what the values of the rectangle are cut to.
+        value_range (two floats, the lower first, default (0, 255)): the range that the values of the rectangle are
+            clipped to.
 
     Shapes:
         (batch, height, width, channels) -> the same, or with the channels first by `data_format`

@@ -72,8 +72,8 @@ class EinsumDense(KernelLayer):
         equation (string): such as "abc,cd->abd": the letters of the input, of the kernel and of the output. The first
             axis is the batch. In "...c,cd->...d" the ellipsis stands for the batch and any further axes, in
             "ab...,bc->ac..." for any further axes at the end.
-        output_shape (positive integer or sizes): the size of each letter of the output except the batch; None where
-            the size of the input holds.
+        output_shape (positive integer or sizes): the size of each letter of the output except the batch; None takes the
+            size that the letter has in the input.
         activation (name, function or None, default None): applied to the sum; None applies nothing.
         bias_axes (string or None, default None): the letters of the output that the bias has; None adds no bias.
 
@@ -156,7 +156,7 @@ class EinsumDense(KernelLayer):
         for letter in kernel + bias:
             sizes[letter] = self._known_size(input_shape, axes[letter]) if letter in axes else sizes.get(letter)
             if sizes[letter] is None:
-                raise ValueError(f"output_shape {wanted} must tell the size of axis {letter!r}.")
+                raise ValueError(f"output_shape {wanted} must give the size of axis {letter!r}.")
         return sizes
 
     def _check_letters(self, taken: str, kernel: str, given: str, bias: str) -> None:

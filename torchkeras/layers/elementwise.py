@@ -70,9 +70,9 @@ class Elementwise(Layer, abstract=True):
     """A function of two inputs, then of the result and the third input, and so on.
 
     Options:
-        any_mask (bool, default False): as in Keras 3, whose files are loaded so: the mask of the output is True where
-            any of the masks is, and there is none unless every input has one. Multiply, Maximum and Minimum then leave
-            masked values out.
+        any_mask (bool, default False): whether masks are combined as in Keras 3; models from its files have it set. The
+            mask of the output is then True where any of the masks is, and there is none unless every input has one.
+            Multiply, Maximum and Minimum then leave masked values out.
     """
 
     any_mask: Annotated[bool, NEWER] = False

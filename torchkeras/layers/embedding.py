@@ -45,10 +45,10 @@ class Vectors(nn.Embedding):
 
 
 class Embedding(Layer):
-    """`embeddings[x]`: for each integer its vector.
+    """`embeddings[x]`: a vector for each integer.
 
-    Numbers of another type, as a layer may give them, are truncated to integers. Data for an `Input` that leads here is
-    looked at before: there, numbers that are not whole are refused, like those out of range.
+    Floating-point numbers, which another layer may output, are truncated to integers. Data for an `Input` that leads to
+    this layer is checked first: numbers that are not whole or out of range are refused.
 
     Options:
         input_dim (positive integer): the number of vectors; the integers are from 0 to `input_dim - 1`.
@@ -71,8 +71,9 @@ class Embedding(Layer):
         ValueError: at the first call, when the input does not fit `input_length`; for data with numbers that are not
             whole, or not from 0 to `input_dim - 1`.
         IndexError: for numbers out of range in a tensor on the CPU that the layer is called on.
-        torch.AcceleratorError: for numbers out of range that were made on a GPU, or streamed from there: to look at
-            them first would wait for it. Torch says "device-side assert triggered", and the process must restart.
+        torch.AcceleratorError: for numbers out of range that were made on a GPU or are streamed from there, since
+            checking them would wait for the GPU. Torch says "device-side assert triggered", and the process must
+            restart.
 
     Example:
         >>> Embedding(1000, 8)(torch.tensor([[1, 5, 2]])).shape
@@ -171,11 +172,12 @@ class ReversibleEmbedding(Embedding):
             weight of the reverse direction.
         embeddings_regularizer (name, Regularizer or None, default None): a penalty on the vectors, added to the loss.
         embeddings_constraint (name, Constraint or None, default None): applied to the vectors after each update.
-        mask_zero (bool, default False): whether 0 is padding; layers after this one get a mask without it. The way
-            back passes none.
-        reverse_dtype (name, torch dtype or None, default None): the type of the way back; None is that of the layer.
-        logit_soft_cap (float above 0 or None, default None): the numbers of the way back become
-            `tanh(x / logit_soft_cap) * logit_soft_cap`; None leaves them.
+        mask_zero (bool, default False): whether 0 is padding; layers after this one get a mask without it. The reverse
+            direction passes no mask.
+        reverse_dtype (name, torch dtype or None, default None): the type of the reverse direction; None takes that of
+            the layer.
+        logit_soft_cap (float above 0 or None, default None): in the reverse direction, outputs become
+            `tanh(x / logit_soft_cap) * logit_soft_cap`; None leaves them unchanged.
 
     Shapes:
         (batch, ...) -> (batch, ..., output_dim), or with `reverse=True` (batch, ..., output_dim) -> (batch, ...,

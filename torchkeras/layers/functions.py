@@ -46,8 +46,8 @@ def _read_callable(value: Any) -> Any:
     owner = getattr(owner, "__self__", owner)
     if isinstance(owner, nn.Module) and owner is not value:
         raise ValueError(
-            f"must not use the module {type(owner).__name__} behind the layer's back, which would neither train it nor "
-            "set its mode; write TorchModule(module), or give the module itself."
+            f"must not be a method of the module {type(owner).__name__}: the layer would neither train the module nor "
+            "set its mode. Write TorchModule(module), or pass the module itself."
         )
     return value
 
@@ -57,8 +57,8 @@ class Lambda(Layer):
     """`function(x, **arguments)`, with the axes in Keras's order.
 
     A config holds functions by name. Loading takes them from `custom_objects`; no code of a file is ever run. A lambda
-    goes by the name of its layer, a lambda for `output_shape` by "layer.output_shape". Bytecode of an old file is read
-    as a formula, such as `x / 127.5 - 1.0`, if it is one; a config holds a formula as data.
+    is listed under the name of its layer, a lambda for `output_shape` under "layer.output_shape". Bytecode of an old
+    file is read as a formula, such as `x / 127.5 - 1.0`, if it is one; a config holds a formula as data.
 
     Options:
         function (function or module): gets one tensor, or a list of them; a parameter named `mask` gets the mask. An

@@ -68,7 +68,7 @@ class Hashed(Layer, abstract=True):
 
     Options:
         num_bins (positive integer): the number of bins.
-        sparse (bool, default False): must be False, torch computes with dense tensors.
+        sparse (bool, default False): must be False; torch computes with dense tensors.
     """
 
     num_bins: Positive
@@ -141,13 +141,14 @@ class Hashing(Hashed):
     for "int".
 
     Options:
-        num_bins (positive integer): the number of bins, with that of the mask.
-        mask_value (string, integer or None, default None): the value with bin 0; all other values have the other bins.
+        num_bins (positive integer): the number of bins, including that of the mask.
+        mask_value (string, integer or None, default None): the value that gets bin 0; all other values get the other
+            bins.
         salt (integer from 0 to below 2**63, two of them or None, default None): the key of SipHash64; one integer
             counts twice.
         output_mode ("int", "one_hot", "multi_hot" or "count", default "int"): "int" returns the bins, the rest vectors
             as `CategoryEncoding` does.
-        sparse (bool, default False): must be False, torch computes with dense tensors.
+        sparse (bool, default False): must be False; torch computes with dense tensors.
 
     Shapes:
         any -> the same for "int", else that of `CategoryEncoding`
@@ -190,13 +191,13 @@ class HashedCrossing(Hashed):
     Options:
         num_bins (positive integer): the number of bins.
         output_mode ("int" or "one_hot", default "int"): "int" gives the bins, "one_hot" vectors.
-        sparse (bool, default False): must be False, torch computes with dense tensors.
+        sparse (bool, default False): must be False; torch computes with dense tensors.
 
     Shapes:
         (batch,), (batch, 1) or (), for each of two or more inputs -> the same for "int", else (batch, num_bins)
 
     Errors:
-        ValueError: fewer than two inputs, or inputs of other shapes and types.
+        ValueError: fewer than two inputs, or inputs of shapes or types that the layer does not take.
 
     Example:
         >>> layer = HashedCrossing(5)

@@ -25,9 +25,9 @@ def counted(indices: Tensor, count: int) -> Tensor:
 
 
 class AutoContrast(ImageLayer):
-    """Images whose values are stretched over the value range, channel by channel.
+    """Stretches the values of images over the value range, channel by channel.
 
-    A channel of one value does not change.
+    A channel with a single value does not change.
 
     Options:
         value_range (two floats, the lower first, default (0, 255)): the values that images may have.
@@ -56,10 +56,10 @@ class AutoContrast(ImageLayer):
 
 
 class Equalization(ImageLayer):
-    """Images whose values are spread so that all are about as frequent, channel by channel.
+    """Spreads the values of images so that all are about equally frequent, channel by channel.
 
-    The images of a batch share one histogram for each channel, as in Keras 3. (Keras 3.15 documents that this is done
-    outside of training too, but leaves the images as they are there.)
+    The images of a batch share one histogram for each channel, as in Keras 3. (Keras 3.15 documents that the layer does
+    so outside of training too, but then leaves the images unchanged.)
 
     Options:
         value_range (two floats, the lower first, default (0, 255)): the values that images may have.
@@ -95,14 +95,14 @@ class Equalization(ImageLayer):
 
 
 class ContrastLimitedAdaptiveHistogramEqualization(ImageLayer):
-    """Images whose values are spread within each tile of a grid, with bounds on how far; also called CLAHE.
+    """Spreads the values of images within each tile of a grid, with a limit on the contrast; also called CLAHE.
 
-    Between the middles of tiles, a pixel is the weighted mean of what the four tiles around it make of its value.
+    Between the centres of tiles, a pixel is the weighted mean of its results for the four tiles around it.
 
     Options:
         value_range (two floats, the lower first, default (0, 255)): the values that images may have.
-        clip_limit (float, default 4.0): how many times the mean frequency counts at most, rounded down to whole pixels;
-            the rest of a more frequent value is shared among all 256. 0 sets no limit.
+        clip_limit (float, default 4.0): the limit on how often a value counts, as a multiple of the mean frequency,
+            rounded down to whole pixels; the excess is shared among all 256 values. 0 sets no limit.
         tile_grid_size (positive integer or two, default (8, 8)): the number of tiles in a column and in a row.
 
     Shapes:

@@ -127,7 +127,7 @@ class Images(Spatial, abstract=True):
 
 
 class Resizing(Images):
-    """Images stretched to `height` and `width`; integers stay integers, rounded.
+    """Resizes images to `height` and `width`; integers stay integers, rounded.
 
     Options:
         height (positive integer): the new height.
@@ -183,7 +183,7 @@ class Resizing(Images):
 
 
 class CenterCrop(Images):
-    """The middle of images.
+    """Cuts a window of `height` and `width` from the middle of images.
 
     Images that are smaller than the window along an axis are cut to the largest window in the middle that has its
     aspect ratio, and stretched.

@@ -217,4 +217,4 @@ def _check_samples(layer: ImageLayer, samples: Mapping[str, Any]) -> None:
             f"{name}: {BOXES!r} are not changed here: torchvision.transforms.v2 changes images and boxes together."
         )
     if any(isinstance(value, Symbolic) for value in samples.values()):
-        raise ValueError(f"{name}: a dict is for tensors with values; in a model give it the images alone.")
+        raise ValueError(f"{name}: a dict must hold tensors with values; in a model pass the images alone.")

@@ -83,13 +83,13 @@ class LayerNormalization(AlongAxes, Normalizing):
 
     Options:
         epsilon (float of at least 0, default 0.001): added to the variance.
-        rms_scaling (bool, default False): must be False: `RMSNormalization` is what it stood for.
+        rms_scaling (bool, default False): must be False; use `RMSNormalization` instead.
 
     Shapes:
         any -> the same
 
     Errors:
-        ValueError: `axis` is no axis of the input, or counts some axes from its begin and some from its end.
+        ValueError: `axis` is no axis of the input, or counts some axes from the start and some from the end.
 
     Example:
         >>> LayerNormalization(epsilon=0)(torch.tensor([[1.0, 3.0]])).tolist()
@@ -124,7 +124,7 @@ class RMSNormalization(AlongAxes):
         any -> the same
 
     Errors:
-        ValueError: `axis` is no axis of the input, or counts some axes from its begin and some from its end.
+        ValueError: `axis` is no axis of the input, or counts some axes from the start and some from the end.
 
     Example:
         >>> RMSNormalization(epsilon=0)(torch.tensor([[3.0, -3.0]])).tolist()

@@ -79,7 +79,8 @@ class LocallyConnected1D(LocallyConnected):
     """`activation(window @ kernel[step] + bias[step])`: a convolution with a separate kernel at every step.
 
     Options:
-        data_format (string or None, default None): taken and not used, as in Keras: the channels are at the last axis.
+        data_format (string or None, default None): accepted and ignored, as in Keras: the channels are at the last
+            axis.
 
     Shapes:
         (batch, steps, channels) -> (batch, new_steps, filters)

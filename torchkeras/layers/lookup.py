@@ -79,21 +79,21 @@ class Lookup(Layer, abstract=True):
     """The base of both layers: the vocabulary, and the vectors. A subclass's `_tokens` reads tokens into an array.
 
     Options:
-        max_tokens (integer above 1 or None, default None): the largest size of the vocabulary, with the tokens of mask
-            and unknown; None sets no limit.
+        max_tokens (integer above 1 or None, default None): the largest size of the vocabulary, including the mask and
+            unknown tokens; None sets no limit.
         vocabulary (list of tokens, path of a file with one in each line or None, default None): the tokens in the order
-            of their indices, with or without those of mask and unknown in front; None leaves them to `adapt` or
+            of their indices, with or without the mask and unknown tokens in front; None leaves them to `adapt` or
             `set_vocabulary`.
         idf_weights (list of numbers or None, default None): for "tf_idf": the weight of each token of the vocabulary.
-            Tokens of mask and unknown that are not in it have the mean.
+            Mask and unknown tokens that are not in it get the mean weight.
         invert (bool, default False): whether the layer maps indices to tokens. Needs output_mode="int".
         output_mode ("int", "one_hot", "multi_hot", "count" or "tf_idf", default "int"): "int" gives the indices, the
-            others vectors as `CategoryEncoding` does, with a place for each index; "tf_idf" those of "count", times
-            `idf_weights`. Vectors have no place for the mask.
-        sparse (bool, default False): must be False, torch computes with dense tensors.
+            others vectors as `CategoryEncoding` does, with a place for each index; "tf_idf" multiplies those of "count"
+            by `idf_weights`. Vectors have no place for the mask.
+        sparse (bool, default False): must be False; torch computes with dense tensors.
         pad_to_max_tokens (bool, default False): whether vectors have `max_tokens` places.
-        oov_method ("floormod" or "farmhash", default "floormod"): which of several indices an unknown integer has: that
-            of its remainder, or that of its hash. A string has that of its hash.
+        oov_method ("floormod" or "farmhash", default "floormod"): how an unknown integer gets one of several indices:
+            by its remainder, or by its hash. An unknown string always gets it by its hash.
         salt (integer from 0 to below 2**63, two of them or None, default None): the key of SipHash64; None hashes by
             FarmHash64.
     """
@@ -129,11 +129,12 @@ class Lookup(Layer, abstract=True):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Layer:
-        """The layer of a config; one that names a file is refused, which might be any file of this machine."""
+        """The layer of a config. One that names a vocabulary file is refused, as it could name any file you have."""
         if isinstance(config.get("vocabulary"), (str, os.PathLike)):
             raise ForbiddenContentError(
                 f"{cls.__name__} {config.get('name')!r}: its config names the file {config['vocabulary']!r} in place "
-                "of a vocabulary; no file is read for a config: make the layer by hand, or give it set_vocabulary."
+                "of a vocabulary; a config must not name files to read: make the layer yourself, or call "
+                "set_vocabulary."
             )
         return super().from_config(config)
 
@@ -145,26 +146,26 @@ class Lookup(Layer, abstract=True):
         """The tokens in the order of their indices.
 
         Arguments:
-            include_special_tokens (bool, default True): whether those of mask and unknown are among them.
+            include_special_tokens (bool, default True): whether the mask and unknown tokens are among them.
         """
         tokens = self.vocabulary or self._special
         return list(tokens[0 if include_special_tokens else len(self._special) :])
 
     def vocabulary_size(self) -> int:
-        """The number of indices, with those of mask and unknown."""
+        """The number of indices, including those for masked and unknown tokens."""
         return len(self.get_vocabulary())
 
     def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
-        """Take these tokens.
+        """Use these tokens as the vocabulary.
 
         Arguments:
-            vocabulary (list, array or path): the tokens, or a file with one in each line; with or without those of mask
-                and unknown in front.
+            vocabulary (list, array or path): the tokens, or a file with one in each line; with or without the mask and
+                unknown tokens in front.
             idf_weights (list of numbers or None, default None): for output_mode "tf_idf": the weight of each token.
 
         Errors:
-            ValueError: tokens are repeated or too many; those of mask or unknown stand elsewhere; weights are missing,
-                or of another number.
+            ValueError: tokens are repeated or too many; the mask or unknown tokens are not in front; weights are
+                missing, or their number differs.
         """
         given, special = self._tokens(self._tokens_in(vocabulary)).tolist(), self._special
         tokens = given if given[: len(special)] == special else special + given
@@ -201,7 +202,7 @@ class Lookup(Layer, abstract=True):
     # --- adapt -------------------------------------------------------------------------------------------------------
 
     def adapt(self, data: Any, steps: int | None = None) -> None:
-        """Take the most frequent tokens of data, the most frequent first, and of equally frequent ones the greater.
+        """Fill the vocabulary with the tokens of data, the most frequent first; of equally frequent ones, the greater.
 
         With output_mode "tf_idf" each sample is a document, and the weight of a token is `log(1 + documents / (1 +
         documents with it))`.
@@ -383,8 +384,8 @@ class StringLookup(Lookup):
     `invert` it is called on indices, and returns a NumPy array of strings, so that it cannot be part of a model.
 
     Options:
-        num_oov_indices (integer from 0 to 1000000, default 1): how many indices unknown strings have; of several, each
-            takes that of its hash. With 0 an unknown string is an error.
+        num_oov_indices (integer from 0 to 1000000, default 1): how many indices unknown strings have; if there are
+            several, its hash chooses among them. With 0 an unknown string is an error.
         mask_token (string or None, default None): the token with index 0, for what is masked.
         oov_token (string, default "[UNK]"): what `invert` returns for indices without a token.
         encoding (string, default "utf-8"): the encoding of tokens that are bytes; in a model it must be "utf-8".

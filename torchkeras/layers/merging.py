@@ -48,7 +48,7 @@ class Add(Elementwise):
 
 
 class Subtract(Elementwise):
-    """The first of two inputs less the second, value by value.
+    """The first of two inputs minus the second, value by value.
 
     The inputs are broadcast: one with fewer axes gets axes of size 1 after the batch axis. The mask of the output is
     True where the masks of all inputs are.
@@ -57,7 +57,7 @@ class Subtract(Elementwise):
         [(batch, ...), (batch, ...)] -> (batch, ...)
 
     Errors:
-        ValueError: for other than two inputs, and for shapes that cannot be broadcast.
+        ValueError: unless there are two inputs, and for shapes that cannot be broadcast.
 
     Example:
         >>> Subtract()([torch.tensor([[1.0, 5.0]]), torch.tensor([[3.0, 4.0]])])
@@ -164,8 +164,9 @@ class Concatenate(Layer):
 
     Options:
         axis (integer, default -1): the axis to concatenate along; the batch axis is 0.
-        any_mask (bool, default False): as in Keras 3, whose files are loaded so: along another axis the mask of the
-            output is True where any of the masks is, and there is none unless every input has one.
+        any_mask (bool, default False): whether masks are combined as in Keras 3; models from its files have it set.
+            Along any other axis the mask of the output is then True where any of the masks is, and there is none unless
+            every input has one.
 
     Shapes:
         a list of (batch, ..., size, ...) -> (batch, ..., sum of sizes, ...)
@@ -236,7 +237,7 @@ class Dot(Layer):
         [(batch, n), (batch, n)] -> (batch, 1)
 
     Errors:
-        ValueError: for other than two inputs, for an axis that an input lacks, and for axes of different sizes.
+        ValueError: unless there are two inputs, for an axis that an input lacks, and for axes of different sizes.
 
     Example:
         >>> Dot(axes=1)([torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0]])])

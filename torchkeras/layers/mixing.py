@@ -80,13 +80,13 @@ class MixUp(RandomImage):
 
 
 class CutMix(RandomImage):
-    """In training, images with a rectangle of another image of the batch; labels are mixed by the areas.
+    """In training, replaces a rectangle of each image by that of another image of the batch; labels are mixed by area.
 
     Pass labels together with the images, as vectors: `CutMix()({"images": images, "labels": labels})`.
 
     Options:
         factor (float from 0 to 1, or two, default 1.0): the range of both parameters of the beta distribution that the
-            areas are drawn from; the parameter is one for a batch, and one number is (0, factor).
+            areas are drawn from; one number is (0, factor). All images of a batch share the parameter.
 
     Shapes:
         (batch, height, width, channels) -> the same, or with the channels first by `data_format`
@@ -178,7 +178,7 @@ class RandomParts(RandomColor, abstract=True):
 
 
 class RandAugment(RandomParts):
-    """In training, several changes of images, one after the other, which are chosen at random for each batch.
+    """In training, applies several changes to images, one after the other, which are chosen at random for each batch.
 
     The changes are RandomShear, RandomTranslation, RandomRotation, RandomPosterization, Solarization, AutoContrast,
     Equalization, RandomBrightness, RandomColorDegeneration, RandomContrast and RandomSharpness. The host waits for the
@@ -214,7 +214,7 @@ class RandAugment(RandomParts):
 
 
 class AugMix(RandomParts):
-    """In training, a mixture of images and of what several chains of changes make of them, chosen for each batch.
+    """In training, mixes images with the results of several chains of changes, chosen at random for each batch.
 
     The changes are those of RandAugment. The host waits for the choice.
 

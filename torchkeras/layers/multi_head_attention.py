@@ -50,8 +50,8 @@ class Heads(Attending, KernelLayer, abstract=True):
         use_bias (bool, default True): whether the projections add a bias.
         sliding_window (positive integer or None, default None): a query attends to keys at most `sliding_window - 1`
             positions before or after it; None sets no limit.
-        flash_attention (bool or None, default None): True allows torch's flash kernel alone, without dropout and
-            scores; otherwise torch chooses its kernel itself.
+        flash_attention (bool or None, default None): True allows torch's flash kernel only, which has no dropout and
+            returns no scores; otherwise torch chooses the kernel.
         use_gate (bool, default False): whether each head is multiplied by `sigmoid(gate(query))`, a further projection
             of the query.
         activity_regularizer (None, default None): must be None.
@@ -268,7 +268,7 @@ class MultiHeadAttention(Heads):
 
     Errors:
         ValueError: key and value that differ in more than their last axes; `attention_axes` with the first or the last
-            axis; along several axes another mask than `attention_mask`.
+            axis; a mask other than `attention_mask` along several axes.
 
     Example:
         >>> query, value = torch.zeros(2, 3, 4), torch.zeros(2, 5, 4)
@@ -294,9 +294,10 @@ class MultiHeadAttention(Heads):
 
 
 class GroupQueryAttention(Heads):
-    """`MultiHeadAttention` whose heads share keys and values: `num_query_heads / num_key_value_heads` heads each.
+    """`MultiHeadAttention` in which groups of heads share keys and values.
 
-    The call and its arguments are those of `MultiHeadAttention`.
+    `num_query_heads / num_key_value_heads` heads form a group. The call and its arguments are those of
+    `MultiHeadAttention`.
 
     Options:
         head_dim (positive integer): the features of query, key and value, for each head.

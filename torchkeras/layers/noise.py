@@ -60,7 +60,8 @@ class Shaped(Noise, abstract=True):
 
     Options:
         noise_shape (tuple of integers and None, or None, default None): the shape of what is drawn, batch axis
-            included. An axis of 1 shares it; None, for an axis or for all, is the input's size.
+            included. Along an axis of size 1 the numbers are shared; None, for one axis or for all, takes the input's
+            size.
     """
 
     noise_shape: NoiseShape = None
@@ -89,7 +90,7 @@ class Dropout(Shaped):
         any -> the same
 
     Errors:
-        ValueError: `noise_shape` has not as many axes as the input.
+        ValueError: `noise_shape` does not have as many axes as the input.
 
     Example:
         >>> Dropout(0.5)(torch.ones(1, 100), training=True).unique()
@@ -120,7 +121,7 @@ class AlphaDropout(Shaped):
         any -> the same
 
     Errors:
-        ValueError: `noise_shape` has not as many axes as the input.
+        ValueError: `noise_shape` does not have as many axes as the input.
 
     Example:
         >>> AlphaDropout(0.5)(torch.zeros(1, 100), training=True).unique().numel()
@@ -171,7 +172,8 @@ class GaussianDropout(Noise):
     The standard deviation is `sqrt(rate / (1 - rate))`, as in `Dropout`.
 
     Options:
-        rate (float from 0 to 1): that of a `Dropout` with as much noise. 1 changes nothing, as in Keras 2.
+        rate (float from 0 to 1): the rate of a `Dropout` with the same amount of noise. 1 changes nothing, as in Keras
+            2.
 
     Shapes:
         any -> the same

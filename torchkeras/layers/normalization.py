@@ -113,33 +113,34 @@ class Channelwise(Normalizing, abstract=True):
 
 @replaceable("_make_modules", "_moving", "_normalize")
 class BatchNormalization(Channelwise):
-    """`gamma * (x - mean) / sqrt(variance + epsilon) + beta`, with one of each for every index of `axis`.
+    """`gamma * (x - mean) / sqrt(variance + epsilon) + beta`, with separate values for every index of `axis`.
 
-    In training, mean and variance are those of the batch, and the moving ones follow them:
-    `moving = momentum * moving + (1 - momentum) * batch`. Outside training they are the moving ones. The variance that
-    the moving one follows is divided by n - 1, as in torch.
+    In training, mean and variance are those of the batch, and the moving mean and variance follow them:
+    `moving = momentum * moving + (1 - momentum) * batch`. Outside training, the layer uses the moving mean and
+    variance. The variance that the moving variance follows is divided by n - 1, as in torch.
 
-    A layer that is not `trainable` still normalizes by the batch in training, but does not change the moving ones.
-    Later versions of Keras do neither as in Keras 2: the last two options are theirs, and their files are loaded so.
+    A layer that is not `trainable` still normalizes by the batch in training, but does not change the moving
+    statistics. Later versions of Keras differ from Keras 2 in both points: the last two options select their behaviour,
+    and models from their files have them set.
 
     Options:
         axis (integer, default -1): the axis of the channels.
-        momentum (float from 0 to 1, default 0.99): what the moving statistics keep of themselves at each batch.
-            torch's momentum is 1 minus this one.
+        momentum (float from 0 to 1, default 0.99): the share of the moving statistics that stays at each batch. torch's
+            momentum is 1 minus this one.
         epsilon (float of at least 0, default 0.001): added to the variance.
         moving_mean_initializer (name or Initializer, default "zeros"): the first values of the moving mean.
         moving_variance_initializer (name or Initializer, default "ones"): the first values of the moving variance.
         synchronized (bool, default False): whether the batch of several processes is one batch for this layer even
             where `compile(sync_batch_norm=False)` says that each process normalizes by its own part.
-        mode (0, 1 or 2, default 0): Keras 1's: 1 normalizes each sample along its last axis, by
+        mode (0, 1 or 2, default 0): an option of Keras 1: 1 normalizes each sample along its last axis, by
             `(x - mean) / (sqrt(variance + epsilon) + epsilon)`; 2 normalizes by the batch outside training too. Neither
             changes the moving statistics.
         variance (text, default "sample"): what the moving variance follows. "population" is divided by n; "flat" too,
             but by n - 1 for images and volumes. "sample+epsilon" and "population+epsilon" add `epsilon` to it, as Keras
             1 and 2 did on Theano.
         frozen_is_fixed (bool, default False): whether a layer that is not `trainable` normalizes by the moving
-            statistics also in training. With it, where `variance` is divided by n, masked values count for neither
-            mean nor variance in training.
+            statistics in training too. If it is set and `variance` is one that divides by n, masked values do not count
+            for mean and variance in training.
 
     Shapes:
         any of two axes or more -> the same
@@ -365,9 +366,9 @@ class GroupNormalization(Channelwise):
         channels = self._find_channels(input_shape)
         groups = channels if self.groups == -1 else self.groups
         if self._channel_axis == 0:
-            raise ValueError(f"axis {self.axis} is the batch; groups are made of the indices of another one.")
+            raise ValueError(f"axis {self.axis} is the batch axis; groups divide another axis.")
         if channels % groups:
-            raise ValueError(f"{channels} channels cannot be parted into {groups} groups of one size.")
+            raise ValueError(f"{channels} channels cannot be divided into {groups} groups of one size.")
         self._keep(nn.GroupNorm(groups, channels, eps=self.epsilon))
 
     def forward(self, inputs: Tensor) -> Tensor:

@@ -90,8 +90,8 @@ def _are_rows(data: Any) -> bool:
 class Normalization(Layer):
     """`(x - mean) / sqrt(variance)`, or with `invert` `mean + x * sqrt(variance)`.
 
-    Mean and variance are constants of the layer, or weights that `adapt` finds in data. The square root counts as
-    `config.epsilon()` where it is less.
+    Mean and variance are constants of the layer, or weights that `adapt` finds in data. A square root below
+    `config.epsilon()` is replaced by it.
 
     Options:
         axis (integer, list of them or None, default -1): each index of these axes has its own mean and variance;
@@ -187,8 +187,8 @@ class Normalization(Layer):
         """Find mean and variance.
 
         Arguments:
-            data (array, table, tensor, lists of numbers or iterable of batches): of each batch that is a tuple, the
-                first item is taken.
+            data (array, table, tensor, lists of numbers or iterable of batches): if a batch is a tuple, its first item
+                is used.
 
         Errors:
             ValueError: mean and variance are constants; data are none, or no numbers; a batch is of another shape.
@@ -244,7 +244,7 @@ class CategoryEncoding(Layer):
         num_tokens (positive integer, default None): the length of the vectors; None is refused.
         output_mode ("multi_hot", "one_hot" or "count", default "multi_hot"): "one_hot" makes a vector for each integer;
             "multi_hot" one for each sample, which marks the integers along axis 1; "count" one that counts them.
-        sparse (bool, default False): must be False, torch computes with dense tensors.
+        sparse (bool, default False): must be False; torch computes with dense tensors.
 
     Call:
         count_weights (tensor or None, default None): what each integer counts, for "count".
@@ -288,11 +288,11 @@ class Discretization(Layer):
         bin_boundaries (list of floats or None, default None): the boundaries, in ascending order; None leaves them to
             `adapt`.
         num_bins (positive integer or None, default None): how many bins `adapt` makes, each with the same share of its
-            data. One of the two options must be set, and not both.
-        epsilon (float between 0 and 1, default 0.01): Keras's error of these quantiles; here they are exact.
+            data. Set one of the two options, not both.
+        epsilon (float between 0 and 1, default 0.01): in Keras the error of these quantiles; here they are exact.
         output_mode ("int", "one_hot", "multi_hot" or "count", default "int"): "int" gives the index (int32), the others
             vectors as `CategoryEncoding` does.
-        sparse (bool, default False): must be False, torch computes with dense tensors.
+        sparse (bool, default False): must be False; torch computes with dense tensors.
 
     Shapes:
         any -> the same for "int", else that of `CategoryEncoding`

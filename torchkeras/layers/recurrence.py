@@ -37,12 +37,12 @@ WRITTEN_OUT = 16  # up to so many steps stand one after another in an exported p
 class Recurrent(Layer, abstract=True):
     """`output[t], states = step(x[t], states)` along time: the base of all recurrent layers.
 
-    The states begin at zero. A call takes other ones as `initial_state`, or in a list after the input. `constants` are
-    seen by every step; they come as an argument of the call, or in that list after the states.
+    The states begin at zero, unless a call passes `initial_state`, or a list of the input and the states. Every step
+    also gets the `constants`, which are an argument of the call, or follow the states in that list.
 
-    At a masked step the states stay as they are, and the output is the first of them. With `unroll`, and where the
-    output's shape is not that of the first state, it is the output of the step before, as in Keras, and zero before the
-    first valid step. The option `zero_output_for_mask` of most layers chooses for itself, as in Keras 3.
+    At a masked step the states stay as they are, and the output is the first state. With `unroll`, or if the output has
+    another shape than the first state, the output of the previous step is repeated, as in Keras; it is zero before the
+    first valid step. Most layers have an option `zero_output_for_mask` for this output, as in Keras 3.
 
     A subclass gives `state_shapes` and `begin`, or overrides `walk` where a sequence has a faster way.
 

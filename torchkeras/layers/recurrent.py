@@ -28,16 +28,16 @@ class RNN(MaskedOutput):
     """`output[t], states = cell(x[t], states)` along time, for any cell.
 
     A cell has a `state_size`, an integer or a list with one for each state, and a method `call(inputs, states)`, which
-    returns the output and the list of new states. `call` may take `constants` and `training` as well. A cell has an
-    `output_size` where its output is not of the first state's size. A cell that is a layer is built for one step's
-    input.
+    returns the output and the list of new states. `call` may take `constants` and `training` as well. A cell whose
+    output does not have the size of the first state has an `output_size`. A cell that is a layer is built for one
+    step's input.
 
     `Recurrent` explains initial states, constants and masks.
 
     Options:
         cell (cell or list of cells): what each step computes; a list becomes `StackedRNNCells`.
-        num_constants (positive integer or None, default None): how many constants end the list of inputs. A call with
-            `constants` sets it; configs of such layers have it.
+        num_constants (positive integer or None, default None): how many constants stand at the end of the list of
+            inputs. A call with `constants` sets it; configs of such layers have it.
 
     Shapes:
         (batch, time, features) -> (batch, output_size)
@@ -100,7 +100,7 @@ class SimpleRNN(steps.SimpleRNNStep, TorchRecurrent, MaskedOutput):
     explains states and masks.
 
     Options:
-        implementation (1 or 2, default 1): for old code and files: without gates, 1 and 2 compute the same.
+        implementation (1 or 2, default 1): accepted for old code and files: without gates, 1 and 2 compute the same.
 
     Shapes:
         (batch, time, features) -> (batch, units)

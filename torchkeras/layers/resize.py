@@ -71,7 +71,7 @@ class Cropping(Spatial, abstract=True):
     """The input without the values at the ends of each spatial axis.
 
     Options:
-        cropping (integer, integers or pairs, default 1): how many values are taken away: an integer for all ends, an
+        cropping (integer, integers or pairs, default 1): how many values are removed: an integer for all ends, an
             integer for each axis, or a pair (before, after) for each axis. Something must be left.
     """
 
@@ -120,7 +120,7 @@ class Cropping1D(Cropping):
     """Sequences without their first and last steps.
 
     Options:
-        cropping (integer or pair, default 1): how many steps are taken away: at both ends, or a pair (before, after).
+        cropping (integer or pair, default 1): how many steps are removed: at both ends, or a pair (before, after).
             Something must be left.
 
     Shapes:
@@ -139,8 +139,8 @@ class Cropping2D(Cropping):
     """Images without the rows and columns at their ends.
 
     Options:
-        cropping (integer, two integers or two pairs, default 0): how much is taken away: an integer for all ends,
-            integers (height, width), or pairs ((top, bottom), (left, right)). Something must be left.
+        cropping (integer, two integers or two pairs, default 0): how much is removed: an integer for all ends, integers
+            (height, width), or pairs ((top, bottom), (left, right)). Something must be left.
 
     Shapes:
         (batch, height, width, channels) -> (batch, height - top - bottom, width - left - right, channels)

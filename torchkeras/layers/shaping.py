@@ -70,7 +70,7 @@ class Reshape(Layer):
         (batch, ...) -> (batch, *target_shape)
 
     Errors:
-        ValueError: when `target_shape` has another number of values than a sample.
+        ValueError: when the number of values of `target_shape` differs from that of a sample.
 
     Example:
         >>> Reshape((2, -1))(torch.zeros(1, 12)).shape
@@ -110,8 +110,8 @@ class Permute(Layer):
     """The axes in another order; the batch axis stays first.
 
     Options:
-        dims (tuple of integers): for each axis of the output, the axis of the input that comes there; each of 1, 2, ...
-            once.
+        dims (tuple of integers): for each axis of the output, the axis of the input that it shows; each of 1, 2, ...
+            stands once.
 
     Shapes:
         (batch, s1, s2, ...) -> (batch, s[dims[0]], s[dims[1]], ...)

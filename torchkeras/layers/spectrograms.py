@@ -87,10 +87,10 @@ class MelSpectrogram(Layer):
     Options:
         fft_length (positive integer, default 2048): the length of the transforms.
         sequence_stride (positive integer, default 512): the distance between two frames.
-        sequence_length (positive integer or None, default None): the length of a frame, at most `fft_length`, which
-            None takes.
-        window ("hann", "hamming", list of numbers or None, default "hann"): the factors of a frame; None has none.
-        sampling_rate (positive integer, default 16000): the steps of the signal in a second.
+        sequence_length (positive integer or None, default None): the length of a frame, at most `fft_length`; None
+            takes `fft_length`.
+        window ("hann", "hamming", list of numbers or None, default "hann"): the factors of a frame; None applies none.
+        sampling_rate (positive integer, default 16000): the number of steps of the signal per second.
         num_mel_bins (positive integer, default 128): the number of mel bins.
         min_freq (float of at least 0, default 20.0): the frequency where the first bin begins.
         max_freq (float above 0 or None, default None): the frequency where the last bin ends; None is half the
@@ -205,18 +205,18 @@ class STFTSpectrogram(Spatial):
             logarithm of the magnitude; the magnitude; the power, doubled for all frequencies but the first and the
             last; the real part; the imaginary part; the angle; both parts, one after the other.
         frame_length (positive integer, default 256): the length of a frame.
-        frame_step (positive integer or None, default None): the distance between two frames, at most `frame_length`,
-            half of which None takes.
+        frame_step (positive integer or None, default None): the distance between two frames, at most `frame_length`;
+            None takes half of `frame_length`.
         fft_length (positive integer or None, default None): the length of the transforms, at least `frame_length`;
             None takes the next power of two.
         window (name, list of numbers or None, default "hann"): the factors of a frame: "bartlett", "blackman",
-            "cosine", "hamming", "hann" or "nuttall"; None has none.
-        periodic (bool, default False): whether a window of this name is periodic, not symmetric.
+            "cosine", "hamming", "hann" or "nuttall"; None applies none.
+        periodic (bool, default False): whether a window chosen by name is periodic, not symmetric.
         scaling ("density", "spectrum" or None, default "density"): what the window is divided by: the root of the sum
             of its squares, its sum, or nothing.
         padding ("valid" or "same", default "valid"): "valid" adds no zeros; "same" makes `ceil(steps / frame_step)`
             frames.
-        expand_dims (bool, default False): whether channels and frequencies are axes of their own.
+        expand_dims (bool, default False): whether channels and frequencies are separate axes.
 
     Shapes:
         (batch, steps, channels) -> (batch, frames, channels * frequencies), or with `expand_dims`
@@ -224,7 +224,7 @@ class STFTSpectrogram(Spatial):
 
     Errors:
         ValueError: `frame_step` or `fft_length` does not fit `frame_length`; a window of another length.
-        TypeError: integers go in.
+        TypeError: the input has integers.
 
     Example:
         >>> STFTSpectrogram(frame_length=64)(torch.zeros(2, 320, 1)).shape

@@ -84,8 +84,8 @@ class TextVectorization(StringLookup):
     of strings, and returns tensors.
 
     Options:
-        max_tokens (integer above 1 or None, default None): the largest size of the vocabulary, with the tokens of mask
-            and unknown; None sets no limit.
+        max_tokens (integer above 1 or None, default None): the largest size of the vocabulary, including the mask and
+            unknown tokens; None sets no limit.
         standardize ("lower_and_strip_punctuation", "lower", "strip_punctuation", function or None, default
             "lower_and_strip_punctuation"): what is done to a text first; letters and punctuation are those of ASCII. A
             function gets an array of strings, and returns one of the same shape.
@@ -95,15 +95,15 @@ class TextVectorization(StringLookup):
             up to this number, or each of these.
         output_mode ("int", "multi_hot", "count" or "tf_idf", default "int"): "int" gives the indices, the others a
             vector for each text, as `StringLookup` does.
-        output_sequence_length (positive integer or None, default None): to how many indices texts are cut, or
-            continued with 0; None takes the longest text. For output_mode "int".
+        output_sequence_length (positive integer or None, default None): the number of indices to which each text is
+            cut, or padded with 0; None takes that of the longest text. For output_mode "int".
         pad_to_max_tokens (bool, default False): whether vectors have `max_tokens` places.
         vocabulary (list of strings, path of a file with one in each line or None, default None): the tokens in the
-            order of their indices, with or without those of mask and unknown in front; None leaves them to `adapt` or
+            order of their indices, with or without the mask and unknown tokens in front; None leaves them to `adapt` or
             `set_vocabulary`.
         idf_weights (list of numbers or None, default None): for "tf_idf": the weight of each token of the vocabulary.
-        sparse (bool, default False): must be False, torch computes with dense tensors.
-        ragged (bool, default False): must be False, torch computes with tensors of rows of one length.
+        sparse (bool, default False): must be False; torch computes with dense tensors.
+        ragged (bool, default False): must be False; torch computes with rows of equal length.
         encoding (string, default "utf-8"): the encoding of texts that are bytes; in a model it must be "utf-8".
 
     Shapes:
@@ -160,14 +160,14 @@ class TextVectorization(StringLookup):
         return super().from_config({**config, **{key: _function(cls, key, each, known) for key, each in named.items()}})
 
     def adapt(self, data: Any, batch_size: int | None = None, steps: int | None = None) -> None:
-        """Take the most frequent tokens of texts, the most frequent first, and of equally frequent ones the greater.
+        """Fill the vocabulary with the tokens of texts, the most frequent first; of equally frequent ones, the greater.
 
         With output_mode "tf_idf" each text is a document, and the weight of a token is `log(1 + documents / (1 +
         documents with it))`.
 
         Arguments:
             data (array, table, list of strings or iterable of batches): the texts.
-            batch_size (integer or None, default None): has no effect, and is in Keras's signature.
+            batch_size (integer or None, default None): has no effect; Keras has this argument.
             steps (integer or None, default None): the largest number of batches to take; None takes all.
 
         Errors:

@@ -38,13 +38,14 @@ def _read_module(value: Any) -> nn.Module:
 class TorchModule(Layer):
     """`module(*inputs)`: a module of torch as a layer; its parameters and buffers are the layer's weights.
 
-    In a graph it runs on `meta` for the shapes of its outputs. A module whose code looks at values, such as one that
-    packs sequences, runs on small tensors of ones instead. For one that cannot compute on these, write a layer around
-    it with a `compute_output_shape`.
+    In a graph, the module is run on `meta` tensors to find the shapes of its outputs. A module whose code looks at
+    values, such as one that packs sequences, runs on small tensors of ones instead. If it cannot compute on those
+    either, write a layer around it that has a `compute_output_shape`.
 
-    A module on the CPU goes to the device that weights are made on, `config.device()`, when the layer is built. The
-    layer is called as the module is: with several inputs, nested ones, and arguments by name. Only `training` is
-    the layer's own: it sets the mode of the call. `dtype`, unless given, is the type of the module's parameters.
+    A module on the CPU goes to the device that weights are made on, `config.device()`, when the layer is built. You
+    call the layer as you call the module: with several inputs, nested inputs, and arguments by name. Only `training` is
+    an argument of the layer itself: it sets the mode of the call. `dtype`, unless given, is the type of the module's
+    parameters.
 
     A config holds the module's class by name only. Loading takes the module from `custom_objects`, under the name of
     the layer or of the class: an instance, which the layer copies, or a function that makes one.
@@ -53,7 +54,7 @@ class TorchModule(Layer):
         module (module of torch): any `nn.Module`, with the values that it has; a lazy one such as `nn.LazyLinear` gets
             them at the first call.
         data_format (string or None, default None): "channels_first" for a module that takes images with the channels
-            first in a graph that has them last; None hands over tensors as the graph has them.
+            first in a graph that has them last; None passes the tensors as they are in the graph.
 
     Shapes:
         any -> the shapes of the module's outputs
@@ -146,7 +147,9 @@ def _own_module(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | N
     try:
         made = found() if callable(found) else None
     except TypeError as error:
-        raise ArchitectureError(f"TorchModule {name!r}: custom_objects has what makes no module: {error}.") from error
+        raise ArchitectureError(
+            f"TorchModule {name!r}: its entry in custom_objects makes no module: {error}."
+        ) from error
     if not isinstance(made, nn.Module):
         raise ArchitectureError(
             f"TorchModule {name!r}: its module, a {kind}, is not stored in the file. Pass one of the same form, or a "

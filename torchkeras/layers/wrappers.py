@@ -105,8 +105,8 @@ class TimeDistributed(Wrapper):
     or where that is None the input's mask.
 
     Options:
-        by_steps (bool, default False): whether a BatchNormalization in the layer trains by the batch of one step after
-            the other, as in Keras 3, whose files are loaded so.
+        by_steps (bool, default False): whether a BatchNormalization in the layer trains on the batch of each step in
+            turn, as in Keras 3; models from its files have it set.
 
     Shapes:
         (batch, time, ...) -> (batch, time, ...), where the last axes are those of `layer`
@@ -180,10 +180,10 @@ KERNELS = ("kernel", "embeddings")
 
 
 class SpectralNormalization(Wrapper):
-    """`layer`, whose kernel W each call in training first divides by its largest singular value.
+    """`layer`, with its kernel W divided by W's largest singular value at the start of each call in training.
 
-    W is the kernel or the embeddings, as a matrix of all axes but the last by the last. Its singular value is estimated
-    by steps of `v = unit(u @ W.T); u = unit(v @ W)`; the weight `vector_u` keeps u from call to call. No gradient flows
+    W is the kernel or the embeddings, as a matrix whose columns are the last axis. Its singular value is estimated by
+    steps of `v = unit(u @ W.T); u = unit(v @ W)`; the weight `vector_u` keeps u from call to call. No gradient flows
     through the division, and a kernel of zeros stays as it is.
 
     Options:

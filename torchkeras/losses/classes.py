@@ -122,7 +122,7 @@ class Poisson(FunctionLoss):
 class Hinge(FunctionLoss):
     """mean(max(1 - y_true * y_pred, 0)).
 
-    Targets are -1 and 1; unlike the function, the class also takes 0 and 1 for them.
+    Targets are -1 and 1. The class also accepts targets of 0 and 1, which the function does not.
 
     Example:
         >>> Hinge()(torch.tensor([[0.0, 1.0]]), torch.tensor([[1.0, 1.0]]))
@@ -137,7 +137,7 @@ class Hinge(FunctionLoss):
 class SquaredHinge(FunctionLoss):
     """mean(max(1 - y_true * y_pred, 0)**2).
 
-    Targets are -1 and 1; unlike the function, the class also takes 0 and 1 for them.
+    Targets are -1 and 1. The class also accepts targets of 0 and 1, which the function does not.
 
     Example:
         >>> SquaredHinge()(torch.tensor([[0.0, 1.0]]), torch.tensor([[1.0, 1.0]]))
@@ -190,7 +190,7 @@ class BinaryCrossentropy(FunctionLoss):
 
 
 class BinaryFocalCrossentropy(FunctionLoss):
-    """The crossentropy of targets from 0 to 1, with less weight on predictions that are right with certainty.
+    """The crossentropy of targets from 0 to 1, with less weight on confident correct predictions.
 
     Example:
         >>> BinaryFocalCrossentropy()(torch.tensor([[0.0, 1.0]]), torch.tensor([[0.5, 0.5]]))
@@ -216,7 +216,7 @@ class CategoricalCrossentropy(FunctionLoss):
 
 
 class CategoricalFocalCrossentropy(FunctionLoss):
-    """The crossentropy of one-hot rows, with less weight on classes that are predicted with certainty.
+    """The crossentropy of one-hot rows, with less weight on classes that are predicted confidently.
 
     Example:
         >>> CategoricalFocalCrossentropy()(torch.tensor([[0.0, 1.0]]), torch.tensor([[0.5, 0.5]]))
@@ -300,7 +300,7 @@ class Dice(FunctionLoss):
 
 
 class Tversky(FunctionLoss):
-    """The `Dice` loss with one weight for what is missed and one for what is too much.
+    """The `Dice` loss with one weight for false negatives and one for false positives.
 
     Example:
         >>> Tversky(alpha=1.0)(torch.tensor([[1.0, 1.0]]), torch.tensor([[0.5, 1.0]]))

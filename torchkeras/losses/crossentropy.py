@@ -156,7 +156,7 @@ def binary_crossentropy(
         y_true (tensor): targets from 0 to 1.
         y_pred (tensor of the same shape): probabilities, or logits.
         from_logits (bool, default False): whether y_pred holds logits; p is then its sigmoid and is not clipped.
-        label_smoothing (number from 0 to 1, default 0.0): the share by which targets are drawn towards 1/2.
+        label_smoothing (number from 0 to 1, default 0.0): the share by which targets are moved towards 1/2.
         axis (integer, default -1): the axis of the mean.
 
     Shapes:
@@ -219,13 +219,13 @@ def categorical_focal_crossentropy(
 ) -> Tensor:
     """-sum(alpha * (1 - p)**gamma * y_true * log(p)) along `axis`, p the clipped y_pred / sum(y_pred).
 
-    Classes that are predicted with certainty count less than in `categorical_crossentropy`.
+    Classes that are predicted confidently count less than in `categorical_crossentropy`.
 
     Arguments:
         y_true (tensor): one-hot rows, or probabilities.
         y_pred (tensor of the same shape): probabilities, or logits.
         alpha (number or list of numbers, default 0.25): one weight, or one for each class.
-        gamma (number of at least 0, default 2.0): how much less the certain ones count; 0 counts them fully.
+        gamma (number of at least 0, default 2.0): how much less confident predictions count; 0 counts them fully.
         from_logits (bool, default False): whether y_pred holds logits; p is then its softmax, clipped too.
         label_smoothing (number from 0 to 1, default 0.0): the share of each target that is spread evenly over the
             classes.
@@ -265,7 +265,7 @@ def binary_focal_crossentropy(
 ) -> Tensor:
     """mean((1 - q)**gamma * binary crossentropy) along `axis`, q = y_true * y_pred + (1 - y_true) * (1 - y_pred).
 
-    Predictions that are right with certainty count less than in `binary_crossentropy`.
+    Confident correct predictions count less than in `binary_crossentropy`.
 
     Arguments:
         y_true (tensor): targets from 0 to 1.
@@ -273,9 +273,9 @@ def binary_focal_crossentropy(
         apply_class_balancing (bool, default False): whether each value is weighted by
             alpha * y_true + (1 - alpha) * (1 - y_true).
         alpha (number, default 0.25): the weight of targets of 1 in that.
-        gamma (number of at least 0, default 2.0): how much less the certain ones count; 0 counts them fully.
+        gamma (number of at least 0, default 2.0): how much less confident predictions count; 0 counts them fully.
         from_logits (bool, default False): whether y_pred holds logits, which a sigmoid makes probabilities.
-        label_smoothing (number from 0 to 1, default 0.0): the share by which targets are drawn towards 1/2.
+        label_smoothing (number from 0 to 1, default 0.0): the share by which targets are moved towards 1/2.
         axis (integer, default -1): the axis of the mean.
 
     Shapes:

@@ -12,7 +12,7 @@ from torch import Tensor
 from torchkeras import config, registry
 from torchkeras.activations.logits import carried
 from torchkeras.base.naming import snake_case
-from torchkeras.base.rules import Rule, one_of
+from torchkeras.base.rules import SIGNATURE_OF_INIT, Rule, one_of
 from torchkeras.declared import Declared, check_options, function_named, options_of
 from torchkeras.losses.reduction import REDUCTIONS, Reduction, reduce_weighted
 from torchkeras.losses.shared import check_scores, same_rank
@@ -83,10 +83,10 @@ class Loss(Declared):
         Arguments:
             y_true (tensor or array): the targets.
             y_pred (tensor or array): the predictions; the loss is computed on their device.
-            sample_weight (tensor, array or None, default None): weights of the values, with as many axes, each as long
-                or of 1.
-            mask (tensor, array or None, default None): True for the values that count; None is the one that y_pred
-                carries, as `_keras_mask`.
+            sample_weight (tensor, array or None, default None): weights of the values, with the same number of axes,
+                each of the same size or of size 1.
+            mask (tensor, array or None, default None): True for the values that count; None takes the mask that y_pred
+                carries as `_keras_mask`.
         """
         if mask is None:
             mask = getattr(y_pred, "_keras_mask", None)
@@ -159,7 +159,7 @@ class FunctionLoss(Loss, abstract=True):
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
         own = "__init__" in cls.__dict__
-        cls.__signature__ = None if own else _signature(cls)  # type: ignore[attr-defined]
+        cls.__signature__ = SIGNATURE_OF_INIT if own else _signature(cls)
 
     def __init__(self, *values: Any, **options: Any):
         bound = self._bind(values, options)

@@ -19,7 +19,7 @@ def dice(y_true: Tensor, y_pred: Tensor, axis: Axes = None) -> Tensor:
     """1 - 2 * sum(y_true * y_pred) / (sum(y_true) + sum(y_pred) + epsilon), the sums along `axis`.
 
     Arguments:
-        y_true, y_pred (tensors of one shape): the targets and the predictions, as a rule from 0 to 1.
+        y_true, y_pred (tensors of one shape): the targets and the predictions, usually from 0 to 1.
         axis (integer, several or None, default None): the axes to sum over. None sums over all, the samples too, which
             gives one number; all axes but the first give one number an image.
 
@@ -46,9 +46,9 @@ def tversky(y_true: Tensor, y_pred: Tensor, alpha: float = 0.5, beta: float = 0.
     t is sum(y_true * y_pred), and all sums go along `axis`. With alpha and beta of 0.5 it is the `dice` loss.
 
     Arguments:
-        y_true, y_pred (tensors of one shape): the targets and the predictions, as a rule from 0 to 1.
-        alpha (number, default 0.5): the weight of what y_pred misses, as in Keras.
-        beta (number, default 0.5): the weight of what y_pred has too much.
+        y_true, y_pred (tensors of one shape): the targets and the predictions, usually from 0 to 1.
+        alpha (number, default 0.5): the weight of false negatives, as in Keras.
+        beta (number, default 0.5): the weight of false positives.
         axis (integer, several or None, default None): the axes to sum over; None sums over all, the samples too.
 
     Shapes:
@@ -68,10 +68,10 @@ def tversky(y_true: Tensor, y_pred: Tensor, alpha: float = 0.5, beta: float = 0.
 
 @registry.losses.own
 def ctc(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """-log of the probability of the labels, summed over all ways to lay them along time; class 0 means no label.
+    """-log of the probability of the labels, summed over all ways to align them with time; class 0 means no label.
 
-    The loss is infinite where time is too short for the labels. On CUDA torch's kernel reads the numbers of labels on
-    the host, so this loss waits for the device.
+    The loss is infinite if there are too few time steps for the labels. On CUDA torch's kernel reads the numbers of
+    labels on the host, so this loss waits for the device.
 
     Arguments:
         y_true (tensor): class numbers, padded with 0.

@@ -101,7 +101,7 @@ def mean_squared_logarithmic_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
 def logcosh(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """mean(log(cosh(y_pred - y_true))).
 
-    Near 0 it is half the square, far away the absolute value less log(2).
+    Near 0 it is half the square of the error, far from 0 the absolute error minus log(2).
 
     Arguments:
         y_true, y_pred (tensors of one shape): the targets and the predictions.
@@ -125,7 +125,7 @@ def huber(y_true: Tensor, y_pred: Tensor, delta: float = 1.0) -> Tensor:
 
     Arguments:
         y_true, y_pred (tensors of one shape): the targets and the predictions.
-        delta (positive number, default 1.0): the error from which the loss grows in a line.
+        delta (positive number, default 1.0): the error above which the loss grows linearly.
 
     Shapes:
         (batch, ..., features) -> (batch, ...)

@@ -30,13 +30,14 @@ class AUC(Metric):
         num_thresholds (integer of at least 2, default 200): how many thresholds there are, evenly from 0 to 1; it may
             be None with `thresholds`.
         curve (text, default "ROC"): "ROC" is recall over the share of false positives. "PR" is precision over recall.
-            "PRGAIN" is the gain of both over always saying yes (https://papers.nips.cc/paper/5867).
+            "PRGAIN" is the gain of both over always predicting 1 (https://papers.nips.cc/paper/5867).
         summation_method (text, default "interpolation"): the height between two thresholds. "interpolation" is a line,
             for "PR" the curve of https://dl.acm.org/doi/10.1145/1143844.1143874. "minoring" is the lower height,
             "majoring" the higher one.
         thresholds (list of numbers from 0 to 1 or None, default None): the thresholds between 0 and 1, in place of
             `num_thresholds`.
-        multi_label (bool, default False): whether each label has an area of its own; the result is their mean.
+        multi_label (bool, default False): whether an area is computed for each label; the result is the mean of these
+            areas.
         num_labels (positive integer or None, default None): the number of labels, for `multi_label`; None takes that of
             the first batch.
         label_weights (list of numbers or None, default None): a weight for each label: of its area with `multi_label`,
@@ -116,8 +117,8 @@ class AUC(Metric):
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Add a batch.
 
-        y_true: positive where not 0. y_pred: scores, clipped to [0, 1]; one that is no number counts as 0.
-        sample_weight: one for each sample, step, ... or for each score.
+        y_true: positive where not 0. y_pred: scores, clipped to [0, 1]; NaN counts as 0. sample_weight: one for each
+        sample, step, ... or for each score.
         """
         y_pred = self._tensor(y_pred, self._type)
         weight = None if sample_weight is None else self._tensor(sample_weight, self._type)

@@ -32,8 +32,8 @@ class Confusion(Metric, abstract=True):
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Add a batch.
 
-        y_true: positive where not 0. y_pred: scores from 0 to 1, of the same shape; one that is no number is above no
-        threshold. sample_weight: one for each sample, step, ... or for each score.
+        y_true: positive where not 0. y_pred: scores from 0 to 1, of the same shape; NaN is above no threshold.
+        sample_weight: one for each sample, step, ... or for each score.
         """
         weight = None if sample_weight is None else self._tensor(sample_weight, self._type)
         try:
@@ -212,10 +212,10 @@ class _Best(Confusion, abstract=True):
 
 
 class SensitivityAtSpecificity(_Best):
-    """The best sensitivity (recall) whose specificity is at least `specificity`.
+    """The best sensitivity (recall) of all thresholds where the specificity is at least `specificity`.
 
     Options:
-        specificity (number from 0 to 1): the least of true negatives / all negatives.
+        specificity (number from 0 to 1): the least specificity, true negatives / all negatives.
 
     Example:
         >>> SensitivityAtSpecificity(0.5)(torch.tensor([0, 0, 1, 1]), torch.tensor([0.1, 0.6, 0.5, 0.9]))
@@ -238,10 +238,10 @@ class SensitivityAtSpecificity(_Best):
 
 
 class SpecificityAtSensitivity(_Best):
-    """The best specificity, true negatives / all negatives, whose sensitivity is at least `sensitivity`.
+    """The best specificity, true negatives / all negatives, where the sensitivity is at least `sensitivity`.
 
     Options:
-        sensitivity (number from 0 to 1): the least of true positives / all positives.
+        sensitivity (number from 0 to 1): the least sensitivity, true positives / all positives.
 
     Example:
         >>> SpecificityAtSensitivity(1.0)(torch.tensor([0, 0, 1, 1]), torch.tensor([0.1, 0.6, 0.5, 0.9]))
@@ -264,10 +264,10 @@ class SpecificityAtSensitivity(_Best):
 
 
 class PrecisionAtRecall(_Best):
-    """The best precision whose recall is at least `recall`.
+    """The best precision of all thresholds where the recall is at least `recall`.
 
     Options:
-        recall (number from 0 to 1): the least of true positives / all positives.
+        recall (number from 0 to 1): the least recall, true positives / all positives.
 
     Example:
         >>> PrecisionAtRecall(0.5)(torch.tensor([0, 0, 1, 1]), torch.tensor([0.1, 0.6, 0.5, 0.9]))
@@ -290,10 +290,10 @@ class PrecisionAtRecall(_Best):
 
 
 class RecallAtPrecision(_Best):
-    """The best recall whose precision is at least `precision`.
+    """The best recall of all thresholds where the precision is at least `precision`.
 
     Options:
-        precision (number from 0 to 1): the least of true positives / predicted positives.
+        precision (number from 0 to 1): the least precision, true positives / predicted positives.
 
     Example:
         >>> RecallAtPrecision(0.9)(torch.tensor([0, 0, 1, 1]), torch.tensor([0.1, 0.6, 0.5, 0.9]))

@@ -152,7 +152,7 @@ def sparse_top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5
     """The share of samples for which fewer than `k` classes score above class y_true.
 
     As in Keras the mean is over the last axis that is left: one number for y_pred of shape (samples, classes). A score
-    that is no number counts as wrong.
+    that is not finite counts as wrong.
 
     Arguments:
         y_true (tensor): class numbers.

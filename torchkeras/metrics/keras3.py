@@ -92,7 +92,7 @@ def top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Te
 def sparse_top_k_categorical_accuracy(
     y_true: Tensor, y_pred: Tensor, k: int = 5, from_sorted_ids: bool = False
 ) -> Tensor:
-    """1.0 where fewer than `k` classes score above class y_true, else 0.0; a score that is no number is no hit.
+    """1.0 where fewer than `k` classes score above class y_true, else 0.0; a score that is not finite is no hit.
 
     Arguments:
         y_true (tensor): class numbers.
@@ -137,7 +137,7 @@ def cosine_similarity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
 @rising
 @fitting
 def pearson_correlation(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
-    """mean((y_true - mean) / std * (y_pred - mean) / std) along `axis`; not a number where one of them is constant.
+    """mean((y_true - mean) / std * (y_pred - mean) / std) along `axis`; NaN where one of them is constant.
 
     Arguments:
         y_true, y_pred (tensors of one shape): the targets and the predictions.

@@ -30,7 +30,7 @@ class Accuracy(FunctionMetric, by_class=True):  # a model chooses what "accuracy
 
 
 class BinaryAccuracy(FunctionMetric):
-    """How often y_pred > threshold is y_true.
+    """How often `y_pred > threshold` equals y_true.
 
     Example:
         >>> BinaryAccuracy(threshold=0.8)(torch.tensor([[0.0, 1.0]]), torch.tensor([[0.7, 0.7]]))
@@ -44,7 +44,7 @@ class BinaryAccuracy(FunctionMetric):
 
 
 class CategoricalAccuracy(FunctionMetric):
-    """How often the highest score is that of the class of a one-hot row.
+    """How often the class with the highest score is that of the one-hot row.
 
     Example:
         >>> CategoricalAccuracy()(torch.eye(2), torch.tensor([[0.7, 0.3], [0.7, 0.3]]))
@@ -58,7 +58,7 @@ class CategoricalAccuracy(FunctionMetric):
 
 
 class SparseCategoricalAccuracy(FunctionMetric):
-    """How often the highest score is that of the class number.
+    """How often the class with the highest score is the class number y_true.
 
     Example:
         >>> SparseCategoricalAccuracy()(torch.tensor([0, 1]), torch.tensor([[0.7, 0.3], [0.7, 0.3]]))
@@ -72,7 +72,7 @@ class SparseCategoricalAccuracy(FunctionMetric):
 
 
 class TopKCategoricalAccuracy(FunctionMetric):
-    """How often the class of a one-hot row is among the `k` best.
+    """How often the class of the one-hot row is among the `k` best.
 
     Example:
         >>> TopKCategoricalAccuracy(k=2)(torch.eye(3), torch.tensor([[0.6, 0.3, 0.1]] * 3))

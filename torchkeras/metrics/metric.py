@@ -76,15 +76,15 @@ class Metric(Declared):
     """A number over many batches: `update_state` adds a batch, `result` gives the number so far, on the device.
 
     A subclass makes its states with `add_variable`, and defines `update_state(y_true, y_pred, sample_weight=None)` and
-    `result()`. An update records nothing for gradients. States start as zeros, unless made otherwise, and become zeros
-    again by `reset_state`. They move to the device of what they are updated with.
+    `result()`. An update records nothing for gradients. States start as zeros, unless `add_variable` is passed other
+    values; `reset_state` sets them to zero. They move to the device of the batches that are added.
 
-    Where several processes share each batch, all of them count the whole of it. A class with `adds_up = True` says that
+    If several processes share each batch, every process counts the whole batch. A class with `adds_up = True` says that
     its update only adds sums over samples to its states: each process then counts its own samples, and the states are
     added up when the number is read.
 
-    A class, or an object, says by `higher_is_better` (True, False; None, the default, says nothing) whether more is
-    better. Callbacks that watch its number go by it.
+    A class, or an object, declares by `higher_is_better` (True or False; None, the default, declares nothing) whether
+    more is better. Callbacks that monitor the metric use it.
 
     Options:
         dtype (text, torch.dtype or None, default None): the type of the states; None is the default float type. float32

@@ -28,7 +28,7 @@ class IoU(Metric):
         target_class_ids (list of integers): the classes of the mean. One that neither y_true nor y_pred has is left
             out.
         dtype (text, torch.dtype or None, default None): the type of the counts. None is float64, which counts up to
-            2**53 without error. A type of whole numbers needs such sample weights, where Keras would cut them off.
+            2**53 without error. An integer type needs integer sample weights, where Keras would truncate others.
         ignore_class (integer or None, default None): a class of y_true whose entries are left out.
         sparse_y_true (bool, default True): whether y_true holds class numbers; otherwise it has one-hot rows.
         sparse_y_pred (bool, default True): whether y_pred holds class numbers; otherwise it has scores.

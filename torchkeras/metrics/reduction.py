@@ -13,6 +13,7 @@ from torch import Tensor
 from torchkeras import registry
 from torchkeras.activations.logits import carried
 from torchkeras.base.naming import snake_case
+from torchkeras.base.rules import SIGNATURE_OF_INIT
 from torchkeras.declared import check_options, function_named, options_of
 from torchkeras.losses.shared import HALF_TYPES, divide_no_nan, same_rank
 from torchkeras.metrics.direction import higher_is_better
@@ -177,7 +178,7 @@ class FunctionMetric(MeanOfFunction, abstract=True):
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
         own = "__init__" in cls.__dict__
-        cls.__signature__ = None if own else _signature(cls)  # type: ignore[attr-defined]
+        cls.__signature__ = SIGNATURE_OF_INIT if own else _signature(cls)
 
     def __init__(self, *values: Any, **options: Any):
         bound = self._bind(values, options)

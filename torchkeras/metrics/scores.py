@@ -19,10 +19,10 @@ class FBetaScore(Metric):
 
     Options:
         average (text or None, default None): None gives one number a class. "micro" counts all predictions together.
-            "macro" is the mean of the classes, "weighted" that by the classes' frequency.
-        beta (positive number, default 1.0): how many times as much recall counts as precision.
+            "macro" is the mean of the classes, "weighted" their mean weighted by frequency.
+        beta (positive number, default 1.0): how many times as much as precision recall counts.
         threshold (number above 0 and up to 1 or None, default None): a class is predicted where its score is above it.
-            None predicts the class with the highest score of the row: all of equal ones, none of 0.
+            None predicts the class with the highest score of the row: all classes that share it, but none if it is 0.
 
     Shapes:
         y_true (samples, classes) of 0 and 1, y_pred (samples, classes) scores -> (classes,), or a scalar with `average`
@@ -113,7 +113,7 @@ class R2Score(Metric):
 
     Options:
         class_aggregation (text or None, default "uniform_average"): "uniform_average" is the mean of the columns,
-            "variance_weighted_average" that by the columns' variance. None gives one number a column.
+            "variance_weighted_average" their mean weighted by variance. None gives one number a column.
         num_regressors (integer of at least 0, default 0): the number of the model's inputs, for the adjusted score
             1 - (1 - score) * (n - 1) / (n - num_regressors - 1). As in Keras 3, n is the number of all entries of
             y_true. The score is not adjusted for 0, nor where n is at most num_regressors + 1.
@@ -169,7 +169,7 @@ class R2Score(Metric):
             state.add_(values.sum(0))
 
     def result(self) -> Tensor:
-        """The score so far; not a number before the first update."""
+        """The score so far; NaN before the first update."""
         if not self._variables:
             return torch.full((), torch.nan, dtype=self._type, device=self._device)
         entries, squares, total, residual, count = self.variables

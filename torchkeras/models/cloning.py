@@ -53,7 +53,7 @@ def clone_model(
 
     Errors:
         TypeError: `model` is no model, `input_tensors` holds something else, or `clone_function` returns no layer.
-        ValueError: the number of inputs is another, or `call_function` is given for a Sequential.
+        ValueError: the number of inputs is not the model's, or `call_function` is given for a Sequential.
 
     Example:
         >>> model = Sequential([Dense(2, input_shape=(4,))])

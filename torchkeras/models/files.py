@@ -25,13 +25,13 @@ def save_model(
         model (model): the model.
         filepath (path): the file. Its suffix says how it is written: `.keras` as Keras 3 does, `.safetensors` and
             `.pt` for torch, `.h5` and other names as Keras 2.2.4 does; docs/files.md has a table of all.
-        overwrite (bool, default True): whether a file that is there is replaced.
+        overwrite (bool, default True): whether an existing file is replaced.
         include_optimizer (bool, default True): whether optimizer, losses and metrics are written.
 
     Errors:
         FileExistsError: the file is there, and `overwrite` is False.
         TypeError: `model` is no model, or `filepath` no path.
-        ValueError: the format has no form for the model; the error says which has.
+        ValueError: the format cannot hold the model; the error says which format can.
 
     Example:
         >>> save_model(Sequential([Dense(2, input_shape=(4,))]), "model.h5")
@@ -51,9 +51,9 @@ def model_from_json(
     Arguments:
         json_string (text): the JSON.
         custom_objects (dict or None, default None): your own classes and functions by name.
-        lambdas (text, default "read"): what is done with functions that the text has as bytecode and that
-            `custom_objects` does not replace: "read" takes those that are formulas, without running them; "refuse"
-            takes none.
+        lambdas (text, default "read"): what to do with functions that the text holds as bytecode and that
+            `custom_objects` does not replace: "read" accepts those that are formulas, without running them; "refuse"
+            accepts none.
 
     Returns:
         The model, not compiled.
@@ -83,9 +83,9 @@ def model_from_yaml(
     Arguments:
         yaml_string (text): the YAML.
         custom_objects (dict or None, default None): your own classes and functions by name.
-        lambdas (text, default "read"): what is done with functions that the text has as bytecode and that
-            `custom_objects` does not replace: "read" takes those that are formulas, without running them; "refuse"
-            takes none.
+        lambdas (text, default "read"): what to do with functions that the text holds as bytecode and that
+            `custom_objects` does not replace: "read" accepts those that are formulas, without running them; "refuse"
+            accepts none.
 
     Returns:
         The model, not compiled.
@@ -145,13 +145,13 @@ def load_model(
             "theano", where its file does not say so.
         original_data_format (text or None, default None): "channels_last" or "channels_first", the data format of the
             weights, where the file does not say so.
-        report (bool, default False): whether to return what was done with each weight too.
+        report (bool, default False): whether to return a report on each weight too.
         isolated (bool, default False): whether another process, with limits of time and memory, reads the file.
-        lambdas (text, default "read"): what is done with functions that the file has as bytecode and that
-            `custom_objects` does not replace: "read" takes those that are formulas, without running them; "refuse"
-            takes none.
-        strict (bool, default True): whether what looks like damage of an HDF5 file, and may be an edit of it, is an
-            error; otherwise it is a warning.
+        lambdas (text, default "read"): what to do with functions that the file holds as bytecode and that
+            `custom_objects` does not replace: "read" accepts those that are formulas, without running them; "refuse"
+            accepts none.
+        strict (bool, default True): whether signs of damage in an HDF5 file, which edits may leave too, are an error;
+            otherwise they are a warning.
         mmap (bool, default False): whether the weights of a `.safetensors` or `.pt` file stay in the file, as with
             `torch.load(mmap=True)`: a page is read when it is first used, and processes share it. Training changes
             copies in memory, never the file. Do not let another program write into the file while the model lives:

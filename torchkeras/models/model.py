@@ -432,9 +432,9 @@ class Model(Network):
                 tf.keras or Keras 3 names another backend.
 
         Errors:
-            ValueError: an unknown name, a list of another length than the outputs, no loss, or an option with a bad
-                value.
-            TypeError: an optimizer, loss or metric is of another kind; an option is unknown.
+            ValueError: an unknown name, a list whose length is not the number of outputs, no loss, or an option with a
+                bad value.
+            TypeError: an optimizer, loss or metric is of an unsupported kind; an option is unknown.
 
         Example:
             >>> model = Sequential([Dense(3, activation="softmax", input_shape=(2,))])
@@ -525,15 +525,15 @@ class Model(Network):
                 batch when it is needed.
             use_multiprocessing (bool, default False): whether they are processes, not threads.
             fast_dev_run (bool or integer, default False): True tries the script out: one epoch of one batch, and a
-                validation of one batch if there is data for it. An integer is for so many batches, 0 for a whole run.
-                Everything else is checked as for a whole run. Callbacks that keep records are left out: checkpoints,
-                logs and traces. The weights change as in any step.
+                validation of one batch if there is data for it. An integer is the number of batches to run; 0 means a
+                whole run. Everything else is checked as for a whole run. Callbacks that keep records are left out:
+                checkpoints, logs and traces. The weights change as in any step.
 
         Returns:
             A `History`: the reported numbers of each epoch.
 
         Errors:
-            RuntimeError: the model is not compiled, or the user has wrapped it for several processes.
+            RuntimeError: the model is not compiled, or you have wrapped it for several processes.
             ValueError: the data does not fit the model, or an option has a bad value.
             TypeError: something among `callbacks` is no callback, or the data holds no numbers.
 
@@ -589,7 +589,7 @@ class Model(Network):
             The loss; with metrics a list in the order of `metrics_names`, or with `return_dict` a dict.
 
         Errors:
-            RuntimeError: the model is not compiled, or the user has wrapped it for several processes.
+            RuntimeError: the model is not compiled, or you have wrapped it for several processes.
             ValueError: the data does not fit the model, or an option has a bad value.
 
         Example:
@@ -680,7 +680,7 @@ class Model(Network):
             The loss as a float; with metrics a list in the order of `metrics_names`, or with `return_dict` a dict.
 
         Errors:
-            RuntimeError: the model is not compiled, or the user has wrapped it for several processes.
+            RuntimeError: the model is not compiled, or you have wrapped it for several processes.
             ValueError: the data does not fit the model.
 
         Example:
@@ -713,7 +713,7 @@ class Model(Network):
             The loss as a float; with metrics a list in the order of `metrics_names`, or with `return_dict` a dict.
 
         Errors:
-            RuntimeError: the model is not compiled, or the user has wrapped it for several processes.
+            RuntimeError: the model is not compiled, or you have wrapped it for several processes.
             ValueError: the data does not fit the model.
 
         Source: https://keras.io/api/models/model_training_apis/
@@ -729,7 +729,7 @@ class Model(Network):
             x (array, list or dict): the inputs.
 
         Returns:
-            What `predict` returns.
+            The same as `predict`.
 
         Source: https://keras.io/api/models/model_training_apis/
         """
@@ -788,8 +788,8 @@ class Model(Network):
             steps_per_epoch (positive integer or None, default None): the batches of an epoch; a generator needs it.
             epochs (integer, default 1): the epoch to stop before.
             verbose (0, 1 or 2, default 1): 0 shows nothing, 1 a bar for each epoch, 2 a line for each.
-            callbacks (callback or list, default None): what is called during training.
-            validation_data (data, default None): (x, y) or (x, y, sample_weight), or what makes its own batches.
+            callbacks (callback or list, default None): callbacks, and schedulers of torch.
+            validation_data (data, default None): (x, y) or (x, y, sample_weight), or data that makes its own batches.
             validation_steps (positive integer or None, default None): the batches of a validation.
             class_weight (dict or None, default None): a weight for each class number.
             max_queue_size (positive integer, default 10): how many batches are made ahead.
@@ -890,14 +890,13 @@ class Model(Network):
         `loss.backward()` and `self.optimizer.step()`. The metrics of `compile` come from `self.compute_metrics(...)`.
 
         Arguments:
-            data (batch): of arrays `(x, y, sample_weight)`, checked, with None for weights that are not there. Of a
-                DataLoader, Dataset, generator or `Sequence` it is the batch as that made it, in any form, on the
-                model's device. `unpack_x_y_sample_weight(data)` gives x, y and weight of either.
+            data (batch): for arrays, `(x, y, sample_weight)`, checked, with None for weights that are not there. For a
+                DataLoader, Dataset, generator or `Sequence`, the batch as the loader made it, in any form, on the
+                model's device. `unpack_x_y_sample_weight(data)` returns x, y and weight of either.
 
         Returns:
             The numbers to report by name. They are averaged over the epoch, weighted by batch size. A metric with a
-                state is
-            reported when its name is among them.
+                state is reported if its name is among them.
         """
         return self._built_in_step("train", data)
 
@@ -934,10 +933,10 @@ class Model(Network):
 
     @overridable
     def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> torch.Tensor:
-        """The loss that `compile` settled, for outputs of the model: each output's, weighted, and all penalties.
+        """The loss of `compile` for outputs of the model: the weighted sum over the outputs, plus all penalties.
 
-        Outputs that the model gave in this step carry their masks. Override it to minimize something else; metrics stay
-        as they are.
+        Outputs that the model returned in this step carry their masks. Override it to minimize something else; metrics
+        stay as they are.
 
         Arguments:
             x (tensors, default None): the inputs; they are not needed.
@@ -950,7 +949,7 @@ class Model(Network):
 
         Errors:
             RuntimeError: there is no loss at all.
-            ValueError: the number of targets, outputs or weights is another.
+            ValueError: the number of targets, outputs or weights is wrong.
         """
         return self._training.own_steps.compute_loss(y, y_pred, sample_weight)
 
@@ -971,7 +970,7 @@ class Model(Network):
             The numbers by name.
 
         Errors:
-            ValueError: the number of targets, outputs or weights is another.
+            ValueError: the number of targets, outputs or weights is wrong.
         """
         return self._training.own_steps.compute_metrics(y, y_pred, sample_weight)
 
@@ -980,8 +979,8 @@ class Model(Network):
 
         Arguments:
             loss (scalar tensor): the loss.
-            samples (integer, default 1): the samples of the batch, by which it counts when gradients of several batches
-                are accumulated.
+            samples (integer, default 1): the number of samples in the batch, which weights it when gradients of several
+                batches are accumulated.
 
         Errors:
             RuntimeError: the model was compiled without an optimizer.
@@ -990,24 +989,24 @@ class Model(Network):
 
     @property
     def losses(self) -> list[torch.Tensor]:
-        """The penalties on the weights now, and what layers added in the last pass by hand: sum them in your loop."""
+        """The current penalties on weights, and what layers added in your last call: sum them in your loop."""
         return Losses([*penalties(self), *self._training.own_steps.added, *losses_of_calls(self)])
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
         """Add the mean of a symbolic tensor, or a loss of weights, to the loss that training minimizes.
 
-        Call `compile` afterwards. A loss of weights is computed again in every step, as `Layer.add_loss` says, which
-        this is inside a `call`.
+        Call `compile` afterwards. A loss of weights is computed again in every step. Inside a `call` this method is
+        `Layer.add_loss`.
 
         Arguments:
             losses (symbolic tensor, function or list): tensors that are computed from the model's inputs; functions
                 without arguments; weights, and what functions of `keras.backend` compute from weights.
-            inputs (tensor or None, default None): what they depend on; it need not be given.
+            inputs (tensor or None, default None): the tensors that they depend on; not needed.
 
         Errors:
             TypeError: a loss is neither a tensor nor a function.
-            ValueError: a tensor is not computed from the inputs, or a layer on the way has weights that are not the
-                model's; a loss of weights is no scalar, or a tensor whose value would stay.
+            ValueError: a tensor is not computed from the inputs, or a layer between them has weights that are not the
+                model's; a loss of weights is not a scalar, or is a tensor whose value would never change.
 
         Example:
             >>> inputs = Input((4,))
@@ -1034,8 +1033,8 @@ class Model(Network):
             aggregation (text, default "mean"): must be "mean".
 
         Errors:
-            ValueError: another aggregation, a tensor that is not computed from the inputs, or a layer on the way with
-                weights that are not the model's.
+            ValueError: `aggregation` is not "mean", the tensor is not computed from the inputs, or a layer between them
+                has weights that are not the model's.
         """
         if not isinstance(value, KerasTensor):
             super().add_metric(value, name, aggregation)
@@ -1068,9 +1067,9 @@ class Model(Network):
             expand_nested (bool, default False): whether to show the layers of models inside too.
             flops (bool or positive integer, default False): whether to show the floating-point operations of each
                 layer, over all its calls, in one sample's forward pass: those of products, convolutions and attention,
-                a multiply-add being 2. A number is the size to take for unknown axes.
+                a multiply-add counts as 2. A number is the size to assume for unknown axes.
             layer_range (pair or None, default None): the names, or regular expressions, of the first and the last layer
-                to print; the totals stay the model's.
+                to print; the totals are those of the whole model.
 
         Errors:
             RuntimeError: the model has no graph yet.
@@ -1098,20 +1097,20 @@ class Model(Network):
     def get_config(self) -> dict[str, Any]:
         """The architecture: layers with their configs and connections.
 
-        A warning says when `add_loss` or `add_metric` gave the model something, which no config holds, and when the
-        outputs are in a named tuple, which is a list in a config.
+        A warning says if the model has losses or metrics from `add_loss` or `add_metric`, which a config does not hold,
+        or outputs in a named tuple, which becomes a list.
 
         Returns:
             A dict of plain values.
 
         Errors:
-            NotImplementedError: the class computes by code of its own, which no config holds.
+            NotImplementedError: the class computes by code of its own, which a config cannot hold.
         """
         if self._graph is None and self._has_own_code:
             raise NotImplementedError(
                 f"{type(self).__name__} {self.name!r} computes by the code of its class, which no file holds: save its "
-                "weights (save_weights) and make it by its class again, or give that a get_config, and a from_config "
-                "that calls build."
+                "weights (save_weights) and make the model by its class again, or give the class a get_config, and a "
+                "from_config that calls build."
             )
         check_arguments(self)
         self._warn_of_lost()
@@ -1133,7 +1132,7 @@ class Model(Network):
             The model, not compiled.
 
         Errors:
-            ValueError: the config has another form, or the class computes by code of its own.
+            ValueError: the config does not have this form, or the class computes by code of its own.
 
         Example:
             >>> inputs = Input((4,))
@@ -1143,8 +1142,8 @@ class Model(Network):
         """
         if cls._has_own_code and "layers" not in config:
             raise ValueError(
-                f"{cls.__name__} computes by the code of its class: it needs a from_config of its own, which makes it "
-                "of what its get_config returned and calls build."
+                f"{cls.__name__} computes by the code of its class: it needs a from_config of its own, which makes the "
+                "model from what its get_config returned, and calls build."
             )
         with registry.layers.reading():
             inputs, outputs = graph_config.in_structure(config, *graph_config.connect(config, custom_objects))
@@ -1192,7 +1191,7 @@ class Model(Network):
         Arguments:
             filepath (path): the file. `.h5` and other names are written as Keras 2.2.4 does, `.weights.h5` as Keras 3
                 does; docs/files.md has a table of all.
-            overwrite (bool, default True): whether a file that is there is replaced.
+            overwrite (bool, default True): whether an existing file is replaced.
 
         Errors:
             FileExistsError: the file is there, and `overwrite` is False.
@@ -1219,25 +1218,24 @@ class Model(Network):
     ) -> Any:
         """Set the weights from a file of weights, or of a whole model.
 
-        After an error the weights are as before.
+        If there is an error, the weights stay as they were.
 
         Arguments:
             filepath (path): the file, written by any Keras or by torchkeras.
             by_name (bool, default False): whether layers are paired by their names, and layers without a partner do not
-                change; otherwise they are paired in order, in `.weights.h5` within each class, in `.safetensors` and
-                `.pt` by names.
+                change; otherwise they are paired in order: in `.weights.h5` in order within each class, in
+                `.safetensors` and `.pt` by name.
             skip_mismatch (bool, default False): whether layers whose weights have other shapes, or are not in the file,
-                are left alone, with a warning for each: to start from a model with another head.
-            reshape (bool, default False): whether an array with as many values takes the shape of the weight.
+                keep their values, with a warning for each. Use it to start from a model with a different head.
+            reshape (bool, default False): whether an array with the same number of values is reshaped to the weight.
             original_backend (text or None, default None): the backend on which a model of Keras 1 was trained, such
                 as "theano", where its file does not say so.
             original_data_format (text or None, default None): "channels_last" or "channels_first", the data format of
-                the weights, where their file does not say so. Weights of the other format than the model's are
-                converted.
-            report (bool, default False): whether to return what was done.
+                the weights, where their file does not say so. Weights whose format is not the model's are converted.
+            report (bool, default False): whether to return a report.
             isolated (bool, default False): whether another process, with limits of time and memory, reads the file.
-            strict (bool, default True): whether what looks like damage of an HDF5 file, and may be an edit of it, is an
-                error; otherwise it is a warning.
+            strict (bool, default True): whether signs of damage in an HDF5 file, which edits may leave too, are an
+                error; otherwise they are a warning.
 
         Returns:
             With `report` a `Report`, which has a row for each weight; otherwise None.
@@ -1275,14 +1273,14 @@ class Model(Network):
 
         Arguments:
             filepath (path): the file. Its suffix says how it is written: `.keras` as Keras 3 does, `.safetensors` and
-                `.pt` for torch, `.h5` and other names as Keras 2.2.4 does; docs/files.md has a table of all. What the
-                Keras of the form does not have is written under names of this package, with a warning.
-            overwrite (bool, default True): whether a file that is there is replaced.
+                `.pt` for torch, `.h5` and other names as Keras 2.2.4 does; docs/files.md has a table of all. What that
+                version of Keras does not have is written under names of this package, with a warning.
+            overwrite (bool, default True): whether an existing file is replaced.
             include_optimizer (bool, default True): whether optimizer, losses and metrics are written.
 
         Errors:
             FileExistsError: the file is there, and `overwrite` is False.
-            ValueError: the format has no form for the model; the error says which has.
+            ValueError: the format cannot hold the model; the error says which format can.
 
         Example:
             >>> model = Sequential([Dense(2, input_shape=(4,))])
@@ -1301,6 +1299,7 @@ class Model(Network):
         """Raise ValueError, in the name of `who`, if `save` or `save_weights` would refuse the model."""
         save.check_saving(self, filepath, weights_only, who)
 
+    @known_options
     def export(
         self,
         filepath: str | os.PathLike[str],
@@ -1311,13 +1310,13 @@ class Model(Network):
     ) -> None:
         """Write the model, in evaluation mode, as a file that runs without torchkeras: `model.export("model.onnx")`.
 
-        Inputs and outputs have the names of their layers, and unknown axes stay unknown. The file is compared with the
-        model on random inputs before it takes its place.
+        Inputs and outputs have the names of their layers, and unknown axes stay unknown. Before the file is put in
+        place, its outputs are compared with the model's on random inputs.
 
         Arguments:
-            filepath (path): the file; `.onnx` and `.pt2` say the format.
-            format (text or None, default None): "onnx", or "torch" for a file of `torch.export`; for a name that says
-                neither.
+            filepath (path): the file; `.onnx` and `.pt2` determine the format.
+            format (text or None, default None): "onnx", or "torch" for a file of `torch.export`; needed for other
+                suffixes.
             verbose (bool or None, default None): whether to print a line when it is done.
             input_signature (shapes or None, default None): shapes, or what has a shape, for the inputs in order or by
                 name; they fix axes that are unknown.
@@ -1332,6 +1331,7 @@ class Model(Network):
         if verbose:
             print(f"{filepath}: exported, and checked against the model.")
 
+    @known_options
     def eject(self, folder: str | os.PathLike[str], overwrite: bool = False, weights: str = "safetensors") -> Path:
         """Write the model as plain PyTorch: `folder/model.py`, which imports torch alone, and its weights.
 
@@ -1364,24 +1364,25 @@ class Model(Network):
     def freeze_for_inference(self, example: Any = None) -> Any:
         """A copy for inference alone, with batch normalizations folded into the layers before them.
 
-        A BatchNormalization that follows a convolution or Dense without activation, both called once and the first used
-        by nothing else, becomes part of that layer. Its kernel is `kernel * scale` and its bias `(bias - moving_mean) *
-        scale + beta`, with the scale `gamma / sqrt(moving_variance + epsilon)` of each channel. The outputs are the
-        model's in evaluation but for rounding. Layers with hooks, or of classes of your own, stay as they are.
+        A BatchNormalization that follows a convolution or Dense without activation, both called once and the output of
+        the first used nowhere else, becomes part of that layer. Its kernel is `kernel * scale` and its bias
+        `(bias - moving_mean) * scale + beta`, with the scale `gamma / sqrt(moving_variance + epsilon)` of each channel.
+        Except for rounding, the outputs are those of the model in evaluation mode. Layers with hooks, or of classes of
+        your own, stay as they are.
 
-        The copy is in evaluation mode, its weights record no gradients, and later changes of the model do not reach it.
-        It has the layers by their names. It can be called, moved, copied, pickled, compiled by torch and read
+        The copy is in evaluation mode, its weights record no gradients, and later changes of the model do not affect
+        it. It has the layers by their names. It can be called, moved, copied, pickled, compiled by torch and read
         (`frozen.code`). It has no `fit`, `predict` or `save`. Its `state_dict` is that of the folded layers. A model
         whose class has a `forward` or `call` of its own, or that has hooks, is copied as it is.
 
         With an `example` the copy is also compiled, by torch's AOTInductor: a call with contiguous tensors (or arrays)
         of exactly its shapes and types runs machine code, without Python between the layers. Any other call, such as
-        one of another batch size, under autocast or with inputs that record gradients, is computed by the copy as it
-        is. Compiling takes 20 to 60 seconds for a small model, needs a C++ compiler and holds the weights twice. The
-        code is made in two ways, by torch's defaults and with tuned products of prepacked weights; what is fastest is
-        used, even if it is the copy as it is. The code is for the number of threads at that time
-        (`torch.get_num_threads()`). Its outputs for the example must differ from the copy's by at most 1e-4 of the
-        largest.
+        one of another batch size, under autocast or with inputs that record gradients, is computed by the copy without
+        compiled code. Compiling takes 20 to 60 seconds for a small model, needs a C++ compiler and holds the weights
+        twice. The code is made in two ways, by torch's defaults and with tuned products of prepacked weights; the
+        fastest way is used, even if that is the copy without compiled code. The code is for the number of threads at
+        that time (`torch.get_num_threads()`). Its outputs for the example must differ from the copy's by at most 1e-4
+        of the largest.
 
         Arguments:
             example (inputs or None, default None): inputs, as for a call of the model, that the copy is compiled for;

@@ -41,7 +41,7 @@ class Sequential(Model):
             "mixed_bfloat16"; see `dtype_policy`.
 
     Errors:
-        TypeError: something else than a layer is added.
+        TypeError: something other than a layer is added.
         ValueError: a layer does not fit its input.
 
     Example:
@@ -71,10 +71,10 @@ class Sequential(Model):
         """Put a layer on top.
 
         Arguments:
-            layer (layer, module of torch or Input): the layer; an `Input` goes below all.
+            layer (layer, module of torch or Input): the layer; an `Input` comes before all others.
 
         Errors:
-            TypeError: it is something else.
+            TypeError: `layer` is none of these.
             ValueError: it does not fit.
 
         Example:
@@ -183,7 +183,7 @@ class Sequential(Model):
         self._stack = [found for found in self._graphed.layers if not isinstance(found, InputLayer)]
 
     def pop(self, index: int = -1) -> Any:
-        """Take a layer away and return it.
+        """Remove a layer and return it.
 
         Arguments:
             index (integer, default -1): the place of the layer; a negative one counts from the end.
@@ -259,7 +259,7 @@ class Sequential(Model):
         return self.extend(other)
 
     def insert(self, index: int, layer: nn.Module) -> Sequential:
-        """Put a layer before the one at an index, as `list.insert` counts. The layers after it keep their weights.
+        """Put a layer before the one at an index, counted as in `list.insert`. The layers after it keep their weights.
 
         Arguments:
             index (integer): the place; a negative one counts from the end.
@@ -270,7 +270,7 @@ class Sequential(Model):
 
         Errors:
             TypeError: it is no layer.
-            ValueError: the layers do not fit each other. The model is then as it was.
+            ValueError: the layers do not fit each other. The model then stays as it was.
 
         Example:
             >>> model = Sequential([Dense(8, input_shape=(4,)), Dense(1)])
@@ -293,7 +293,7 @@ class Sequential(Model):
             The model.
 
         Errors:
-            TypeError: it is something else.
+            TypeError: `layer` is none of these.
             ValueError: it does not fit.
         """
         self.add(layer)
@@ -309,8 +309,8 @@ class Sequential(Model):
             The model.
 
         Errors:
-            TypeError: one is something else.
-            ValueError: they do not fit each other. The model is then as it was.
+            TypeError: one of them is neither.
+            ValueError: they do not fit each other. The model then stays as it was.
         """
         self._put(len(self), list(layers), None)
         return self

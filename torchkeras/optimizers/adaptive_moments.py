@@ -27,7 +27,7 @@ class Adam(Optimizer):
         beta_2 (number from 0 to below 1, default 0.999): the share of v that stays.
         epsilon (number of at least 0 or None, default None): keeps the division finite; None is `config.epsilon()`.
         decay (number of at least 0, default 0.0): the rate of a step is lr / (1 + decay * iterations).
-        amsgrad (bool, default False): whether the largest v so far takes the place of v.
+        amsgrad (bool, default False): whether the largest v so far replaces v.
 
     Example:
         >>> weight = torch.ones(2)
@@ -88,7 +88,7 @@ class AdamW(Adam):
 
     Options:
         lr (number of at least 0 or LearningRateSchedule, default 0.001): the learning rate.
-        weight_decay (number of at least 0 or None, default 0.004): the share of p that a rate of 1 takes away.
+        weight_decay (number of at least 0 or None, default 0.004): the share of p that is subtracted at a rate of 1.
 
     Example:
         >>> weight = torch.ones(2)

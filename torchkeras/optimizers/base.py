@@ -138,8 +138,8 @@ REGROUPING = ("lr_multipliers", "no_weight_decay", "exclude_layers", "exclude_em
 class Optimizer(KnownOptions, ByHand, State):
     """The base class; a subclass declares its options as dataclass fields and defines `update_step`.
 
-    `learning_rate` and `global_clipnorm` are further names of `lr` and `clipnorm`, as attributes too. `iterations` is
-    the number of steps taken.
+    `learning_rate` and `global_clipnorm` are other names of `lr` and `clipnorm`, as options and as attributes.
+    `iterations` is the number of steps taken.
 
     Options:
         lr (number of at least 0 or LearningRateSchedule, default 0.01): the learning rate.
@@ -152,12 +152,12 @@ class Optimizer(KnownOptions, ByHand, State):
         no_weight_decay (list of patterns, default ()): the names of weights that `weight_decay` leaves out; see
             `exclude_from_weight_decay`.
         use_ema (bool, default False): whether moving averages of the weights are kept: average = ema_momentum * average
-            + (1 - ema_momentum) * p. As in Keras 3 they are taken at each batch, also while gradients accumulate.
+            + (1 - ema_momentum) * p. As in Keras 3 they are updated at each batch, also while gradients accumulate.
         ema_momentum (number from 0 to 1, default 0.99): the share of the average that stays.
-        ema_overwrite_frequency (positive integer or None, default None): every how many steps the weights are set to
-            their averages; None never does.
+        ema_overwrite_frequency (positive integer or None, default None): the weights are set to their averages each
+            time after this many steps; None never sets them.
         gradient_accumulation_steps (positive integer or None, default None): how many batches make one step, with the
-            mean of their gradients by samples.
+            mean of their gradients weighted by samples.
         lr_multipliers (dictionary of numbers or None, default None): factors of the learning rate, by the name of a
             layer.
         learning_rate (number of at least 0 or LearningRateSchedule, default None): another name of `lr`.
@@ -282,7 +282,7 @@ class Optimizer(KnownOptions, ByHand, State):
         layers: Sequence[str] | None = None,
         names: Sequence[str] | None = None,
     ) -> None:
-        """Train `parameters` from now on. Those that have trained before keep their state, others start at zero.
+        """Train `parameters` from now on. Those that have trained before keep their state; new ones start at zero.
 
         The state is also saved while other parameters train, such as those of another model. `arrangements`: how the
         parameters, in their order, make Keras's arrays; by default as when they last trained, or one array each.
@@ -332,8 +332,7 @@ class Optimizer(KnownOptions, ByHand, State):
     def exclude_from_weight_decay(
         self, var_list: Iterable[Any] | None = None, var_names: Iterable[str] | None = None
     ) -> None:
-        """Leave weights out of `weight_decay`: these themselves, and those whose name has a match of one of the
-        patterns.
+        """Leave weights out of `weight_decay`: the given ones, and those whose name matches one of the patterns.
 
         A pattern is a regular expression, searched for in a weight's own name ("bias"); one with a slash is a weight's
         whole path ("dense_1/kernel"). A second call replaces the first.

@@ -140,7 +140,7 @@ class AsTorch(torch.optim.Optimizer):
 
 
 class ByHand:
-    """Steps on the parameters of `bind` by gradients that the user computes.
+    """Steps on the parameters of `bind` by gradients that you compute yourself.
 
     Inside a model's `train_step` the model makes the step: weights' constraints, `on_nonfinite` and accumulation (by
     the samples of the batch) work as in `minimize`. In your own loop they are plain steps, without constraints.
@@ -165,7 +165,8 @@ class ByHand:
     def as_torch(self) -> torch.optim.Optimizer:
         """The optimizer as an instance of `torch.optim.Optimizer`: for schedulers of torch, Lightning and accelerate.
 
-        Its steps, rate and state are this optimizer's own. Of a `TorchOptimizer` it is torch's optimizer.
+        Its steps, rate and state are this optimizer's own. A `TorchOptimizer` returns the optimizer of torch that it
+        holds.
 
         Errors:
             ValueError: the learning rate is a schedule.
@@ -178,7 +179,7 @@ class ByHand:
         return AsTorch(self)
 
     def drop_accumulated(self) -> None:
-        """Forget the gradients that wait for more batches."""
+        """Drop the gradients that have been accumulated so far."""
         self._accumulated.take()
 
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -207,8 +208,9 @@ class ByHand:
         """One step by a gradient for each of `trainable_variables`; variables with None, and all others, do not change.
 
         A variable is a parameter, or one of the model's `trainable_variables`, whose gradient has Keras's order of axes
-        (`variable.value.grad`). Raises ValueError for another number, another shape, a variable that does not train
-        here, no gradient at all, and a gradient whose order of axes cannot be known: pass the parameter for it then.
+        (`variable.value.grad`). Raises ValueError for a wrong number of gradients, a wrong shape, a variable that does
+        not train here, no gradient at all, and a gradient whose order of axes cannot be known: in that case pass the
+        parameter instead.
         """
         known = {id(parameter): place for place, parameter in enumerate(self._bound_parameters("apply"))}
         gradients, name = list(grads), type(self).__name__
@@ -268,8 +270,8 @@ def _parts(variable: Any, gradient: Tensor | None, method: str) -> list[tuple[Te
     known = getattr(gradient, "_keras_axes", False) or getattr(variable, "gradient_has_keras_axes", False)
     if len(tensors) == 1 and tuple(tensors[0].shape) == expected and not known:
         raise ValueError(
-            f"{method}: {_named(variable)} lies in torch in another order of axes than in Keras, with one shape "
-            f"{expected} for both, so that its gradient may be in either: give it with the parameter, as "
+            f"{method}: {_named(variable)} has different orders of axes in torch and in Keras, with the same shape "
+            f"{expected}, so its gradient may have either: pass it with the parameter, as "
             "apply(gradients, list(model.parameters()))."
         )
     parts = [torch.empty_like(tensor, requires_grad=False) for tensor in tensors]

@@ -19,8 +19,8 @@ from torchkeras.optimizers.parameter_groups import Group
 class Ftrl(Optimizer):
     """p = (clip(z, -l1, l1) - z) / (n**power / lr_t + 2 * l2 + beta / lr_t), the power being -learning_rate_power.
 
-    Before it z += g + 2 * l2_shrinkage * p - (n_new**power - n**power) / lr_t * p; n_new = n + g**2. At a rate of 0,
-    which the formula divides by, weights and state stay. Options are as in Keras 3.
+    Before it z += g + 2 * l2_shrinkage * p - (n_new**power - n**power) / lr_t * p; n_new = n + g**2. At a rate of 0, by
+    which the formula divides, weights and state do not change. Options are as in Keras 3.
 
     Options:
         lr (number of at least 0 or LearningRateSchedule, default 0.001): the learning rate.

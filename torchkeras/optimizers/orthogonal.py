@@ -35,7 +35,7 @@ class Muon(Optimizer):
         lr (number of at least 0 or LearningRateSchedule, default 0.001): the learning rate.
         adam_beta_1 (number from 0 to below 1, default 0.9): Adam's beta_1.
         adam_beta_2 (number from 0 to below 1, default 0.999): Adam's beta_2.
-        adam_weight_decay (number of at least 0 or None, default 0.004): the weight decay of what trains by Adam.
+        adam_weight_decay (number of at least 0 or None, default 0.004): the weight decay of weights that train by Adam.
         epsilon (number of at least 0 or None, default None): Adam's epsilon; None is `config.epsilon()`.
         weight_decay (number of at least 0 or None, default 0.004): the weight decay of matrices.
         exclude_layers (list of patterns, default ()): regular expressions; a matrix whose path ("layer/weight") has a

@@ -26,7 +26,7 @@ class RMSprop(Optimizer):
         epsilon (number of at least 0 or None, default None): keeps the division finite; None is `config.epsilon()`.
         decay (number of at least 0, default 0.0): the rate of a step is lr / (1 + decay * iterations).
         momentum (number of at least 0, default 0.0): with one, v = momentum * v + lr_t * g / denominator; p -= v.
-        centered (bool, default False): whether a - mean(g)**2 takes the place of a; the mean is kept as a is.
+        centered (bool, default False): whether a - mean(g)**2 replaces a; the mean is a moving average like a.
         epsilon_inside_root (bool, default False): whether the denominator is sqrt(a + epsilon), as in Keras 3.
 
     Example:

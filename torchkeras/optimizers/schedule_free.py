@@ -21,11 +21,12 @@ class ScheduleFreeAdamW(Optimizer):
     """z -= lr_t * g / (sqrt(v / (1 - beta_2**t)) + epsilon); x += (z - x) / t; p = (1 - beta_1) * z + beta_1 * x.
 
     Here v = beta_2 * v + (1 - beta_2) * g**2, t is the number of the step, from 1, z begins as the weight p, and x is
-    what p and z say it is. Options are as in Keras 3.
+    computed from p and z. Options are as in Keras 3.
 
     Options:
         lr (number of at least 0 or LearningRateSchedule, default 0.0025): the learning rate.
-        beta_1 (number from 0 to below 1, default 0.9): the share of x in the weight; not 0, by which x is found.
+        beta_1 (number from 0 to below 1, default 0.9): the share of x in the weight; not 0, since x is found by
+            dividing by it.
         beta_2 (number from 0 to below 1, default 0.999): the share of v that stays.
         epsilon (number of at least 0 or None, default 1e-08): keeps the division finite; None is `config.epsilon()`.
         warmup_steps (integer of at least 0, default 0): over how many steps the rate rises from 0 to lr_t.

@@ -9,9 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torchkeras.base.rules import ABOVE_0, AT_LEAST_0, FINITE, FLAG, STRING, Rule, number, optional, read, rule
+from torchkeras.base.missing_names import missing_from as _missing_from
+from torchkeras.base.rules import (
+    ABOVE_0,
+    AT_LEAST_0,
+    FINITE,
+    FLAG,
+    STRING,
+    KnownOptions,
+    Rule,
+    number,
+    optional,
+    read,
+    rule,
+)
 from torchkeras.registry import Family
 
 __all__ = [
@@ -29,7 +42,7 @@ __all__ = [
 family: Family[Any] = Family("learning-rate schedule")
 
 
-class LearningRateSchedule:
+class LearningRateSchedule(KnownOptions):
     """The base of all schedules: a subclass defines `__call__(step) -> float` and, to be saved, `get_config()`.
 
     Example:
@@ -222,15 +235,16 @@ class PolynomialDecay(_Declared):
 class CosineDecay(_Declared):
     """peak * ((1 - alpha) * (1 + cos(pi * step / decay_steps)) / 2 + alpha), and peak * alpha after `decay_steps`.
 
-    The peak is `initial_learning_rate`. With `warmup_target` the rate first goes in a line from there to the target, in
-    `warmup_steps`. The target is then the peak, and steps are counted from there.
+    The peak is `initial_learning_rate`. With `warmup_target` the rate first changes linearly from there to the target,
+    in `warmup_steps`. The target is then the peak, and steps are counted from there.
 
     Options:
         initial_learning_rate (number of at least 0): the rate at step 0.
         decay_steps (number over 0): how many steps the decay takes.
-        alpha (number of at least 0, default 0.0): the share of the peak that is left in the end.
+        alpha (number of at least 0, default 0.0): the share of the peak that is left at the end.
         name (text or None, default "CosineDecay"): a name for the config.
-        warmup_target (number of at least 0 or None, default None): the rate that a warmup leads to; None is no warmup.
+        warmup_target (number of at least 0 or None, default None): the rate at the end of a warmup; None means no
+            warmup.
         warmup_steps (number of at least 0, default 0): how many steps the warmup takes.
 
     Example:
@@ -260,7 +274,7 @@ class CosineDecay(_Declared):
 
 @dataclass(frozen=True)
 class CosineDecayRestarts(_Declared):
-    """CosineDecay again and again: each period is `t_mul` times as long as the last, and starts `m_mul` times as high.
+    """Repeats CosineDecay: each period is `t_mul` times as long as the last, and starts `m_mul` times as high.
 
     Options:
         initial_learning_rate (number of at least 0): the rate at step 0.
@@ -332,3 +346,7 @@ def deserialize(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | N
     if not isinstance(found, LearningRateSchedule):
         raise ValueError(f"{config.get('class_name')!r} is no LearningRateSchedule; found {found!r}.")
     return found
+
+
+if not TYPE_CHECKING:
+    __getattr__ = _missing_from(__name__)

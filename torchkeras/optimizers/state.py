@@ -132,7 +132,7 @@ class State:
         self.set_weights(weights)
 
     def further_arrays(self) -> list[np.ndarray]:
-        """Copies of the arrays that a class keeps beside the moments, which are no part of `get_weights`."""
+        """Copies of the arrays that a class keeps in addition to the moments; `get_weights` does not have them."""
         return []
 
     def set_further_arrays(self, arrays: Sequence[np.ndarray]) -> None:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from torchkeras.base.interrupts import whole_imports
-from torchkeras.base.rules import read
+from torchkeras.base.rules import KnownOptions, read
 from torchkeras.optimizers.accumulation import Accumulator
 from torchkeras.optimizers.aside import Aside
 from torchkeras.optimizers.base import RULES
@@ -32,7 +32,7 @@ COUNTS = ("step", "mu_product", "eta", "mu")
 OWN_OPTIONS = ("clipnorm", "clipvalue", "each_clipnorm", "gradient_accumulation_steps")
 
 
-class TorchOptimizer(ByHand):
+class TorchOptimizer(KnownOptions, ByHand):
     """`optimizer` on the weights that train: an instance of `torch.optim.Optimizer`, or what makes one.
 
     A class, a partial of one or a pair (class, {options}) is called with the weights when the model is compiled. It
@@ -40,8 +40,8 @@ class TorchOptimizer(ByHand):
     and all weights are floating point on the CPU or a CUDA device. A class without fused kernels gets `capturable=True`
     on a CUDA device where it has that option: it then counts steps on the device, and reads no number from there.
 
-    An instance trains its own weights, in its groups, each with its own options. Where these are not all that train, a
-    UserWarning names the rest, which do not change. It may also have weights that are frozen.
+    An instance trains its own weights, in its groups, each with its own options. If the model trains further weights, a
+    UserWarning names them; they do not change. The instance may also have weights that are frozen.
 
     The attribute `optimizer` is torch's own optimizer, None before a class is bound; `param_groups`, `state` and
     `defaults` are its own. Steps, rate and options are torch's. The options below, which may also stand among a class's
@@ -55,12 +55,13 @@ class TorchOptimizer(ByHand):
         each_clipnorm (number of at least 0 or None, default None): before both, the norm that the gradient of each
             weight is scaled down to.
         gradient_accumulation_steps (positive integer or None, default None): how many batches make one step, with the
-            mean of their gradients by samples.
+            mean of their gradients weighted by samples.
         global_clipnorm (number of at least 0 or None, default None): another name of `clipnorm`.
 
     Errors:
         TypeError: for anything else, or for an optimizer whose `step` needs a closure, such as LBFGS.
-        ValueError: for a bad value of an option and, when it is bound, for an instance that trains foreign parameters.
+        ValueError: for a bad value of an option and, when it is bound, for an instance that trains parameters of
+            another model.
 
     Example:
         >>> model = Sequential([Dense(1, input_shape=(2,))])

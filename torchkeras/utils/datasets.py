@@ -25,20 +25,20 @@ def split_dataset(
     seed: int | None = None,
     preferred_backend: str | None = None,
 ) -> tuple[Dataset[Any], Dataset[Any]]:
-    """Data in two parts, as two Datasets of torch.
+    """Split data into two Datasets of torch.
 
     Arguments:
         dataset (Dataset, array, or list of arrays): the data; arrays of one length are x, or x and y.
         left_size (integer, share or None, default None): the number of samples on the left, or their share as a float
-            between 0 and 1; None is what the right leaves.
+            between 0 and 1; None takes what the right part leaves.
         right_size (integer, share or None, default None): the same on the right; one of the two must be given.
-        shuffle (bool, default False): whether the samples are shuffled before.
+        shuffle (bool, default False): whether the samples are shuffled before the split.
         seed (integer or None, default None): the seed of the shuffling.
         preferred_backend (text or None, default None): "torch".
 
     Errors:
-        TypeError: `dataset` is of another kind, or a size is neither an integer nor a float.
-        ValueError: a size does not fit, no size is given, or another backend is asked for.
+        TypeError: `dataset` is of an unsupported kind, or a size is neither an integer nor a float.
+        ValueError: a size does not fit, no size is given, or `preferred_backend` is another one.
 
     Example:
         >>> left, right = split_dataset(np.arange(10), left_size=0.8)
@@ -149,16 +149,16 @@ def timeseries_dataset_from_array(
 
     Arguments:
         data (array): the values, the first axis being time.
-        targets (array or None): `targets[i]` is that of the window which begins at i; None for windows alone.
+        targets (array or None): `targets[i]` is the target of the window that begins at i; None for windows alone.
         sequence_length (integer): the values of a window.
         sequence_stride (integer, default 1): the step from one window to the next.
         sampling_rate (integer, default 1): the step from one value of a window to the next.
-        batch_size (integer or None, default 128): the windows of a batch; None gives one window after another.
-        shuffle (bool, default False): whether the windows come in another order, in each epoch anew.
+        batch_size (integer or None, default 128): the number of windows in a batch; None gives single windows.
+        shuffle (bool, default False): whether the windows are shuffled, in each epoch again.
         seed (integer or None, default None): the seed of the shuffling.
         start_index (integer or None, default None): values before it are not used.
         end_index (integer or None, default None): values from it on are not used.
-        format (text, default "tf"): "tf", as Keras has it, or "torch": both give a DataLoader.
+        format (text, default "tf"): "tf", Keras's default, or "torch": both give a DataLoader.
 
     Returns:
         DataLoader: of (windows, targets), or of windows.

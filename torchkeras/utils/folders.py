@@ -254,37 +254,38 @@ def image_dataset_from_directory(
     """The images in folders as a DataLoader, which `fit` takes: float32 from 0 to 255, of one size.
 
     Arguments:
-        directory (path): the folder; each folder in it is a class, where `labels` is "inferred".
-        labels (text, list or None, default "inferred"): "inferred", the number of the class of each file in order, as a
-            list or an array, or None for images alone.
+        directory (path): the folder; each folder in it is a class if `labels` is "inferred".
+        labels (text, list or None, default "inferred"): "inferred" for the class of the folder; a list or an array with
+            the class number of each file, in their order; or None for images alone.
         label_mode (text or None, default "int"): "int" for int32 (batch,), "binary" for float32 (batch, 1),
             "categorical" for one-hot float32 (batch, classes), None for images alone.
         class_names (list or None, default None): the folders to take, in the order of the classes; None is all, sorted.
         color_mode (text, default "rgb"): "grayscale", "rgb" or "rgba"; "grayscale" keeps numbers of 16 bits.
-        batch_size (integer or None, default 32): the images of a batch; None gives one after another.
+        batch_size (integer or None, default 32): the number of images in a batch; None gives single images.
         image_size (two integers, default (256, 256)): the height and width.
-        shuffle (bool, default True): whether they come in another order, in each epoch anew; False is sorted.
-        seed (integer or None, default None): the seed of the order and of the parts.
+        shuffle (bool, default True): whether the files are shuffled, in each epoch again; False sorts them.
+        seed (integer or None, default None): the seed of the shuffling and of the split.
         validation_split (number or None, default None): the share of the files that is for validation.
         subset (text or None, default None): "training", "validation", or "both" for a list of the two.
         interpolation (text, default "bilinear"): "bilinear", "nearest" or "bicubic".
         follow_links (bool, default False): whether links to folders are followed.
-        crop_to_aspect_ratio (bool, default False): whether the largest window in the middle that has the new aspect
-            ratio is taken.
-        pad_to_aspect_ratio (bool, default False): whether zeros are put on both sides till it has that ratio.
-        data_format (text or None, default None): "channels_last" or "channels_first"; None is the default.
-        format (text, default "tf"): "tf", as Keras has it, or "torch": both give a DataLoader.
+        crop_to_aspect_ratio (bool, default False): whether images are first cut to the largest window in the middle
+            that has the new aspect ratio.
+        pad_to_aspect_ratio (bool, default False): whether images first get zeros on both sides, up to that ratio.
+        data_format (text or None, default None): "channels_last" or "channels_first"; None takes
+            `config.image_data_format()`.
+        format (text, default "tf"): "tf", Keras's default, or "torch": both give a DataLoader.
         verbose (bool, default True): whether the number of files is printed.
 
     Returns:
         DataLoader: of (images, labels) or of images, with the attributes `class_names` and `file_paths`; for
-            subset="both" a list of two. Worker processes read the files for
+            subset="both" a list of two. To read the files in worker processes, use
             `DataLoader(found.dataset, batch_sampler=found.batch_sampler, num_workers=4)`.
 
     Errors:
         ValueError: an option has a bad value, or there are no such files.
         FileNotFoundError, NotADirectoryError: there is no such folder.
-        PIL.UnidentifiedImageError: when it is read, a file is no image, or a damaged one.
+        PIL.UnidentifiedImageError: a file is no image or a damaged one; raised when it is read.
         ImportError: Pillow is missing.
 
     Example:
@@ -364,29 +365,30 @@ def text_dataset_from_directory(
     """The `.txt` files in folders as a DataLoader of lists of texts.
 
     Arguments:
-        directory (path): the folder; each folder in it is a class, where `labels` is "inferred".
-        labels (text, list or None, default "inferred"): "inferred", the number of the class of each file in order, as a
-            list or an array, or None for texts alone.
+        directory (path): the folder; each folder in it is a class if `labels` is "inferred".
+        labels (text, list or None, default "inferred"): "inferred" for the class of the folder; a list or an array with
+            the class number of each file, in their order; or None for texts alone.
         label_mode (text or None, default "int"): "int" for int32 (batch,), "binary" for float32 (batch, 1),
             "categorical" for one-hot float32 (batch, classes), None for texts alone.
         class_names (list or None, default None): the folders to take, in the order of the classes; None is all, sorted.
-        batch_size (integer or None, default 32): the texts of a batch; None gives one after another.
+        batch_size (integer or None, default 32): the number of texts in a batch; None gives single texts.
         max_length (integer or None, default None): how many characters of a text are kept; None is all.
-        shuffle (bool, default True): whether they come in another order, in each epoch anew; False is sorted.
-        seed (integer or None, default None): the seed of the order and of the parts.
+        shuffle (bool, default True): whether the files are shuffled, in each epoch again; False sorts them.
+        seed (integer or None, default None): the seed of the shuffling and of the split.
         validation_split (number or None, default None): the share of the files that is for validation.
         subset (text or None, default None): "training", "validation", or "both" for a list of the two.
         follow_links (bool, default False): whether links to folders are followed.
-        format (text, default "tf"): "tf", as Keras has it, or "torch": both give a DataLoader.
+        format (text, default "tf"): "tf", Keras's default, or "torch": both give a DataLoader.
         verbose (bool, default True): whether the number of files is printed.
 
     Returns:
         DataLoader: of (texts, labels) or of texts, with the attributes `class_names` and `file_paths`; for
-            subset="both" a list of two. Worker processes read the files for
+            subset="both" a list of two. To read the files in worker processes, use
             `DataLoader(found.dataset, batch_sampler=found.batch_sampler, num_workers=4)`.
 
     Errors:
-        ValueError: an option has a bad value, there are no such files, or, when it is read, one is no text in UTF-8.
+        ValueError: an option has a bad value, there are no such files, or one is no text in UTF-8, which is found when
+            it is read.
         FileNotFoundError, NotADirectoryError: there is no such folder.
 
     Example:
@@ -444,19 +446,19 @@ def audio_dataset_from_directory(
     """The `.wav` files of 16 bits in folders as a DataLoader: float32 from -1 to 1, (batch, samples, channels).
 
     Arguments:
-        directory (path): the folder; each folder in it is a class, where `labels` is "inferred".
-        labels (text, list or None, default "inferred"): "inferred", the number of the class of each file in order, as a
-            list or an array, or None for sounds alone.
+        directory (path): the folder; each folder in it is a class if `labels` is "inferred".
+        labels (text, list or None, default "inferred"): "inferred" for the class of the folder; a list or an array with
+            the class number of each file, in their order; or None for sounds alone.
         label_mode (text or None, default "int"): "int" for int32 (batch,), "binary" for float32 (batch, 1),
             "categorical" for one-hot float32 (batch, classes), None for sounds alone.
         class_names (list or None, default None): the folders to take, in the order of the classes; None is all, sorted.
-        batch_size (integer or None, default 32): the sounds of a batch; None gives one after another.
-        sampling_rate (None, default None): a number is refused.
-        output_sequence_length (integer or None, default None): the samples of each sound, which is cut or followed by
-            zeros; None is the longest of each batch.
-        ragged (False, default False): True is refused.
-        shuffle (bool, default True): whether they come in another order, in each epoch anew; False is sorted.
-        seed (integer or None, default None): the seed of the order and of the parts.
+        batch_size (integer or None, default 32): the number of sounds in a batch; None gives single sounds.
+        sampling_rate (None, default None): must be None: sounds are not resampled.
+        output_sequence_length (integer or None, default None): the number of samples to which each sound is cut or
+            padded with zeros; None takes that of the longest sound in each batch.
+        ragged (False, default False): must be False.
+        shuffle (bool, default True): whether the files are shuffled, in each epoch again; False sorts them.
+        seed (integer or None, default None): the seed of the shuffling and of the split.
         validation_split (number or None, default None): the share of the files that is for validation.
         subset (text or None, default None): "training", "validation", or "both" for a list of the two.
         follow_links (bool, default False): whether links to folders are followed.
@@ -464,12 +466,12 @@ def audio_dataset_from_directory(
 
     Returns:
         DataLoader: of (sounds, labels) or of sounds, with the attributes `class_names` and `file_paths`; for
-            subset="both" a list of two. Worker processes read the files for
+            subset="both" a list of two. To read the files in worker processes, use
             `DataLoader(found.dataset, batch_sampler=found.batch_sampler, collate_fn=found.collate_fn, num_workers=4)`.
 
     Errors:
         ValueError: an option has a bad value, there are no such files, or, when it is read, one is no sound of 16 bits
-            or has another number of channels than the rest of its batch.
+            or differs from the rest of its batch in the number of channels.
         FileNotFoundError, NotADirectoryError: there is no such folder.
 
     Example:

@@ -16,22 +16,21 @@ from torchkeras.base.rules import FUNCTION, STRING, integer, optional, read, rea
 class HDF5Matrix:
     """Rows `start` to `end` of a dataset in an HDF5 file, read when they are asked for.
 
-    An index is a number, a slice, or a list of growing numbers. `fit` reads it batch by batch; its shuffle must be
-    "batch" or False. The file stays open for reading. A copy for another process opens it again.
+    An index is a number, a slice, or a list of numbers in ascending order. `fit` reads it batch by batch; its shuffle
+    must be "batch" or False. The file stays open for reading. A copy for another process opens it again.
 
     Options:
         datapath (path): the file.
         dataset (text): the name of the dataset.
         start (integer, default 0): the first row.
         end (integer or None, default None): the row after the last; None is the end of the dataset.
-        normalizer (function or None, default None): called on the rows that are read; what it returns takes their
-            place.
+        normalizer (function or None, default None): called on the rows that are read; its result replaces them.
 
     Errors:
         KeyError: the file has no such dataset.
         ValueError: an option has a bad value, or the dataset does not have these rows.
         IndexError: a row outside of `start` to `end` is asked for.
-        TypeError: `datapath` is no path, or an index is of another kind.
+        TypeError: `datapath` is no path, or an index is of an unsupported kind.
 
     Example:
         >>> import h5py

@@ -35,7 +35,7 @@ def _array(function: str, values: Any, dtype: Any) -> np.ndarray:
 
 
 def array_to_img(x: Any, data_format: str | None = None, scale: bool = True, dtype: Any = None) -> Any:
-    """An array as an image of Pillow.
+    """Convert an array to an image of Pillow.
 
     Arguments:
         x (array): the image, with 1 channel for gray, 3 for RGB, or 4 for RGBA.
@@ -48,7 +48,7 @@ def array_to_img(x: Any, data_format: str | None = None, scale: bool = True, dty
         image: of the mode "L", "RGB" or "RGBA"; "I" for gray above 255.
 
     Errors:
-        ValueError: the array has not three axes, no pixels, or another number of channels.
+        ValueError: the array does not have three axes, has no pixels, or has a wrong number of channels.
         ImportError: Pillow is missing.
 
     Example:
@@ -81,7 +81,7 @@ def _scaled(array: np.ndarray) -> np.ndarray:
 
 
 def img_to_array(img: Any, data_format: str | None = None, dtype: Any = None) -> np.ndarray:
-    """An image of Pillow as an array.
+    """Convert an image of Pillow to an array.
 
     Arguments:
         img (image): the image.
@@ -166,19 +166,19 @@ def load_img(
     interpolation: str = "nearest",
     keep_aspect_ratio: bool = False,
 ) -> Any:
-    """An image of Pillow from a file.
+    """Load an image of Pillow from a file.
 
     Arguments:
         path (path or io.BytesIO): the file.
         color_mode (text, default "rgb"): "grayscale", "rgb" or "rgba".
-        target_size (two integers or None, default None): the height and width to resize it to; None leaves it. A third
-            integer, the channels, does not count.
+        target_size (two integers or None, default None): the height and width to resize it to; None keeps its size. A
+            third integer, the channels, is ignored.
         interpolation (text, default "nearest"): "nearest", "bilinear", "bicubic", "hamming", "box" or "lanczos".
         keep_aspect_ratio (bool, default False): whether only the largest window in the middle that has the new aspect
             ratio is resized.
 
     Returns:
-        image: of that mode; gray of 16 or 32 bits stays as it is in "grayscale", and is cut at 255 in the others.
+        image: of that mode; gray of 16 or 32 bits stays as it is in "grayscale", and is clipped at 255 in the others.
 
     Errors:
         ValueError: an option has a bad value.

@@ -17,7 +17,7 @@ def pad_sequences(
     truncating: str = "pre",
     value: Any = 0.0,
 ) -> np.ndarray:
-    """Sequences of different lengths as one array.
+    """Pad or cut sequences to one length, and return them as one array.
 
     Arguments:
         sequences (list): the sequences; their items are numbers, texts, or arrays of one shape.
@@ -31,7 +31,7 @@ def pad_sequences(
         (samples, any, ...) -> (samples, maxlen, ...)
 
     Errors:
-        ValueError: an option or an item is of another kind.
+        ValueError: an option has a bad value, or an item is of an unsupported kind.
 
     Example:
         >>> pad_sequences([[3, 1], [4, 1, 5]], padding="post")

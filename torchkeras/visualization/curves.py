@@ -35,7 +35,7 @@ def plot_history(
         history (History or dict): what `fit` returned, or a list of numbers for each name.
         metrics (name, names or None, default None): what to draw, without "val_"; None draws all.
         validation_freq (integer or list of epochs, default 1): the option that `fit` was called with.
-        to_file (path or None, default None): a file to write the picture to as well; its suffix says the format.
+        to_file (path or None, default None): a file to write the picture to as well; its suffix determines the format.
 
     Returns:
         The matplotlib figure.

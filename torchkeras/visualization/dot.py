@@ -56,8 +56,8 @@ def model_to_dot(
 ) -> Dot:
     """A model's graph in the DOT language of Graphviz: a box for each layer, an arrow for each tensor between them.
 
-    A layer whose outputs are the model's has a double frame. Where a layer is called several times, its arrows say of
-    which call they are.
+    A layer whose outputs are the model's has a double frame. If a layer is called several times, its arrows say to
+    which call they belong.
 
     Arguments:
         model (model): the model, built.

@@ -59,9 +59,9 @@ def model_to_svg(
 ) -> Svg:
     """A model's graph as a picture in SVG: a box for each call of a layer, a line for each tensor. Needs no program.
 
-    The colour of a box says of what kind the layer is. A dashed box is one of several calls of one layer. A person who
-    rests the mouse on a box or a line reads shapes, and from where a layer takes its inputs, in order. The picture has
-    a light and a dark form, as the viewer prefers.
+    The colour of a box shows the kind of the layer. A dashed box is one of several calls of one layer. Rest the mouse
+    on a box or a line to read the shapes, and the inputs of a layer in order. The picture follows the light or dark
+    mode of the viewer.
 
     Arguments:
         model (model): the model, built.

@@ -42,8 +42,8 @@ def text_graph(
 ) -> str:
     """A model's graph as text, from its inputs (○) down: a line for each call of a layer (●), joined to its inputs.
 
-    Lines that join meet in a corner or a crossing. A line that passes behind another is interrupted. Where a layer is
-    called several times, the number of the call follows its name. A layer of several inputs names them in their order.
+    Lines that join meet in a corner or a crossing. A line that passes behind another is interrupted. If a layer is
+    called several times, the number of the call follows its name. A layer with several inputs lists them in order.
 
     Arguments:
         model (model): the model, built.

@@ -405,8 +405,8 @@ ERRORS: dict[str, tuple[Any, str]] = {
     "axes in an order that cannot be told": (
         lambda: on(compiled(3), lambda model: model.optimizer.apply([torch.zeros(3, 3)], model.trainable_weights[:1])),
         (
-            "SGD.apply: 'd/kernel:0' lies in torch in another order of axes than in Keras, with one shape (3, 3) for "
-            "both, so that its gradient may be in either: give it with the parameter, as apply(gradients, "
+            "SGD.apply: 'd/kernel:0' has different orders of axes in torch and in Keras, with the same shape (3, 3), "
+            "so its gradient may have either: pass it with the parameter, as apply(gradients, "
             "list(model.parameters()))."
         ),
     ),

@@ -150,7 +150,7 @@ def test_what_needs_a_graph_says_so(tmp_path):
     model.build((None, 6))
     message = (
         "ByCall 'by_call_1' computes by the code of its class, which no file holds: save its weights (save_weights) "
-        "and make it by its class again, or give that a get_config, and a from_config that calls build."
+        "and make the model by its class again, or give the class a get_config, and a from_config that calls build."
     )
     saves = [partial(model.save, tmp_path / f"model.{suffix}") for suffix in ("h5", "keras", "pt")]
     for needs in (model.get_config, model.to_json, *saves):
@@ -221,8 +221,8 @@ def test_a_config_alone_does_not_load(tmp_path, monkeypatch):
     with pytest.raises(ArchitectureError) as error:
         load_model("model.keras", custom_objects={"Told": Told})
     assert str(error.value) == (
-        "model.keras: Told computes by the code of its class: it needs a from_config of its own, which makes it of "
-        "what its get_config returned and calls build."
+        "model.keras: Told computes by the code of its class: it needs a from_config of its own, which makes the "
+        "model from what its get_config returned, and calls build."
     )
 
 

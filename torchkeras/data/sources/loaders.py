@@ -104,8 +104,8 @@ class LoaderSource(Streamed):
         """The state of the DataLoader's own generator when the epoch began, and the epoch of a DistributedSampler."""
         if getattr(self._loader, "persistent_workers", False):
             raise ValueError(
-                "A DataLoader with persistent_workers=True cannot go on in another process as it would have in this "
-                "one: its workers keep random numbers from epoch to epoch. Leave persistent_workers out."
+                "A DataLoader with persistent_workers=True cannot continue in another process as in this one: its "
+                "workers keep random numbers from epoch to epoch. Leave persistent_workers out."
             )
         state: dict[str, Any] = {} if self._sampler is None else {"epoch": self._sampler.epoch}
         if self._generator is None:

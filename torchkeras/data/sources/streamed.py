@@ -118,8 +118,8 @@ class Streamed(Source):
             if found != self.first:
                 raise ValueError(
                     f"BackupAndRestore: {self.kind} begins with another batch than in the run before the stop: its "
-                    "data is other, or it draws random numbers of its own that begin elsewhere. Give it the same "
-                    'data and seeds, or go on with what there is by BackupAndRestore(..., accept=("data",)).'
+                    "data has changed, or it draws other random numbers. Give it the same data and seeds, or continue "
+                    'with the new batches by BackupAndRestore(..., accept=("data",)).'
                 )
             number -= 1
         return passed_over(items, number)

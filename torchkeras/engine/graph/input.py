@@ -11,7 +11,7 @@ from torchkeras import config
 from torchkeras.base.dtypes import dtype_of
 from torchkeras.base.extensions import replaceable
 from torchkeras.base.naming import unique_name
-from torchkeras.base.rules import is_integer
+from torchkeras.base.rules import is_integer, known_options
 from torchkeras.base.texts import STRING
 from torchkeras.engine.facts import Facts
 from torchkeras.engine.functions.function_calls import apply
@@ -29,7 +29,8 @@ class InputLayer(Layer):
     Options:
         input_shape (tuple of integers or None, default None): the shape without the batch axis; a size may be None,
             which means unknown. Either this or `batch_input_shape` must be given.
-        batch_size (positive integer or None, default None): goes with `input_shape`; None allows any.
+        batch_size (positive integer or None, default None): the batch size, together with `input_shape`; None allows
+            any.
         batch_input_shape (tuple of integers or None, default None): the shape with the batch axis.
         dtype (name, type or None, default None): the type of the tensor; None takes `config.floatx()`. "string" takes
             strings, for layers such as TextVectorization; the symbolic tensor then has one axis more, for their bytes.
@@ -114,6 +115,7 @@ class InputLayer(Layer):
         return cls(**config)
 
 
+@known_options
 def Input(  # noqa: N802  (Keras's name)
     shape: Sequence[int | None] | None = None,
     batch_shape: Sequence[int | None] | None = None,

@@ -639,13 +639,13 @@ class Network(Layer, abstract=True):
 
         Arguments:
             name (text or None, default None): the name.
-            index (integer or None, default None): the place. Where the name is given as well, it must be that layer's.
+            index (integer or None, default None): the place. If the name is given as well, it must be that layer's.
 
         Returns:
             The layer.
 
         Errors:
-            ValueError: there is no such layer, neither is given, or both and they are of two layers.
+            ValueError: there is no such layer, neither is given, or both are given and belong to different layers.
 
         Example:
             >>> model = Sequential([Dense(8, input_shape=(4,), name="hidden"), Dense(1)])
@@ -787,7 +787,7 @@ class Network(Layer, abstract=True):
             A tensor, or a list of several.
 
         Errors:
-            ValueError: the number of inputs is another.
+            ValueError: the number of inputs is wrong.
         """
         graph, generated = self._graph or self._graph_instead(), self._generated
         if isinstance(inputs, Proxy):  # torch.fx traces the function of the class: its inputs are one value
@@ -910,7 +910,7 @@ class Network(Layer, abstract=True):
 
     @property
     def dtype_policy(self) -> DTypePolicy:
-        """The policy of the model. Set it, and every layer has it, those of models inside too.
+        """The policy of the model. If you set it, all layers get it, those of models inside too.
 
         Raises ValueError for one with another type of weights, where there are weights. A model around this one must
         be made again; or set the policy of that model instead.

@@ -99,7 +99,7 @@ class Layer(BaseLayer):
     `compute_output_shape`, `get_config`. Torch's: `__init__` and `forward`.
 
     Options:
-        name (text or None, default None): the name of the layer; None counts, as in "dense_1".
+        name (text or None, default None): the name of the layer; None makes one with a number, such as "dense_1".
         trainable (bool, default True): whether training changes the weights.
         dtype (name, torch dtype, DTypePolicy or None, default None): the types of weights and of computation; None is
             `config.dtype_policy()`. Floating-point inputs in a graph are cast to the type of computation.
@@ -464,7 +464,7 @@ class Layer(BaseLayer):
     ) -> torch.Tensor:
         """Make a weight, in `build` of a layer written the Keras way.
 
-        Keras 3's `add_weight(shape, initializer, name=...)` is understood as well.
+        Keras 3's `add_weight(shape, initializer, name=...)` works as well.
 
         Arguments:
             name_or_shape (text, integers or None, default None): the name of the weight, as `name=` gives it; or its
@@ -761,7 +761,7 @@ class Layer(BaseLayer):
 
     @property
     def weights(self) -> list[Variable]:
-        """All weights, those of layers that train first; empty before the first call."""
+        """All weights, those of trainable layers first; empty before the first call."""
         return Weights(weights_in(self, NOW))
 
     # Keras 3's names of the same.
@@ -822,8 +822,8 @@ class Layer(BaseLayer):
 
         False turns off `requires_grad` of all parameters inside, from the next batch on; True turns on again those that
         it turned off. A parameter that `requires_grad_(False)` froze stays frozen. A compiled model trains the weights
-        that were trainable at `compile`: thaw before `compile`, or compile again. A layer that is frozen for another
-        model, such as the discriminator in an adversarial pair, still trains in a model compiled before that.
+        that were trainable at `compile`: unfreeze before `compile`, or compile again. A layer that is frozen for
+        another model, such as the discriminator in an adversarial pair, still trains in a model compiled before that.
         """
         return self._freezing.trainable
 
@@ -888,7 +888,7 @@ class Layer(BaseLayer):
 
     @hideable_property
     def losses(self) -> list[Tensor]:
-        """The penalties on the weights now, and what `add_loss` got in the last call by hand: sum them in your loop.
+        """The current penalties on weights, and what `add_loss` got in your last call: sum them in your loop.
 
         Those of the layers inside are among them. Penalties on outputs count in `fit` alone.
         """
@@ -932,7 +932,7 @@ class Layer(BaseLayer):
 
         Errors:
             TypeError: `value` is no tensor, or `name` no text.
-            ValueError: another aggregation, or a name for the second time in one pass.
+            ValueError: `aggregation` is not "mean", or a name is used twice in one pass.
         """
         add_metric(self, value, name, aggregation)
 
