@@ -366,7 +366,7 @@ def _holds_arrays(value: Any) -> bool:
 class FunctionLoss(Loss, abstract=True):
     """The base of losses that a function of two tensors computes."""
 
-    __init__ = BaseFunctionLoss.__init__
+    __init__ = BaseFunctionLoss.__init__  # type: ignore[assignment]
 
     def _given(self, y_true: Any, y_pred: Any) -> tuple[Tensor, Tensor]:
         return super()._given(
