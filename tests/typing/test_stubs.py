@@ -54,7 +54,8 @@ def test_a_class_has_the_arguments_that_it_takes(package: ModuleType, writer: An
     assert len(constructors) > 10
     for name, arguments in constructors.items():
         taken = [each for each in inspect.signature(getattr(package, name)).parameters if each != "layer_options"]
-        assert [each.arg for each in (*arguments.args, *arguments.kwonlyargs)][1 : len(taken) + 1] == taken
+        written = [*arguments.args, *arguments.kwonlyargs, *filter(None, [arguments.kwarg])]
+        assert [each.arg for each in written][1 : len(taken) + 1] == taken
 
 
 def test_the_wheel_has_the_stubs_and_the_checkout_commits_none(writer: Any):

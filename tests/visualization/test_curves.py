@@ -161,7 +161,7 @@ def test_a_notebook_shows_a_figure_once(monkeypatch):
     shell = SimpleNamespace(config={"IPKernelApp": {}}, execution_count=7)
     ipython: Any = ModuleType("IPython")
     display: Any = ModuleType("IPython.display")
-    ipython.get_ipython = lambda: shell
+    ipython.get_ipython, ipython.version_info = lambda: shell, (9, 0)  # matplotlib asks for both
     display.Image, display.display = bytes, shown.append
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     monkeypatch.setitem(sys.modules, "IPython.display", display)
