@@ -45,10 +45,10 @@ def tensor_of_strings(value: Any, where: str, ndim: int | None = None) -> torch.
     `where` begins the text of errors. Raises TypeError for what is no string, ValueError for other bytes.
     """
     strings = np.asarray(value, dtype=object)
-    others = (item for item in strings.flat if not isinstance(item, (str, bytes)))
-    for other in others:  # the first is told
-        missing = " Give '' for what is missing: texts.fillna('')." if other is None or other != other else ""
-        raise TypeError(f"{where} takes strings; found {other!r}, of type {type(other).__name__}.{missing}")
+    for item in strings.flat:
+        if not isinstance(item, (str, bytes)):
+            missing = " Give '' for what is missing: texts.fillna('')." if item is None or item != item else ""
+            raise TypeError(f"{where} takes strings; found {item!r}, of type {type(item).__name__}.{missing}")
     if strings.ndim == 1 and ndim == 3:
         strings = strings[:, None]
     encoded = [_utf8(item, where) for item in strings.flat]

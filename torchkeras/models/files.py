@@ -156,7 +156,7 @@ def load_model(
             `torch.load(mmap=True)`: a page is read when it is first used, and processes share it. Training changes
             copies in memory, never the file. Do not let another program write into the file while the model lives:
             its weights would change. `save` is safe, since it puts a new file in its place. Checksums of `.pt` are not
-            compared.
+            compared. Weights for another device, or of another type than in the file, are copied as usual.
 
     Returns:
         The model; with `report` a pair of the model and a `Report`.

@@ -312,8 +312,8 @@ def has_arrays(value: Any) -> bool:
 def as_tensors(value: Any, inputs: Sequence[tuple[torch.dtype, int, str]], device: torch.device) -> Any:
     """The same nested value with NumPy's arrays as tensors on a device.
 
-    `inputs`: the type, the number of axes and the name of each. Raises TypeError where an input takes strings, and an
-    array has none.
+    `inputs`: the type and the number of axes of each, and what errors call one of strings. Raises TypeError where an
+    input takes strings, and an array has none.
     """
     remaining = iter(inputs)
 
@@ -821,8 +821,10 @@ class Network(Layer, abstract=True):
             args = (np.asarray(args[0], dtype=object),)
         args, kwargs = inputs_of_call(what, self.inputs, self._input_form, args, kwargs)
         if has_arrays(args):
-            names = (f"Input {name!r} of {what}" for name in layer_names(self.inputs))
-            inputs = [(type_of(self, tensor), tensor.ndim, next(names)) for tensor in self.inputs]
+            inputs = [
+                (type_of(self, tensor), tensor.ndim, f"Input {name!r} of {what}" if tensor.dtype == STRING else "")
+                for tensor, name in zip(self.inputs, layer_names(self.inputs), strict=True)
+            ]
             args = as_tensors(args, inputs, self._weights_device)
         return args, kwargs
 
