@@ -59,7 +59,7 @@ def reading(source: str | os.PathLike[str] | Part, strict: bool = True) -> Itera
         raise UnreadableFileError(f"{shown(name)}: not a readable HDF5 file ({error}).") from error
     with file:
         with rules.readable(shown(name)):
-            root = Group(h5g.open(file.id, b"/"), source if isinstance(source, Part) else part_of(file))
+            root = Group(h5g.open(file.id, b"/"), source if isinstance(source, Part) else part_of(file), "/")
         rules.check_end(root)
         rules.check_file(root, strict)
         yield root
@@ -96,8 +96,7 @@ def members(group: h5py.Group) -> dict[str, Any]:
     """The groups and datasets inside `group` by their names, in the file's order."""
     found: dict[str, Any] = {}
     with rules.readable(rules.Place(group)):
-        for encoded in rules.names_in(group):
-            name = encoded.decode("utf-8")
+        for name in rules.names_in(group):
             found[name] = rules.member(group, name)
             if isinstance(found[name], Dataset):
                 rules.check_type(found[name])
@@ -146,7 +145,7 @@ def ready(dataset: Dataset) -> Dataset | np.ndarray:
     Called for all arrays before the first one is used, so that a damaged file changes nothing. Raises as `values`.
     """
     with rules.readable(rules.Place(dataset)):
-        if dataset.plist.get_layout() == h5d.CHUNKED:
+        if dataset.layout == h5d.CHUNKED:
             return values(dataset)
         rules.check_type(dataset)
         rules.check_bytes(dataset)
@@ -186,10 +185,12 @@ def attribute(place: h5py.Group | Dataset, name: str, default: Any = None) -> An
         shape = found.shape
         if shape is None:  # of an attribute without a value
             return []
-        _check_attribute(found.get_type(), prod(shape), where, place)
-        value = place.attrs[name]
+        kind = found.get_type()
+        _check_attribute(kind, prod(shape), where, place)
+        value = np.empty(shape, kind.dtype)
+        found.read(value)
         try:
-            return _python_number(value)
+            return _plain(value.tolist())
         except UnicodeError as error:
             raise UnreadableFileError(f"{where} is not UTF-8 ({error}).") from error
 
@@ -220,19 +221,15 @@ def _check_attribute(
         raise FileLimitError(f"{where} has {count * kind.get_size()} bytes; at most {limits.attribute} are read.")
 
 
-def _python_number(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return [_python_number(item) for item in value.tolist()]
+def _plain(value: Any) -> Any:
+    """A value with texts in the place of bytes."""
     if isinstance(value, list):
-        return [_python_number(item) for item in value]
-    if isinstance(value, bytes):
-        value = value.decode("utf-8")
-    if isinstance(value, str):
-        value.encode("utf-8")  # h5py turns bytes that are not UTF-8 into lone surrogates
-        if "\0" in value:
-            raise ValueError("a text with a zero byte in it")
-        return str(value)
-    return value.item() if isinstance(value, np.generic) else value
+        return [_plain(item) for item in value]
+    if not isinstance(value, bytes):
+        return value
+    if b"\0" in value:
+        raise ValueError("a text with a zero byte in it")
+    return value.decode("utf-8")
 
 
 def read_names(group: h5py.Group, attribute_name: str) -> list[str]:

@@ -27,7 +27,8 @@ START, MESSAGE, PAIR, WORD, LONG = map(Struct, ("<8xL4x", "<HHB3x", "<QQ", "<H",
 NODE, HEAP, LIST, ITEM = map(Struct, ("<4sxBH16x", "<4s4xQ8xQ", "<4s4xQ", "<H6xQ"))
 SIZES, IN_LIST = Struct("<BBHHH"), Struct("<4xQ4x")  # of an attribute; where one of its texts is
 ENTRY = 40  # bytes of a name in a table
-WINDOW = 1 << 12  # bytes that are read at once: an object's blocks are mostly together
+# Bytes that are read at once: an object's blocks are mostly together, and a small file is read whole.
+WINDOW, FIRST_WINDOW = 1 << 12, 1 << 18
 NAMES, TEXTS = "the names of ", "the texts of "
 
 
@@ -47,7 +48,7 @@ class Blocks:
 
     def __init__(self, read: Callable[[int, int], bytes], size: int):
         self._bytes, self._left, self._seen = read, size, set[int]()
-        self._window, self._begin = b"", 0  # what was read last, and where it begins
+        self._window, self._begin = read(0, FIRST_WINDOW), 0  # what was read last, and where it begins
         start = self._read(0, 32)
         version = start[8]
         self.first, self.tell_all = {0: 96, 1: 100}.get(version, 48), version < 2
@@ -147,7 +148,7 @@ class Blocks:
         if not self._begin <= at <= self._begin + len(self._window) - size:
             self._window, self._begin = self._bytes(at, max(size, WINDOW)), at
         _require(size <= len(self._window), f"{size} bytes", at)
-        return self._window[at - self._begin :][:size]
+        return self._window[at - self._begin : at - self._begin + size]
 
     def _once(self, at: int, size: int) -> bytes:
         """Bytes at which a block begins. No two begin at one place, so the search comes to an end."""
@@ -265,7 +266,7 @@ class Account:
         return True
 
     def _add_array(self, found: Dataset, name: str, header: int) -> None:
-        if found.plist.get_layout() == h5d.CHUNKED:
+        if found.layout == h5d.CHUNKED:
             self._has_pieces = True
             pieces = [found.id.get_chunk_info(index) for index in range(found.id.get_num_chunks())]
             places = [(piece.byte_offset, piece.size, 1) for piece in pieces]

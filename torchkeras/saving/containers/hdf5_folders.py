@@ -37,11 +37,10 @@ def with_folders(root: h5py.Group, limits: Limits = LIMITS) -> h5py.Group:
 
 def _put(group: Group, name: str, found: Group | Dataset | None) -> Any:
     """The group of that name inside `group`, which gets it, or what was `found`, if it is not there."""
-    key, path = name.encode("utf-8"), f"{(group.name or '').rstrip('/')}/{name}"
+    path = f"{group.name.rstrip('/')}/{name}"
     there = group.kept.get(name)
     if there is None:
         there = group.kept[name] = found or Folder(group, path)
-        group.names = [*group.names, key]
     elif found is not None or isinstance(there, Dataset):
         raise UnreadableFileError(f"{filename(group)}: several groups or arrays are called {path!r}.")
     return there

@@ -27,7 +27,7 @@ from torchkeras.saving.containers import hdf5_extents
 from torchkeras.saving.containers.hdf5_extents import bytes_at, file_size
 from torchkeras.saving.containers.limits import LIMITS, Limits
 from torchkeras.saving.containers.open_file import filename
-from torchkeras.saving.containers.parts import Dataset, Folder, Group, part_of
+from torchkeras.saving.containers.parts import Dataset, Group, part_of
 
 LINKS = {h5l.TYPE_SOFT: "a soft link", h5l.TYPE_EXTERNAL: "a link to another file"}
 FILTERS = {h5z.FILTER_DEFLATE: "gzip", h5z.FILTER_SHUFFLE: "shuffle", h5z.FILTER_FLETCHER32: "fletcher32", 32000: "lzf"}
@@ -143,52 +143,57 @@ def member(group: h5py.Group, name: str, limits: Limits = LIMITS) -> h5py.Group 
     return found
 
 
-def names_in(group: h5py.Group) -> list[bytes]:
-    """The names of what is inside a group, in the file's order."""
-    return group.names if isinstance(group, Group) else list(group.id)
+def names_in(group: h5py.Group) -> list[str]:
+    """The names of what is inside a group, in their order."""
+    return list(group.kept) if isinstance(group, Group) else [name.decode("utf-8") for name, _ in _links_of(group)]
 
 
-def _step(group: h5py.Group, name: str, where: Place, limits: Limits) -> h5py.Group | Dataset | None:
-    if isinstance(group, Group) and name in group.kept:
-        return group.kept[name]
-    encoded = name.encode("utf-8")
-    if len(encoded) > limits.name:
-        raise FileLimitError(f"{where}: the name has {len(encoded)} bytes; at most {limits.name} are read.")
-    found = None if isinstance(group, Folder) else _opened(group, encoded, where)
-    if found is not None and isinstance(group, Group):
-        group.kept[name] = found
+def _links_of(group: h5py.Group) -> list[tuple[bytes, int]]:
+    """The names of the links in a group, in their order, and what kind of link each is."""
+    found: list[tuple[bytes, int]] = []
+    group.id.links.iterate(lambda name, link: found.append((name, link.type)), info=True)
     return found
 
 
-def _opened(group: h5py.Group, name: bytes, where: Place) -> Any:
-    """The group or dataset inside `group`, after the checks; None if there is nothing. Groups are of its class."""
+def _step(group: h5py.Group, name: str, where: Place, limits: Limits) -> h5py.Group | Dataset | None:
+    encoded = name.encode("utf-8")
+    _check_length(encoded, where, limits)
+    if isinstance(group, Group):
+        return group.kept.get(name)
     links = group.id.links
-    if not links.exists(name):
-        return None
-    kind = links.get_info(name).type
-    if kind != h5l.TYPE_HARD:
-        what = LINKS.get(kind, f"a link of kind {kind}")
+    return _opened(group, name, links.get_info(encoded).type, where) if links.exists(encoded) else None
+
+
+def _check_length(name: bytes, where: Place, limits: Limits) -> None:
+    if len(name) > limits.name:
+        raise FileLimitError(f"{where}: the name has {len(name)} bytes; at most {limits.name} are read.")
+
+
+def _opened(group: h5py.Group, name: str, link: int, where: Place) -> h5py.Group | Dataset:
+    """The group or dataset inside `group`, after the checks. Groups are of its class. `link`: the kind of its link."""
+    if link != h5l.TYPE_HARD:
+        what = LINKS.get(link, f"a link of kind {link}")
         raise ForbiddenContentError(f"{where} is {what}; a model file holds what it names itself.")
-    found = h5o.open(group.id, name)
+    found, path = h5o.open(group.id, name.encode("utf-8")), f"{(group.name or '').rstrip('/')}/{name}"
     if isinstance(found, h5g.GroupID):
-        return Group(found, group.part) if isinstance(group, Group) else h5py.Group(found)
+        return Group(found, group.part, path) if isinstance(group, Group) else h5py.Group(found)
     if not isinstance(found, h5d.DatasetID):
         raise ForbiddenContentError(f"{where} is neither a group nor a dataset ({type(found).__name__}).")
-    dataset = Dataset(found, part_of(group))
+    dataset = Dataset(found, part_of(group), path)
     _check_storage(dataset, where)
     return dataset
 
 
 def _check_storage(dataset: Dataset, where: Place) -> None:
     """Refuse storage that would make HDF5 open other files or load libraries."""
-    plist = dataset.plist
-    if plist.get_layout() == h5d.VIRTUAL:
+    layout, plist = dataset.layout, dataset.plist
+    if layout == h5d.VIRTUAL:
         raise ForbiddenContentError(f"{where} is a virtual dataset, which reads other datasets or files.")
-    if plist.get_layout() not in (h5d.COMPACT, h5d.CONTIGUOUS, h5d.CHUNKED):
-        raise ForbiddenContentError(f"{where} has a layout of an unknown kind ({plist.get_layout()}).")
+    if layout not in (h5d.COMPACT, h5d.CONTIGUOUS, h5d.CHUNKED):
+        raise ForbiddenContentError(f"{where} has a layout of an unknown kind ({layout}).")
     if plist.get_external_count():
         raise ForbiddenContentError(f"{where} keeps its bytes in another file.")
-    codes = [plist.get_filter(index)[0] for index in range(plist.get_nfilters())]
+    codes = _filters(plist)
     for code in codes:
         if code not in FILTERS:
             known = ", ".join(FILTERS.values())
@@ -229,20 +234,26 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
             members += group.id.get_num_objs()
             if members > limits.members:
                 raise FileLimitError(f"{filename(file)}: more than {limits.members} groups and datasets.")
-            names = names_in(group)
+            links = _links_of(group)
         deepest = max(deepest, depth)
-        for encoded in names:
+        for encoded, link in links:
             with readable(Place(group)):
-                found = member(group, encoded.decode("utf-8"), limits)
-                if found is None:
-                    raise UnreadableFileError(f"{Place(group)} lists {encoded!r}, and does not have it.")
+                name = encoded.decode("utf-8")
+                if "/" in name or name in ("", "."):
+                    raise UnreadableFileError(f"{Place(group)} lists {name!r}, which is no name.")
+            where = Place(group, name)
+            _check_length(encoded, where, limits)
+            with readable(where):
+                found = _opened(group, name, link, where)
                 if not account.add(found):
-                    raise ForbiddenContentError(f"{Place(found)} is linked several times.")
-            if isinstance(found, h5py.Group):
-                _check_depth(found, depth, limits)
-                pending.append((found, depth + 1))
-            else:
-                total += stored_size(found, limits)
+                    raise ForbiddenContentError(f"{where} is linked several times.")
+                if isinstance(found, Dataset):
+                    total += stored_size(found, limits)
+                else:
+                    _check_depth(found, depth, limits)
+                    pending.append((found, depth + 1))
+            if isinstance(group, Group):
+                group.kept[name] = found
             if total > limits.total:
                 raise FileLimitError(f"{filename(file)}: the arrays have more than {limits.total} bytes.")
     leave_room(deepest)
@@ -270,8 +281,7 @@ def _check_depth(group: h5py.Group, above: int, limits: Limits) -> None:
 
 def stored_size(dataset: Dataset, limits: Limits = LIMITS) -> int:
     """The bytes that a dataset's shape and type need. Raises FileLimitError for too many."""
-    with readable(Place(dataset)):
-        size = 0 if dataset.shape is None else prod(dataset.shape) * dataset.kind.get_size()
+    size = 0 if dataset.shape is None else prod(dataset.shape) * dataset.kind.get_size()
     if size > limits.array:
         raise FileLimitError(f"{Place(dataset)} has {size} bytes; at most {limits.array} are read.")
     return size
@@ -308,12 +318,12 @@ def is_bfloat16(dataset: Dataset) -> bool:
 
 def check_bytes(dataset: Dataset, limits: Limits = LIMITS) -> None:
     """Compare a declared shape with the stored bytes: all are there, and no fill value replaces data."""
-    where, size = Place(dataset), stored_size(dataset, limits)
+    where = Place(dataset)
     with readable(where):
-        length = file_size(dataset)
+        size, length = stored_size(dataset, limits), file_size(dataset)
         if size == 0:
             return
-        if dataset.plist.get_layout() == h5d.CHUNKED:
+        if dataset.layout == h5d.CHUNKED:
             _check_chunks(dataset, size, length, limits)
             return
         stored, offset = dataset.id.get_storage_size(), dataset.id.get_offset()

@@ -154,40 +154,43 @@ def _times(matrix: Matrix, checksum: int) -> int:
 
 
 class Group(h5py.Group):
-    """A group: what was found inside, and passed the checks, is kept by its name.
+    """A group of a file that was checked: `kept` has all inside, by the names.
 
-    `part`: the bytes that HDF5 reads as the file, where they can be read beside it.
+    `part`: the bytes that HDF5 reads as the file, where they can be read beside it. `name`: its path.
     """
 
-    def __init__(self, bind: h5g.GroupID, part: Part | None):
-        super().__init__(bind)
-        self.part = part
-        self.kept: dict[str, Group | Dataset] = {}
+    # In place of properties, which take a lock or ask HDF5 each time.
+    id: Any = None
+    name: str = ""  # type: ignore[reportIncompatibleMethodOverride]
 
-    name = lazy_property(h5py.Group.name.fget)  # type: ignore[assignment]
-    names = lazy_property(lambda self: list(self.id))
+    def __init__(self, bind: h5g.GroupID, part: Part | None, name: str):
+        super().__init__(bind)
+        self.id, self.part, self.name = bind, part, name
+        self.kept: dict[str, Group | Dataset] = {}
 
 
 class Folder(Group):
-    """A group that exists in the names of others alone, as `layers` in `layers\\dense`: `kept` has all inside."""
+    """A group that exists in the names of others alone, as `layers` in `layers\\dense`."""
 
     def __init__(self, root: Group, path: str):
-        super().__init__(root.id, root.part)
-        self.name, self.names = path, []
+        super().__init__(root.id, root.part, path)
 
 
 class Dataset(h5py.Dataset):
-    """A dataset: its type, its shape and how it is stored. `part`: as of a group."""
+    """A dataset: its type, its shape and how it is stored. `part`, `name`: as of a group."""
 
-    def __init__(self, bind: h5d.DatasetID, part: Part | None):
+    id: Any = None
+    name: str = ""  # type: ignore[reportIncompatibleMethodOverride]
+
+    def __init__(self, bind: h5d.DatasetID, part: Part | None, name: str):
         super().__init__(bind)
-        self.part = part
+        self.id, self.part, self.name = bind, part, name
 
-    name = lazy_property(h5py.Dataset.name.fget)  # type: ignore[assignment]
     dtype = lazy_property(lambda self: self.kind.dtype)  # type: ignore[assignment]
-    shape = lazy_property(h5py.Dataset.shape.fget)  # type: ignore[assignment]
+    shape = lazy_property(lambda self: self.id.shape)  # type: ignore[assignment]
     kind = lazy_property(lambda self: self.id.get_type())
     plist = lazy_property(lambda self: self.id.get_create_plist())
+    layout = lazy_property(lambda self: self.plist.get_layout())
 
 
 def part_of(place: h5py.Group | h5py.Dataset) -> Part | None:

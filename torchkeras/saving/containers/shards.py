@@ -146,7 +146,6 @@ def _merged(path: str, found: list[Any]) -> Any:
         if len(several) > 1 and any(isinstance(each, Dataset) for each in several):
             raise UnreadableFileError(f"{' and '.join(map(filename, several))}: both shards have {place:.200}.")
         made.kept[name] = _merged(place, several)
-    made.names = [name.encode("utf-8") for name in made.kept]
     return made
 
 

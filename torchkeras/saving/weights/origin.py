@@ -109,7 +109,7 @@ def _version_of(group: h5py.Group) -> str:
     file = filename(group)
     if not any(has_attribute(group, name) for name in ("layer_names", "layer_names0")):
         raise UnknownFormatError(f"{file}: {group.name} has no 'layer_names': it holds no weights of Keras.")
-    version = str(attribute(group, "keras_version", attribute(group.file, "keras_version", "")))
+    version = str(_of_group_or_file(group, "keras_version", ""))
     if not version and _named_by_keras1(group):
         version = "1."  # Keras 1 writes no version into files of weights alone
     if version[:2] not in ("1.", "2.", "3."):
@@ -119,9 +119,15 @@ def _version_of(group: h5py.Group) -> str:
     return version
 
 
+def _of_group_or_file(group: h5py.Group, name: str, default: Any) -> Any:
+    """An attribute of a group of weights, or of its file where the group does not have it."""
+    found = attribute(group, name)
+    return attribute(group.file, name, default) if found is None else found
+
+
 def _backend_of(group: h5py.Group, version: str, backend: str | None) -> str | None:
     """The backend that a file says, None if it does not. `backend`: the caller's, which must not contradict it."""
-    file, declared = filename(group), attribute(group, "backend", attribute(group.file, "backend"))
+    file, declared = filename(group), _of_group_or_file(group, "backend", None)
     found = None if declared is None else str(declared)
     if version.startswith("1."):
         found = backend_by_names(group)
