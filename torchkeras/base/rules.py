@@ -14,7 +14,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, wraps
+from functools import cache, lru_cache, wraps
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -243,6 +243,7 @@ def one_of(*allowed: Any) -> Rule:
     return rule(text, lambda v: isinstance(v, PLAIN) and v in allowed, takes=literal(*allowed))
 
 
+@cache
 def word(*allowed: str) -> Rule:
     """One of these words in upper or lower case, which is kept as it stands here."""
     known = {each.lower(): each for each in allowed}

@@ -16,7 +16,7 @@ from torchkeras import registry
 from torchkeras.base import bytecode
 from torchkeras.base.malloc import large_pages
 from torchkeras.config import DATA_FORMATS
-from torchkeras.engine.building.building import materialize, on_meta
+from torchkeras.engine.building.building import Places, materialize, on_meta
 from torchkeras.engine.fit.training import training_of
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.graph.trace import has_own_code, is_connected
@@ -342,9 +342,10 @@ def _compile(source: ModelFile, model: Model, custom_objects: Mapping[str, Any] 
 
 def give_memory(model: Layer) -> None:
     """Allocate what was built on `meta`, innermost layers first, without drawing initial values."""
+    places = Places.now()
     for module in reversed(list(model.modules())):
         if isinstance(module, Layer):
-            materialize(module, draw=False)
+            materialize(module, draw=False, places=places)
     for tensor in (*model.parameters(), *model.buffers()):
         large_pages(tensor)
 

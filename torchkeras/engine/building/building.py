@@ -138,9 +138,10 @@ def build_once(layer: AnyLayer, input_shapes: list[Shape], *further: Any) -> Non
     with _making:
         if layer.built:
             return
-        before = set(layer.children())
+        # Where `eval` was called before there was a module in the layer, those made now follow.
+        before = None if layer._training_mode else set(layer.children())
         _run_build(layer, input_shapes, further)
-        if not layer._training_mode:  # `eval` was called before there was a module in the layer
+        if before is not None:
             _set_to_eval(set(layer.children()) - before)
         if CODE.owner is not None and not in_first_run() and own_variables(layer):
             Made.note(layer)
@@ -286,8 +287,8 @@ def _refuse_computed(layer: AnyLayer) -> None:
     users = {
         name: value
         for name, value in attributes_of(layer).items()
-        if not isinstance(value, PLAIN)
-        and name not in NOT_USERS
+        if name not in NOT_USERS
+        and not isinstance(value, PLAIN)
         and (isinstance(value, HOLDERS) or not installed(getattr(value, "__module__", None) or "torch"))
     }
     if users:
@@ -331,24 +332,24 @@ def _further_shapes(build: Any) -> int:
     return sum(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
 
 
-def materialize(layer: AnyLayer, draw: bool = True) -> None:
+def materialize(layer: AnyLayer, draw: bool = True, places: Places | None = None) -> None:
     """Give memory and, with `draw`, initial values to the tensors that a layer made on `meta`.
 
     All others stay as they are, also those of layers inside. A plain torch module draws its own values, by
-    `reset_parameters`. Raises RuntimeError for one without this method.
+    `reset_parameters`. `places`: those of now, if the caller has found them. Raises RuntimeError for a module without
+    this method.
     """
-    tables = (table for inside in layer.modules() for table in (inside._parameters, inside._buffers))
-    tensors = (tensor for table in tables for tensor in table.values())
-    if not any(tensor is not None and tensor.is_meta for tensor in tensors):
+    if not _any_on_meta(layer.modules()):
         return
     modules = dict(plain_modules(layer))
     waiting = [each for each in own_variables(layer) if any(map(_is_on_meta, each.tensors))] if draw else []
     were_on_meta = list(map(_is_on_meta, further_tensors(layer)))
-    _allocate(layer, modules, Places.now())
-    with torch.no_grad():
-        for tensor, was_on_meta in zip(further_tensors(layer), were_on_meta, strict=True):
-            if was_on_meta and not tensor.is_meta:  # the user gives memory later to what still is
-                tensor.zero_().requires_grad_(False)
+    _allocate(layer, modules, places or Places.now())
+    if any(were_on_meta):
+        with torch.no_grad():
+            for tensor, was_on_meta in zip(further_tensors(layer), were_on_meta, strict=True):
+                if was_on_meta and not tensor.is_meta:  # the user gives memory later to what still is
+                    tensor.zero_().requires_grad_(False)
     fresh = [variable for variable in waiting if not any(map(_is_on_meta, variable.tensors))]
     drawn: list[tuple[Variable, Any]] = []
     by_torch: list[Variable] = []
@@ -362,6 +363,15 @@ def materialize(layer: AnyLayer, draw: bool = True) -> None:
         _reset_modules(layer, modules, by_torch)
     for variable, initializer in drawn:
         variable.draw(initializer)
+
+
+def _any_on_meta(modules: Iterable[nn.Module]) -> bool:
+    """Whether a tensor that one of the modules itself has is on `meta`."""
+    for module in modules:
+        for tensor in (*module._parameters.values(), *module._buffers.values()):
+            if tensor is not None and tensor.is_meta:
+                return True
+    return False
 
 
 def _reset_modules(layer: AnyLayer, modules: dict[str, nn.Module], variables: list[Variable]) -> None:

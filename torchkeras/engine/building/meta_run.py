@@ -24,21 +24,26 @@ from torchkeras.engine.users_code import CODE
 
 META, CPU = torch.device("meta"), torch.device("cpu")
 DRAWS = frozenset({nn.init.uniform_, nn.init.normal_, nn.init.constant_, nn.init.kaiming_uniform_})
+FILLS = frozenset({Tensor.fill_, Tensor.zero_})
+UNFILLED: Mapping[Any, Any] = {torch.zeros: torch.empty, torch.ones: torch.empty}
 RECURRENT = (torch.lstm, torch.gru, torch.rnn_tanh, torch.rnn_relu)  # type: ignore[reportAttributeAccessIssue]
 
 
 class MadeOnMeta(TorchFunctionMode):
     """Make new tensors on `meta`, in this thread: `with torch.device("meta")` would also write to a global.
 
-    No initial values are drawn there: for torch that is half of the time of making a convolution.
+    No initial values are set there: for torch that is half of the time of making a convolution.
     """
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = dict(kwargs or {})
         if func in DRAWS and kwargs["tensor"].is_meta:
             return kwargs["tensor"]
-        if func in _device_constructors():
-            kwargs["device"] = kwargs.get("device") or META
+        if func in FILLS and args[0].is_meta:
+            return args[0]
+        if func in _device_constructors() and kwargs.get("device") is None:
+            kwargs["device"] = META
+            func = UNFILLED.get(func, func)
         return func(*args, **kwargs)
 
 

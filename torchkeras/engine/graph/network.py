@@ -423,8 +423,8 @@ def _key_of(layer: Any) -> str:
 
 def is_automatic(layer: Any, count: str | None = None) -> bool:
     """Whether a layer's name is one that Keras gives by itself: `dense_2`. `count`: the pattern of its end."""
-    pattern = re.escape(layer._automatic_name) + (count or layer._automatic_count)
-    return re.fullmatch(pattern, layer.name) is not None
+    base, name = layer._automatic_name, layer.name
+    return name.startswith(base) and re.fullmatch(count or layer._automatic_count, name[len(base) :]) is not None
 
 
 COUNTS = (r"_\d+", r"(_\d+)?")  # of Keras 2, whose first Dense is `dense_1`, and of Keras 3, whose first is `dense`

@@ -297,12 +297,14 @@ def layer_names(tensors: Iterable[KerasTensor]) -> list[str]:
 
 def check_names(layers: Iterable[Layer]) -> None:
     """Raise ValueError where two layers have one name."""
-    for name, count in Counter(layer.name for layer in layers).items():
-        if count > 1:
-            raise ValueError(
-                f"The name {name!r} is used {count} times in the model. All layer names should be unique: give each "
-                "layer a name of its own, or none."
-            )
+    names = [layer.name for layer in layers]
+    if len(set(names)) == len(names):
+        return
+    name, count = next(item for item in Counter(names).items() if item[1] > 1)
+    raise ValueError(
+        f"The name {name!r} is used {count} times in the model. All layer names should be unique: give each layer a "
+        "name of its own, or none."
+    )
 
 
 def check_arguments(network: Network) -> None:

@@ -23,6 +23,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from torchkeras.base.nested import Symbolic
 from torchkeras.base.python import attributes_of, installed, used_by
+from torchkeras.base.rules import PLAIN
 from torchkeras.base.tracing import traced
 from torchkeras.engine.users_code import CODE
 from torchkeras.engine.weights.weight import Value, Variable, order_of
@@ -228,7 +229,7 @@ def _tensors_in(value: Any, depth: int, *path: str) -> Iterator[tuple[str, Tenso
     """(path, tensor) of each tensor that is a value, a part of it, or used by it."""
     if isinstance(value, Tensor):
         yield ".".join(path), value
-    elif depth > 0:
+    elif depth > 0 and not isinstance(value, PLAIN):
         for name, item in _items(value):
             yield from _tensors_in(item, depth - 1, *path, str(name))
 

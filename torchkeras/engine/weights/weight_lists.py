@@ -68,13 +68,13 @@ NOW = Order()
 def layers_directly_in(layer: Layer) -> list[Layer]:
     """The layers directly inside a layer, in the order in which their weights are listed."""
     found: list[Layer] = []
-    pending = list(layer.children())
+    pending: list[Any] = list(dict.fromkeys(layer._modules.values()))
     while pending:
         module = pending.pop(0)
         if isinstance(module, AnyLayer):
             found.append(module)
-        else:
-            pending[:0] = list(module.children())
+        elif module is not None:
+            pending[:0] = dict.fromkeys(module._modules.values())
     return found
 
 
