@@ -22,7 +22,9 @@ KINDS = ("lambda", "function", "formula", "raw", None)  # what Keras writes into
 KERAS3 = "__lambda__"
 FORMULA = "formula"  # the key, and the type, under which a formula is in a config
 READ, REFUSE = "read", "refuse"  # what is done with bytecode
-SCALARS = (str, int, float, type(None))  # most of a config; whether a value is a Mapping takes longer to find out
+# Most of a config. Whether a value is one of these, or a dict, is known sooner than whether it is a Mapping.
+SCALARS = (str, int, float, type(None))
+MAPPINGS = (dict, Mapping)
 
 # What gives the functions of this process that its own configs have as bytecode, by that: such a one is known, and
 # needs no reading. It is called with the user's custom objects, which may have values for the function's globals.
@@ -106,7 +108,7 @@ def read(config: Any, given: Mapping[str, Any], lambdas: str = READ, version: st
         if isinstance(part, (list, tuple)):
             parts = [value if isinstance(value, SCALARS) else inside(value) for value in part]
             return part if _same(parts, part) else parts
-        if not isinstance(part, Mapping):
+        if not isinstance(part, MAPPINGS):
             return part
         _check_no_other_bytecode(part)
         found = _with_formulas_inside(part, given, lambdas, version)

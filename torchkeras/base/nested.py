@@ -43,10 +43,10 @@ def tensors_in(value: Any) -> list[Any]:
     """
     if isinstance(value, (Symbolic, Proxy)):
         return [value]
-    if isinstance(value, Mapping):
-        inside: Any = map(value.__getitem__, ordered(value))
-    elif isinstance(value, (list, tuple)):
-        inside = value
+    if isinstance(value, (list, tuple)):
+        inside: Any = value
+    elif isinstance(value, Mapping):
+        inside = map(value.__getitem__, ordered(value))
     else:
         inside = attributes_of(value).values()
     found: list[Any] = []

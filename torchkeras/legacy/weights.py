@@ -47,6 +47,11 @@ class Recipe:
         """Everything that is done, in words."""
         return (*(step.deed for step in self.steps), *filter(None, [self.joined]), *(step.deed for step in self.after))
 
+    @property
+    def changes(self) -> bool:
+        """Whether anything is done: otherwise the array is the weight as it is."""
+        return bool(self.steps or self.joined or self.after)
+
     def make(self, arrays: Sequence[Tensor]) -> Tensor:
         """The weight, made from the arrays that `sources` names."""
         made = [_apply_steps(self.steps, array) for array in arrays]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from torchkeras.base.bytecode import SCALARS
+from torchkeras.base.bytecode import MAPPINGS, SCALARS
 from torchkeras.base.dtypes import dtype_name
 from torchkeras.base.torch_tables import own_buffers, own_parameters
 from torchkeras.engine.layer.layer import Layer
@@ -80,6 +80,8 @@ class Frozen:
 
     def freeze_parameters(self, model: Network, file: str) -> None:
         """Freeze the parameters one by one. Raises WeightMismatchError for one that the model does not have."""
+        if not self.parameters:
+            return
         parameters = dict(model.named_parameters())
         for name in self.parameters:
             if name not in parameters:
@@ -205,7 +207,7 @@ def everywhere(config: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) 
     if isinstance(config, (list, tuple)):
         items = [item if isinstance(item, SCALARS) else everywhere(item, change) for item in config]
         return tuple(items) if type(config) is tuple else items
-    if not isinstance(config, Mapping) or isinstance(config, Kept):
+    if not isinstance(config, MAPPINGS) or isinstance(config, Kept):
         return config
     inside = {key: value if isinstance(value, SCALARS) else everywhere(value, change) for key, value in config.items()}
     return change(inside)
@@ -223,7 +225,7 @@ def _out_of_options(made: dict[str, Any]) -> dict[str, Any]:
 
 def _into_options(made: dict[str, Any]) -> dict[str, Any]:
     names, options = OPTIONS.get(str(made.get("class_name")), ()), made.get("config")
-    if not isinstance(made.get(OWN), Mapping) or not isinstance(options, Mapping) or not names:
+    if not names or not isinstance(made.get(OWN), Mapping) or not isinstance(options, Mapping):
         return made
     given = made[OWN]
     return {**made, "config": {**options, **{name: given[name] for name in names if name in given}}}

@@ -15,7 +15,7 @@ from typing import Any
 
 from torchkeras import registry
 from torchkeras.base import bytecode
-from torchkeras.base.bytecode import SCALARS
+from torchkeras.base.bytecode import MAPPINGS, SCALARS
 from torchkeras.base.nested import (
     POSITIONAL,
     TensorSlot,
@@ -74,7 +74,7 @@ def check(config: Any, limits: Limits = LIMITS) -> None:
         if depth > limits.json_depth:
             raise FileLimitError(f"The architecture is nested deeper than {limits.json_depth} levels.")
         deepest = max(deepest, depth)
-        if isinstance(found, Mapping) and not isinstance(found, registry.Kept):
+        if isinstance(found, MAPPINGS) and not isinstance(found, registry.Kept):
             entries = _entries(found)
             layers, models = layers + len(entries), models + bool(entries)
             if layers > limits.layers:
@@ -100,7 +100,7 @@ def _entries(found: Mapping[str, Any]) -> list[Any]:
         for entry in layers:
             check_entry(entry)
         return list(layers)
-    if isinstance(config, Mapping) and "input_layers" in config:
+    if isinstance(config, MAPPINGS) and "input_layers" in config:
         check_functional(config)
         return list(config["layers"])
     return []

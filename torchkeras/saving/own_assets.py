@@ -32,9 +32,10 @@ def _within(layer: Layer) -> list[Layer]:
 def check_form(model: Layer, where: Any, holds_assets: bool, holds_values: bool) -> None:
     """Raise ValueError for a layer that stores what a format has no place for."""
     for layer in _within(model):
+        facts = facts_of(layer)
         for found, holds, method, suffixes in (
-            (facts_of(layer).has_assets, holds_assets, "save_assets", ".keras"),
-            (facts_of(layer).stores_itself, holds_values, "save_own_variables", ".keras or .weights.h5"),
+            (facts.has_assets, holds_assets, "save_assets", ".keras"),
+            (facts.stores_itself, holds_values, "save_own_variables", ".keras or .weights.h5"),
         ):
             if found and not holds:
                 raise ValueError(

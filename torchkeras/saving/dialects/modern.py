@@ -14,7 +14,7 @@ from typing import Any
 
 from torchkeras import registry
 from torchkeras.base import bytecode
-from torchkeras.base.bytecode import SCALARS
+from torchkeras.base.bytecode import MAPPINGS, SCALARS
 from torchkeras.engine.options import options_of
 from torchkeras.errors import ArchitectureError, UnknownFormatError
 from torchkeras.saving.dialects import keras1, keras3, tf_keras
@@ -77,10 +77,10 @@ def as_meant(config: Any, kind: str, custom_objects: Mapping[str, Any]) -> Any:
 
     if isinstance(config, (list, tuple)):
         return [inner(part) for part in config]
-    if not isinstance(config, Mapping):
+    if not isinstance(config, MAPPINGS):
         return config
     name, options = config.get("class_name"), config.get("config")
-    if not isinstance(name, str) or not isinstance(options, Mapping):
+    if not isinstance(name, str) or not isinstance(options, MAPPINGS):
         return {key: inner(part) for key, part in config.items()}
     if (kept := registry.kept(config)) is not None:
         return {**config, "config": kept}

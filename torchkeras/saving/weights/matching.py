@@ -213,12 +213,14 @@ class Match:
 
     def shape(self) -> tuple[int, ...]:
         """The shape that the recipe makes from the declared shapes. Nothing is read."""
+        if not self.recipe.changes:
+            return self.sources[0].shape
         return tuple(self.recipe.make([torch.empty(source.shape, device="meta") for source in self.sources]).shape)
 
     def straight(self) -> tuple[torch.Tensor, Stretch] | None:
         """The weight as a view in Keras's order, and the array that only has to be copied there; None otherwise."""
         data = self.sources[0].data
-        if self.recipe.deeds or not isinstance(data, Dataset):
+        if self.recipe.changes or not isinstance(data, Dataset):
             return None
         view = self.variable.view
         found = None if view is None else hdf5.stretch(data)
@@ -227,7 +229,7 @@ class Match:
     def take(self) -> None:
         """Read the values and give them to the weight."""
         data = self.sources[0].data
-        as_it_is = isinstance(data, Dataset) and not self.recipe.deeds and self.sources[0].dtype != BFLOAT16
+        as_it_is = isinstance(data, Dataset) and not self.recipe.changes and self.sources[0].dtype != BFLOAT16
         own = self.variable.own_part if as_it_is else None
         if own is None:
             self.variable.assign(self.recipe.make([_tensor(source.values()) for source in self.sources]))
