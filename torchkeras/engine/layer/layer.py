@@ -263,7 +263,7 @@ class Layer(BaseLayer):
     ) -> None:
         """Set the options that every layer has, but its name. `others`: Keras 1's `input_dtype`, and unknown ones."""
         kind = type(self).__name__
-        self.batch_input_shape = None
+        self.__dict__["batch_input_shape"] = None
         try:
             if not (input_shape is batch_input_shape is batch_size is input_dim is input_length is None):
                 self.batch_input_shape = whole_shape(

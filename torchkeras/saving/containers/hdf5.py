@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from torchkeras.saving.containers.parts import Dataset, Group, Part, Stretch, pa
 
 ATTRIBUTE_LIMIT = 64512  # bytes; HDF5 keeps an attribute in an object header of 64 kB
 PIECE = 1 << 22  # bytes of an array that are written at once
+AHEAD = 1 << 18  # bytes of a part of a file that are read at once
 COLUMNS = 64  # that are copied at once, so that what is read beside them is still in the processor's cache
 
 
@@ -53,7 +55,7 @@ def reading(source: str | os.PathLike[str] | Part, strict: bool = True) -> Itera
         require_file(source)
     name = source.name if isinstance(source, Part) else source
     try:
-        file = h5py.File(source, "r")
+        file = h5py.File(_ReadAhead(source, AHEAD) if isinstance(source, Part) else source, "r")
     except rules.DAMAGE as error:
         rules.check_memory(shown(name), error)
         raise UnreadableFileError(f"{shown(name)}: not a readable HDF5 file ({error}).") from error
@@ -63,6 +65,13 @@ def reading(source: str | os.PathLike[str] | Part, strict: bool = True) -> Itera
         rules.check_end(root)
         rules.check_file(root, strict)
         yield root
+
+
+class _ReadAhead(io.BufferedReader):
+    """A part of a file, of which HDF5 asks for some bytes at a time: three times for each array. It has its name."""
+
+    def __repr__(self) -> str:
+        return repr(self.raw)
 
 
 # --- groups and datasets ---------------------------------------------------------------------------------------------
@@ -93,13 +102,12 @@ def dataset_in(group: h5py.Group, name: str) -> Dataset:
 
 
 def members(group: h5py.Group) -> dict[str, Any]:
-    """The groups and datasets inside `group` by their names, in the file's order."""
-    found: dict[str, Any] = {}
+    """The groups and datasets inside `group` by their names, in the order of these."""
     with rules.readable(rules.Place(group)):
-        for name in rules.names_in(group):
-            found[name] = rules.member(group, name)
-            if isinstance(found[name], Dataset):
-                rules.check_type(found[name])
+        found = rules.members(group)
+        for each in found.values():
+            if isinstance(each, Dataset):
+                rules.check_type(each)
     return found
 
 

@@ -143,9 +143,11 @@ def member(group: h5py.Group, name: str, limits: Limits = LIMITS) -> h5py.Group 
     return found
 
 
-def names_in(group: h5py.Group) -> list[str]:
-    """The names of what is inside a group, in their order."""
-    return list(group.kept) if isinstance(group, Group) else [name.decode("utf-8") for name, _ in _links_of(group)]
+def members(group: h5py.Group) -> dict[str, Any]:
+    """The groups and datasets directly inside a group, by their names, in the order of these."""
+    if isinstance(group, Group):
+        return dict(group.kept)
+    return {name: member(group, name) for name in (encoded.decode("utf-8") for encoded, _ in _links_of(group))}
 
 
 def _links_of(group: h5py.Group) -> list[tuple[bytes, int]]:
@@ -244,7 +246,7 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
             where = Place(group, name)
             _check_length(encoded, where, limits)
             with readable(where):
-                found = _opened(group, name, link, where)
+                found: Any = _opened(group, name, link, where)
                 if not account.add(found):
                     raise ForbiddenContentError(f"{where} is linked several times.")
                 if isinstance(found, Dataset):
@@ -289,18 +291,18 @@ def stored_size(dataset: Dataset, limits: Limits = LIMITS) -> int:
 
 def check_type(dataset: Dataset, limits: Limits = LIMITS) -> None:
     """Refuse element types that are not plain values. Texts of a fixed length are harmless and pass."""
+    if dataset.is_plain:
+        return
     where = Place(dataset)
     with readable(where):
         if dataset.shape is None:
             raise UnreadableFileError(f"{where} holds no array at all.")
         kind = dataset.kind
         found = kind.get_class()
-        if any(kind.equal(known) for known in NUMPY):
-            return
-        if found == h5t.STRING and not kind.is_variable_str():
-            return
-        if is_bfloat16(dataset):
-            return
+        is_text = found == h5t.STRING and not kind.is_variable_str()
+        dataset.is_plain = is_text or any(map(kind.equal, NUMPY)) or is_bfloat16(dataset)
+    if dataset.is_plain:
+        return
     if found in NUMBERS:
         raise UnreadableFileError(f"{where} holds numbers in a layout of bits that is none of NumPy's.")
     what = "texts of any length" if found == h5t.STRING else TYPES.get(found, "values of an unknown type")

@@ -177,8 +177,12 @@ class Folder(Group):
 
 
 class Dataset(h5py.Dataset):
-    """A dataset: its type, its shape and how it is stored. `part`, `name`: as of a group."""
+    """A dataset: its type, its shape and how it is stored. `part`, `name`: as of a group.
 
+    `is_plain`: whether its type has passed the checks.
+    """
+
+    is_plain: bool = False
     id: Any = None
     name: str = ""  # type: ignore[reportIncompatibleMethodOverride]
 

@@ -18,6 +18,7 @@ from torchkeras.engine.weights.weight_lists import NOW, Order, weights_in
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import dataset_in, group_in, members, read_names, write_array, write_names
 from torchkeras.saving.containers.open_file import filename
+from torchkeras.saving.containers.parts import Dataset
 from torchkeras.saving.graph_config import KERAS_VERSION
 from torchkeras.saving.weights.matching import ADVICE, Match, Named, match, warn_of_skipped
 from torchkeras.saving.weights.origin import SORTED, Origin
@@ -113,10 +114,10 @@ def paths(group: h5py.Group) -> list[str]:
     pending = [group]
     while pending:
         for item in members(pending.pop()).values():
-            if isinstance(item, h5py.Group):
-                pending.append(item)
-            else:
+            if isinstance(item, Dataset):
                 found.append(str(item.name))
+            else:
+                pending.append(item)
     return found
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import h5py
@@ -258,9 +258,11 @@ class _Pairing:
         `those`: the layers with weights in the file; None for all that have weights.
         """
         those = {layer for layer in layers if self.weighted[layer]} if those is None else those
-        ways = [_by_name([layer for layer in layers if layer in those], seen, group, stored)]
-        ways += [_by_class(layers, seen, count) for count in counts]
-        weighted = [{layer: name for layer, name in way.items() if layer in those} for way in ways]
+        way = _by_name([layer for layer in layers if layer in those], seen, group, stored)
+        if self._is_of(way, stored):
+            return way
+        ways = (_by_class(layers, seen, count) for count in counts)
+        weighted = ({layer: name for layer, name in way.items() if layer in those} for way in ways)
         return next((way for way in weighted if self._is_of(way, stored)), None)
 
     def _is_of(self, way: Mapping[Layer, str], stored: set[str]) -> bool:
@@ -316,6 +318,7 @@ class Weighted(dict[Layer, bool]):
 # --- structure -------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1024)
 def snake_case(class_name: str) -> str:
     """The name of a class in a path: `conv_lstm2d` for `ConvLSTM2D`."""
     name = facts(class_name).group or class_name
