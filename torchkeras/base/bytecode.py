@@ -122,7 +122,7 @@ def _check_no_other_bytecode(config: Mapping[str, Any]) -> None:
     """Raise ForbiddenContentError if the config is a function of Keras 3 or an activation, as bytecode."""
     if config.get("class_name") == KERAS3:
         raise ForbiddenContentError("A function is stored as Python bytecode, which is never run.")
-    if set(config) == {"value"} and _is_dump(config["value"]):
+    if len(config) == 1 and _is_dump(config.get("value")):
         raise ForbiddenContentError("An activation is stored as Python bytecode, which is never run.")
 
 

@@ -224,8 +224,9 @@ def _out_of_options(made: dict[str, Any]) -> dict[str, Any]:
 
 
 def _into_options(made: dict[str, Any]) -> dict[str, Any]:
-    names, options = OPTIONS.get(str(made.get("class_name")), ()), made.get("config")
-    if not names or not isinstance(made.get(OWN), Mapping) or not isinstance(options, Mapping):
+    if OWN not in made:
         return made
-    given = made[OWN]
+    names, options, given = OPTIONS.get(str(made.get("class_name")), ()), made.get("config"), made[OWN]
+    if not names or not isinstance(given, Mapping) or not isinstance(options, Mapping):
+        return made
     return {**made, "config": {**options, **{name: given[name] for name in names if name in given}}}

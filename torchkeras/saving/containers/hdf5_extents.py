@@ -27,7 +27,8 @@ START, MESSAGE, PAIR, WORD, LONG = map(Struct, ("<8xL4x", "<HHB3x", "<QQ", "<H",
 NODE, HEAP, LIST, ITEM = map(Struct, ("<4sxBH16x", "<4s4xQ8xQ", "<4s4xQ", "<H6xQ"))
 SIZES, IN_LIST = Struct("<BBHHH"), Struct("<4xQ4x")  # of an attribute; where one of its texts is
 ENTRY = 40  # bytes of a name in a table
-# Bytes that are read at once: an object's blocks are mostly together, and a small file is read whole.
+SEARCHED = 1 << 16  # bytes that are read, compared with 0, or searched, at once
+# Bytes that are kept: an object's blocks are mostly together, and those of a small file are read once.
 WINDOW, FIRST_WINDOW = 1 << 12, 1 << 18
 NAMES, TEXTS = "the names of ", "the texts of "
 
@@ -48,7 +49,8 @@ class Blocks:
 
     def __init__(self, read: Callable[[int, int], bytes], size: int):
         self._bytes, self._left, self._seen = read, size, set[int]()
-        self._window, self._begin = read(0, FIRST_WINDOW), 0  # what was read last, and where it begins
+        begins = range(0, min(size, FIRST_WINDOW), SEARCHED)
+        self._window, self._begin = b"".join(read(begin, SEARCHED) for begin in begins), 0  # what was read last
         start = self._read(0, 32)
         version = start[8]
         self.first, self.tell_all = {0: 96, 1: 100}.get(version, 48), version < 2
@@ -59,7 +61,7 @@ class Blocks:
         sizes = {0: (table, names, 32), 1: (table, names, pieces)}
         self._table, self._names, self._pieces = sizes.get(version, (4, 16, 32))
 
-    def of(self, at: int, size: int) -> Iterator[Block]:
+    def of(self, at: int, size: int) -> list[Block]:
         """The blocks of the object whose header begins `at`; it has `size` bytes if it is in one piece, else 0.
 
         Raises ValueError for a tree or a heap that HDF5 could not read, or at which it would not come to an end.
@@ -67,40 +69,44 @@ class Blocks:
         content = self._once(at, size or PREFIX)
         if content[0] != 1 or not self._has_long_addresses:
             self.tell_all = False
-            yield Block(at, at + max(size, 1))
-            return
+            return [Block(at, at + max(size, 1))]
         size = size or PREFIX + START.unpack(content)[0]
-        yield Block(at, at + size)
+        found = [Block(at, at + size)]
         if len(content) < size:
             content = self._read(at, size)
         pending = [content[PREFIX:]]
         while pending:
-            content = pending.pop()
-            for kind, flags, first, last in _messages(content):
+            content, place = pending.pop(), 0
+            while place + MESSAGE.size <= len(content):
+                kind, length, flags = MESSAGE.unpack_from(content, place)
+                place += MESSAGE.size + length
                 if kind == MORE:
-                    begin, size = PAIR.unpack_from(content, first)
-                    yield Block(begin, begin + size)
+                    begin, size = PAIR.unpack_from(content, place - length)
+                    found.append(Block(begin, begin + size))
                     pending.append(self._once(begin, size))
                 elif kind in FOLLOWED and not flags & SHARED:
-                    yield from FOLLOWED[kind](self, content[first:last])
+                    found += FOLLOWED[kind](self, content[place - length : place])
+        return found
 
-    def of_names(self, message: bytes) -> Iterator[Block]:
+    def of_names(self, message: bytes) -> list[Block]:
+        """The heap of a group's names, and the tree that has them."""
         tree, heap = PAIR.unpack_from(message)
         kind, size, begin = HEAP.unpack(self._once(heap, HEAP.size))
         _require(kind == b"HEAP", "a heap", heap)
-        yield Block(heap, heap + HEAP.size, NAMES)
-        yield Block(begin, begin + size, NAMES)
-        yield from self._of_tree(tree, LONG.size, self._names, LONG.size + 2 * self._table * ENTRY)
+        of_heap = [Block(heap, heap + HEAP.size, NAMES), Block(begin, begin + size, NAMES)]
+        return of_heap + self._of_tree(tree, LONG.size, self._names, LONG.size + 2 * self._table * ENTRY)
 
-    def of_pieces(self, message: bytes) -> Iterator[Block]:
+    def of_pieces(self, message: bytes) -> list[Block]:
+        """The tree of an array's pieces."""
         version, kind, axes = message[:3]
-        if version == 3 and kind == PIECES:
-            (tree,) = LONG.unpack_from(message, 3)
-            if tree != NOWHERE:
-                yield from self._of_tree(tree, LONG.size * (1 + axes), self._pieces, 0)
+        if version != 3 or kind != PIECES:
+            return []
+        (tree,) = LONG.unpack_from(message, 3)
+        return [] if tree == NOWHERE else self._of_tree(tree, LONG.size * (1 + axes), self._pieces, 0)
 
-    def _of_tree(self, at: int, key: int, half: int, leaf: int) -> Iterator[Block]:
+    def _of_tree(self, at: int, key: int, half: int, leaf: int) -> list[Block]:
         """The nodes of a tree, and what the lowest ones lead to, unless it is a piece: `leaf` is 0, not its bytes."""
+        found: list[Block] = []
         pending, step = [(at, 256)], key + LONG.size
         size = NODE.size + 2 * half * step + key
         while pending:
@@ -108,28 +114,31 @@ class Blocks:
             content = self._once(at, size)
             kind, level, used = NODE.unpack_from(content)
             _require(kind == b"TREE" and level < above and used <= 2 * half, "a tree", at)
-            yield Block(at, at + size, NAMES if leaf else "")
+            found.append(Block(at, at + size, NAMES if leaf else ""))
             first = NODE.size + key
             below = [LONG.unpack_from(content, place)[0] for place in range(first, first + used * step, step)]
             if level:
                 pending += [(place, level) for place in below]
             elif leaf:
-                yield from (Block(place, place + leaf, NAMES) for place in below)
+                found += [Block(place, place + leaf, NAMES) for place in below]
+        return found
 
-    def of_attribute(self, message: bytes) -> Iterator[Block]:
+    def of_attribute(self, message: bytes) -> list[Block]:
         """The heaps that hold the texts of an attribute, if these are of any length."""
         version, flags, *sizes = SIZES.unpack_from(message)
         if version == 1:
             sizes = [-(-size // 8) * 8 for size in sizes]
         elif flags:
-            return  # its type is elsewhere
+            return []  # its type is elsewhere
         kind = SIZES.size + (version == 3) + sizes[0]
         if message[kind] & 15 != LISTS:
-            return
+            return []
+        found: list[Block] = []
         texts = message[kind + sizes[1] + sizes[2] :]
         for (heap,) in IN_LIST.iter_unpack(texts[: len(texts) // IN_LIST.size * IN_LIST.size]):
             if heap and heap not in self._seen:
-                yield Block(heap, heap + self._size_of_list(heap), TEXTS)
+                found.append(Block(heap, heap + self._size_of_list(heap), TEXTS))
+        return found
 
     def _size_of_list(self, at: int) -> int:
         """The bytes of a heap of texts. HDF5 stays at a text of no number and no length, and never ends."""
@@ -147,7 +156,7 @@ class Blocks:
     def _read(self, at: int, size: int) -> bytes:
         if not self._begin <= at <= self._begin + len(self._window) - size:
             self._window, self._begin = self._bytes(at, max(size, WINDOW)), at
-        _require(size <= len(self._window), f"{size} bytes", at)
+            _require(size <= len(self._window), f"{size} bytes", at)
         return self._window[at - self._begin : at - self._begin + size]
 
     def _once(self, at: int, size: int) -> bytes:
@@ -155,15 +164,6 @@ class Blocks:
         _require(at not in self._seen, "a block of its own", at)
         self._seen.add(at)
         return self._read(at, size)
-
-
-def _messages(content: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """(kind, flags, begin, end) of what each message in a piece of an object's header holds."""
-    place = 0
-    while place + MESSAGE.size <= len(content):
-        kind, length, flags = MESSAGE.unpack_from(content, place)
-        place += MESSAGE.size + length
-        yield kind, flags, place - length, place
 
 
 FOLLOWED = {TABLE: Blocks.of_names, LAYOUT: Blocks.of_pieces, ATTRIBUTE: Blocks.of_attribute}
@@ -177,7 +177,6 @@ def _require(holds: bool, what: str, at: int) -> None:
 # --- arrays -----------------------------------------------------------------------------------------------------------
 
 
-SEARCHED = 1 << 16  # bytes that are compared with 0, or searched, at once
 ALIGNED = 4  # bytes: arrays of longer numbers begin at multiples of it, too
 DELETED = re.compile(rb"\x01\x00[^\x00]\x00\x01\x00{3}")  # how the header of something deleted begins, in 8 bytes
 

@@ -147,36 +147,32 @@ def members(group: h5py.Group) -> dict[str, Any]:
     """The groups and datasets directly inside a group, by their names, in the order of these."""
     if isinstance(group, Group):
         return dict(group.kept)
-    return {name: member(group, name) for name in (encoded.decode("utf-8") for encoded, _ in _links_of(group))}
+    return {name: member(group, name) for name, _ in _links_of(group)}
 
 
-def _links_of(group: h5py.Group) -> list[tuple[bytes, int]]:
+def _links_of(group: h5py.Group) -> list[tuple[str, int]]:
     """The names of the links in a group, in their order, and what kind of link each is."""
     found: list[tuple[bytes, int]] = []
     group.id.links.iterate(lambda name, link: found.append((name, link.type)), info=True)
-    return found
+    return [(name.decode("utf-8"), link) for name, link in found]
 
 
 def _step(group: h5py.Group, name: str, where: Place, limits: Limits) -> h5py.Group | Dataset | None:
-    encoded = name.encode("utf-8")
-    _check_length(encoded, where, limits)
     if isinstance(group, Group):
         return group.kept.get(name)
-    links = group.id.links
-    return _opened(group, name, links.get_info(encoded).type, where) if links.exists(encoded) else None
+    links, encoded = group.id.links, name.encode("utf-8")
+    return _opened(group, name, links.get_info(encoded).type, where, limits) if links.exists(encoded) else None
 
 
-def _check_length(name: bytes, where: Place, limits: Limits) -> None:
-    if len(name) > limits.name:
-        raise FileLimitError(f"{where}: the name has {len(name)} bytes; at most {limits.name} are read.")
-
-
-def _opened(group: h5py.Group, name: str, link: int, where: Place) -> h5py.Group | Dataset:
+def _opened(group: h5py.Group, name: str, link: int, where: Place, limits: Limits) -> h5py.Group | Dataset:
     """The group or dataset inside `group`, after the checks. Groups are of its class. `link`: the kind of its link."""
+    encoded = name.encode("utf-8")
+    if len(encoded) > limits.name:
+        raise FileLimitError(f"{where}: the name has {len(encoded)} bytes; at most {limits.name} are read.")
     if link != h5l.TYPE_HARD:
         what = LINKS.get(link, f"a link of kind {link}")
         raise ForbiddenContentError(f"{where} is {what}; a model file holds what it names itself.")
-    found, path = h5o.open(group.id, name.encode("utf-8")), f"{(group.name or '').rstrip('/')}/{name}"
+    found, path = h5o.open(group.id, encoded), f"{(group.name or '').rstrip('/')}/{name}"
     if isinstance(found, h5g.GroupID):
         return Group(found, group.part, path) if isinstance(group, Group) else h5py.Group(found)
     if not isinstance(found, h5d.DatasetID):
@@ -238,15 +234,12 @@ def check_file(file: h5py.Group, strict: bool = True, limits: Limits = LIMITS) -
                 raise FileLimitError(f"{filename(file)}: more than {limits.members} groups and datasets.")
             links = _links_of(group)
         deepest = max(deepest, depth)
-        for encoded, link in links:
-            with readable(Place(group)):
-                name = encoded.decode("utf-8")
-                if "/" in name or name in ("", "."):
-                    raise UnreadableFileError(f"{Place(group)} lists {name!r}, which is no name.")
+        for name, link in links:
+            if "/" in name or name in ("", "."):
+                raise UnreadableFileError(f"{Place(group)} lists {name!r}, which is no name.")
             where = Place(group, name)
-            _check_length(encoded, where, limits)
             with readable(where):
-                found: Any = _opened(group, name, link, where)
+                found: Any = _opened(group, name, link, where, limits)
                 if not account.add(found):
                     raise ForbiddenContentError(f"{where} is linked several times.")
                 if isinstance(found, Dataset):

@@ -6,15 +6,15 @@ This order also holds across all layers of an inner model.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import h5py
 import numpy as np
 
 from torchkeras.engine.graph.network import Network, layers_in
 from torchkeras.engine.layer.layer import Layer
-from torchkeras.engine.weights.weight import Variable
-from torchkeras.engine.weights.weight_lists import NOW, Order, weights_in
+from torchkeras.engine.weights.weight import Variable, own_variables
+from torchkeras.engine.weights.weight_lists import NOW, Order, sublayers, weights_in
 from torchkeras.errors import ModelFileError, WeightMismatchError
 from torchkeras.saving.containers.hdf5 import dataset_in, group_in, members, read_names, write_array, write_names
 from torchkeras.saving.containers.open_file import filename
@@ -47,11 +47,15 @@ def write_weights(group: h5py.Group, model: Network, order: Order = NOW) -> None
         write_arrays(group.require_group(layer.name), [(v.full_name, v.shared_numpy()) for v in variables])
 
 
-def _beside_layers(model: Network, weighted: Iterable[tuple[Layer, list[Variable]]]) -> list[Variable]:
+def _beside_layers(model: Network, weighted: Collection[tuple[Layer, list[Variable]]]) -> list[Variable]:
     """The weights of no layer of the graph: a model's own, and those of modules that it keeps outside the graph.
 
     `weighted`: the layers with their weights.
     """
+    if isinstance(model, Network) and not own_variables(model):
+        layers = {layer for layer, _ in weighted}
+        if not any(layer.weights for layer in sublayers(model) if layer not in layers):
+            return []
     of_layers = {variable.identity for _, variables in weighted for variable in variables}
     return [variable for variable in model.weights if variable.identity not in of_layers]
 

@@ -311,7 +311,7 @@ def _match_owner(group: list[Variable], taken: list[Named], origin: Origin) -> l
 
 
 def _after(recipe: Recipe, steps: tuple[Step, ...]) -> Recipe:
-    return Recipe(recipe.sources, recipe.steps, recipe.joined, (*recipe.after, *steps))
+    return Recipe(recipe.sources, recipe.steps, recipe.joined, (*recipe.after, *steps)) if steps else recipe
 
 
 def _by_names(matches: list[Match]) -> list[Match]:

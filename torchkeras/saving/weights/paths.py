@@ -162,7 +162,7 @@ class _Pairing:
             warn_of_skipped(layer.name, error)
 
     def _take_own(self, layer: Layer, group: h5py.Group) -> None:
-        variables = _own_weights(layer)
+        variables = _own_weights(layer, self.weighted.own)
         if not variables and not facts_of(layer).stores_itself:
             return
         vars_group = group_in(group_in(group, "cell") if _has_cell(layer) else group, "vars")
@@ -306,11 +306,26 @@ class _Pairing:
         return found
 
 
+class Own(dict[Layer, list[Variable]]):
+    """The weights of layers themselves, listed once."""
+
+    def __missing__(self, layer: Layer) -> list[Variable]:
+        self[layer] = own_variables(layer)
+        return self[layer]
+
+
 class Weighted(dict[Layer, bool]):
-    """Whether layers have weights, their own or of layers inside: each is looked at once, however deep it stands."""
+    """Whether layers have weights, their own or of layers inside: each is looked at once, however deep it stands.
+
+    `own`: the weights of layers themselves.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.own = Own()
 
     def __missing__(self, layer: Layer) -> bool:
-        has_own = facts_of(layer).stores_itself or bool(own_variables(layer))
+        has_own = facts_of(layer).stores_itself or bool(self.own[layer])
         self[layer] = has_own or any(self[inside] for inside in sublayers(layer))
         return self[layer]
 
@@ -329,15 +344,15 @@ def _has_cell(layer: Layer) -> bool:
     return any(facts(cls.__name__).has_cell for cls in type(layer).__mro__)
 
 
-def _own_weights(layer: Layer) -> list[Variable]:
+def _own_weights(layer: Layer, own: Own) -> list[Variable]:
     """A layer's own weights in the order of Keras 3: the trainable ones, then the others.
 
     The kernel that SpectralNormalization tracks comes first; the inner layer has it, too.
     """
-    own = sorted(own_variables(layer), key=lambda variable: not variable.made_to_train)
-    tracked = getattr(layer, "_kernel", None)
+    ordered = sorted(own[layer], key=lambda variable: not variable.made_to_train)
     is_spectral = any(cls.__name__ == "SpectralNormalization" for cls in type(layer).__mro__)
-    return [tracked(), *own] if is_spectral and tracked is not None else own
+    tracked = getattr(layer, "_kernel", None) if is_spectral else None
+    return ordered if tracked is None else [tracked(), *ordered]
 
 
 def _children(layer: Layer, order: str | None = None) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -455,10 +470,10 @@ def _write(group: h5py.Group, layer: Layer, seen: set[Layer], weighted: Weighted
     if facts_of(layer).stores_itself:
         _write_itself(group, layer)
     else:
-        _write_own(group, layer.name, [] if _has_cell(layer) else _own_weights(layer))
+        _write_own(group, layer.name, [] if _has_cell(layer) else _own_weights(layer, weighted.own))
     if _has_cell(layer) and not facts_of(layer).stores_itself:
         kind = "ConvLSTM" if getattr(layer, "rank", 0) else type(layer).__name__
-        _write_own(group.create_group("cell"), snake_case(f"{kind}Cell"), _own_weights(layer))
+        _write_own(group.create_group("cell"), snake_case(f"{kind}Cell"), _own_weights(layer, weighted.own))
     for attributes, inside in _children(layer):
         if not isinstance(inside, list):
             if weighted[inside] and inside not in seen:
