@@ -464,7 +464,7 @@ def renamed(network: Any, names: Iterable[str], prefix: str = "", deep: bool = T
         source = there[layer] if there[layer] in present else _key_of(layer)
         inside, start = present.get(source, ()), len(prefix) + len(source) + 1
         moved = [f"{prefix}{key}.{name[start:]}" for name in inside]
-        if deep and hasattr(layer, "_layer_keys"):
+        if deep and isinstance(layer, Network):
             moved = list(renamed(layer, moved, f"{prefix}{key}.").values())
         result.update(zip(inside, moved, strict=True))
     return result

@@ -229,9 +229,10 @@ def _tensors_in(value: Any, depth: int, *path: str) -> Iterator[tuple[str, Tenso
     """(path, tensor) of each tensor that is a value, a part of it, or used by it."""
     if isinstance(value, Tensor):
         yield ".".join(path), value
-    elif depth > 0 and not isinstance(value, PLAIN):
+    elif depth > 0:
         for name, item in _items(value):
-            yield from _tensors_in(item, depth - 1, *path, str(name))
+            if not isinstance(item, PLAIN):
+                yield from _tensors_in(item, depth - 1, *path, str(name))
 
 
 def _items(value: Any) -> Any:

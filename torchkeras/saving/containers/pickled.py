@@ -38,9 +38,7 @@ TENSORS = ("torch._utils._rebuild_tensor", "torch._utils._rebuild_tensor_v2", "t
 OTHER_TENSORS = ("torch._utils._rebuild_", "torch.serialization._get_layout")  # such as sparse ones
 PARAMETER, DICT = "torch._utils._rebuild_parameter", "collections.OrderedDict"
 TYPE = re.compile(r"torch\.[a-z]+(\d+)\w*$")  # of a tensor of `_rebuild_tensor_v3`, with its bits
-PLAIN = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 VALUES = ("BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT", "BINUNICODE", "SHORT_BINSTRING", "BINSTRING")
-EMPTY: dict[str, Callable[[], Any]] = {"EMPTY_TUPLE": tuple, "EMPTY_LIST": list, "EMPTY_DICT": dict}
 # What the formats before torch 1.6 begin with: three pickles, of a number, of a version and of the machine.
 HEADERS = 3
 
@@ -92,25 +90,14 @@ class Machine:
                     raise FileLimitError(f"{self.where}: its pickle has more than {self.limits.steps} steps.")
                 if code.name == "STOP":
                     return self.stack.pop()
-                self._step(code.name, argument)
+                if code.name not in STEPS:
+                    raise ForbiddenContentError(f"{self.where}: {MORE}.")
+                STEPS[code.name](self, argument)
         except (ValueError, LookupError, TypeError, AttributeError, struct.error, EOFError, OverflowError) as error:
             if isinstance(error, ModelFileError):
                 raise
             raise UnreadableFileError(f"{self.where}: not a file that torch.save wrote ({error}).") from error
         raise UnreadableFileError(f"{self.where}: not a file that torch.save wrote (its pickle does not end).")
-
-    def _step(self, code: str, argument: Any) -> None:
-        """Do one step of a pickle. Raises ForbiddenContentError for one that no `state_dict` needs."""
-        if code in PLAIN:
-            self.stack.append(PLAIN[code])
-        elif code in VALUES:
-            self.stack.append(argument)
-        elif code in EMPTY:
-            self.stack.append(EMPTY[code]())
-        elif code in STEPS:
-            STEPS[code](self, argument)
-        else:
-            raise ForbiddenContentError(f"{self.where}: {MORE}.")
 
     def marked(self) -> list[Any]:
         """What is above the last mark, taken from the stack."""
@@ -203,8 +190,15 @@ def _bytes_of_type(name: str) -> int:
     return int(bits[1]) // 8 if bits else 1
 
 
-# The other steps that are done, each with its argument.
+# The steps that a `state_dict` needs, each with its argument.
 STEPS: dict[str, Callable[[Machine, Any], None]] = {
+    "NONE": lambda machine, _: machine.stack.append(None),
+    "NEWTRUE": lambda machine, _: machine.stack.append(True),
+    "NEWFALSE": lambda machine, _: machine.stack.append(False),
+    **dict.fromkeys(VALUES, lambda machine, value: machine.stack.append(value)),
+    "EMPTY_TUPLE": lambda machine, _: machine.stack.append(()),
+    "EMPTY_LIST": lambda machine, _: machine.stack.append([]),
+    "EMPTY_DICT": lambda machine, _: machine.stack.append({}),
     "PROTO": lambda machine, version: None,
     "MARK": lambda machine, _: machine.marks.append(len(machine.stack)),
     "TUPLE1": lambda machine, _: machine.wrap(1),
