@@ -322,3 +322,13 @@ def test_arrays_after_blocks_of_an_odd_size_are_in_their_places():
         arrays = file["optimizer_weights/training"]
         assert arrays["weight_9:0"].id.get_offset() % 4 == 2
         assert len(arrays) == 21
+
+
+def test_a_damaged_name_that_is_a_path(tmp_path):
+    """HDF5 would follow it, maybe to another file."""
+    path = tmp_path / "damaged.h5"
+    with h5py.File(path, "w") as made:
+        made.create_group("g").create_group("first_name")
+    path.write_bytes(path.read_bytes().replace(b"first_name\0", b"first/name\0"))
+    with pytest.raises(UnreadableFileError, match="/g lists 'first/name', which is no name"), hdf5.reading(path):
+        pass
