@@ -60,7 +60,7 @@ ALLOCATES = {"gives the weights memory": "torchkeras.saving.load:give_memory"}
 FILLS = {"reads the numbers into place": "torchkeras.saving.weights.matching:put"}
 LOOKS = {"looks at the structure of the file": "torchkeras.saving.containers.hdf5_rules:check_file"}
 PAIRS = {"pairs the weights with the file's": "torchkeras.saving.load:_settled"}
-SUMS = {"compares checksums": "torchkeras.saving.containers.parts:Part.checksum"}
+SUMS = {"compares checksums": "torchkeras.saving.containers.parts:checksums"}
 FOLLOWS = {"follows the pickle": "torchkeras.saving.containers.pickled:Machine.run"}
 BY_TORCH = {"torch.load": "torchkeras.saving.weights.state:_loaded"}
 OF_KERAS = {**MAKES, **TRANSLATES, **ALLOCATES, **FILLS, **LOOKS, **PAIRS}
@@ -75,7 +75,7 @@ WRITES = {
     ".h5": {"turns and writes the arrays": "torchkeras.saving.containers.hdf5:write_array"},
     ".keras": {
         "turns and writes the arrays": "torchkeras.saving.containers.hdf5:write_array",
-        "copies the HDF5 file into the zip": "zipfile:_ZipWriteFile.write",
+        "makes the checksum": "torchkeras.saving.containers.parts:checksums",
     },
     ".safetensors": {"safetensors": "safetensors.torch:save_file"},
     ".pt": {"torch.save": "torch:save"},

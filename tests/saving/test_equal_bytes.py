@@ -8,11 +8,15 @@ import sys
 import zipfile
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import h5py
+import numpy as np
 import pytest
 
 from torchkeras.layers import Dense
 from torchkeras.models import Sequential
+from torchkeras.saving.containers import archive, hdf5
 
 # Writes the files of a model that has trained into a folder.
 WRITES = """
@@ -48,6 +52,24 @@ def test_equal_models_make_equal_files(tmp_path: Path):
     assert len(files) == 8
     for name in files:
         assert len({(place / name).read_bytes() for place in places}) == 1, name
+
+
+def test_the_weights_in_an_archive_are_the_file_that_hdf5_writes(tmp_path: Path):
+    """In an archive they begin behind HDF5's user block, in which zip's header is."""
+    kernel = np.random.default_rng(0).normal(size=(2000, 1000)).T
+
+    def fill(file: Any) -> None:
+        file.attrs["by"] = "a test"
+        hdf5.write_array(file.create_group("layers"), "0", kernel)
+        hdf5.write_array(file["layers"], "1", kernel[0])
+
+    archive.write(tmp_path / "model.keras", {}, {}, fill)
+    with h5py.File(tmp_path / "plain.h5", "w") as file:
+        fill(file)
+    with zipfile.ZipFile(tmp_path / "model.keras") as found:
+        assert found.testzip() is None
+        assert found.namelist() == ["model.weights.h5", "metadata.json", "config.json"]
+        assert found.read("model.weights.h5") == (tmp_path / "plain.h5").read_bytes()
 
 
 def saved(path: Path) -> str:

@@ -6,7 +6,9 @@
 import json
 import os
 import re
+import subprocess
 import sys
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -350,3 +352,27 @@ def test_to_json_gives_an_encoder_its_own_options():
             return self.title + super().encode(value)
 
     assert Sequential([Dense(2, input_shape=(3,))]).to_json(cls=Encoder, title="# ").startswith("# {")
+
+
+MAY_NOT_GROW = """
+import os, resource
+from torchkeras.layers import Dense
+from torchkeras.models import Sequential
+
+model = Sequential([Dense(2000, input_shape=(3000,))])  # 24 MB, of which threads write the pieces
+resource.setrlimit(resource.RLIMIT_FSIZE, (6_000_000, resource.RLIM_INFINITY))
+for suffix in (".h5", ".keras", ".safetensors", ".pt", ".weights.h5"):
+    try:
+        (model.save_weights if "weights" in suffix else model.save)("model" + suffix)
+    except OSError as error:
+        print(error)
+print(os.listdir())
+"""
+
+
+def test_a_file_that_may_not_grow_is_named_and_leaves_nothing(tmp_path):
+    command = [sys.executable, "-c", MAY_NOT_GROW]
+    given = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    run = subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, text=True, check=True)
+    suffixes = (".h5", ".keras", ".safetensors", ".pt", ".weights.h5")
+    assert run.stdout.splitlines() == [*(f"[Errno 27] File too large: 'model{end}'" for end in suffixes), "[]"]

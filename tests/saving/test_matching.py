@@ -27,7 +27,8 @@ from torchkeras.layers import (
     Input,
 )
 from torchkeras.models import Model, Sequential, load_model
-from torchkeras.saving.weights.matching import SLAB, Named, match
+from torchkeras.saving.containers.pieces import SLAB
+from torchkeras.saving.weights.matching import Named, match
 from torchkeras.saving.weights.origin import Origin
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -19,10 +19,11 @@ from torchkeras.errors import UnreadableFileError
 from torchkeras.keras2.engine.saving import load_weights_from_hdf5_group, save_weights_to_hdf5_group
 from torchkeras.layers import LSTM, Conv2D, Dense, Embedding, Flatten
 from torchkeras.models import Sequential, load_model
-from torchkeras.saving.containers import archive, hdf5, hdf5_extents, parts
-from torchkeras.saving.containers.parts import Part, Stretch
-from torchkeras.saving.weights import matching, safetensors, state
-from torchkeras.saving.weights.matching import SLAB, put
+from torchkeras.saving.containers import archive, hdf5, hdf5_extents, pieces
+from torchkeras.saving.containers.parts import Part, Stretch, checksums
+from torchkeras.saving.containers.pieces import SLAB
+from torchkeras.saving.weights import safetensors, state
+from torchkeras.saving.weights.matching import put
 
 
 @pytest.fixture(autouse=True)
@@ -136,8 +137,8 @@ def test_each_byte_is_read_once(name, reads, threads, monkeypatch):
 @pytest.mark.parametrize("cores", [1, 3])
 def test_an_archive_is_read_in_place(cores, reads, monkeypatch):
     """Twice: for its checksum, before HDF5 sees any of it, and for the weights."""
-    monkeypatch.setattr(archive, "THREADS", cores)
-    monkeypatch.setattr(parts, "PIECE", 100_000)
+    monkeypatch.setattr(pieces, "THREADS", cores)
+    monkeypatch.setattr(pieces, "SLAB", 100_000)
     model = images(300)
     model.save("modèle.keras")
     monkeypatch.delattr(tempfile, "TemporaryDirectory")
@@ -149,9 +150,9 @@ def test_an_archive_is_read_in_place(cores, reads, monkeypatch):
     monkeypatch.setattr(Part, "readinto", uncounted)
     reads.clear()
     equal(load_model("modèle.keras"), model)
-    pieces = -(-part.size // 100_000)
-    assert sum(count for _, count in reads[:pieces]) == part.size
-    read_once(reads[pieces:], arrays)
+    for_checksum = -(-part.size // 100_000)
+    assert sum(count for _, count in reads[:for_checksum]) == part.size
+    read_once(reads[for_checksum:], arrays)
 
 
 def test_a_state_dict_is_read_in_place(reads, monkeypatch):
@@ -190,7 +191,7 @@ def test_a_save_makes_no_copy_of_the_weights(name, monkeypatch):
     """Large kernels, which lie in another order of axes, are written piece by piece."""
     model = images(5000)
     save = model.save_weights if ".weights." in name else model.save
-    monkeypatch.setattr(hdf5, "PIECE", 100_000)
+    monkeypatch.setattr(pieces, "SLAB", 100_000)
     save(name)
     tracemalloc.start()
     save(name)
@@ -203,16 +204,56 @@ def test_a_save_makes_no_copy_of_the_weights(name, monkeypatch):
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (0, 2, 1)])
-@pytest.mark.parametrize("size", [4, 1000, 10**9])
-def test_an_array_is_written_in_pieces(order, size, monkeypatch):
-    monkeypatch.setattr(hdf5, "PIECE", size)
-    array = np.random.default_rng(0).normal(size=(3, 5, 130)).transpose(order)
+@pytest.mark.parametrize("size", [8, 1000, 10**9])
+@pytest.mark.parametrize("can_write", [True, False], ids=["", "Windows"])
+@pytest.mark.parametrize("dtype", ["f4", "f2", "c8", "?"])
+def test_an_array_is_written_in_pieces(order, size, can_write, dtype, monkeypatch):
+    monkeypatch.setattr(pieces, "SLAB", size)
+    monkeypatch.setattr(hdf5, "CAN_WRITE", can_write)
+    array = np.random.default_rng(0).normal(size=(3, 5, 330)).astype(dtype).transpose(order)
     with h5py.File("array.h5", "w") as file:
         hdf5.write_array(file, "array", array)
+    with h5py.File("array.h5") as file:
         written = file["array"]
         assert isinstance(written, h5py.Dataset)
         np.testing.assert_array_equal(written[()], array)
         assert (written.dtype, written.chunks, written.id.get_storage_size()) == (array.dtype, None, array.nbytes)
+
+
+def test_a_system_that_writes_fewer_bytes_than_it_is_given(monkeypatch):
+    write = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda descriptor, content, at: write(descriptor, content[:1000], at))
+    array = np.random.default_rng(0).normal(size=(1500, 700)).T
+    with h5py.File("array.h5", "w") as file:
+        hdf5.write_array(file, "array", array)
+        np.testing.assert_array_equal(file["array"][()], array)
+
+
+@pytest.mark.parametrize(
+    "shape", [(3, 3, 64, 48), (2, 3, 3, 20, 30), (7, 7, 1, 900), (3, 3, 500, 1), (64, 64), (40, 3, 4)]
+)
+@pytest.mark.parametrize("size", [4, 500, 5000])
+def test_pieces_have_each_number_once(shape, size, monkeypatch):
+    """In the order of torch's kernels, whose window is innermost, and in the order of the array itself."""
+    monkeypatch.setattr(pieces, "SLAB", size)
+    count = int(np.prod(shape))
+    places = np.arange(8, 8 + 4 * count, 4).reshape(shape)
+    for strides in (places.strides, np.empty((*shape[:-3:-1], *shape[:-2])).transpose().strides):
+        found = []
+        for index, begins in pieces.cut(shape, strides, 4, 8):
+            runs = places[index].reshape(len(begins), -1)
+            assert 4 * runs.size <= size
+            assert runs[:, 0].tolist() == list(begins)
+            assert (np.diff(runs) == 4).all()
+            found.append(runs.ravel())
+        assert sorted(np.concatenate(found)) == places.ravel().tolist()
+
+
+def test_a_kernel_is_cut_along_its_input_channels():
+    """Each piece is 9 runs of the file, and fills stretches of memory without a gap."""
+    kernel = np.empty((512, 512, 3, 3), "f4").transpose(2, 3, 1, 0)
+    found = list(pieces.cut(kernel.shape, kernel.strides, 4, 0))
+    assert all(index[:2] == (slice(None), slice(None)) and len(begins) == 9 for index, begins in found)
 
 
 def uncounted(part, buffer):
@@ -225,14 +266,16 @@ def uncounted(part, buffer):
 
 @pytest.mark.parametrize("cores", [1, 3])
 def test_a_changed_bit_in_an_archive_is_found_before_hdf5_reads_it(cores, monkeypatch):
-    monkeypatch.setattr(archive, "THREADS", cores)
-    monkeypatch.setattr(parts, "PIECE", 10_000)
+    monkeypatch.setattr(pieces, "THREADS", cores)
+    monkeypatch.setattr(pieces, "SLAB", 10_000)
     model = Sequential([Dense(100, input_shape=(50,))])
     model.save("modèle.keras")
     whole, before = Path("modèle.keras").read_bytes(), model.get_weights()
     monkeypatch.setattr(h5py, "File", None)
     begin = whole.index(b"\x89HDF")
-    for place in (begin, begin + 9_999, begin + 10_000, begin + 20_500, whole.index(b"PK\x01\x02") - 1):
+    with zipfile.ZipFile("modèle.keras") as found:
+        size = found.getinfo("model.weights.h5").file_size
+    for place in (begin, begin + 9_999, begin + 10_000, begin + 20_500, begin + size - 1):
         Path("modèle.keras").write_bytes(whole[:place] + bytes([whole[place] ^ 16]) + whole[place + 1 :])
         text = "modèle.keras: model.weights.h5 cannot be unpacked (Bad CRC-32 for file 'model.weights.h5')."
         with pytest.raises(UnreadableFileError, match=rf"^{re.escape(text)}(\n|$)"):
@@ -244,9 +287,10 @@ def test_a_changed_bit_in_an_archive_is_found_before_hdf5_reads_it(cores, monkey
 def test_checksums_of_pieces_joined(sizes, tmp_path, monkeypatch):
     content = os.urandom(sum(sizes))
     (tmp_path / "bytes").write_bytes(b"before" + content + b"after")
-    monkeypatch.setattr(parts, "PIECE", max(1, sizes[0]))
+    monkeypatch.setattr(pieces, "SLAB", max(1, sizes[0]))
     with (tmp_path / "bytes").open("rb") as file:
-        assert Part(file.fileno(), 6, len(content)).checksum(2) == zlib.crc32(content)
+        whole, first = Part(file.fileno(), 6, len(content)), Part(file.fileno(), 0, 6)
+        assert checksums([whole, first, whole], 2) == [zlib.crc32(content), zlib.crc32(b"before"), zlib.crc32(content)]
 
 
 def test_memory_beside_the_weights_is_a_piece_a_thread(threads):
@@ -288,7 +332,7 @@ def test_small_shapes(shape, tmp_path):
 
 def test_pieces_of_the_last_axes_and_of_all_threads(monkeypatch, threads, tmp_path):
     """A row that is longer than a piece is cut further."""
-    monkeypatch.setattr(matching, "SLAB", 4096)
+    monkeypatch.setattr(pieces, "SLAB", 4096)
     values = np.random.default_rng(0).normal(size=(1, 2, 7, 900)).astype("f4")
     path = tmp_path / "bytes"
     path.write_bytes(values.tobytes())

@@ -55,12 +55,12 @@ def _led_to(path: Path) -> Path:
 
 def _refusal(error: BaseException, part: Path | None) -> OSError | None:
     """The system's error under an error of creating or writing `part`; None if it has another cause."""
-    if isinstance(error, OSError) and error.errno is not None:
-        return error if part is None or error.filename in (None, str(part)) else None
     found = NUMBER.search(str(error)) if isinstance(error, Exception) else None
-    if found is not None:
+    if found is not None:  # also in an OSError of HDF5, whose text is of its own calls
         number = int(found[1] or found[2])
         return OSError(number, os.strerror(number))
+    if isinstance(error, OSError) and error.errno is not None:
+        return error if part is None or error.filename in (None, str(part)) else None
     if part is not None and isinstance(error, RuntimeError):  # torch's, which hides the cause
         return _refusal_of_more(part)
     return None

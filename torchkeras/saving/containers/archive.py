@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -27,7 +28,7 @@ from torchkeras.saving.containers.hdf5 import reading
 from torchkeras.saving.containers.hdf5_rules import check_count
 from torchkeras.saving.containers.limits import LIMITS, MIB, Limits
 from torchkeras.saving.containers.open_file import require_file, shown, shown_as
-from torchkeras.saving.containers.parts import CAN_READ, Part
+from torchkeras.saving.containers.parts import CAN_READ, Part, checksums
 from torchkeras.saving.containers.vocabularies import MEMBER, with_vocabularies
 
 METADATA, CONFIG, WEIGHTS = MEMBERS = ("metadata.json", "config.json", "model.weights.h5")
@@ -37,8 +38,10 @@ METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # of zip's calendar: a fixed time, so that equal models give equal files
 ENCRYPTED, LINK, FILE_KIND = 0x1, 0o120000, 0o170000
 HEADER = 30  # bytes before each member, and its name; the last four say how long what follows is
-THREADS = min(8, os.cpu_count() or 1)  # that compute a checksum
 BEGINNING = b"PK\x03\x04"
+FRONT = 512  # bytes before the weights, the least that HDF5 leaves
+BASE_ADDRESS, END_ADDRESS = 24, 40  # of HDF5's superblock: where these stand
+ALIGNED = 0xD935  # zip's extra field with which the header before a member is filled up
 # What zipfile raises for damaged archives; a wrong checksum is a BadZipFile.
 DAMAGE = (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, ValueError, LookupError, EOFError, OverflowError)
 
@@ -55,17 +58,18 @@ class Archive:
     assets: Sequence[str] = ()
 
     @contextmanager
-    def weights(self, limits: Limits = LIMITS, threads: int = THREADS) -> Iterator[h5py.Group]:
+    def weights(self, limits: Limits = LIMITS, threads: int | None = None) -> Iterator[h5py.Group]:
         """The root of the weights, an HDF5 file: in place if they are stored as they are, else in a temporary file.
 
-        `threads`: that compute the checksum. Raises the errors of `hdf5.reading`.
+        `threads`: that compute the checksum, at most. Raises the errors of `hdf5.reading`.
         """
         where, found = f"{shown(self.path)}/{WEIGHTS}", self._zip.getinfo(WEIGHTS)
         if found.compress_type == zipfile.ZIP_STORED and CAN_READ:
             inside = f"{shown(self.path)}: {WEIGHTS}"
             if found.file_size > limits.total:
                 raise FileLimitError(f"{inside} unpacks to more than {limits.total} bytes.")
-            part = in_place(self._zip, found, inside, threads)
+            part = in_place(self._zip, found, inside)
+            check_whole([(inside, found, part)], threads)
             with shown_as(part.name, where), reading(part, self.strict) as weights:
                 yield weights
             return
@@ -87,13 +91,8 @@ class Archive:
                 left -= file.tell()
 
 
-def in_place(
-    archive: zipfile.ZipFile, found: zipfile.ZipInfo, where: str, threads: int = THREADS, checksum: bool = True
-) -> Part:
-    """The bytes of a member that is stored as it is. Raises UnreadableFileError for another checksum than it states.
-
-    `checksum`: whether it is compared, for which all bytes are read.
-    """
+def in_place(archive: zipfile.ZipFile, found: zipfile.ZipInfo, where: str) -> Part:
+    """The bytes of a member that is stored as it is. Raises UnreadableFileError for a damaged archive."""
     raw = archive.fp
     try:
         archive.open(found).close()  # compares the header before the bytes with the one at the archive's end
@@ -101,12 +100,23 @@ def in_place(
             raise ValueError(f"{found.compress_size} bytes are stored of {found.file_size}")
         raw.seek(found.header_offset + HEADER - 4)
         names = sum(int.from_bytes(raw.read(2), "little") for _ in range(2))
-        part = Part(raw.fileno(), found.header_offset + HEADER + names, found.file_size)
-        if checksum and part.checksum(threads) != found.CRC:
-            raise ValueError(f"Bad CRC-32 for file {found.filename!r}")
+        return Part(raw.fileno(), found.header_offset + HEADER + names, found.file_size)
     except DAMAGE as error:
         raise UnreadableFileError(f"{where} cannot be unpacked ({error}).") from error
-    return part
+
+
+def check_whole(members: Sequence[tuple[str, zipfile.ZipInfo, Part]], threads: int | None = None) -> None:
+    """Raise UnreadableFileError for a member whose bytes have another checksum than it states.
+
+    `members`: each with its name in errors. `threads`: that compute the checksums, at most.
+    """
+    try:
+        found = checksums([part for _, _, part in members], threads)
+    except OSError as error:
+        raise UnreadableFileError(f"{members[0][0]} cannot be unpacked ({error}).") from error
+    for (where, member, _), checksum in zip(members, found, strict=True):
+        if checksum != member.CRC:
+            raise UnreadableFileError(f"{where} cannot be unpacked (Bad CRC-32 for file {member.filename!r}).")
 
 
 @contextmanager
@@ -239,24 +249,67 @@ def write(
     `write_assets` fills a folder with the files of layers. It replaces `path` after everything is written. Equal models
     give equal bytes. Raises ValueError for a file whose name could not be read again.
     """
-    with replacing(path) as part, tempfile.TemporaryDirectory(prefix="torchkeras-") as folder:
-        weights = Path(folder) / WEIGHTS
-        with h5py.File(weights, "w") as file:
+    with replacing(path) as part:
+        with h5py.File(part, "w", libver="earliest", userblock_size=FRONT) as file:
             write_weights(file)
             check_count(file, shown(path))
-        with zipfile.ZipFile(part, "w") as archive:
-            for name, content in ((METADATA, metadata), (CONFIG, config)):
-                archive.writestr(_member(name), json_text.written(content, f"{shown(path)}: {name}"))
-            with weights.open("rb") as source, archive.open(_member(WEIGHTS), "w", force_zip64=True) as target:
-                while piece := source.read(MIB):
-                    target.write(piece)
-            assets = Path(folder) / ASSETS
-            assets.mkdir()
-            write_assets(assets)
-            for name, file in sorted((f.relative_to(folder).as_posix(), f) for f in assets.rglob("*") if f.is_file()):
-                if ASSET.fullmatch(name) is None:
-                    raise ValueError(f"{shown(path)}: a layer writes {name!r}, which could not be read again.")
-                archive.writestr(_member(name), file.read_bytes())
+        with part.open("r+b") as raw:
+            weights = _in_front(raw)
+            with zipfile.ZipFile(raw, "w") as archive:
+                archive.filelist.append(weights)
+                archive.NameToInfo[WEIGHTS] = weights
+                for name, content in ((METADATA, metadata), (CONFIG, config)):
+                    archive.writestr(_member(name), json_text.written(content, f"{shown(path)}: {name}"))
+                _write_assets(archive, write_assets, shown(path))
+
+
+def _in_front(file: IO[bytes]) -> zipfile.ZipInfo:
+    """Make an HDF5 file with room in front of it the first member of an archive, where it lies.
+
+    HDF5 cannot write into a zip, and copying its file would take as long as writing it. So zip's header for it goes
+    into HDF5's user block, filled up to the block's end. The two addresses in HDF5's superblock that count from the
+    beginning of the block then count from its own beginning.
+
+    Source: "Superblock, version 0" in https://support.hdfgroup.org/documentation/hdf5/latest/_f_m_t3.html
+    """
+    size = file.seek(0, os.SEEK_END) - FRONT
+    for address, value in ((BASE_ADDRESS, 0), (END_ADDRESS, size)):
+        file.seek(FRONT + address)
+        file.write(value.to_bytes(8, "little"))
+    file.flush()
+    member = _member(WEIGHTS)
+    member.header_offset, member.file_size, member.compress_size = 0, size, size
+    member.CRC = _checksum(file, size)
+    filling = FRONT - len(member.FileHeader(zip64=True))
+    member.extra = struct.pack("<HHH", ALIGNED, filling - 4, FRONT).ljust(filling, b"\0")
+    file.seek(0)
+    file.write(member.FileHeader(zip64=True))
+    member.extra = b""
+    file.seek(0, os.SEEK_END)
+    return member
+
+
+def _checksum(file: IO[bytes], size: int) -> int:
+    """The CRC-32 of what follows the block in front."""
+    if CAN_READ:
+        return checksums([Part(file.fileno(), FRONT, size)])[0]
+    found = 0
+    file.seek(FRONT)
+    while content := file.read(MIB):
+        found = zlib.crc32(content, found)
+    return found
+
+
+def _write_assets(archive: zipfile.ZipFile, write_assets: Callable[[Path], None], where: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="torchkeras-") as name:
+        folder = Path(name)
+        assets = folder / ASSETS
+        assets.mkdir()
+        write_assets(assets)
+        for asset, file in sorted((f.relative_to(folder).as_posix(), f) for f in assets.rglob("*") if f.is_file()):
+            if ASSET.fullmatch(asset) is None:
+                raise ValueError(f"{where}: a layer writes {asset!r}, which could not be read again.")
+            archive.writestr(_member(asset), file.read_bytes())
 
 
 def _member(name: str) -> zipfile.ZipInfo:

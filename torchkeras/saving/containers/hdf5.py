@@ -13,23 +13,24 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
+from threading import local
 from typing import Any
 
 import h5py
 import numpy as np
-from h5py import h5a, h5d, h5g, h5t
+from h5py import h5a, h5d, h5g, h5p, h5t
 
 from torchkeras.base.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
-from torchkeras.saving.containers import hdf5_rules as rules
+from torchkeras.saving.containers import hdf5_rules as rules, pieces
 from torchkeras.saving.containers.limits import LIMITS, Limits
 from torchkeras.saving.containers.open_file import filename, require_file, shown
 from torchkeras.saving.containers.parts import Dataset, Group, Part, Stretch, part_of
 
 ATTRIBUTE_LIMIT = 64512  # bytes; HDF5 keeps an attribute in an object header of 64 kB
-PIECE = 1 << 22  # bytes of an array that are written at once
 AHEAD = 1 << 18  # bytes of a part of a file that are read at once
-COLUMNS = 64  # that are copied at once, so that what is read beside them is still in the processor's cache
+COLUMNS = 128  # of an array that are copied at once
+CAN_WRITE = hasattr(os, "pwrite")  # Windows has none
 
 
 @contextmanager
@@ -261,20 +262,61 @@ def _texts_of(group: h5py.Group, attribute_name: str, found: Any) -> list[str]:
 
 
 def write_array(group: Any, name: str, array: np.ndarray) -> None:
-    """Write an array into a group, or a place of `shards`. A large one in another order of axes is copied by pieces."""
-    if not isinstance(group, h5py.Group) or array.flags.c_contiguous or array.nbytes <= PIECE:
+    """Write an array into a group, or a place of `shards`. Of a large one, threads write the pieces into the file."""
+    if not isinstance(group, h5py.Group) or array.nbytes <= pieces.SLAB:
         group.create_dataset(name, data=array)
         return
-    dataset = group.create_dataset(name, array.shape, array.dtype)
-    rows = max(1, PIECE * len(array) // array.nbytes)
-    buffer = np.empty((rows, *array.shape[1:]), array.dtype)
-    for first in range(0, len(array), rows):
-        part = array[first : first + rows]
-        piece = buffer[: len(part)]
+    dataset = group.create_dataset(name, array.shape, array.dtype, dcpl=_at_once())
+    begin, descriptor = dataset.id.get_offset(), group.file.id.get_vfd_handle()
+
+    buffers = _Buffers()
+
+    def write(piece: tuple[pieces.Index, range]) -> None:
+        index, begins = piece
+        content = buffers.in_file_order(array[index])
+        if CAN_WRITE:
+            for at, run in zip(begins, content.reshape(len(begins), -1).view(np.uint8), strict=True):
+                _write_at(descriptor, memoryview(run), at)
+        else:
+            dataset[index] = content
+
+    where = list(pieces.cut(array.shape, array.strides, array.itemsize, begin))
+    pieces.in_threads(write, where, array.nbytes, None if CAN_WRITE else 1)
+
+
+def _at_once() -> h5p.PropDCID:
+    """Options of a dataset that has its place in the file before anything is written."""
+    found = h5p.create(h5p.DATASET_CREATE)
+    found.set_alloc_time(h5d.ALLOC_TIME_EARLY)
+    found.set_fill_time(h5d.FILL_TIME_NEVER)
+    return found
+
+
+class _Buffers(local):
+    """The memory of each thread in which it brings a piece into the order of the file."""
+
+    def __init__(self) -> None:
+        self._piece, self._columns = (np.empty(pieces.SLAB, np.uint8) for _ in range(2))
+
+    def in_file_order(self, array: np.ndarray) -> np.ndarray:
+        """An array, contiguous. What memory has side by side is copied first, so that it is still in the cache."""
+        if array.flags.c_contiguous:
+            return array
+        found = self._piece[: array.nbytes].view(array.dtype).reshape(array.shape)
+        axes = np.argsort(array.strides)[::-1]
         for column in range(0, array.shape[-1], COLUMNS):
-            some = np.s_[..., column : column + COLUMNS]
-            piece[some] = part[some]
-        dataset.write_direct(piece, dest_sel=np.s_[first : first + len(part)])
+            some = array[..., column : column + COLUMNS].transpose(axes)
+            near = self._columns[: some.nbytes].view(array.dtype).reshape(some.shape)
+            np.copyto(near, some)
+            np.copyto(found[..., column : column + COLUMNS], near.transpose(np.argsort(axes)))
+        return found
+
+
+def _write_at(descriptor: int, content: memoryview, at: int) -> None:
+    """Write all bytes, which one call of the system need not do."""
+    while content:
+        count = os.pwrite(descriptor, content, at)
+        content, at = content[count:], at + count
 
 
 def write_names(group: h5py.Group, attribute: str, names: list[str]) -> None:

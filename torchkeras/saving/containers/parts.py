@@ -14,10 +14,8 @@ import io
 import os
 import zlib
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 import h5py
@@ -25,10 +23,10 @@ import numpy as np
 from h5py import h5d, h5f, h5fd, h5g, h5i
 
 from torchkeras.base.python import lazy_property
+from torchkeras.saving.containers import pieces
 
 CAN_READ = hasattr(os, "preadv")  # Windows has none
 MOST = 1024  # arrays that one call of the system fills
-PIECE = 1 << 23  # bytes whose checksum one thread makes at once
 POLYNOMIAL = 0xEDB88320  # of zip's checksum, with its bits reversed
 
 
@@ -85,21 +83,20 @@ class Part(io.RawIOBase):
                 return False
         return True
 
-    def checksum(self, threads: int) -> int:
-        """The CRC-32 of all bytes. Raises OSError if the file has fewer."""
 
-        def of_piece(begin: int) -> tuple[int, int]:
-            piece = bytearray(min(PIECE, self.size - begin))
-            if self.fill(memoryview(piece), begin) < len(piece):
-                raise OSError("the file ends within it")
-            return zlib.crc32(piece), len(piece)
+def checksums(parts: Sequence[Part], threads: int | None = None) -> list[int]:
+    """The CRC-32 of all bytes of each part, as if zeros stood where the file ends too early. `threads`: at most."""
+    wanted = [(part, begin) for part in parts for begin in range(0, part.size, pieces.SLAB)]
+    found = iter(pieces.in_threads(_checksum, wanted, sum(part.size for part in parts), threads))
+    return [reduce(_joined, (next(found) for _ in range(0, part.size, pieces.SLAB)), 0) for part in parts]
 
-        found, begins = 0, range(0, self.size, PIECE)
-        threads = min(threads, len(begins))
-        with ThreadPoolExecutor(threads, "torchkeras-files") if threads > 1 else nullcontext() as pool:
-            for checksum, size in map(of_piece, begins) if pool is None else pool.map(of_piece, begins):
-                found = _with_zeros(found, size) ^ checksum
-        return found
+
+def _checksum(piece: tuple[Part, int]) -> tuple[int, int]:
+    """Of a part's piece: its checksum, and its size."""
+    part, begin = piece
+    content = bytearray(min(pieces.SLAB, part.size - begin))
+    part.fill(memoryview(content), begin)
+    return zlib.crc32(content), len(content)
 
 
 @dataclass(frozen=True)
@@ -125,12 +122,13 @@ class Stretch:
 Matrix = tuple[int, ...]
 
 
-def _with_zeros(checksum: int, count: int) -> int:
-    """The checksum when `count` bytes of zeros follow."""
-    for power in range(count.bit_length()):
-        if checksum and count >> power & 1:
+def _joined(checksum: int, piece: tuple[int, int]) -> int:
+    """The checksum when a piece follows, of which the checksum and the size are known."""
+    of_piece, size = piece
+    for power in range(size.bit_length()):
+        if checksum and size >> power & 1:
             checksum = _times(_zeros(power), checksum)
-    return checksum
+    return checksum ^ of_piece
 
 
 @cache

@@ -19,7 +19,7 @@ from math import prod
 from typing import IO, Any
 
 from torchkeras.errors import FileLimitError, ForbiddenContentError, ModelFileError, UnreadableFileError
-from torchkeras.saving.containers.archive import BEGINNING, DAMAGE, ENCRYPTED, in_place
+from torchkeras.saving.containers.archive import BEGINNING, DAMAGE, ENCRYPTED, check_whole, in_place
 from torchkeras.saving.containers.limits import LIMITS, MIB, Limits
 from torchkeras.saving.containers.open_file import shown
 from torchkeras.saving.containers.parts import CAN_READ
@@ -285,18 +285,22 @@ def _name_of_pickle(members: dict[str, zipfile.ZipInfo], where: str, limits: Lim
     return pickles[0]
 
 
-def _members_begin(archive: zipfile.ZipFile, where: str, checksums: bool) -> dict[str, int]:
-    """The bytes at which the members begin, none where the system cannot read there. Compares their checksums first."""
-    if CAN_READ:
-        return {
-            member.filename: in_place(
-                archive, member, f"{where}: member {member.filename[:100]!r}", checksum=checksums
-            ).begin
-            for member in archive.infolist()
-        }
-    for name in archive.namelist():
-        _read_through(archive, name, where)
-    return {}
+def _members_begin(archive: zipfile.ZipFile, where: str, compare: bool) -> dict[str, int]:
+    """The bytes at which the members begin, none where the system cannot read there.
+
+    `compare`: whether their checksums are compared first.
+    """
+    if not CAN_READ:
+        for name in archive.namelist():
+            _read_through(archive, name, where)
+        return {}
+    names = [f"{where}: member {member.filename[:100]!r}" for member in archive.infolist()]
+    found = [
+        (name, member, in_place(archive, member, name)) for name, member in zip(names, archive.infolist(), strict=True)
+    ]
+    if compare:
+        check_whole(found)
+    return {member.filename: part.begin for _, member, part in found}
 
 
 def _check_storages(machine: Machine, members: dict[str, zipfile.ZipInfo], folder: str) -> None:

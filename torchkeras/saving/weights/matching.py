@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
 from math import prod
@@ -20,7 +18,7 @@ from torchkeras.base.dtypes import dtype_name
 from torchkeras.engine.weights.weight import NO_MEMORY, Variable
 from torchkeras.errors import UnreadableFileError, WeightMismatchError
 from torchkeras.legacy.weights import Recipe, Step, Stored, channels_first, recipes, recipes_of_keras1, stored_count
-from torchkeras.saving.containers import hdf5, hdf5_rules
+from torchkeras.saving.containers import hdf5, hdf5_rules, pieces
 from torchkeras.saving.containers.hdf5_rules import BFLOAT16
 from torchkeras.saving.containers.parts import Dataset, Stretch
 from torchkeras.saving.weights.origin import Origin
@@ -32,19 +30,17 @@ if TYPE_CHECKING:
 # --- arrays of a file, put straight into the memory of tensors --------------------------------------------------------
 
 
-SLAB = 1 << 22  # bytes of a piece
 APART = 64  # bytes between the rows of a piece: one cache line
 LONG = 1024  # bytes of a row from which on rows are kept apart
-THREADS = 8  # at most; beyond, memory is no faster
 
 
 @dataclass(frozen=True)
 class _Piece:
-    """Some rows of a stretch, from the byte `begin` on, and where their numbers belong."""
+    """Some numbers of a stretch, in runs of equal length that begin at `begins`, and where they belong."""
 
     target: Tensor
     stretch: Stretch
-    begin: int
+    begins: range
 
 
 def put(jobs: Sequence[tuple[Tensor, Stretch]]) -> None:
@@ -55,21 +51,14 @@ def put(jobs: Sequence[tuple[Tensor, Stretch]]) -> None:
     for target, stretch in jobs:
         if target.is_meta:
             raise ValueError(f"{stretch.name}: the weight that it is for {NO_MEMORY}")
-    pieces = [
-        piece
-        for target, stretch in jobs
-        for piece in _pieces(_as_stored(target.detach(), stretch), stretch, stretch.begin)
-    ]
-    shared = [piece for piece in pieces if _by_numpy(piece)]
+    left = [piece for target, stretch in jobs for piece in _pieces(_as_stored(target.detach(), stretch), stretch)]
+    shared = [piece for piece in left if _by_numpy(piece)]
     size = sum(piece.target.numel() * piece.stretch.dtype.itemsize for piece in shared)
-    threads = min(THREADS, torch.get_num_threads(), size // SLAB)
     placer = _Placer()
-    if threads >= 2:
-        with ThreadPoolExecutor(threads, "torchkeras-files") as pool:
-            deque(pool.map(placer.place, shared), maxlen=0)  # which raises what a thread did
-        pieces = [piece for piece in pieces if not _by_numpy(piece)]
-    for piece in pieces:
-        placer.place(piece)
+    pieces.in_threads(placer.place, shared, size, torch.get_num_threads())
+    for piece in left:
+        if not _by_numpy(piece):
+            placer.place(piece)
 
 
 def _as_stored(target: Tensor, stretch: Stretch) -> Tensor:
@@ -77,19 +66,9 @@ def _as_stored(target: Tensor, stretch: Stretch) -> Tensor:
     return target if stretch.axes is None else target.permute(stretch.axes)
 
 
-def _pieces(target: Tensor, stretch: Stretch, begin: int) -> Iterator[_Piece]:
-    size = target.numel() * stretch.dtype.itemsize
-    if size <= SLAB:
-        yield _Piece(target, stretch, begin)
-        return
-    row = size // len(target)
-    if row > SLAB:
-        for index, inner in enumerate(target):
-            yield from _pieces(inner, stretch, begin + index * row)
-        return
-    step = SLAB // row
-    for first in range(0, len(target), step):
-        yield _Piece(target[first : first + step], stretch, begin + first * row)
+def _pieces(target: Tensor, stretch: Stretch) -> Iterator[_Piece]:
+    where = pieces.cut(target.shape, target.stride(), stretch.dtype.itemsize, stretch.begin)
+    return (_Piece(target[index], stretch, begins) for index, begins in where)
 
 
 def _by_numpy(piece: _Piece) -> bool:
@@ -102,7 +81,7 @@ class _Placer(local):
     """Places pieces, with one buffer for each thread."""
 
     def __init__(self) -> None:
-        self._buffer = np.empty(SLAB + SLAB // LONG * APART, np.uint8)
+        self._buffer = np.empty(pieces.SLAB + pieces.SLAB // LONG * APART, np.uint8)
         self._cut: tuple[int, int, int] | None = None
 
     def place(self, piece: _Piece) -> None:
@@ -130,7 +109,8 @@ class _Placer(local):
         rows, length = prod(shape[:-1]), prod(shape[-1:])
         is_long = rows > 1 and length * dtype.itemsize >= LONG
         if not is_long:
-            rows, length = 1, rows * length
+            runs = len(piece.begins)
+            rows, length = runs, rows * length // runs
         table, lines = self._lines(rows, length * dtype.itemsize, APART if is_long else 0)
         _read_into(piece, lines)
         return table.view(dtype)[:, :length].reshape(shape)
@@ -146,8 +126,10 @@ class _Placer(local):
 
 def _read_into(piece: _Piece, lines: Sequence[np.ndarray]) -> None:
     """Fill arrays of equal length with the bytes of a piece, one after the other."""
-    if not piece.stretch.part.fill_lines(lines, piece.begin):
-        raise UnreadableFileError(f"{piece.stretch.name} goes beyond the end of the file.")
+    of_run = len(lines) // len(piece.begins)
+    for index, begin in enumerate(piece.begins):
+        if not piece.stretch.part.fill_lines(lines[index * of_run : (index + 1) * of_run], begin):
+            raise UnreadableFileError(f"{piece.stretch.name} goes beyond the end of the file.")
 
 
 # --- pairs ------------------------------------------------------------------------------------------------------------
