@@ -12,12 +12,12 @@ from torch.distributed.device_mesh import init_device_mesh
 
 from torchkeras import Input, Model, clear_session, config, layers, optimizers
 from torchkeras.data.batch import Batch
+from torchkeras.data.part import bounds
 from torchkeras.distribution.sharding import shard
 from torchkeras.distribution.shared_batch import SharedBatch
 from torchkeras.engine.graph.layer_calls import HookFreeCalls
 from torchkeras.engine.step import step
 from torchkeras.world.one_process import CURRENT, WHOLE
-from torchkeras.world.parts import bounds
 
 Built = Callable[[], Model]
 

@@ -11,12 +11,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from torchkeras import backend as K
+from torchkeras.data.part import bounds
 from torchkeras.distribution.batch_statistics import Synchronizing, normalizing
 from torchkeras.distribution.shared_batch import SharedBatch
 from torchkeras.layers import BatchNormalization, Dense, Input, Lambda, Layer, TimeDistributed, TorchModule
 from torchkeras.models import Model
 from torchkeras.world.one_process import CURRENT
-from torchkeras.world.parts import bounds
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 

@@ -252,7 +252,7 @@ def test_pieces_have_each_number_once(shape, size, monkeypatch):
 def test_a_kernel_is_cut_along_its_input_channels():
     """Each piece is 9 runs of the file, and fills stretches of memory without a gap."""
     kernel = np.empty((512, 512, 3, 3), "f4").transpose(2, 3, 1, 0)
-    found = list(pieces.cut(kernel.shape, kernel.strides, 4, 0))
+    found = pieces.cut(kernel.shape, kernel.strides, 4, 0)
     assert all(index[:2] == (slice(None), slice(None)) and len(begins) == 9 for index, begins in found)
 
 

@@ -75,7 +75,7 @@ def standardize(
         if dtype == torch.int64 and what == "target":
             _check_whole(tensor, name)
         if layers:  # before the type changes, which would wrap large numbers around
-            _check_for_layers(tensor, name, layers, streamed)
+            check_for_layers(tensor, name, layers, streamed)
         keeps_type = dtype is None or (keep and not tensor.is_floating_point())
         checked.append(tensor if keeps_type else tensor.to(dtype))
     return checked
@@ -164,7 +164,7 @@ def _check_one_hot(target: Tensor, name: str, shape: Shape | None, output: Shape
     _check_shape(target, name, shape, ONE_HOT)
 
 
-def _check_for_layers(values: Tensor, name: str, layers: Sequence[Any], streamed: bool) -> None:
+def check_for_layers(values: Tensor, name: str, layers: Sequence[Any], streamed: bool) -> None:
     """Check that these layers have the numbers of an input as indices, unless they are `streamed` to a device."""
     if streamed and values.device.type != "cpu":
         return
@@ -213,12 +213,19 @@ def _bounds(values: Tensor) -> tuple[Any, Any]:
 
 
 def check_labels(
-    targets: Sequence[Tensor], names: Sequence[str], output_shapes: Sequence[Shape], kinds: Sequence[str]
+    targets: Sequence[Tensor],
+    names: Sequence[str],
+    output_shapes: Sequence[Shape],
+    kinds: Sequence[str],
+    streamed: bool = False,
 ) -> None:
     """Check that class numbers lie within the classes, and targets of two classes from 0 to 1.
 
-    Each array is read once, with one wait for its device. Raises ValueError for values outside, and for NaN.
+    Each array is read once, with one wait for its device: those of a `streamed` batch on a device are not checked.
+    Raises ValueError for values outside, and for NaN.
     """
+    if streamed and any(target.device.type != "cpu" for target in targets):
+        return
     for target, name, shape, kind in zip(targets, names, output_shapes, kinds, strict=True):
         if target.numel() == 0:
             continue

@@ -6,18 +6,28 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from torchkeras.data.raw_batch import rows_of
-from torchkeras.world.parts import bounds, taken
 
 if TYPE_CHECKING:
     from torchkeras.data.batch import Batch
 
 SMALL = 4096  # bytes: a checksum reads all of a tensor up to this size, of a larger one the first and the last row
+
+
+def bounds(samples: Any, rank: int, processes: int) -> tuple[Any, Any]:
+    """The first of the samples of a batch that the process `rank` has, and the one after its last."""
+    return samples * rank // processes, samples * (rank + 1) // processes
+
+
+def taken(samples: int, rank: int, processes: int) -> slice:
+    """The samples of a batch that the process `rank` takes: its own, or the first one where it has none."""
+    first, last = bounds(samples, rank, processes)
+    return slice(first, last) if first < last else slice(0, 1)
 
 
 @dataclass(frozen=True, slots=True)

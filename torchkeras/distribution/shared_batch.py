@@ -16,9 +16,9 @@ import torch.distributed as dist
 from torch import Tensor
 
 from torchkeras.activations.logits import carried
+from torchkeras.data.part import bounds, taken
 from torchkeras.distribution import batch_statistics
 from torchkeras.world.one_process import CURRENT, WHOLE, OneReplica, WholeBatch
-from torchkeras.world.parts import bounds, taken
 from torchkeras.world.processes import stacked
 
 

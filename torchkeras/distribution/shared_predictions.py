@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from torchkeras.base.arrays import to_numpy
+from torchkeras.data.part import bounds
 from torchkeras.data.sources import Source
 from torchkeras.engine.fit.results import Gathered
-from torchkeras.world.parts import bounds
 from torchkeras.world.processes import stacked
 
 MOST_BYTES = 2**26  # that all processes together send at once

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -24,6 +24,7 @@ from torchkeras.data.raw_batch import mapped, samples_in
 from torchkeras.data.sources import Source, limited, open_source
 from torchkeras.data.sources.limited import Limited
 from torchkeras.data.target_kinds import AS_GIVEN, CLASSES, SOME_CLASSES
+from torchkeras.engine.fit.alike import Expected, Passed, passed
 from torchkeras.engine.fit.doubts import doubt_data
 from torchkeras.engine.graph.network import (
     Network,
@@ -39,7 +40,7 @@ from torchkeras.engine.graph.network import (
 )
 from torchkeras.engine.graph.trace import has_own_code, is_connected
 from torchkeras.engine.step.targets import Target, by_output
-from torchkeras.engine.symbolic.tensor import Shape, as_list
+from torchkeras.engine.symbolic.tensor import as_list
 
 if TYPE_CHECKING:
     from torchkeras.engine.fit.training import Training
@@ -51,17 +52,7 @@ VALIDATION_ITEMS = (
 )
 
 
-class Expected(NamedTuple):
-    """What targets are checked against, and how their samples are weighted: an item for each target."""
-
-    names: list[str]
-    shapes: list[Shape]
-    kinds: list[str]
-    types: list[torch.dtype]
-    modes: list[str | None]
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Intake:
     """Checks inputs, targets and weights for a model.
 
@@ -73,6 +64,7 @@ class Intake:
     class_weight: Any = None
     has_targets: bool = True
     trains: bool = False
+    _passed: Passed | None = None
 
     @property
     def network(self) -> Network:
@@ -164,8 +156,7 @@ class Intake:
             y = None
         names, shapes, kinds, types, modes = expected
         true = checks.standardize_targets(y, names, shapes, kinds, types, habits.fits_rank)
-        if not streamed or all(target.device.type == "cpu" for target in true):
-            checks.check_labels(true, names, shapes, kinds)
+        checks.check_labels(true, names, shapes, kinds, streamed)
         return true, names, modes
 
     def _of_targets(self, y: Any, targets: Sequence[Target]) -> Any:
@@ -212,13 +203,36 @@ class Intake:
 
     def batch(self, x: Any, y: Any = None, sample_weight: Any = None, whole: int | None = None) -> Batch:
         """The same for one streamed batch, where it lies; `whole`: the samples of the batch of which this is a part."""
+        y = y if self.has_targets else None
+        is_plain = sample_weight is self.class_weight is whole is None
+        if self._passed is not None and is_plain:
+            alike = self._passed.alike(x, y, self._made_for())
+            if alike is not None:
+                return alike
         inputs, targets, weights = self.arrays(x, y, sample_weight, streamed=True)
         size, fixed = len(inputs[0]), fixed_batch_size(self.network)
         if whole is None:
             whole = size
         if fixed is not None:
             checks.check_batches(self.training.described, fixed, False, whole, whole, "a batch")
-        return Batch(inputs, targets, weights, size)
+        batch = Batch(inputs, targets, weights, size)
+        graph = self.network._graph
+        if is_plain and graph is not None and self._takes_lists:
+            expected = self._expected(self.training.ready().targets) if self.has_targets else None
+            self._passed = passed(x, y, batch, self._made_for(), self.network.input_names, graph, expected)
+        return batch
+
+    @property
+    def _takes_lists(self) -> bool:
+        """Whether a batch has its arrays in the order of the model's inputs and targets."""
+        network = self.network
+        return self.training.own_code is None and input_form_of(network) is None and output_form_of(network) is None
+
+    def _made_for(self) -> tuple[Any, ...]:
+        """What the checks of a batch depend on besides it: the graph, the type of the weights, and `compile`."""
+        network = self.network
+        compiled = self.training.ready() if self.has_targets else None
+        return network._graph, float_type(network, torch.get_default_dtype()), compiled
 
     def raw(self, item: Any) -> Batch:
         """An item of a loader as it is, for a custom step; NumPy's arrays become tensors.

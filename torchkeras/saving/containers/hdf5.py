@@ -280,8 +280,8 @@ def write_array(group: Any, name: str, array: np.ndarray) -> None:
         else:
             dataset[index] = content
 
-    where = list(pieces.cut(array.shape, array.strides, array.itemsize, begin))
-    pieces.in_threads(write, where, array.nbytes, None if CAN_WRITE else 1)
+    where = pieces.cut(array.shape, array.strides, array.itemsize, begin)
+    pieces.by_threads(write, where, array.nbytes, None if CAN_WRITE else 1)
 
 
 def _at_once() -> h5p.PropDCID:

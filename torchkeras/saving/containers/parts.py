@@ -87,7 +87,7 @@ class Part(io.RawIOBase):
 def checksums(parts: Sequence[Part], threads: int | None = None) -> list[int]:
     """The CRC-32 of all bytes of each part, as if zeros stood where the file ends too early. `threads`: at most."""
     wanted = [(part, begin) for part in parts for begin in range(0, part.size, pieces.SLAB)]
-    found = iter(pieces.in_threads(_checksum, wanted, sum(part.size for part in parts), threads))
+    found = iter(pieces.by_threads(_checksum, wanted, sum(part.size for part in parts), threads))
     return [reduce(_joined, (next(found) for _ in range(0, part.size, pieces.SLAB)), 0) for part in parts]
 
 

@@ -7,10 +7,11 @@ in memory, or the other way round. Pieces are small enough for the processor's c
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import TypeVar
+
+from torchkeras.data.sources.ordered import in_threads
 
 Item, Result = TypeVar("Item"), TypeVar("Result")
 
@@ -22,19 +23,16 @@ THREADS = min(8, os.cpu_count() or 1)  # at most; beyond, memory is no faster
 Index = tuple[int | slice, ...]
 
 
-def in_threads(do: Callable[[Item], Result], items: Sequence[Item], size: int, most: int | None = None) -> list[Result]:
+def by_threads(do: Callable[[Item], Result], items: Sequence[Item], size: int, most: int | None = None) -> list[Result]:
     """What `do` returns for each item, in their order. Raises the first error.
 
     `size`: the bytes of all; one thread is not worth its start for fewer than a slab. `most`: threads.
     """
     threads = min(THREADS, size // SLAB, THREADS if most is None else most)
-    if threads < 2:
-        return [do(item) for item in items]
-    with ThreadPoolExecutor(threads, "torchkeras-files") as pool:
-        return list(pool.map(do, items))
+    return [do(item) for item in items] if threads < 2 else list(in_threads(do, items, threads, 2 * threads))
 
 
-def cut(shape: Sequence[int], strides: Sequence[int], itemsize: int, begin: int) -> Iterator[tuple[Index, range]]:
+def cut(shape: Sequence[int], strides: Sequence[int], itemsize: int, begin: int) -> list[tuple[Index, range]]:
     """Where the pieces of an array are: the index in the array, and the bytes in the file where their runs begin.
 
     The file has the array in the order of its axes, from the byte `begin` on. The runs of a piece are equally long.
@@ -42,21 +40,20 @@ def cut(shape: Sequence[int], strides: Sequence[int], itemsize: int, begin: int)
     """
     size = prod(shape) * itemsize
     if size <= SLAB:
-        yield (), range(begin, begin + 1)
-        return
+        return [((), range(begin, begin + 1))]
     axis = _axis_to_cut(shape, strides)
     count = shape[axis]
     if size // count > SLAB:
         row = size // shape[0]
-        for k in range(shape[0]):
-            for index, runs in cut(shape[1:], strides[1:], itemsize, begin + k * row):
-                yield (k, *index), runs
-        return
+        rows = [cut(shape[1:], strides[1:], itemsize, begin + k * row) for k in range(shape[0])]
+        return [((k, *index), runs) for k, pieces in enumerate(rows) for index, runs in pieces]
     run = size // prod(shape[:axis])  # bytes in the file, of all along the axis
     step = (SLAB * count // size - 1) | 1  # odd: a power of two would make numbers of a column share the cache's lines
-    for first in range(0, count, step):
-        index = (*(slice(None) for _ in range(axis)), slice(first, first + step))
-        yield index, range(begin + first * run // count, begin + size, run)
+    before = (slice(None),) * axis
+    return [
+        ((*before, slice(first, first + step)), range(begin + first * run // count, begin + size, run))
+        for first in range(0, count, step)
+    ]
 
 
 def _axis_to_cut(shape: Sequence[int], strides: Sequence[int]) -> int:

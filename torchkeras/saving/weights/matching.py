@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import prod
@@ -51,24 +51,23 @@ def put(jobs: Sequence[tuple[Tensor, Stretch]]) -> None:
     for target, stretch in jobs:
         if target.is_meta:
             raise ValueError(f"{stretch.name}: the weight that it is for {NO_MEMORY}")
-    left = [piece for target, stretch in jobs for piece in _pieces(_as_stored(target.detach(), stretch), stretch)]
-    shared = [piece for piece in left if _by_numpy(piece)]
+    shared: list[_Piece] = []
+    others: list[_Piece] = []
+    for target, stretch in jobs:
+        stored = _as_stored(target.detach(), stretch)
+        for index, begins in pieces.cut(stored.shape, stored.stride(), stretch.dtype.itemsize, stretch.begin):
+            piece = _Piece(stored[index], stretch, begins)
+            (shared if _by_numpy(piece) else others).append(piece)
     size = sum(piece.target.numel() * piece.stretch.dtype.itemsize for piece in shared)
     placer = _Placer()
-    pieces.in_threads(placer.place, shared, size, torch.get_num_threads())
-    for piece in left:
-        if not _by_numpy(piece):
-            placer.place(piece)
+    pieces.by_threads(placer.place, shared, size, torch.get_num_threads())
+    for piece in others:
+        placer.place(piece)
 
 
 def _as_stored(target: Tensor, stretch: Stretch) -> Tensor:
     """A target with its axes in the order of the file."""
     return target if stretch.axes is None else target.permute(stretch.axes)
-
-
-def _pieces(target: Tensor, stretch: Stretch) -> Iterator[_Piece]:
-    where = pieces.cut(target.shape, target.stride(), stretch.dtype.itemsize, stretch.begin)
-    return (_Piece(target[index], stretch, begins) for index, begins in where)
 
 
 def _by_numpy(piece: _Piece) -> bool:
