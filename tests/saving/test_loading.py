@@ -3,6 +3,7 @@
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportIndexIssue=false
 # h5py types what stands under a name as anything that may.
 
+import gc
 import json
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from torchkeras.models import (
     model_from_yaml,
     transfer_weights,
 )
+from torchkeras.saving import load
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 KERAS_0 = GOLDEN / "keras-0.3.3-theano"
@@ -320,3 +322,22 @@ def test_compiling_as_a_file_says_what_is_not_known():
     ):
         load_model("m.h5")
     assert load_model("m.h5", compile=False).optimizer is None
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_the_garbage_collector_rests_while_a_model_is_loaded(is_on, monkeypatch):
+    """Each look at all objects, of which none has become garbage, takes as long as a few layers."""
+    Sequential([Dense(2, input_shape=(3,))]).save("model.h5")
+    built, states = load._built, []
+    monkeypatch.setattr(load, "_built", lambda *given: states.append(gc.isenabled()) or built(*given))
+    try:
+        if not is_on:
+            gc.disable()
+        load_model("model.h5")
+        assert (states, gc.isenabled()) == ([False], is_on)
+        Path("model.h5").write_bytes(b"no file of HDF5")
+        with pytest.raises(ModelFileError):
+            load_model("model.h5")
+        assert gc.isenabled() == is_on
+    finally:
+        gc.enable()

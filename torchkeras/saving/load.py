@@ -15,6 +15,7 @@ from torch.nn import Module
 from torchkeras import registry
 from torchkeras.base import bytecode
 from torchkeras.base.malloc import large_pages
+from torchkeras.base.python import collector_resting
 from torchkeras.config import DATA_FORMATS
 from torchkeras.engine.building.building import Places, materialize, on_meta
 from torchkeras.engine.fit.training import training_of
@@ -133,7 +134,7 @@ def load_model(
     `memory`: what allocates the weights of a model on `meta`; None is `give_memory`.
     """
     memory = memory or give_memory
-    with _advised(path), _readable(path, isolated, taking.strict) as file:
+    with collector_resting(), _advised(path), _readable(path, isolated, taking.strict) as file:
         layout = _layout_of_tensors(file, taking)
         if layout is not None:
             return _of_tensors(file, layout, taking, custom_objects, compiled, lambdas, memory)
