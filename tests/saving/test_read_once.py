@@ -226,7 +226,9 @@ def test_a_system_that_writes_fewer_bytes_than_it_is_given(monkeypatch):
     array = np.random.default_rng(0).normal(size=(1500, 700)).T
     with h5py.File("array.h5", "w") as file:
         hdf5.write_array(file, "array", array)
-        np.testing.assert_array_equal(file["array"][()], array)
+        written = file["array"]
+        assert isinstance(written, h5py.Dataset)
+        np.testing.assert_array_equal(written[()], array)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ class Passed(NamedTuple):
     types: list[torch.dtype]
     with_axis: list[bool]
     inputs: int
-    indices: list[tuple[int, str, Sequence[Layer]]]
+    indices: list[tuple[int, str, list[Layer]]]
     expected: Expected | None
 
     def alike(self, x: Any, y: Any, made_for: tuple[Any, ...]) -> Batch | None:

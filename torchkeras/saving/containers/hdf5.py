@@ -276,7 +276,7 @@ def write_array(group: Any, name: str, array: np.ndarray) -> None:
         content = buffers.in_file_order(array[index])
         if CAN_WRITE:
             for at, run in zip(begins, content.reshape(len(begins), -1).view(np.uint8), strict=True):
-                _write_at(descriptor, memoryview(run), at)
+                _write_at(descriptor, run.data, at)
         else:
             dataset[index] = content
 

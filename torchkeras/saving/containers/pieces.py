@@ -13,7 +13,8 @@ from typing import TypeVar
 
 from torchkeras.data.sources.ordered import in_threads
 
-Item, Result = TypeVar("Item"), TypeVar("Result")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 SLAB = 1 << 22  # bytes of a piece, at most
 RUNS = 64  # of one piece in the file, at most: a kernel of 3 x 3 has 9
