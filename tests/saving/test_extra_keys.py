@@ -1,13 +1,18 @@
 """Options of training beside a layer's config: they come back, and other Kerases do not see them."""
 
+import contextlib
+import inspect
 import json
+import re
 import zipfile
+from pathlib import Path
 
 import h5py
 import pytest
 import torch
 
-from torchkeras.layers import BatchNormalization, Dense, TimeDistributed
+from torchkeras import layers
+from torchkeras.layers import LSTM, ActivityRegularization, BatchNormalization, Dense, LSTMCell, TimeDistributed
 from torchkeras.models import Sequential, load_model
 from torchkeras.saving.extra_keys import with_extra_keys, with_own_options
 
@@ -62,6 +67,50 @@ def test_statistics_of_steps(tmp_path, name, by_steps):
     found = layer(x, training=True).mean((0,) if by_steps else (0, 1))
     torch.testing.assert_close(found, torch.zeros_like(found), atol=1e-5, rtol=0)
     assert (layer(x, training=True).mean(0).abs().max().item() < 1e-5) is by_steps
+
+
+@pytest.mark.parametrize("per_sample", [False, True])
+@pytest.mark.parametrize("name", ["m.h5", "m.keras"])
+def test_a_penalty_of_the_batch_or_of_a_sample(tmp_path, name, per_sample, recwarn):
+    Sequential([Dense(1, input_shape=(2,)), ActivityRegularization(0.1, per_sample=per_sample)]).save(tmp_path / name)
+    assert load_model(tmp_path / name).layers[1].per_sample is per_sample
+
+
+# Options that a class of Keras 2.2.4 takes by **kwargs, for the class that it inherits from.
+FOR_BASES = {
+    "Conv3DTranspose": {"dilation_rate"},
+    "ConvLSTM2D": {"return_state", "unroll"},
+    "CuDNNGRU": {"go_backwards"},
+    "CuDNNLSTM": {"go_backwards"},
+    "DepthwiseConv2D": {"dilation_rate"},
+    "Lambda": {"output_shape_type", "function_type"},  # which its from_config takes out
+}
+EACH = {"name", "trainable", "dtype", "batch_input_shape"}
+SIGNATURES = json.loads((Path(__file__).parents[1] / "golden" / "keras-layer-signatures.json").read_text())[
+    "keras-2.2.4"
+]
+ABSTRACT = ("ConvRecurrent2D", "Layer", "Recurrent", "Wrapper")
+OF_KERAS_2 = {
+    name: getattr(layers, name)
+    for name in SIGNATURES
+    if inspect.isclass(cls := getattr(layers, name, None)) and issubclass(cls, layers.Layer) and cls.__name__ == name
+}
+
+
+def example(cls):
+    """A layer of a class, made with the first arguments that it takes."""
+    inside = ((Dense(2),), (LSTM(2),), (LSTMCell(2),), ([LSTMCell(2)],), (abs,))
+    for arguments in ((), (4,), (4, 3), ((2, 2),), (0.5,), ((2, 1),), *inside):
+        with contextlib.suppress(TypeError, ValueError, AttributeError):
+            return cls(*arguments)
+    raise AssertionError(cls)
+
+
+@pytest.mark.parametrize("name", sorted(OF_KERAS_2.keys() - set(ABSTRACT)))
+def test_a_file_in_the_form_of_keras_2_names_only_options_that_keras_2_has(name):
+    config = with_extra_keys({"class_name": name, "config": example(OF_KERAS_2[name]).get_config()})["config"]
+    taken = set(re.findall(r"(\w+)(?:=|,|\))", SIGNATURES[name]))
+    assert config.keys() - EACH - FOR_BASES.get(name, set()) <= taken
 
 
 def test_other_entries_stay():

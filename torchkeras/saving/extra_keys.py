@@ -181,6 +181,7 @@ def give_types(model: nn.Module, types: Mapping[str, str], file: str) -> None:
 
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "ActivityRegularization": ("per_sample",),
     "BatchNormalization": ("variance", "frozen_is_fixed"),
     "TimeDistributed": ("by_steps",),
 }
