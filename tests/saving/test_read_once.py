@@ -1,5 +1,6 @@
 """Weights are read once, in pieces, straight into the memory of the model."""
 
+import io
 import json
 import os
 import re
@@ -218,6 +219,16 @@ def test_an_array_is_written_in_pieces(order, size, can_write, dtype, monkeypatc
         assert isinstance(written, h5py.Dataset)
         np.testing.assert_array_equal(written[()], array)
         assert (written.dtype, written.chunks, written.id.get_storage_size()) == (array.dtype, None, array.nbytes)
+
+
+@pytest.mark.parametrize("options", [{"driver": "core", "backing_store": False}, {"driver": "stdio"}, {}])
+def test_a_file_of_a_users_own_that_is_in_memory_or_written_by_another_driver(options):
+    array = np.random.default_rng(0).normal(size=(1500, 700)).T
+    with h5py.File("array.h5" if options else io.BytesIO(), "w", **options) as file:
+        hdf5.write_array(file, "array", array)
+        written = file["array"]
+        assert isinstance(written, h5py.Dataset)
+        np.testing.assert_array_equal(written[()], array)
 
 
 def test_a_system_that_writes_fewer_bytes_than_it_is_given(monkeypatch):

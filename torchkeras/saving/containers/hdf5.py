@@ -267,21 +267,21 @@ def write_array(group: Any, name: str, array: np.ndarray) -> None:
         group.create_dataset(name, data=array)
         return
     dataset = group.create_dataset(name, array.shape, array.dtype, dcpl=_at_once())
-    begin, descriptor = dataset.id.get_offset(), group.file.id.get_vfd_handle()
-
+    is_straight = CAN_WRITE and group.file.driver == "sec2"  # else it may be in memory, or several files
+    begin, descriptor = dataset.id.get_offset(), group.file.id.get_vfd_handle() if is_straight else -1
     buffers = _Buffers()
 
     def write(piece: tuple[pieces.Index, range]) -> None:
         index, begins = piece
         content = buffers.in_file_order(array[index])
-        if CAN_WRITE:
+        if is_straight:
             for at, run in zip(begins, content.reshape(len(begins), -1).view(np.uint8), strict=True):
                 _write_at(descriptor, run.data, at)
         else:
             dataset[index] = content
 
-    where = pieces.cut(array.shape, array.strides, array.itemsize, begin)
-    pieces.by_threads(write, where, array.nbytes, None if CAN_WRITE else 1)
+    where = pieces.cut(array.shape, array.strides, array.itemsize, begin or 0)
+    pieces.by_threads(write, where, array.nbytes, None if is_straight else 1)
 
 
 def _at_once() -> h5p.PropDCID:
