@@ -138,6 +138,13 @@ def test_what_the_checks_convert_is_converted_each_time(looks: list[str]):
     assert len(looks) == 4
 
 
+def test_numbers_that_are_objects_are_looked_at_each_time(looks: list[str]):
+    intake = Intake(classifier()._training)
+    for _ in range(2):
+        assert torch.equal(intake.batch(X.numpy().astype(object), Y).inputs[0], X)
+    assert len(looks) == 4
+
+
 def test_a_model_that_has_its_inputs_in_a_form(looks: list[str]):
     """Where the order of a list is not that of the inputs, each batch is looked at."""
     a, b = Input((3,), name="a"), Input((3,), name="b")

@@ -97,13 +97,13 @@ def _are_rounded(before: Any, after: Tensor) -> bool:
 
 
 def look_of(x: Any, y: Any) -> tuple[Any, ...] | None:
-    """The types and shapes of the arrays and tensors of a batch; None if it has anything else."""
+    """The types and shapes of the arrays of numbers and tensors of a batch; None if it has anything else."""
     inputs = as_list(x)
     look: list[Any] = [len(inputs)]
     for item in (*inputs, *as_list(y)):
         if type(item) is Tensor and not item.is_nested:
             look.append((item.dtype, item.shape, item.device, item.layout))
-        elif type(item) is np.ndarray:
+        elif type(item) is np.ndarray and item.dtype.kind in "biuf":
             look.append((item.dtype, item.shape))
         else:
             return None
