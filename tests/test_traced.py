@@ -10,7 +10,7 @@ import torch
 from tests.engine.operations import Counted
 from torchkeras import Input
 from torchkeras.layers import Conv2D, Dense
-from torchkeras.models import Sequential, load_model
+from torchkeras.models import Model, Sequential, load_model
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,15 @@ def traced(script) -> Any:
 
 def test_a_layer_called_on_a_symbol(traced: Any):
     inputs = Input((20,))
-    assert traced.traced(lambda: Dense(64)(inputs)).changes <= 46
+    called = traced.traced(lambda: Dense(64)(inputs))
+    assert called.changes <= 46
+    assert len(called.calls) <= 180
+
+
+def test_a_model_of_symbols(traced: Any):
+    inputs = Input((20,))
+    outputs = Dense(10)(Dense(64)(inputs))
+    assert len(traced.traced(lambda: Model(inputs, outputs)).calls) <= 150
 
 
 def test_compile(traced: Any):

@@ -75,7 +75,7 @@ def identifiers(names: Sequence[str]) -> list[str]:
     """Names, such as those of layers, as valid and unique Python names."""
     found: list[str] = []
     for name in names:
-        plain = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
+        plain = re.sub("[^0-9A-Za-z]", "_", name)
         if not plain.isidentifier() or keyword.iskeyword(plain) or plain == "__debug__":  # which takes no value
             plain = f"input_{plain}"
         while plain in found:

@@ -39,7 +39,7 @@ REQUIRED = inspect.Parameter.empty
 NEWER = "newer"
 ANY_ARGUMENTS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS  # flags of the code of a function
 CONSTANTS = (type(None), bool, int, float, str, tuple)
-READ_ONCE = (*CONSTANTS, FunctionType, initializers.Initializer)  # `copy` copies the initializer alone
+SHARED = (*CONSTANTS, FunctionType)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,9 @@ class Option:
         is_custom = isinstance(self.default, str) and self.default in registry.CUSTOM_OBJECTS.get()
         if self.rule.settled and isinstance(self.default, CONSTANTS) and not is_custom:
             first = self._first_default
-            if isinstance(first, READ_ONCE):
+            if isinstance(first, SHARED):
+                return first
+            if isinstance(first, initializers.Initializer):
                 return copy(first)
         return self.read(self.default)
 

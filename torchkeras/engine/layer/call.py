@@ -152,7 +152,7 @@ def _check_types(layer: AnyLayer, tensors: list[Any]) -> None:
 
 def _check_takes_strings(layer: AnyLayer, tensors: list[Any]) -> None:
     """Raise TypeError for strings that go into a layer which computes with numbers."""
-    if all(tensor.dtype != STRING for tensor in tensors):
+    if STRING not in [tensor.dtype for tensor in tensors]:
         return
     facts = facts_of(layer)
     if not (facts.takes_strings or facts.runs_users_code or layer._is_users):

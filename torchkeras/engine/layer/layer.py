@@ -522,7 +522,7 @@ class Layer(BaseLayer):
             if (args[0].shape, args[0].dtype) in self._taken_plainly:
                 return call_module(self, args[0])
             return compute_and_remember(self, args[0])
-        symbolic = tensors_in((args, kwargs))
+        symbolic = tensors_in((args, kwargs) if kwargs else args)
         if symbolic:
             return call_symbolically(self, symbolic, args, kwargs)
         if not is_unmasked and (self._makes_masks or has_masks(args, kwargs)):

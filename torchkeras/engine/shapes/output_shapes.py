@@ -31,7 +31,7 @@ from torchkeras.engine.building.building import deferred, first_run, in_first_ru
 from torchkeras.engine.building.meta_run import CPU, META, copied, run_on_copies, run_on_meta
 from torchkeras.engine.carried_masks import mark_masks, masks_after
 from torchkeras.engine.dtypes import cast_inputs, is_mixed
-from torchkeras.engine.facts import computes_by_call, facts_of, is_own, takes
+from torchkeras.engine.facts import Facts, computes_by_call, facts_of, is_own, takes
 from torchkeras.engine.symbolic.tensor import KerasTensor, Shape, as_list, calls_of, unpacked
 from torchkeras.metrics.metric import uncounted
 
@@ -79,16 +79,17 @@ def infer(layer: Layer, inputs: Any, masks: list[Any], arguments: Mapping[str, A
         _build_inside(layer, inputs, masks, arguments)
     inputs = cast_inputs(layer, inputs)
     run = partial(_run_for_shapes, layer, inputs, masks, arguments)
-    carries = facts_of(layer).carries_masks
+    facts = facts_of(layer)
+    carries = facts.carries_masks
     own_mask = carries or overrides(layer, "compute_mask")
     first = inputs if POSITIONAL not in arguments else of_first(inputs, arguments, as_list(inputs))
-    outputs, mask = _without_run(layer, first), None
+    outputs, mask = _without_run(layer, facts, first), None
     if outputs is None:
         (outputs, mask), (others, _) = map(run, _probe.get().sizes)
         outputs = merged(
             outputs, others, f"{type(layer).__name__} {layer.name!r} must give a tensor or a list of tensors"
         )
-        if type(outputs) is tuple and not facts_of(layer).gives_tuples:
+        if type(outputs) is tuple and not facts.gives_tuples:
             outputs = list(outputs)
     elif own_mask and not (carries and _is_without_masks(layer, masks)):
         _, mask = run(_probe.get().sizes[0], compute=carries and next(_inside(layer), None) is not None)
@@ -112,10 +113,10 @@ def _inside(layer: Layer) -> Iterator[Layer]:
 
 def has_unbuilt(layer: Layer) -> bool:
     """Whether a layer contains layers that were not called yet, or modules such as `nn.LazyLinear`."""
-    return any(
-        (module is not layer and getattr(module, "built", None) is False) or _is_lazy(module)
-        for module in layer.modules()
-    )
+    for module in layer.modules():
+        if (module is not layer and getattr(module, "built", None) is False) or _is_lazy(module):
+            return True
+    return False
 
 
 def _is_lazy(module: torch.nn.Module) -> bool:
@@ -184,14 +185,14 @@ def by_running(layer: Layer) -> Iterator[None]:
         _running.reset(token)
 
 
-def _without_run(layer: Layer, inputs: Any) -> Any:
+def _without_run(layer: Layer, facts: Facts, inputs: Any) -> Any:
     """Outputs whose shape needs no run: that of the input, or of the layer's own `compute_output_shape`; else None."""
     several = isinstance(inputs, (list, tuple))
     if several:
         first, shape = inputs[0], [tensor.shape for tensor in inputs]
     else:
         first, shape = inputs, inputs.shape
-    facts, dtype = facts_of(layer), first.dtype
+    dtype = first.dtype
     if not dtype.is_floating_point and not facts.moves:
         dtype = layer._policy.compute_type
     elif facts.keeps_shape and not computes_by_call(layer):
