@@ -101,21 +101,24 @@ def warm_up() -> None:
     first_fit()()
 
 
-def main() -> None:
-    warm_up()
+def rows() -> dict[str, Trace]:
+    """The rows of the table in docs/speed_notes.md, after `warm_up`."""
     inputs, model = Input((20,)), mlp()
-    rows = {
+    return {
         "Dense on a symbolic tensor": traced(lambda: Dense(64)(inputs)),
         "compile": traced(lambda: model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])),
-        "first compile and fit": traced(first_fit()),
+        "the first compile and fit": traced(first_fit()),
+        "one train step": one_step(),
     }
+
+
+def main() -> None:
+    warm_up()
     print(f"{'':28} calls functions files changes")
-    for name, trace in rows.items():
+    for name, trace in rows().items():
         print(f"{name:28} {trace}")
     few, many = fitted(20), fitted(84)
     print(f"calls for each further batch of fit: {(len(many.calls) - len(few.calls)) / 64:.1f}")
-    step = one_step()
-    print(f"{'one train step':28} {step}")
 
 
 def one_step() -> Trace:

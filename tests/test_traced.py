@@ -21,6 +21,13 @@ def traced(script) -> Any:
     return module
 
 
+def test_the_table_of_the_page(traced: Any):
+    page = (Path(__file__).parents[1] / "docs" / "speed_notes.md").read_text().replace("`", "").replace(",", "")
+    for name, trace in traced.rows().items():
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| {name} |")]
+        assert len(trace.calls) == pytest.approx(int(row.split("|")[2]), rel=0.02), row
+
+
 def test_a_layer_called_on_a_symbol(traced: Any):
     inputs = Input((20,))
     called = traced.traced(lambda: Dense(64)(inputs))
