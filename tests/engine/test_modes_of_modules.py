@@ -270,6 +270,12 @@ class Dropping(layers.Layer):
         return self.bare(self.ours(self.plain(inputs)))
 
 
+class SetInBuild(Dropping):
+    def build(self, input_shape: Any) -> None:
+        self.eval()
+        super().build(input_shape)
+
+
 @pytest.mark.parametrize("make", [Dropping, lambda: layers.TimeDistributed(Dropping())])
 def test_modules_made_by_the_first_call_have_the_mode_that_the_layer_was_set_to(make: Any):
     layer, inputs = make().eval(), torch.ones(2, 3, 4)
@@ -277,3 +283,9 @@ def test_modules_made_by_the_first_call_have_the_mode_that_the_layer_was_set_to(
     assert not any(module.training for module in layer.modules())
     assert all(module.training for module in layer.train().modules())
     assert not torch.equal(layer(inputs), inputs)
+
+
+def test_a_layer_that_its_build_sets_to_evaluation_mode():
+    layer, inputs = SetInBuild(), torch.ones(2, 3, 4)
+    assert torch.equal(layer(inputs), inputs)
+    assert not any(module.training for module in layer.modules())

@@ -13,6 +13,7 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
+import torch
 
 import torchkeras
 from torchkeras.errors import ArchitectureError, FileLimitError, UnreadableFileError
@@ -66,9 +67,20 @@ def test_training_goes_on(file: Path):
     model, record = load_model(file), np.load(file.with_name("io.npz"))
     for _ in range(3):
         model.train_on_batch(record["x0"], record["t0"])
-    found = model.predict(record["x0"], verbose=0)
-    # A bias before a BatchNormalization has a gradient of rounding errors, of which Adam makes steps of 0.001.
-    np.testing.assert_allclose(found, record["after"], atol=1e-3 if file.parent.name == "nested" else 1e-5)
+    found, expected = model.predict(record["x0"], verbose=0), record["after"]
+    if file.parent.name == "nested":
+        # The bias before the BatchNormalization has a gradient of rounding errors, of which Adam makes steps of 0.001,
+        # three here and three in Keras. They move the outputs of all samples by the same.
+        bias = model.get_layer("enc").layers[-1].bias
+        moved = []
+        for index in range(len(bias)):
+            with torch.no_grad():
+                bias[index] += 0.006
+                moved.append(np.abs(model.predict(record["x0"], verbose=0) - found))
+                bias[index] -= 0.006
+        assert (np.abs(found - expected) <= np.sum(moved, axis=0)).all()
+        found, expected = found - found[0], expected - expected[0]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 # --- layers in lists, and layers in two models -----------------------------------------------------------------------

@@ -29,7 +29,7 @@ from torchkeras.models import (
     model_from_yaml,
     transfer_weights,
 )
-from torchkeras.saving import load
+from torchkeras.saving import load, save
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 KERAS_0 = GOLDEN / "keras-0.3.3-theano"
@@ -325,16 +325,19 @@ def test_compiling_as_a_file_says_what_is_not_known():
 
 
 @pytest.mark.parametrize("is_on", [True, False])
-def test_the_garbage_collector_rests_while_a_model_is_loaded(is_on, monkeypatch):
+def test_the_garbage_collector_rests_while_a_model_is_saved_and_loaded(is_on, monkeypatch):
     """Each look at all objects, of which none has become garbage, takes as long as a few layers."""
-    Sequential([Dense(2, input_shape=(3,))]).save("model.h5")
-    built, states = load._built, []
+    model = Sequential([Dense(2, input_shape=(3,))])
+    built, unloadable, states = load._built, save.unloadable, []
+    monkeypatch.setattr(save, "unloadable", lambda model: states.append(gc.isenabled()) or unloadable(model))
     monkeypatch.setattr(load, "_built", lambda *given: states.append(gc.isenabled()) or built(*given))
     try:
         if not is_on:
             gc.disable()
-        load_model("model.h5")
+        model.save("model.h5")
         assert (states, gc.isenabled()) == ([False], is_on)
+        load_model("model.h5")
+        assert (states, gc.isenabled()) == ([False] * 2, is_on)
         Path("model.h5").write_bytes(b"no file of HDF5")
         with pytest.raises(ModelFileError):
             load_model("model.h5")

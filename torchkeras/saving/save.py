@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
+from torchkeras.base.python import collector_resting
 from torchkeras.base.rules import FLAG_OR_DIGIT, check, is_number, read_path, rule
 from torchkeras.engine.graph.network import Network
 from torchkeras.engine.layer.layer import Layer
@@ -105,21 +106,22 @@ def write_model(model: Model, path: PathLike, overwrite: bool, include_optimizer
     if kind.exporter:
         model.export(path)
         return
-    _has_a_form(model, path, kind, weights_only=False)
-    if kind is WHOLE[".keras"]:  # whose config `get_config`, which warns, does not make
-        networks: list[Any] = [module for module in model.modules() if isinstance(module, Network)]
-        for network in networks:
-            network._warn_of_lost(stacklevel=5)
-    for what in unloadable(model):
-        warnings.warn(f"{path}: load_model will fail: {what}", stacklevel=3)
-    for what in changed_by_hand(model):
-        warnings.warn(f"{path}: {what}, which the file does not hold.", stacklevel=3)
-    include_optimizer = include_optimizer and model.optimizer is not None and _told(model, path)
-    with sharing().collected(_shared(model, include_optimizer)) as writes:
-        if writes and kind.tensors:
-            _write_tensors(named(kind.tensors).write, model, path, include_optimizer)
-        elif writes:
-            named(kind.model if zipped else "saving.write.files:write_folder")(model, path, include_optimizer)
+    with collector_resting():
+        _has_a_form(model, path, kind, weights_only=False)
+        if kind is WHOLE[".keras"]:  # whose config `get_config`, which warns, does not make
+            networks: list[Any] = [module for module in model.modules() if isinstance(module, Network)]
+            for network in networks:
+                network._warn_of_lost(stacklevel=5)
+        for what in unloadable(model):
+            warnings.warn(f"{path}: load_model will fail: {what}", stacklevel=3)
+        for what in changed_by_hand(model):
+            warnings.warn(f"{path}: {what}, which the file does not hold.", stacklevel=3)
+        include_optimizer = include_optimizer and model.optimizer is not None and _told(model, path)
+        with sharing().collected(_shared(model, include_optimizer)) as writes:
+            if writes and kind.tensors:
+                _write_tensors(named(kind.tensors).write, model, path, include_optimizer)
+            elif writes:
+                named(kind.model if zipped else "saving.write.files:write_folder")(model, path, include_optimizer)
 
 
 def check_saving(model: Model, path: PathLike, weights_only: bool, who: str) -> None:

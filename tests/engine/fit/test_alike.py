@@ -111,6 +111,24 @@ def test_class_numbers_that_are_not_whole_are_refused_in_a_later_batch():
         intake.batch(X, Y + 0.5)
 
 
+class OwnLoss(Model):
+    def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> Any:
+        return ((y_pred - y) ** 2).mean()
+
+
+def test_targets_that_a_loss_of_the_users_compares(looks: list[str]):
+    inputs = Input((3,))
+    model = OwnLoss(inputs, Dense(1)(inputs))
+    model.compile("sgd")
+    intake = Intake(model._training)
+    for number in range(3):
+        batch = intake.batch(X, X[:, :1] + number)
+        assert torch.equal(batch.targets[0], X[:, :1] + number)
+    assert len(looks) == 2
+    losses = model.fit(iter([(X, X[:, :1])] * 3), steps_per_epoch=3, verbose=0).history["loss"]
+    assert losses[0] > 0
+
+
 def test_a_model_of_another_type_or_compiled_anew_takes_a_new_look(looks: list[str]):
     model = classifier()
     intake = Intake(model._training)

@@ -138,11 +138,10 @@ def build_once(layer: AnyLayer, input_shapes: list[Shape], *further: Any) -> Non
     with _making:
         if layer.built:
             return
-        # Where `eval` was called before there was a module in the layer, those made now follow.
-        before = None if layer._training_mode else set(layer.children())
+        before = set(layer._modules.values())
         _run_build(layer, input_shapes, further)
-        if before is not None:
-            _set_to_eval(set(layer.children()) - before)
+        if not layer._training_mode:  # `eval` was called before there was a module in the layer
+            _set_to_eval({*layer._modules.values()} - before - {None})
         if CODE.owner is not None and not in_first_run() and own_variables(layer):
             Made.note(layer)
         follow_trainable(layer, layer._freezing.above)

@@ -149,12 +149,9 @@ class Intake:
         """Checked targets, their names, and how their samples are weighted."""
         targets, habits = self.training.ready().targets, self.training.model._habits
         y = self._of_targets(y, targets)
-        expected = self._expected(targets)
-        if not targets and self.is_free:
-            expected = self._expected_freely(len(as_list(y)))
-        elif not targets and habits.leaves_out_targets:
+        if not targets and habits.leaves_out_targets and not self.is_free:
             y = None
-        names, shapes, kinds, types, modes = expected
+        names, shapes, kinds, types, modes = self._expected(len(as_list(y)))
         true = checks.standardize_targets(y, names, shapes, kinds, types, habits.fits_rank)
         checks.check_labels(true, names, shapes, kinds, streamed)
         return true, names, modes
@@ -176,9 +173,13 @@ class Intake:
             return y  # only the custom code knows to which outputs it belongs
         return in_order(form, y, network.outputs, f"{self.training.described}: y")
 
-    def _expected(self, targets: Sequence[Target]) -> Expected:
-        """What is expected of the targets of a compiled model."""
-        network, expected = self.network, Expected([], [], [], [], [])
+    def _expected(self, count: int) -> Expected:
+        """What is expected of the targets of a compiled model, or of so many that only a custom step uses."""
+        network, expected, targets = self.network, Expected([], [], [], [], []), self.training.ready().targets
+        if not targets and self.is_free:
+            dtype = float_type(network, torch.get_default_dtype())
+            names = [f"y{k}" for k in range(count)]
+            return Expected(names, [(None,)] * count, [AS_GIVEN] * count, [dtype] * count, [None] * count)
         for target in targets:
             output, kind = network.outputs[target.index], target.objective.target_kind
             expected.names.append(target.name)
@@ -187,12 +188,6 @@ class Intake:
             expected.types.append(torch.int64 if kind in (CLASSES, SOME_CLASSES) else type_of(network, output))
             expected.modes.append(target.weight_mode)
         return expected
-
-    def _expected_freely(self, count: int) -> Expected:
-        """What is expected of so many targets that only a custom step uses."""
-        dtype = float_type(self.network, torch.get_default_dtype())
-        names = [f"y{k}" for k in range(count)]
-        return Expected(names, [(None,)] * count, [AS_GIVEN] * count, [dtype] * count, [None] * count)
 
     def _by_output(self, given: Any) -> Any:
         """A dict by the names of layers as one by the names of outputs; anything else as it is."""
@@ -218,7 +213,7 @@ class Intake:
         batch = Batch(inputs, targets, weights, size)
         graph = self.network._graph
         if is_plain and graph is not None and self._takes_lists:
-            expected = self._expected(self.training.ready().targets) if self.has_targets else None
+            expected = self._expected(len(batch.targets)) if self.has_targets else None
             self._passed = passed(x, y, batch, self._made_for(), self.network.input_names, graph, expected)
         return batch
 
