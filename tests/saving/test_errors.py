@@ -368,6 +368,36 @@ for suffix in (".h5", ".keras", ".safetensors", ".pt", ".weights.h5"):
         print(error)
 print(os.listdir())
 """
+ENDS_EARLIER = """
+import os, resource
+import numpy as np
+from torchkeras.layers import Dense
+from torchkeras.models import Sequential
+
+model = Sequential([Dense(100, input_shape=(100,)), Dense(100), Dense(100)])
+model.compile("adam", "mse")
+model.fit(np.zeros((1, 100)), np.zeros((1, 100)), verbose=0)
+for suffix in (".h5", ".keras", ".weights.h5"):
+    def save():
+        (model.save_weights if "weights" in suffix else model.save)("model" + suffix)
+
+    save()
+    with open("model" + suffix, "rb") as file:
+        before = file.read()
+    for limit in (0, 50, 1000, *range(4096, len(before), len(before) // 12), len(before) - 1):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+        try:
+            save()
+        except OSError as error:
+            assert str(error) == f"[Errno 27] File too large: 'model{suffix}'", (limit, error)
+        else:
+            raise AssertionError(limit)
+        with open("model" + suffix, "rb") as file:
+            assert file.read() == before
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    save()
+print(sorted(os.listdir()))
+"""
 
 
 def test_a_file_that_may_not_grow_is_named_and_leaves_nothing(tmp_path):
@@ -376,3 +406,12 @@ def test_a_file_that_may_not_grow_is_named_and_leaves_nothing(tmp_path):
     run = subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, text=True, check=True)
     suffixes = (".h5", ".keras", ".safetensors", ".pt", ".weights.h5")
     assert run.stdout.splitlines() == [*(f"[Errno 27] File too large: 'model{end}'" for end in suffixes), "[]"]
+
+
+def test_wherever_a_file_may_not_grow_the_old_one_stays_and_the_process_goes_on(tmp_path):
+    """HDF5 would end the process, at the file's end or in another call, if it were told."""
+    given = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, "-c", ENDS_EARLIER]
+    run = subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout == "['model.h5', 'model.keras', 'model.weights.h5']\n"

@@ -212,7 +212,7 @@ def test_an_array_is_written_in_pieces(order, size, can_write, dtype, monkeypatc
     monkeypatch.setattr(pieces, "SLAB", size)
     monkeypatch.setattr(hdf5, "CAN_WRITE", can_write)
     array = np.random.default_rng(0).normal(size=(3, 5, 330)).astype(dtype).transpose(order)
-    with h5py.File("array.h5", "w") as file:
+    with hdf5.new_file(Path("array.h5")) as file:
         hdf5.write_array(file, "array", array)
     with h5py.File("array.h5") as file:
         written = file["array"]
@@ -235,7 +235,7 @@ def test_a_system_that_writes_fewer_bytes_than_it_is_given(monkeypatch):
     write = os.pwrite
     monkeypatch.setattr(os, "pwrite", lambda descriptor, content, at: write(descriptor, content[:1000], at))
     array = np.random.default_rng(0).normal(size=(1500, 700)).T
-    with h5py.File("array.h5", "w") as file:
+    with hdf5.new_file(Path("array.h5")) as file:
         hdf5.write_array(file, "array", array)
         written = file["array"]
         assert isinstance(written, h5py.Dataset)

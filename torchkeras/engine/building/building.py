@@ -141,7 +141,7 @@ def build_once(layer: AnyLayer, input_shapes: list[Shape], *further: Any) -> Non
         before = set(layer._modules.values())
         _run_build(layer, input_shapes, further)
         if not layer._training_mode:  # `eval` was called before there was a module in the layer
-            _set_to_eval({*layer._modules.values()} - before - {None})
+            _set_to_eval(set(layer.children()) - before)
         if CODE.owner is not None and not in_first_run() and own_variables(layer):
             Made.note(layer)
         follow_trainable(layer, layer._freezing.above)

@@ -24,7 +24,7 @@ import h5py
 from torchkeras.base.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
 from torchkeras.saving.containers import json_text
-from torchkeras.saving.containers.hdf5 import reading
+from torchkeras.saving.containers.hdf5 import new_file, reading
 from torchkeras.saving.containers.hdf5_rules import check_count
 from torchkeras.saving.containers.limits import LIMITS, MIB, Limits
 from torchkeras.saving.containers.open_file import require_file, shown, shown_as
@@ -250,7 +250,7 @@ def write(
     give equal bytes. Raises ValueError for a file whose name could not be read again.
     """
     with replacing(path) as part:
-        with h5py.File(part, "w", libver="earliest", userblock_size=FRONT) as file:
+        with new_file(part, libver="earliest", userblock_size=FRONT) as file:
             write_weights(file)
             check_count(file, shown(path))
         with part.open("r+b") as raw:

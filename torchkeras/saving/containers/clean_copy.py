@@ -15,7 +15,7 @@ import numpy as np
 from torchkeras.errors import FileLimitError, ForbiddenContentError
 from torchkeras.saving import formats
 from torchkeras.saving.containers import archive, array_archive, hdf5_rules as rules, shards
-from torchkeras.saving.containers.hdf5 import ATTRIBUTE_LIMIT, attributes, members, reading
+from torchkeras.saving.containers.hdf5 import ATTRIBUTE_LIMIT, attributes, members, new_file, reading
 from torchkeras.saving.containers.limits import LIMITS, MIB
 from torchkeras.saving.containers.open_file import shown
 from torchkeras.saving.containers.parts import Dataset
@@ -45,7 +45,7 @@ def write_clean(source: PathLike, target: PathLike, strict: bool = True) -> None
             archive.write(target, found.config, found.metadata, copy_weights, found.extract_assets)
         return
     content = shards.opened if shards.is_index(source) else reading
-    with content(source, strict) as file, h5py.File(target, "w") as copy:
+    with content(source, strict) as file, new_file(Path(target)) as copy:
         _copy_groups(file, copy)
 
 

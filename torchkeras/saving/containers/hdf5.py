@@ -13,12 +13,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
+from pathlib import Path
 from threading import local
 from typing import Any
 
 import h5py
 import numpy as np
-from h5py import h5a, h5d, h5g, h5p, h5t
+from h5py import h5a, h5d, h5g, h5o, h5p, h5t
 
 from torchkeras.base.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnreadableFileError
@@ -31,6 +32,7 @@ ATTRIBUTE_LIMIT = 64512  # bytes; HDF5 keeps an attribute in an object header of
 AHEAD = 1 << 18  # bytes of a part of a file that are read at once
 COLUMNS = 128  # of an array that are copied at once
 CAN_WRITE = hasattr(os, "pwrite")  # Windows has none
+DESCRIPTORS: dict[int, int] = {}  # of each file that `new_file` has made and that is open, by HDF5's number of it
 
 
 @contextmanager
@@ -39,9 +41,72 @@ def writing(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
 
     Raises FileLimitError for more groups and datasets than are read.
     """
-    with replacing(path) as part, h5py.File(part, "w") as file:
+    with replacing(path) as part, new_file(part) as file:
         yield file
         rules.check_count(file, shown(path))
+
+
+@contextmanager
+def new_file(path: Path, **options: Any) -> Iterator[h5py.File]:
+    """A new HDF5 file. `options`: of h5py. Raises OSError if the system refuses to write it all, as on a full disk."""
+    with _NewFile(path) as raw:
+        try:
+            with h5py.File(raw, "w", **options) as file:
+                number = h5o.get_info(file.id).fileno
+                DESCRIPTORS[number] = raw.fileno()
+                try:
+                    yield file
+                finally:
+                    del DESCRIPTORS[number]
+        finally:
+            if raw.refused is not None:
+                raise raw.refused
+
+
+class _NewFile(io.RawIOBase):
+    """A file that HDF5 writes. HDF5 ends the process where the system refuses a write, so it hears of none.
+
+    `refused`: the first error. After it nothing more is written.
+    """
+
+    def __init__(self, path: Path):
+        self._file = path.open("w+b", buffering=0)
+        self.refused: OSError | None = None
+
+    def __repr__(self) -> str:
+        return str(self._file.name)
+
+    def write(self, content: Any) -> int:
+        try:
+            left = memoryview(content)
+            while left and self.refused is None:
+                left = left[self._file.write(left) :]
+        except OSError as error:
+            self.refused = error
+        return len(content)
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            return self._file.truncate(size)
+        except OSError as error:
+            self.refused = self.refused or error
+            return size or 0
+
+    def readinto(self, buffer: Any) -> int | None:
+        return self._file.readinto(buffer)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 @contextmanager
@@ -266,22 +331,21 @@ def write_array(group: Any, name: str, array: np.ndarray) -> None:
     if not isinstance(group, h5py.Group) or array.nbytes <= pieces.SLAB:
         group.create_dataset(name, data=array)
         return
-    dataset = group.create_dataset(name, array.shape, array.dtype, dcpl=_at_once())
-    is_straight = CAN_WRITE and group.file.driver == "sec2"  # else it may be in memory, or several files
-    begin, descriptor = dataset.id.get_offset(), group.file.id.get_vfd_handle() if is_straight else -1
-    buffers = _Buffers()
+    dataset, buffers = group.create_dataset(name, array.shape, array.dtype, dcpl=_at_once()), _Buffers()
+    begin = dataset.id.get_offset()
+    descriptor = DESCRIPTORS.get(h5o.get_info(group.id).fileno) if CAN_WRITE else None
 
     def write(piece: tuple[pieces.Index, range]) -> None:
         index, begins = piece
         content = buffers.in_file_order(array[index])
-        if is_straight:
+        if descriptor is not None:
             for at, run in zip(begins, content.reshape(len(begins), -1).view(np.uint8), strict=True):
                 _write_at(descriptor, run.data, at)
         else:
             dataset[index] = content
 
     where = pieces.cut(array.shape, array.strides, array.itemsize, begin or 0)
-    pieces.by_threads(write, where, array.nbytes, None if is_straight else 1)
+    pieces.by_threads(write, where, array.nbytes, 1 if descriptor is None else None)
 
 
 def _at_once() -> h5p.PropDCID:

@@ -21,7 +21,7 @@ import numpy as np
 from torchkeras.base.atomic_file import replacing
 from torchkeras.errors import FileLimitError, ForbiddenContentError, UnknownFormatError, UnreadableFileError
 from torchkeras.saving.containers import json_text
-from torchkeras.saving.containers.hdf5 import members, reading, write_array
+from torchkeras.saving.containers.hdf5 import members, new_file, reading, write_array
 from torchkeras.saving.containers.hdf5_rules import check_count
 from torchkeras.saving.containers.limits import GIB, LIMITS, Limits
 from torchkeras.saving.containers.open_file import filename, require_file, shown
@@ -206,7 +206,7 @@ class _Shards:
     def _begin(self) -> None:
         """The next shard."""
         part = self.files.enter_context(replacing(self.path.with_name(shard_name(self.path, len(self.written)))))
-        file = self.files.enter_context(h5py.File(part, "w"))
+        file = self.files.enter_context(new_file(part))
         file.attrs.update(self.attributes)
         self.written.append(file)
         self.size = 0
