@@ -4,6 +4,7 @@ Checkpoints describe the code of the classes and functions here: a change of it 
 """
 
 import platform
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -47,8 +48,16 @@ def python() -> str:
 
 
 def rounding() -> str:
-    """What the last bits of a result depend on."""
-    return f"{platform.machine()} {torch.backends.cpu.get_cpu_capability()} torch {torch.__version__.partition('+')[0]}"
+    """What the last bits of a result depend on: kernels for products differ from maker to maker of processors."""
+    capability, version = torch.backends.cpu.get_cpu_capability(), torch.__version__.partition("+")[0]
+    return f"{_maker()} {platform.machine()} {capability} torch {version}"
+
+
+def _maker() -> str:
+    """The maker of the processor, as Linux tells it; "" elsewhere."""
+    about = Path("/proc/cpuinfo")
+    found = re.search(r"^vendor_id\s*: (\w+)$", about.read_text(), re.MULTILINE) if about.exists() else None
+    return found[1] if found else ""
 
 
 def begin() -> None:

@@ -5,6 +5,7 @@
 
 import pickle
 import shutil
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +38,16 @@ def expected(name: str) -> list[np.ndarray]:
     return [ARRAYS[f"{name}/{number}"] for number in range(count)]
 
 
-def assert_as_recorded(found: list[np.ndarray], name: str, computed: bool = True) -> None:
-    """`computed`: the values were computed here, not only read."""
-    for mine, other in zip(found, expected(name), strict=True):
+def assert_as_recorded(
+    found: list[np.ndarray], name: str, computed: bool = True, of_rounding: Container[int] = ()
+) -> None:
+    """`computed`: the values were computed here, not only read. `of_rounding`: the numbers of those whose gradients are
+    rounding errors alone, as of a bias before a batch normalization."""
+    for number, (mine, other) in enumerate(zip(found, expected(name), strict=True)):
         if ROUNDS_ALIKE or not computed:
             assert mine.dtype == other.dtype
             np.testing.assert_array_equal(mine, other)
-        else:
+        elif number not in of_rounding:
             np.testing.assert_allclose(mine, other, rtol=1e-3, atol=1e-5)
 
 
@@ -63,7 +67,7 @@ def test_a_pickled_model_computes_and_trains_on():
     torch.manual_seed(6)
     for _ in range(2):
         model.train_on_batch(earlier.IMAGES, earlier.Y)
-    assert_as_recorded(earlier.result(model, earlier.IMAGES), "model trained")
+    assert_as_recorded(earlier.result(model, earlier.IMAGES), "model trained", of_rounding={1})
 
 
 def test_a_pickled_model_has_its_options():

@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import pytest
 
@@ -64,7 +63,7 @@ def test_the_weights_in_an_archive_are_the_file_that_hdf5_writes(tmp_path: Path)
         hdf5.write_array(file["layers"], "1", kernel[0])
 
     archive.write(tmp_path / "model.keras", {}, {}, fill)
-    with h5py.File(tmp_path / "plain.h5", "w") as file:
+    with hdf5.new_file(tmp_path / "plain.h5") as file:
         fill(file)
     with zipfile.ZipFile(tmp_path / "model.keras") as found:
         assert found.testzip() is None

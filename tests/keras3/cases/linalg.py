@@ -25,7 +25,7 @@ CASES = [
     *(case(name, F) for name in ("det", "inv", "logdet", "slogdet", "cholesky", "eig", "eigh", "solve")),
     case("det", SINGULAR),
     case("det", np.zeros((0, 2, 2), "float32")),
-    case("slogdet", SINGULAR),
+    case("slogdet", 0 * SINGULAR),  # whose pivots are 0 on every machine
     case("logdet", PRODUCTS),
     case("logdet", PRODUCTS[1]),
     case("lu_factor", TALL),

@@ -36,9 +36,10 @@ FAMILIES = {
     "others": ["VGG16", "VGG19", "NASNetLarge"],
 }
 SLOW = ["InceptionResNetV2", *(f"layers_of_{family}" for family in FAMILIES)]
-# In float64 the result of ResNet50 lies between the two: they sum the products of 50 layers in another order. That of
-# ConvNeXtTiny is missed by 4e-6 there and by 5e-6 here.
-TOLERANCES = {"ResNet50": (3e-5, 1e-5), "ConvNeXtTiny": (3e-5, 1e-5)}
+# In float64 the result of ResNet50 lies between the two: they sum the products of 50 layers in another order. Genuine
+# Keras on an Intel processor misses its own record, made on one of AMD, by 1e-5. The result of ConvNeXtTiny is missed
+# by 4e-6 in float64 and by 5e-6 here.
+TOLERANCES = {"ResNet50": (5e-5, 1e-5), "ConvNeXtTiny": (3e-5, 1e-5)}
 
 
 def values(shape, number, name):
