@@ -151,7 +151,7 @@ class Intake:
         y = self._of_targets(y, targets)
         if not targets and habits.leaves_out_targets and not self.is_free:
             y = None
-        names, shapes, kinds, types, modes = self._expected(len(as_list(y)))
+        names, shapes, kinds, types, modes = self._expected(targets, y)
         true = checks.standardize_targets(y, names, shapes, kinds, types, habits.fits_rank)
         checks.check_labels(true, names, shapes, kinds, streamed)
         return true, names, modes
@@ -173,11 +173,11 @@ class Intake:
             return y  # only the custom code knows to which outputs it belongs
         return in_order(form, y, network.outputs, f"{self.training.described}: y")
 
-    def _expected(self, count: int) -> Expected:
-        """What is expected of the targets of a compiled model, or of so many that only a custom step uses."""
-        network, expected, targets = self.network, Expected([], [], [], [], []), self.training.ready().targets
+    def _expected(self, targets: Sequence[Target], y: Any) -> Expected:
+        """What is expected of the targets of a compiled model, or of those in y if only a custom step uses them."""
+        network, expected = self.network, Expected([], [], [], [], [])
         if not targets and self.is_free:
-            dtype = float_type(network, torch.get_default_dtype())
+            dtype, count = float_type(network, torch.get_default_dtype()), len(as_list(y))
             names = [f"y{k}" for k in range(count)]
             return Expected(names, [(None,)] * count, [AS_GIVEN] * count, [dtype] * count, [None] * count)
         for target in targets:
@@ -213,7 +213,7 @@ class Intake:
         batch = Batch(inputs, targets, weights, size)
         graph = self.network._graph
         if is_plain and graph is not None and self._takes_lists:
-            expected = self._expected(len(batch.targets)) if self.has_targets else None
+            expected = self._expected(self.training.ready().targets, y) if self.has_targets else None
             self._passed = passed(x, y, batch, self._made_for(), self.network.input_names, graph, expected)
         return batch
 
