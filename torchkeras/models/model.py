@@ -1196,6 +1196,7 @@ class Model(Network):
         Errors:
             FileExistsError: the file is there, and `overwrite` is False.
             RuntimeError: the model has no weights yet, since its input shape is not known.
+            OSError: the system cannot write the file, as on a full disk. An existing file stays as it is.
 
         Example:
             >>> model = Sequential([Dense(2, input_shape=(4,))])
@@ -1281,6 +1282,7 @@ class Model(Network):
         Errors:
             FileExistsError: the file is there, and `overwrite` is False.
             ValueError: the format cannot hold the model; the error says which format can.
+            OSError: the system cannot write the file, as on a full disk. An existing file stays as it is.
 
         Example:
             >>> model = Sequential([Dense(2, input_shape=(4,))])
