@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from torchkeras.data import checks
+from torchkeras.engine.fit import opening
 from torchkeras.engine.fit.opening import Intake
 from torchkeras.layers import Dense, Embedding, Flatten, Input, concatenate
 from torchkeras.models import Model, Sequential
@@ -109,6 +110,20 @@ def test_class_numbers_that_are_not_whole_are_refused_in_a_later_batch():
     intake.batch(X, Y.float())
     with pytest.raises(ValueError, match=r"class numbers must be whole; found 0\.5"):
         intake.batch(X, Y + 0.5)
+
+
+def test_batches_of_several_lengths_are_each_looked_at_once(looks: list[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(opening, "MOST_LOOKS", 2)
+    intake = Intake(classifier()._training)
+    for count in (4, 3, 4, 3):
+        assert equal(intake.batch(X[:count], Y[:count]), Intake(intake.training).batch(X[:count], Y[:count]))
+    before = len(looks)
+    for count in (4, 3):
+        intake.batch(X[:count], Y[:count])
+    assert len(looks) == before
+    for _ in range(2):  # one more look than are remembered
+        intake.batch(X[:2], Y[:2])
+    assert len(looks) == before + 4
 
 
 class OwnLoss(Model):

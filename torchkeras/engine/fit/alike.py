@@ -1,4 +1,4 @@
-"""Batches that look like the one before, which is most of them: only their numbers are checked.
+"""Batches that look like one before, which is most of them: only their numbers are checked.
 
 To check a batch of a loader takes as long as a tenth of the step of a small model. All but the checks of its numbers
 depend on types and shapes alone.
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from torchkeras.engine.layer.layer import Layer
 
 
+MOST_LOOKS = 64  # that are remembered, as of texts of several lengths
+
+
 class Expected(NamedTuple):
     """What targets are checked against, and how their samples are weighted: an item for each target."""
 
@@ -37,13 +40,12 @@ class Expected(NamedTuple):
 class Passed(NamedTuple):
     """A batch without weights that has passed all checks.
 
-    `made_for`: what else these depend on. `look`: as `look_of` finds it. `types`: those of the tensors that the arrays
-    become. `with_axis`: for each, whether it gets an axis of length 1. `inputs`: how many of them are inputs.
-    `indices`: the inputs whose numbers layers use as indices, by place and name. `expected`: of the targets, if any.
+    `made_for`: what else these depend on. `types`: those of the tensors that the arrays become. `with_axis`: for each,
+    whether it gets an axis of length 1. `inputs`: how many of them are inputs. `indices`: the inputs whose numbers
+    layers use as indices, by place and name. `expected`: of the targets, if any.
     """
 
     made_for: tuple[Any, ...]
-    look: tuple[Any, ...]
     types: list[torch.dtype]
     with_axis: list[bool]
     inputs: int
@@ -51,8 +53,11 @@ class Passed(NamedTuple):
     expected: Expected | None
 
     def alike(self, x: Any, y: Any, made_for: tuple[Any, ...]) -> Batch | None:
-        """Another batch, if it looks like this one. Raises ValueError for indices and labels that are none."""
-        if not all(map(is_, made_for, self.made_for)) or look_of(x, y) != self.look:
+        """Another batch of the same look; None if it needs other checks.
+
+        Raises ValueError for indices and labels that are none.
+        """
+        if not all(map(is_, made_for, self.made_for)):
             return None
         arrays = map(as_tensor, (*as_list(x), *as_list(y)))
         arrays = [array[:, None] if flat else array for array, flat in zip(arrays, self.with_axis, strict=True)]
@@ -78,9 +83,8 @@ def passed(
 
     `names`: of the inputs.
     """
-    look, tensors = look_of(x, y), [*batch.inputs, *batch.targets]
-    given = [*as_list(x), *as_list(y)]
-    if look is None or len(given) != len(tensors) or any(weight is not None for weight in batch.weights):
+    given, tensors = [*as_list(x), *as_list(y)], [*batch.inputs, *batch.targets]
+    if len(given) != len(tensors) or any(weight is not None for weight in batch.weights):
         return None
     if any(after.shape not in (before.shape, (len(before), 1)) for before, after in zip(given, tensors, strict=True)):
         return None
@@ -89,7 +93,7 @@ def passed(
     types = [tensor.dtype for tensor in tensors]
     with_axis = [before.ndim < after.ndim for before, after in zip(given, tensors, strict=True)]
     indices = [(place, names[place], layers) for place, layers in enumerate(graph.index_layers) if layers]
-    return Passed(made_for, look, types, with_axis, len(batch.inputs), indices, expected)
+    return Passed(made_for, types, with_axis, len(batch.inputs), indices, expected)
 
 
 def _are_rounded(before: Any, after: Tensor) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -24,7 +24,7 @@ from torchkeras.data.raw_batch import mapped, samples_in
 from torchkeras.data.sources import Source, limited, open_source
 from torchkeras.data.sources.limited import Limited
 from torchkeras.data.target_kinds import AS_GIVEN, CLASSES, SOME_CLASSES
-from torchkeras.engine.fit.alike import Expected, Passed, passed
+from torchkeras.engine.fit.alike import MOST_LOOKS, Expected, Passed, look_of, passed
 from torchkeras.engine.fit.doubts import doubt_data
 from torchkeras.engine.graph.network import (
     Network,
@@ -64,7 +64,7 @@ class Intake:
     class_weight: Any = None
     has_targets: bool = True
     trains: bool = False
-    _passed: Passed | None = None
+    _passed: dict[Any, Passed] = field(default_factory=dict)  # by the look of the batch
 
     @property
     def network(self) -> Network:
@@ -200,10 +200,11 @@ class Intake:
         """The same for one streamed batch, where it lies; `whole`: the samples of the batch of which this is a part."""
         y = y if self.has_targets else None
         is_plain = sample_weight is self.class_weight is whole is None
-        if self._passed is not None and is_plain:
-            alike = self._passed.alike(x, y, self._made_for())
-            if alike is not None:
-                return alike
+        look = look_of(x, y) if is_plain else None
+        before = self._passed.get(look)
+        alike = before and before.alike(x, y, self._made_for())
+        if alike is not None:
+            return alike
         inputs, targets, weights = self.arrays(x, y, sample_weight, streamed=True)
         size, fixed = len(inputs[0]), fixed_batch_size(self.network)
         if whole is None:
@@ -212,9 +213,12 @@ class Intake:
             checks.check_batches(self.training.described, fixed, False, whole, whole, "a batch")
         batch = Batch(inputs, targets, weights, size)
         graph = self.network._graph
-        if is_plain and graph is not None and self._takes_lists:
+        is_remembered = look is not None and (before is not None or len(self._passed) < MOST_LOOKS)
+        if is_remembered and graph is not None and self._takes_lists:
             expected = self._expected(self.training.ready().targets, y) if self.has_targets else None
-            self._passed = passed(x, y, batch, self._made_for(), self.network.input_names, graph, expected)
+            found = passed(x, y, batch, self._made_for(), self.network.input_names, graph, expected)
+            if found is not None:
+                self._passed[look] = found
         return batch
 
     @property
