@@ -145,7 +145,7 @@ class Constant(Initializer):
         as_numbers(self.value, "Constant: value")
 
     def draw(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
-        value = torch.as_tensor(self.value)
+        value = torch.as_tensor(self.value, dtype=values.dtype)
         if value.dim() and value.shape != values.shape:
             raise ValueError(f"Constant: value is of shape {tuple(value.shape)}, the weight of {tuple(values.shape)}.")
         return values.copy_(value)

@@ -308,10 +308,10 @@ class Layer(Stored, abstract=True):
             args, kwargs = as_tensors(mapped((args, kwargs), _value_of, (Variable,)), (), config.device())
             if is_own(type(self)):
                 args, kwargs = _as_ours(args, kwargs)
+        if not is_one_tensor or args[0].dtype is not self._policy.compute_type:
+            args, kwargs = _autocast(self, args, kwargs)
         if not is_one_tensor and tensors_in((args, kwargs)):
             return super().__call__(*args, **kwargs)
-        if not is_one_tensor or args[0].dtype is not self._policy.compute_type:
-            args = _autocast(self, args)
         return self._computed(*args, **kwargs)
 
     def _computed(self, *args: Any, **kwargs: Any) -> Any:
@@ -576,6 +576,8 @@ class Layer(Stored, abstract=True):
 def _forward(layer: Layer, *args: Any, **kwargs: Any) -> Any:
     """The outputs of the `call` of a user's layer, which reads its variables in the type that it computes in."""
     policy = layer._policy
+    if layer._is_network and layer._tells_policy:  # in a step nothing has cast the inputs of a model
+        args, kwargs = _autocast(layer, args, kwargs)
     is_plain = not policy.is_mixed and not reads_in_other_type()
     with (
         nullcontext() if is_compiling() else names_within(layer),
@@ -599,7 +601,7 @@ def _forward_with_masks(layer: Layer, *args: Any, **kwargs: Any) -> Any:
     return _forward(layer, *args, **kwargs)
 
 
-def _autocast(layer: Layer, args: tuple[Any, ...]) -> tuple[Any, ...]:
+def _autocast(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call, floating-point tensors of another type cast to that of computation; or all inputs.
 
     Where torch has moved a layer to another type, as by `layer.double()`, that of its weights counts.
@@ -613,11 +615,22 @@ def _autocast(layer: Layer, args: tuple[Any, ...]) -> tuple[Any, ...]:
             return False
         return value.dtype.is_floating_point or any(value is each for each in inputs)
 
-    if not wanted.is_floating_point or not any(map(is_other, leaves(args))):
-        return args
-    moved = next((each.dtype for each in layer.parameters() if each.is_floating_point()), wanted)
+    if not wanted.is_floating_point or not any(map(is_other, leaves((args, kwargs)))):
+        return args, kwargs
+    moved = _moved_type(layer) or wanted
 
     def cast(value: torch.Tensor) -> torch.Tensor:
         return marked(value.to(moved), mask_of(value)) if is_other(value) else value
 
-    return mapped(args, cast, (torch.Tensor,))
+    return mapped((args, kwargs), cast, (torch.Tensor,))
+
+
+def _moved_type(layer: Layer) -> torch.dtype | None:
+    """The type of a layer's weights, where it is not that of its policy, or of the layer inside that has them."""
+    policy = layer._policy
+    for part in layer.modules():
+        policy = getattr(part, "_policy", policy)
+        for weight in own_parameters(part).values():
+            if weight.is_floating_point():
+                return None if weight.dtype is policy.variable_type else weight.dtype
+    return None

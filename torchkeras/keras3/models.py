@@ -122,7 +122,8 @@ class Model(StoredModel, Layer, abstract=True):
         outputs (tensor, list or dict of tensors, default None): the symbolic outputs, computed from the inputs.
         name (text or None, default None): the name of the model.
         trainable (bool, default True): whether training changes the weights.
-        dtype (name, DTypePolicy or None, default None): the policy of the layers without one of their own.
+        dtype (name, DTypePolicy or None, default None): the policy of the layers without one of their own. In a class
+            with code of its own, as in Keras, that of the model alone, by which it casts its inputs.
 
     Errors:
         ValueError: an output cannot be computed from the inputs.
@@ -153,6 +154,7 @@ class Model(StoredModel, Layer, abstract=True):
         ends_each_pass=True,
     )
     run_eagerly = RunEagerly()
+    _hands_policy_on = False
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(abstract=abstract, **kwargs)

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Mapping
 from functools import partial
+from itertools import chain
 from operator import is_
 from pathlib import Path
 from typing import Any, NoReturn, overload
@@ -16,7 +17,7 @@ import torch
 from torch import nn
 
 from torchkeras import registry
-from torchkeras.base import fixed_lists
+from torchkeras.base import fixed_lists, python
 from torchkeras.base.annexes import annex
 from torchkeras.base.dtypes import policy_of
 from torchkeras.base.extensions import replaceable
@@ -30,6 +31,7 @@ from torchkeras.base.tracing import is_compiling
 from torchkeras.callbacks.logs import History, Named
 from torchkeras.data.raw_batch import unpack_x_y_sample_weight
 from torchkeras.engine.building.building import building_alone
+from torchkeras.engine.dtypes import take_policy
 from torchkeras.engine.facts import is_own
 from torchkeras.engine.fit import graph_losses, methods, one_batch
 from torchkeras.engine.fit.custom_steps import overridable
@@ -38,7 +40,15 @@ from torchkeras.engine.fit.habits import Habits
 from torchkeras.engine.fit.opening import Intake
 from torchkeras.engine.fit.training import EARLIER, OF_STATE, Training
 from torchkeras.engine.fit.turns import in_turn
-from torchkeras.engine.graph.network import Network, as_given, as_tensors, give_policy, has_arrays, keys_of_form
+from torchkeras.engine.graph.network import (
+    Network,
+    as_given,
+    as_tensors,
+    float_type,
+    give_policy,
+    has_arrays,
+    keys_of_form,
+)
 from torchkeras.engine.graph.subclassed import OwnCode
 from torchkeras.engine.graph.trace import Graph, check_arguments, graph_of, warn_of_named_tuples, warn_of_outside_layers
 from torchkeras.engine.layer.added_losses import losses_of_calls, penalties
@@ -54,6 +64,15 @@ from torchkeras.models.replace_layer import outputs_with
 from torchkeras.world.one_process import sharing
 
 PLAIN = (None, 0, None, None, 10, 1, False, True)  # the options of `predict` as they are where nobody gives any
+
+
+def _float_type_inside(model: Model) -> torch.dtype:
+    """The type of floats in a model's own code: of its weights, or before there are any, of those it will have."""
+    inside = (each for each in model.modules() if isinstance(each, Layer) and each is not model)
+    types = (each._policy.variable_type for each in chain((model,) if model._tells_policy else inside, (model,)))
+    return float_type(
+        model, python.first((each for each in types if each.is_floating_point), torch.get_default_dtype())
+    )
 
 
 def with_trainable(model: Model, config: dict[str, Any]) -> dict[str, Any]:
@@ -149,7 +168,8 @@ class Model(Network):
         outputs (tensor, list or dict of tensors, default None): the symbolic outputs, computed from the inputs.
         name (text or None, default None): the name of the model.
         dtype (name, DTypePolicy or None, default None): the policy of the layers without one of their own, such as
-            "mixed_bfloat16"; see `dtype_policy`.
+            "mixed_bfloat16"; see `dtype_policy`. A class with code of its own hands it to its layers when it is built;
+            modules of torch keep their types.
 
     Errors:
         ValueError: an output cannot be computed from the inputs.
@@ -218,6 +238,8 @@ class Model(Network):
         if self._has_own_code:
             self.__dict__["_own_code"] = OwnCode(self)  # now, since torch.compile does not trace the making of it
         if inputs is None and outputs is None and self._has_own_code:
+            if dtype is not None:
+                take_policy(self, policy_of(dtype))
             return
         if inputs is None or outputs is None:
             raise _no_ends_error(type(self), inputs)
@@ -330,7 +352,7 @@ class Model(Network):
         own_code = self._own_code
         args, kwargs = strings_as_tensors((args, kwargs))
         if has_arrays((args, kwargs)):
-            args, kwargs = as_tensors((args, kwargs), (), self._weights_device)
+            args, kwargs = as_tensors((args, kwargs), (), self._weights_device, _float_type_inside(self))
         if own_code.inputs is None and self._graph is None and leaves((args, kwargs)) and not is_compiling():
             own_code.see_call(args, kwargs)
         if own_code.has_run or is_compiling():

@@ -391,6 +391,67 @@ def test_arrays_are_taken_in_the_type_of_the_input(dtype):
     assert tokens(np.zeros((2, 3), dtype)).shape == (2, 3, 2)
 
 
+class OfType(Model):
+    """Its layers have no policy of their own, but for one."""
+
+    def __init__(self, dtype):
+        super().__init__(dtype=dtype)
+        self.first = Dense(8, kernel_initializer="ones")
+        self.own = Dense(3, dtype="float32")
+
+    def build(self, input_shape):
+        self.last = Dense(2, kernel_initializer="ones")
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return self.last(self.first(inputs))
+
+
+@pytest.mark.parametrize("by", ["call", "fit", "build"])
+@pytest.mark.parametrize("dtype", ["float64", "float16", "float32"])
+def test_its_type_is_that_of_its_layers(dtype, by):
+    model = OfType(dtype)
+    if by == "call":
+        assert model(A).dtype is getattr(torch, dtype)
+    elif by == "fit":
+        model.compile("sgd", "mse")
+        model.fit(A, A[:, :2], verbose=0)
+    else:
+        model.build((None, 5))
+    assert [model.dtype_policy.name, model.first.dtype, model.last.dtype] == [dtype] * 3
+    assert (next(model.first.parameters()).dtype, model.own.dtype) == (getattr(torch, dtype), "float32")
+    assert model.predict(A, verbose=0).dtype == dtype
+
+
+def test_its_mixed_policy_is_that_of_its_layers():
+    class Mixed(ByCall):
+        def __init__(self):
+            Model.__init__(self, dtype="mixed_bfloat16")
+            self.first, self.blocks, self.last = Dense(8), [], Dense(3)
+
+    model = Mixed()
+    assert model(A).dtype is torch.bfloat16
+    assert model.last.dtype_policy.name == "mixed_bfloat16"
+    assert {weight.dtype for weight in model.parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize("of_layer", [True, False])
+def test_arrays_of_doubles_are_not_rounded(of_layer):
+    class Doubles(Model):
+        def __init__(self):
+            super().__init__(dtype=None if of_layer else "float64")
+            self.dense = Dense(1, kernel_initializer="ones", dtype="float64" if of_layer else None)
+
+        def call(self, inputs):
+            return self.dense(inputs)
+
+    model, expected = Doubles(), A.astype("float64").sum(1, keepdims=True)
+    x = A / 3
+    for _ in range(2):  # before the layer has weights, and after
+        np.testing.assert_allclose(model(x).detach(), x.sum(1, keepdims=True), rtol=1e-15, atol=1e-15)
+    np.testing.assert_allclose(model.predict(x, verbose=0), x.sum(1, keepdims=True), rtol=1e-15, atol=1e-15)
+
+
 def test_a_functional_model_with_a_call_of_its_own():
     class Scaled(Model):
         def call(self, inputs):

@@ -309,11 +309,16 @@ def has_arrays(value: Any) -> bool:
     return bool(taken_apart(value, (np.ndarray,))[1])
 
 
-def as_tensors(value: Any, inputs: Sequence[tuple[torch.dtype, int, str]], device: torch.device) -> Any:
+def as_tensors(
+    value: Any,
+    inputs: Sequence[tuple[torch.dtype, int, str]],
+    device: torch.device,
+    floats: torch.dtype | None = None,
+) -> Any:
     """The same nested value with NumPy's arrays as tensors on a device.
 
-    `inputs`: the type and the number of axes of each, and what errors call one of strings. Raises TypeError where an
-    input takes strings, and an array has none.
+    `inputs`: the type and the number of axes of each, and what errors call one of strings. `floats`: the type of arrays
+    of floats beyond these, by default their own. Raises TypeError where an input takes strings, and an array has none.
     """
     remaining = iter(inputs)
 
@@ -326,9 +331,9 @@ def as_tensors(value: Any, inputs: Sequence[tuple[torch.dtype, int, str]], devic
         if value.dtype.kind in "SUO":
             return value  # of strings, for a model of the user's that takes them
         made = torch.as_tensor(value, device=device)
-        if dtype is None:
-            dtype = torch.get_default_dtype() if made.is_floating_point() else made.dtype
-        return made.to(dtype)
+        if dtype is None and made.is_floating_point():
+            dtype = floats
+        return made if dtype is None else made.to(dtype)
 
     return mapped(value, tensor, (np.ndarray, *TENSORS))
 
@@ -499,6 +504,7 @@ class Network(Layer, abstract=True):
     _gives_tuple = False  # whether the outputs were a plain tuple, for which the form is None as for a list
     _held_keys: Sequence[str] = ()  # of the submodules that are layers of the graph
     _levels = 0  # of models in models, this one included
+    _hands_policy_on = True  # in a class with code of its own, to its layers
     _generated: GeneratedFunctions  # the generated `forward`, in its variants
 
     class _Facts(Facts):

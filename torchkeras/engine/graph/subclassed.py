@@ -20,7 +20,7 @@ from torchkeras.base.nested import TENSORS, TensorSlot, leaves, put_together, ta
 from torchkeras.engine.building.building import building_alone, move_modules
 from torchkeras.engine.facts import Facts, facts_of
 from torchkeras.engine.graph.input import Input
-from torchkeras.engine.graph.network import Network, as_tensors, form_of, keys_of_form
+from torchkeras.engine.graph.network import Network, as_tensors, form_of, give_policy, keys_of_form
 from torchkeras.engine.graph.trace import graph_of
 from torchkeras.engine.layer.layer import Layer
 from torchkeras.engine.modes import MODE, call_module, in_mode
@@ -105,6 +105,7 @@ class OwnCode:
         form, specs = self.inputs
         if not model.built:
             self.build([shape for shape, _ in specs])
+        self._hand_policy_on()  # where the class's own `build` was called by hand
         names = keys_of_form(form) or _input_names(model.name, len(specs))
         inputs = [Input(batch_shape=s, dtype=t, name=name) for (s, t), name in zip(specs, names, strict=True)]
         outputs = Code(model, form)(unpacked(inputs))
@@ -150,8 +151,14 @@ class OwnCode:
             self.model.build(unpacked(input_shapes))
         finally:
             self.is_building = False
+        self._hand_policy_on()
         move_modules(self.model, config.device())
         self.model.built = True
+
+    def _hand_policy_on(self) -> None:
+        """Give the policy that the model was made with to its layers without one of their own."""
+        if self.model._hands_policy_on and self.model._tells_policy:
+            give_policy(self.model, self.model._policy, override=False)
 
     def state(self) -> dict[str, Any]:
         """What a copy and a pickle of the model store."""
