@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Mapping
 from functools import partial
-from itertools import chain
 from operator import is_
 from pathlib import Path
 from typing import Any, NoReturn, overload
@@ -68,11 +67,10 @@ PLAIN = (None, 0, None, None, 10, 1, False, True)  # the options of `predict` as
 
 def _float_type_inside(model: Model) -> torch.dtype:
     """The type of floats in a model's own code: of its weights, or before there are any, of those it will have."""
-    inside = (each for each in model.modules() if isinstance(each, Layer) and each is not model)
-    types = (each._policy.variable_type for each in chain((model,) if model._tells_policy else inside, (model,)))
-    return float_type(
-        model, python.first((each for each in types if each.is_floating_point), torch.get_default_dtype())
-    )
+    layers = (each for each in model.modules() if isinstance(each, Layer) and each is not model)
+    told = iter([model]) if model._tells_policy else layers
+    types = (each._policy.variable_type for each in told if each._policy.variable_type.is_floating_point)
+    return float_type(model, python.first(types, torch.get_default_dtype()))
 
 
 def with_trainable(model: Model, config: dict[str, Any]) -> dict[str, Any]:
