@@ -246,6 +246,6 @@ def test_errors(act, kind, text):
     assert str(error.value) == text
 
 
-@pytest.mark.parametrize("value", [0.1, [0.1, 0.7]])
-def test_constant_is_not_rounded_in_float64(value):
-    assert initializers.Constant(value)((2,), dtype="float64").tolist() == [0.1, value if isinstance(value, float) else 0.7]
+def test_constant_is_not_rounded_in_float64():
+    assert initializers.Constant(0.1)((2,), dtype="float64").tolist() == [0.1, 0.1]
+    assert initializers.Constant([0.1, 0.7])((2,), dtype="float64").tolist() == [0.1, 0.7]

@@ -626,11 +626,15 @@ def _autocast(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
 
 
 def _moved_type(layer: Layer) -> torch.dtype | None:
-    """The type of a layer's weights, where it is not that of its policy, or of the layer inside that has them."""
+    """The type of a layer's weights that its inputs get in place of that of its policy; None: they get the policy's.
+
+    A layer of the package does not cast for those inside it. In a class of the user's they cast by themselves: there
+    the type of weights counts only where torch has moved them to another than their layer's.
+    """
     policy = layer._policy
     for part in layer.modules():
         policy = getattr(part, "_policy", policy)
         for weight in own_parameters(part).values():
             if weight.is_floating_point():
-                return None if weight.dtype is policy.variable_type else weight.dtype
+                return None if layer._is_users and weight.dtype is policy.variable_type else weight.dtype
     return None
