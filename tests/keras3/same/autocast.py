@@ -69,7 +69,7 @@ def case_arrays_of_doubles(keras):
 
 def case_further_arguments(keras):
     class Seeing(keras.layers.Layer):
-        def call(self, inputs, other=None, several=()):
+        def call(self, inputs, other, several):
             self.seen = [str(each.dtype) for each in (inputs, other, *several)]
             return inputs
 
