@@ -295,7 +295,7 @@ def write(rows: list[Row]) -> None:
     kept = [*(row for row in known if (row.what, row.against, row.aim) not in ours), *rows]
     kept.sort(key=lambda row: order.index((row.what, row.against, row.aim)))
     PAGE.write_text(before + BEGIN + HEAD + "".join(f"{row.written()}\n" for row in kept) + END + after)
-    PICTURE.write_text(table_drawn.drawn(kept))
+    PICTURE.write_text(table_drawn.drawn(table_drawn.rows(PAGE.read_text())))  # of the numbers as rounded there
 
 
 if __name__ == "__main__":
