@@ -68,7 +68,7 @@ PLAIN = (None, 0, None, None, 10, 1, False, True)  # the options of `predict` as
 def _float_type_inside(model: Model) -> torch.dtype:
     """The type of floats in a model's own code: of its weights, or before there are any, of those it will have."""
     layers = (each for each in model.modules() if isinstance(each, Layer) and each is not model)
-    told = iter([model]) if model._tells_policy else layers
+    told = [model] if model._tells_policy else layers
     types = (each._policy.variable_type for each in told if each._policy.variable_type.is_floating_point)
     return float_type(model, python.first(types, torch.get_default_dtype()))
 

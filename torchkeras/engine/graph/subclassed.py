@@ -105,7 +105,8 @@ class OwnCode:
         form, specs = self.inputs
         if not model.built:
             self.build([shape for shape, _ in specs])
-        self._hand_policy_on()  # where the class's own `build` was called by hand
+        else:  # the class's own `build` was called by hand
+            self._hand_policy_on()
         names = keys_of_form(form) or _input_names(model.name, len(specs))
         inputs = [Input(batch_shape=s, dtype=t, name=name) for (s, t), name in zip(specs, names, strict=True)]
         outputs = Code(model, form)(unpacked(inputs))
